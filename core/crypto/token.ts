@@ -1,0 +1,18 @@
+import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+
+const TOKEN_BYTES = 32;
+
+/** An unguessable value of 256 bits in `[A-Za-z0-9_-]`, after an optional recognisable prefix (S55). */
+export function newToken(prefix = ""): string {
+  return prefix + randomBytes(TOKEN_BYTES).toString("base64url");
+}
+
+/** What is stored of a token. Tokens carry 256 random bits, so one plain SHA-256 cannot be searched backwards. */
+export function hashToken(token: string): string {
+  return hash("sha256", token, "base64url");
+}
+
+/** Compares two strings in constant time, whatever their lengths (S41). */
+export function isEqualInConstantTime(a: string, b: string): boolean {
+  return timingSafeEqual(hash("sha256", a, "buffer"), hash("sha256", b, "buffer"));
+}

@@ -1,0 +1,78 @@
+import { PrismaPg } from "@prisma/adapter-pg";
+import pg from "pg";
+import { databaseUrl } from "./env.ts";
+import { PrismaClient } from "./generated/prisma/client.ts";
+import { log } from "./log.ts";
+
+/**
+ * One pool a process, shared by Prisma (everyday operations) and by hand-written SQL (hot paths). It is kept on
+ * `globalThis`, because each bundle of Next makes its own module instances (architecture decision 7).
+ */
+type Connections = { pool: pg.Pool; prisma: PrismaClient };
+const keeper = globalThis as typeof globalThis & { keyhookConnections?: Connections };
+
+// A stopped database must answer 503 soon, not hold requests until the client gives up.
+const CONNECT_TIMEOUT_MS = 3_000;
+const STATEMENT_TIMEOUT_MS = 15_000;
+const POOL_SIZE = 10;
+
+function connections(): Connections {
+  if (keeper.keyhookConnections) return keeper.keyhookConnections;
+  const pool = new pg.Pool({
+    connectionString: databaseUrl(),
+    max: POOL_SIZE,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    application_name: "keyhook",
+  });
+  // Without a listener an idle connection that the server closes would end the process.
+  pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
+  keeper.keyhookConnections = { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool) }) };
+  return keeper.keyhookConnections;
+}
+
+export const db = (): PrismaClient => connections().prisma;
+export const pool = (): pg.Pool => connections().pool;
+
+/** A transaction's client, or the plain one: what an operation takes when it may be part of a larger one. */
+export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
+
+export async function closeConnections(): Promise<void> {
+  const open = keeper.keyhookConnections;
+  if (!open) return;
+  keeper.keyhookConnections = undefined;
+  await open.prisma.$disconnect();
+  await open.pool.end();
+}
+
+const DOWN = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "57P01",
+  "57P02",
+  "57P03",
+  "08006",
+  "08001",
+  "08003",
+  "P1001",
+  "P1002",
+  "P1017",
+]);
+
+/** Whether an error means that the database is away, so that the answer is 503 with Retry-After and not 500. */
+export function isDatabaseDown(error: unknown): boolean {
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const code = (at as { code?: unknown }).code;
+    if (typeof code === "string" && DOWN.has(code)) return true;
+    if (
+      /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is/i.test(
+        at.message,
+      )
+    )
+      return true;
+    if ("errors" in at && Array.isArray(at.errors) && at.errors.some(isDatabaseDown)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,128 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+
+/**
+ * The only reader of `process.env`. One schema, parsed on first use; a bad value stops the start with its name and the
+ * reason. Values that the supervisor finds out at run time (the embedded database, the kept secret key) reach the other
+ * processes as ordinary environment variables, so that they too come in through this door.
+ */
+
+const CIDR = /^[0-9a-fA-F:.]+(\/\d{1,3})?$/;
+
+const cidrList = z
+  .string()
+  .default("")
+  .transform((text) =>
+    text
+      .split(",")
+      .map((part) => part.trim())
+      .filter(Boolean),
+  )
+  .refine((list) => list.every((entry) => CIDR.test(entry)), {
+    message: "must be a comma-separated list of IP addresses or CIDR ranges, such as 10.0.0.0/8,192.168.1.4",
+  });
+
+const origin = z
+  .string()
+  .optional()
+  .superRefine((text, context) => {
+    if (text === undefined) return;
+    const url = URL.parse(text);
+    if (!url || !/^https?:$/.test(url.protocol)) {
+      context.addIssue({ code: "custom", message: "must be an http or https URL, such as https://keyhook.example.com" });
+    } else if (url.href !== `${url.origin}/` || url.username) {
+      context.addIssue({ code: "custom", message: `must be a bare origin without a path, such as ${url.origin}` });
+    }
+  })
+  .transform((text) => (text === undefined ? undefined : new URL(text).origin));
+
+const schema = z
+  .object({
+    NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
+    PORT: z.coerce
+      .number("must be a port number between 1 and 65535")
+      .int("must be a whole number")
+      .min(1, "must be between 1 and 65535")
+      .max(65535, "must be between 1 and 65535")
+      .default(3000),
+    ORIGIN: origin,
+    DATA_DIR: z
+      .string()
+      .default("./data")
+      .transform((path) => resolve(path)),
+    DATABASE_URL: z
+      .string()
+      .regex(/^postgres(ql)?:\/\//, "must be a postgres:// or postgresql:// URL")
+      .optional(),
+    SECRET_KEY: z.string().min(32, "must have at least 32 characters; `openssl rand -base64 48` makes a good one").optional(),
+    SMTP_URL: z
+      .string()
+      .regex(/^smtps?:\/\//, "must be an smtp:// or smtps:// URL")
+      .optional(),
+    MAIL_FROM: z.string().optional(),
+    BRAND_NAME: z.string().trim().min(1).max(40).default("Keyhook"),
+    VENDOR: z
+      .string()
+      .regex(/^[a-z][a-z0-9-]{0,30}$/, "must be a lower-case word, since it becomes part of a URN")
+      .default("keyhook"),
+    TOKEN_PREFIX: z
+      .string()
+      .regex(/^[A-Za-z][A-Za-z0-9]{0,9}_$/, "must be letters and digits ending in an underscore, such as kh_")
+      .default("kh_"),
+    TRUST_PROXY: cidrList,
+    OUTBOUND_ALLOW_CIDRS: cidrList,
+    LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+    /** Set by the supervisor: the database is its own child, not the operator's. */
+    KEYHOOK_EMBEDDED: z.enum(["0", "1"]).default("0"),
+  })
+  .transform((value) => ({ ...value, ORIGIN: value.ORIGIN ?? `http://localhost:${value.PORT}` }));
+
+export type Env = z.infer<typeof schema>;
+
+/** Thrown for bad settings; its message is meant for the operator's terminal. */
+export class SettingsError extends Error {
+  override name = "SettingsError";
+}
+
+/** Parses settings. An empty variable counts as absent, as in a copied `.env.example`. */
+export function parseEnv(source: Record<string, string | undefined>): Env {
+  const present = Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined && value !== ""));
+  const parsed = schema.safeParse(present);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
+  throw new SettingsError(`These settings cannot be used:\n${lines.join("\n")}\nSee .env.example for what each one means.`);
+}
+
+let cached: Env | undefined;
+
+export function env(): Env {
+  cached ??= parseEnv(process.env);
+  return cached;
+}
+
+/** Adds what was found out at run time (embedded database URL, kept secret key), for this process and its children. */
+export function provideSettings(found: Partial<Record<keyof Env, string>>): Env {
+  Object.assign(process.env, found);
+  cached = undefined;
+  return env();
+}
+
+/** The settings as a child process should see them. */
+export function childEnvironment(extra: Record<string, string> = {}): NodeJS.ProcessEnv {
+  return { ...process.env, ...extra };
+}
+
+/** SECRET_KEY, for code that cannot work without it. */
+export function secretKey(): string {
+  const { SECRET_KEY } = env();
+  if (!SECRET_KEY)
+    throw new SettingsError("SECRET_KEY is required when DATABASE_URL is set; `openssl rand -base64 48` makes a good one.");
+  return SECRET_KEY;
+}
+
+/** DATABASE_URL, for code that cannot work without it. */
+export function databaseUrl(): string {
+  const { DATABASE_URL } = env();
+  if (!DATABASE_URL) throw new SettingsError("DATABASE_URL is not set and no embedded database was started for this process.");
+  return DATABASE_URL;
+}

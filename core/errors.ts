@@ -1,0 +1,55 @@
+/**
+ * Expected failures outside the OAuth endpoints. One class, one table; each door translates it once: the REST API into
+ * the body of wire.md choice 10, pages into text beside the field, the CLI into a line on stderr.
+ */
+export const statusOf = {
+  invalid_request: 400,
+  unauthorized: 401,
+  insufficient_scope: 403,
+  forbidden: 403,
+  reauthentication_required: 403,
+  not_found: 404,
+  conflict: 409,
+  gone: 410,
+  payload_too_large: 413,
+  rate_limited: 429,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof statusOf;
+
+type Details = {
+  cause?: unknown;
+  /** The form field or body property at fault. */
+  field?: string;
+  /** Seconds, for `rate_limited` and `unavailable`. */
+  retryAfterSeconds?: number;
+};
+
+export class ServiceError extends Error {
+  override name = "ServiceError";
+  readonly code: ErrorCode;
+  readonly field: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  /** @param description a sentence for the person or program that asked; it says what to do. */
+  constructor(code: ErrorCode, description: string, { cause, field, retryAfterSeconds }: Details = {}) {
+    super(description, { cause });
+    this.code = code;
+    this.field = field;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+
+  get status(): number {
+    return statusOf[this.code];
+  }
+}
+
+/** The answer for what does not exist and for what the caller may not see: the same, so that neither is told apart (S136). */
+export function notFound(what: string): ServiceError {
+  return new ServiceError("not_found", `${what} not found`);
+}
+
+export function isServiceError(error: unknown): error is ServiceError {
+  return error instanceof Error && error.name === "ServiceError";
+}
