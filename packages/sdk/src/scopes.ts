@@ -1,0 +1,83 @@
+/**
+ * The fifteen scopes, exactly (brief §2.3), and how each reads on a consent page. `group` orders the page; `isDangerous`
+ * marks what acts in the person's name or destroys.
+ */
+export type ScopeGroup = "identity" | "read" | "write" | "act";
+
+export type ScopeDescription = {
+  /** A sentence after "It will be able to". */
+  sentence: string;
+  /** What the person should know besides. */
+  note?: string;
+  group: ScopeGroup;
+  isDangerous?: boolean;
+  /** Whether a granted organization's resources are covered as well (brief §2.3, last line; §4.5). */
+  coversOrganizations?: boolean;
+};
+
+export const scopeDescriptions = {
+  openid: { sentence: "Confirm who you are", group: "identity" },
+  profile: { sentence: "See your username, name and picture", group: "identity" },
+  email: { sentence: "See your e-mail address", group: "identity" },
+  "read-billing": {
+    sentence: "See whether you have a payment method set up",
+    note: "Not the card itself, and no invoices.",
+    group: "read",
+    coversOrganizations: true,
+  },
+  "read-repos": {
+    sentence: "Read your repositories, private ones too",
+    group: "read",
+    coversOrganizations: true,
+  },
+  "gated-repos": {
+    sentence: "Read public gated repositories you were given access to",
+    note: "No private repositories.",
+    group: "read",
+  },
+  "read-collections": { sentence: "Read your collections, private ones too", group: "read" },
+  "contribute-repos": {
+    sentence: "Create repositories, and use those it created",
+    note: "No access to your other repositories.",
+    group: "write",
+  },
+  "write-repos": { sentence: "Read and change the content of your repositories", group: "write" },
+  "manage-repos": {
+    sentence: "Create, change and delete your repositories",
+    note: "Full access, deletion and settings included.",
+    group: "write",
+    isDangerous: true,
+  },
+  "write-collections": { sentence: "Create, change and delete your collections", group: "write" },
+  "inference-api": {
+    sentence: "Run inference requests in your name",
+    note: "They may count against your quota.",
+    group: "act",
+  },
+  jobs: { sentence: "Run jobs in your name", note: "They may use your compute.", group: "act", isDangerous: true },
+  webhooks: { sentence: "Create and change your webhooks", group: "act" },
+  "write-discussions": {
+    sentence: "Open discussions and pull requests in your name",
+    note: "Comments and reactions too.",
+    group: "act",
+    isDangerous: true,
+  },
+} as const satisfies Record<string, ScopeDescription>;
+
+export type Scope = keyof typeof scopeDescriptions;
+
+export const scopes = Object.keys(scopeDescriptions) as Scope[];
+
+export function isScope(text: string): text is Scope {
+  return Object.hasOwn(scopeDescriptions, text);
+}
+
+/** Widened view of a scope's description, for code that reads the optional properties. */
+export function describeScope(scope: Scope): ScopeDescription {
+  return scopeDescriptions[scope];
+}
+
+/** Splits a space-separated `scope` value (RFC 6749 §3.3); unknown names are kept out. */
+export function parseScope(text: string | undefined): Scope[] {
+  return [...new Set((text ?? "").split(" ").filter(isScope))];
+}
