@@ -154,6 +154,7 @@ CREATE TABLE "oauth_app" (
     "is_refresh_allowed" BOOLEAN NOT NULL DEFAULT false,
     "is_device_flow_allowed" BOOLEAN NOT NULL DEFAULT false,
     "access_token_seconds" INTEGER,
+    "id_token_alg" TEXT NOT NULL DEFAULT 'RS256',
     "verified_at" TIMESTAMPTZ(3),
     "blocked_at" TIMESTAMPTZ(3),
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
@@ -174,17 +175,32 @@ CREATE TABLE "oauth_app_secret" (
     CONSTRAINT "oauth_app_secret_pkey" PRIMARY KEY ("id")
 );
 
-CREATE TABLE "oauth_grant" (
+CREATE TABLE "oauth_consent" (
     "id" TEXT NOT NULL,
     "user_id" TEXT NOT NULL,
     "client_id" TEXT NOT NULL,
-    "payload" JSONB NOT NULL,
     "scopes" TEXT[],
+    "declined_scopes" TEXT[],
     "org_ids" TEXT[],
     "is_all_orgs" BOOLEAN NOT NULL DEFAULT false,
-    "client_fingerprint" TEXT,
+    "client_fingerprint" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "last_used_at" TIMESTAMPTZ(3),
+    "revoked_at" TIMESTAMPTZ(3),
+
+    CONSTRAINT "oauth_consent_pkey" PRIMARY KEY ("id")
+);
+
+CREATE TABLE "oauth_grant" (
+    "id" TEXT NOT NULL,
+    "consent_id" TEXT NOT NULL,
+    "user_id" TEXT NOT NULL,
+    "client_id" TEXT NOT NULL,
+    "payload" JSONB NOT NULL,
+    "org_ids" TEXT[],
+    "is_all_orgs" BOOLEAN NOT NULL DEFAULT false,
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "expires_at" TIMESTAMPTZ(3),
     "revoked_at" TIMESTAMPTZ(3),
 
@@ -305,9 +321,13 @@ CREATE INDEX "oauth_app_owner_org_id_idx" ON "oauth_app"("owner_org_id");
 
 CREATE INDEX "oauth_app_secret_app_id_idx" ON "oauth_app_secret"("app_id");
 
-CREATE INDEX "oauth_grant_user_id_client_id_idx" ON "oauth_grant"("user_id", "client_id");
+CREATE INDEX "oauth_consent_user_id_client_id_idx" ON "oauth_consent"("user_id", "client_id");
 
-CREATE INDEX "oauth_grant_client_id_idx" ON "oauth_grant"("client_id");
+CREATE INDEX "oauth_consent_client_id_idx" ON "oauth_consent"("client_id");
+
+CREATE INDEX "oauth_grant_consent_id_idx" ON "oauth_grant"("consent_id");
+
+CREATE INDEX "oauth_grant_expires_at_idx" ON "oauth_grant"("expires_at");
 
 CREATE INDEX "oauth_artifact_grant_id_idx" ON "oauth_artifact"("grant_id");
 
@@ -331,11 +351,13 @@ ALTER TABLE "invitation" ADD CONSTRAINT "invitation_org_id_fkey" FOREIGN KEY ("o
 
 ALTER TABLE "oauth_app_secret" ADD CONSTRAINT "oauth_app_secret_app_id_fkey" FOREIGN KEY ("app_id") REFERENCES "oauth_app"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
+ALTER TABLE "oauth_grant" ADD CONSTRAINT "oauth_grant_consent_id_fkey" FOREIGN KEY ("consent_id") REFERENCES "oauth_consent"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+
 ALTER TABLE "oauth_artifact" ADD CONSTRAINT "oauth_artifact_grant_id_fkey" FOREIGN KEY ("grant_id") REFERENCES "oauth_grant"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 
 -- One live consent for each person and client, also when two browsers agree at the same moment.
-CREATE UNIQUE INDEX "oauth_grant_one_live" ON "oauth_grant"("user_id", "client_id") WHERE "revoked_at" IS NULL;
+CREATE UNIQUE INDEX "oauth_consent_one_live" ON "oauth_consent"("user_id", "client_id") WHERE "revoked_at" IS NULL;
 
 -- S67: a user code is unique among the codes that are alive.
 CREATE UNIQUE INDEX "oauth_artifact_user_code_unique" ON "oauth_artifact"("user_code") WHERE "user_code" IS NOT NULL;
