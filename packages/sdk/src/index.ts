@@ -1,2 +1,3 @@
+export * from "./redirect-uri.ts";
 export * from "./roles.ts";
 export * from "./scopes.ts";

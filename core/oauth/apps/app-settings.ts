@@ -1,0 +1,110 @@
+import { scopes as allScopes, isScope, type Scope } from "@keyhook/sdk";
+import { ServiceError } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { APP_DESCRIPTION_MAX_CHARACTERS, cleanDisplayText, parseAppName } from "./app-name.ts";
+import { parseRedirectUris } from "./redirect-uri.ts";
+
+/** What an app's owner decides about it. */
+export type AppSettings = {
+  name: string;
+  description: string | null;
+  homepageUrl: string | null;
+  /** An image stored by core/images. */
+  logoId: string | null;
+  redirectUris: string[];
+  postLogoutRedirectUris: string[];
+  scopes: Scope[];
+  /** May be off only for an app that has a secret: without one, PKCE is all that ties a code to its app (S8). */
+  isPkceRequired: boolean;
+  /** Whether the app gets refresh tokens without asking for `offline_access`. */
+  isRefreshAllowed: boolean;
+  isDeviceFlowAllowed: boolean;
+};
+
+/** The same before it is checked: text as it was typed, scopes as they were named. */
+export type AppSettingsInput = Omit<AppSettings, "scopes"> & { scopes: readonly string[] };
+
+/** The settings of the input, checked: what was optional stays so. */
+type Parsed<Input> = { [Field in keyof Input]: Field extends keyof AppSettings ? AppSettings[Field] : never };
+
+const HOMEPAGE_MAX_CHARACTERS = 2000;
+
+/** Checks and normalises the settings that are present; throws `invalid_request` with the field and what to do. */
+export function parseAppSettings<Input extends Partial<AppSettingsInput>>(input: Input): Parsed<Input> {
+  const settings: Partial<AppSettings> = {};
+  if (input.name !== undefined) settings.name = parseAppName(input.name);
+  if (input.description !== undefined) settings.description = parseDescription(input.description);
+  if (input.homepageUrl !== undefined) settings.homepageUrl = parseHomepageUrl(input.homepageUrl);
+  if (input.logoId !== undefined) settings.logoId = parseLogoId(input.logoId);
+  if (input.redirectUris !== undefined) settings.redirectUris = parseRedirectUris(input.redirectUris, "redirectUris");
+  if (input.postLogoutRedirectUris !== undefined) {
+    settings.postLogoutRedirectUris = parseRedirectUris(input.postLogoutRedirectUris, "postLogoutRedirectUris");
+  }
+  if (input.scopes !== undefined) settings.scopes = parseScopes(input.scopes);
+  if (input.isPkceRequired !== undefined) settings.isPkceRequired = input.isPkceRequired;
+  if (input.isRefreshAllowed !== undefined) settings.isRefreshAllowed = input.isRefreshAllowed;
+  if (input.isDeviceFlowAllowed !== undefined) settings.isDeviceFlowAllowed = input.isDeviceFlowAllowed;
+  return settings as Parsed<Input>;
+}
+
+/** What must hold between settings, once all of them are known. */
+export function assertConsistent(
+  settings: Pick<AppSettings, "redirectUris" | "isDeviceFlowAllowed" | "isPkceRequired">,
+  { hasSecret }: { hasSecret: boolean },
+): void {
+  if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed) {
+    throw new ServiceError("invalid_request", "Enter at least one redirect URI, or allow the device flow, which needs none.", {
+      field: "redirectUris",
+    });
+  }
+  if (!settings.isPkceRequired && !hasSecret) {
+    throw new ServiceError("invalid_request", "Keep PKCE on: only an app with a secret can do without it.", {
+      field: "isPkceRequired",
+    });
+  }
+}
+
+function parseDescription(text: string | null): string | null {
+  const description = cleanDisplayText(text ?? "");
+  if ([...description].length > APP_DESCRIPTION_MAX_CHARACTERS) {
+    throw new ServiceError(
+      "invalid_request",
+      `Shorten the description to at most ${APP_DESCRIPTION_MAX_CHARACTERS} characters.`,
+      {
+        field: "description",
+      },
+    );
+  }
+  return description || null;
+}
+
+function parseHomepageUrl(text: string | null): string | null {
+  const trimmed = text?.trim();
+  if (!trimmed) return null;
+  const url = trimmed.length <= HOMEPAGE_MAX_CHARACTERS ? URL.parse(trimmed) : null;
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
+    throw new ServiceError("invalid_request", "Enter a web address that begins with https:// or http://.", {
+      field: "homepageUrl",
+    });
+  }
+  return url.href;
+}
+
+function parseLogoId(id: string | null): string | null {
+  if (id === null || isId(id)) return id;
+  throw new ServiceError("invalid_request", "Upload the logo again.", { field: "logoId" });
+}
+
+function parseScopes(names: readonly string[]): Scope[] {
+  const unknown = names.find((name) => !isScope(name));
+  if (unknown !== undefined) {
+    const named = cleanDisplayText(unknown).slice(0, 40);
+    throw new ServiceError("invalid_request", `There is no scope ${named}. Choose from: ${allScopes.join(", ")}.`, {
+      field: "scopes",
+    });
+  }
+  // In the order of the catalogue, so that the same choice is always stored the same.
+  const chosen = allScopes.filter((scope) => names.includes(scope));
+  if (chosen.length === 0) throw new ServiceError("invalid_request", "Choose at least one scope.", { field: "scopes" });
+  return chosen;
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from "node:crypto";
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import type { OAuthApp } from "../../generated/prisma/client.ts";
+import { newId } from "../../ids.ts";
+import { issueAppSecret } from "./app-secret.ts";
+import { type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
+import { notifyAppChange } from "./notify-app-change.ts";
+
+export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
+  Partial<AppSettingsInput> & {
+    owner: { userId: string } | { orgId: string };
+    /** Whether the app starts with a secret. It may get or lose one later. */
+    isConfidential?: boolean;
+  };
+
+export const OWNER_MAX_APPS = 200;
+
+/**
+ * Creates an OAuth app for a user or an organization.
+ *
+ * @returns the app and, for a confidential one, its secret, which is shown here and never again.
+ * @throws ServiceError `invalid_request` with the field, `not_found` for an owner that the actor may not act for,
+ *   `conflict` at the owner's limit.
+ */
+export async function createApp(actor: Actor, input: NewApp, from?: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
+  const { owner, isConfidential = false, ...given } = input;
+  const settings = {
+    isPkceRequired: true,
+    isRefreshAllowed: false,
+    isDeviceFlowAllowed: false,
+    postLogoutRedirectUris: [],
+    ...parseAppSettings(given),
+  };
+  assertConsistent(settings, { hasSecret: isConfidential });
+  const ownership = {
+    ownerUserId: "userId" in owner ? owner.userId : null,
+    ownerOrgId: "orgId" in owner ? owner.orgId : null,
+  };
+
+  return db().$transaction(async (tx) => {
+    await assertMayOwn(tx, actor, ownership);
+    const app = await tx.oAuthApp.create({
+      // A UUID is in [A-Za-z0-9_-], is no metadata document's address (S85), and can never be a user's id (S101).
+      data: { id: newId(), clientId: randomUUID(), ...ownership, ...settings, isConfidential },
+    });
+    const secret = isConfidential ? await issueAppSecret(tx, app.id) : undefined;
+    await recordAuditEvent(tx, {
+      type: "oauth_app.create",
+      actorId: actorId(actor),
+      orgId: app.ownerOrgId,
+      clientId: app.clientId,
+      data: { name: app.name, scopes: app.scopes, redirectUris: app.redirectUris, isConfidential },
+      from,
+    });
+    await notifyAppChange(tx, app.clientId);
+    return { app, secret };
+  });
+}
+
+type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
+
+async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<void> {
+  const what = owner.ownerOrgId === null ? "User" : "Organization";
+  const found =
+    owner.ownerOrgId === null
+      ? await tx.user.findUnique({ where: { id: owner.ownerUserId ?? "" }, select: { id: true } })
+      : await tx.organization.findUnique({ where: { id: owner.ownerOrgId }, select: { id: true } });
+  if (!found) throw notFound(what);
+  await requirePermission(actor, "oauth_app.create", owner, { what, tx });
+  if (actor.kind !== "command" && (await tx.oAuthApp.count({ where: owner })) >= OWNER_MAX_APPS) {
+    throw new ServiceError("conflict", `Delete an app first: there are ${OWNER_MAX_APPS} already.`);
+  }
+}

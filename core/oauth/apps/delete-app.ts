@@ -1,0 +1,29 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { changeApp } from "./change-app.ts";
+
+/**
+ * Deletes an app for good. Its consents and grants are revoked in the same transaction, which ends every token at once (S49); the dead
+ * artifacts themselves go with housekeeping, since an app may have millions.
+ *
+ * @throws ServiceError `reauthentication_required`, `not_found`.
+ */
+export async function deleteApp(actor: Actor, appId: string, from?: RequestOrigin): Promise<void> {
+  await changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
+    const live = { where: { clientId: app.clientId, revokedAt: null }, data: { revokedAt: new Date() } };
+    const consents = await tx.oAuthConsent.updateMany(live);
+    await tx.oAuthGrant.updateMany(live);
+    await tx.oAuthAppUsage.deleteMany({ where: { clientId: app.clientId } });
+    await tx.oAuthAppActiveUser.deleteMany({ where: { clientId: app.clientId } });
+    await tx.oAuthApp.delete({ where: { id: app.id } });
+    await recordAuditEvent(tx, {
+      type: "oauth_app.delete",
+      actorId: actorId(actor),
+      orgId: app.ownerOrgId,
+      clientId: app.clientId,
+      data: { name: app.name, revokedConsents: consents.count },
+      from,
+    });
+  });
+}

@@ -1,0 +1,52 @@
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { db } from "../../db.ts";
+import { notFound } from "../../errors.ts";
+import type { OAuthApp } from "../../generated/prisma/client.ts";
+import { isId } from "../../ids.ts";
+import { countUsers } from "./list-apps.ts";
+
+/** What is known of a secret after it was shown once. */
+export type AppSecretDescription = {
+  last4: string;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  /** Set on one that a rotation has replaced and that still works until then. */
+  expiresAt: Date | null;
+};
+
+export type AppDetails = {
+  app: OAuthApp;
+  /** Those that work now, the current one first; none makes the app public. */
+  secrets: AppSecretDescription[];
+  /** Set when an organization owns the app. */
+  organization: { id: string; name: string; fullName: string } | null;
+  userCount: number;
+};
+
+/**
+ * An app with what its managers may see.
+ *
+ * @throws ServiceError `not_found` for an unknown app and, the same, for one that the actor may not manage (S136).
+ */
+export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
+  const found = isId(appId)
+    ? await db().oAuthApp.findUnique({
+        where: { id: appId },
+        include: {
+          secrets: {
+            where: { OR: [{ expiresAt: null }, { expiresAt: { gt: new Date() } }] },
+            orderBy: { createdAt: "desc" },
+            select: { last4: true, createdAt: true, lastUsedAt: true, expiresAt: true },
+          },
+        },
+      })
+    : null;
+  if (!found) throw notFound("OAuth app");
+  await requirePermission(actor, "oauth_app.read", found, { what: "OAuth app" });
+  const { secrets, ...app } = found;
+  const organization = app.ownerOrgId
+    ? await db().organization.findUnique({ where: { id: app.ownerOrgId }, select: { id: true, name: true, fullName: true } })
+    : null;
+  return { app, secrets, organization, userCount: (await countUsers([app.clientId])).get(app.clientId) ?? 0 };
+}

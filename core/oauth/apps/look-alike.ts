@@ -1,0 +1,72 @@
+/**
+ * Whether a name could be taken for another at a glance: "Кeyh00k", "Key-hook login". The fold is coarse on purpose. It never
+ * decides what is shown, only what is refused (S28), so that reading too much into a name costs its owner one retry.
+ */
+export function isLookAlike(name: string, brand: string): boolean {
+  const target = skeleton(brand);
+  if (target === "") return false;
+  const words = name
+    .split(/[\p{Z}\p{P}\p{S}]+/u)
+    .map(skeleton)
+    .filter(Boolean);
+  if (hasRun(words, target)) return true;
+  // A long brand is recognised inside one run-together word as well; "Hub" inside "Hubble" is no look-alike.
+  return target.length >= LONG_BRAND && skeleton(name).includes(target);
+}
+
+const LONG_BRAND = 5;
+
+/** Whether consecutive words joined give the target: "Key hook", "K e y h o o k". */
+function hasRun(words: readonly string[], target: string): boolean {
+  return words.some((_, start) => {
+    let joined = "";
+    for (let at = start; at < words.length && joined.length < target.length; at++) joined += words[at];
+    return joined === target;
+  });
+}
+
+/** What is left of a name when letters that look alike are one letter and everything that is no letter or digit is gone. */
+export function skeleton(text: string): string {
+  const letters = text.normalize("NFKD").replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
+  const folded = Array.from(
+    letters,
+    (letter) => likeness.get(letter) ?? likeness.get(letter.toLowerCase()) ?? letter.toLowerCase(),
+  );
+  return folded
+    .join("")
+    .replace(/[^\p{L}\p{N}]/gu, "")
+    .replaceAll("rn", "m")
+    .replaceAll("vv", "w");
+}
+
+// Each Latin letter and what passes for it: digits, Cyrillic, Greek, Armenian, Cherokee, small capitals, letters with strokes.
+// Capitals are listed where they look unlike their small letter, and are looked up first.
+const likeness = new Map(
+  Object.entries({
+    a: "4@аɑαΑаᴀ",
+    b: "8вВβΒʙƀЬьᏏ",
+    c: "сϲᴄⅽ¢",
+    d: "ԁɗđᴅⅾ",
+    e: "3еєεΕᴇɛə€",
+    f: "ꜰƒϝ",
+    g: "9ɡɢցԍ",
+    h: "нНһΗհʜħᏂ",
+    j: "јϳᴊյ",
+    k: "кКκΚᴋƙқӄҝᏦ",
+    l: "1i|!ıɩіιΙІӀłʟɪїⅼⵏ",
+    m: "мМΜᴍⅿ",
+    n: "ηΝпոռɴŋ",
+    o: "0оοΟσօ০०೦ഠᴏøө",
+    p: "рРρΡᴘþ",
+    q: "ԛգ",
+    r: "гᴦʀɾ",
+    s: "5$ѕꜱƽ",
+    t: "7тТτΤᴛŧ",
+    u: "υսᴜμ",
+    v: "νѵᴠⅴ",
+    w: "ԝшᴡωա",
+    x: "хХχΧⅹ×",
+    y: "уУүҮγʏΥყ¥",
+    z: "2ᴢΖʐ",
+  }).flatMap(([letter, likes]) => Array.from(likes, (like) => [like, letter] as const)),
+);
