@@ -44,6 +44,7 @@ CREATE TABLE "one_time_token" (
     "token_hash" TEXT NOT NULL,
     "purpose" TEXT NOT NULL,
     "user_id" TEXT,
+    "subject" TEXT,
     "data" JSONB NOT NULL DEFAULT '{}',
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,
@@ -291,6 +292,8 @@ CREATE INDEX "site_session_expires_at_idx" ON "site_session"("expires_at");
 
 CREATE INDEX "one_time_token_user_id_purpose_idx" ON "one_time_token"("user_id", "purpose");
 
+CREATE INDEX "one_time_token_subject_purpose_idx" ON "one_time_token"("subject", "purpose");
+
 CREATE INDEX "one_time_token_expires_at_idx" ON "one_time_token"("expires_at");
 
 CREATE INDEX "throttle_reset_at_idx" ON "throttle"("reset_at");
@@ -367,3 +370,12 @@ CREATE INDEX "mail_unsent" ON "mail"("due_at") WHERE "sent_at" IS NULL AND "fail
 
 -- Counters that may be lost with a crash of the database; they are only brakes.
 ALTER TABLE "throttle" SET UNLOGGED;
+
+-- S116: the audit log is append-only for every program, ours included. Retention drops whole tables or partitions.
+CREATE FUNCTION "refuse_audit_event_change"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'audit_event is append-only';
+END
+$$;
+
+CREATE TRIGGER "audit_event_append_only" BEFORE UPDATE OR DELETE ON "audit_event" FOR EACH ROW EXECUTE FUNCTION "refuse_audit_event_change"();
