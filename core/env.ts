@@ -126,3 +126,8 @@ export function databaseUrl(): string {
   if (!DATABASE_URL) throw new SettingsError("DATABASE_URL is not set and no embedded database was started for this process.");
   return DATABASE_URL;
 }
+
+/** Only for tests: a superuser's URL of a server on which they may make databases; without it they start one of their own. */
+export function testServerUrl(): string | undefined {
+  return process.env.TEST_DATABASE_URL || undefined;
+}

@@ -1,0 +1,135 @@
+import type { ChildProcess } from "node:child_process";
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
+import { keptSecret } from "../crypto/kept-secret.ts";
+import { findBinaries } from "./binaries.ts";
+import { createCluster, SUPERUSER } from "./create-cluster.ts";
+import { freePort } from "./free-port.ts";
+import { findPostmaster, stopPostmaster } from "./postmaster.ts";
+import { prepareDatabase, ROLE } from "./prepare-database.ts";
+import { findServerUser } from "./server-user.ts";
+
+export type EmbeddedServer = {
+  /** For DATABASE_URL: the service's own role and database. */
+  url: string;
+  /** For tests, which make databases. */
+  superuserUrl: string;
+  port: number;
+  pid: number;
+  /** Settles when the process is gone, wanted or not. */
+  exited: Promise<void>;
+  stop(): Promise<void>;
+};
+
+type Options = {
+  /** Off only for data that is thrown away: a crash of the machine may damage it. */
+  isDurable?: boolean;
+  /** The port to take again after a crash, if it is still free. */
+  preferredPort?: number;
+};
+
+const LOG_BYTES = 5 * 1024 * 1024;
+const START_TRIES = 5;
+// Recovery of a large database takes its time; a server that ends sooner is noticed at once.
+const READY_SECONDS = 120;
+
+/**
+ * Starts the embedded server on `<dataDir>/postgres`, which is made when it is not there. It listens on 127.0.0.1 only,
+ * behind a random password kept in `<dataDir>/postgres-password`. The caller holds the data directory's lock; a server that
+ * a killed supervisor left behind is stopped first.
+ *
+ * @throws {SettingsError} when this machine or this user cannot run one.
+ */
+export async function startEmbedded(dataDir: string, { isDurable = true, preferredPort }: Options = {}): Promise<EmbeddedServer> {
+  const cluster = join(dataDir, "postgres");
+  const left = findPostmaster(cluster);
+  if (left) await stopPostmaster(left.pid);
+
+  const password = keptSecret(join(dataDir, "postgres-password"));
+  const binaries = await findBinaries();
+  const existing = existsSync(cluster) ? cluster : undefined;
+  const user = findServerUser([binaries.postgres, binaries.share, dataDir], existing);
+  await createCluster(cluster, password, { binaries, user, isDurable });
+
+  for (let tried = 1; ; tried++) {
+    const port = tried === 1 && preferredPort ? preferredPort : await freePort();
+    const logFile = join(dataDir, "postgres.log");
+    const output = openLog(logFile);
+    const child = user.spawn(binaries.postgres, ["-D", cluster, ...settings(port, isDurable)], {
+      // A session of its own: Ctrl-C at the terminal must not stop the database before the requests that still use it.
+      detached: true,
+      stdio: ["ignore", output.fd, output.fd],
+    });
+    closeSync(output.fd);
+    const exited = hasExited(child);
+    const superuserUrl = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
+    if (await becomesReady(superuserUrl, exited)) {
+      await prepareDatabase(superuserUrl, password);
+      const pid = child.pid as number;
+      const url = `postgres://${ROLE}:${password}@127.0.0.1:${port}/${ROLE}`;
+      return { url, superuserUrl, port, pid, exited, stop: () => stopPostmaster(pid) };
+    }
+    if (child.pid !== undefined) await stopPostmaster(child.pid);
+    // Two reasons pass by themselves: somebody took the port just now, or processes of a killed server are still ending.
+    if (tried === START_TRIES) {
+      const lines = readFileSync(logFile, "utf8").slice(output.position).trim();
+      throw new Error(`the database does not start; its last words (${logFile}):\n${lines}`);
+    }
+    await delay(500 * tried);
+  }
+}
+
+/** The address of the server that runs on this data directory now, if one is ready. */
+export function findEmbedded(dataDir: string): string | undefined {
+  const running = findPostmaster(join(dataDir, "postgres"));
+  if (!running?.isReady) return undefined;
+  return `postgres://${ROLE}:${keptSecret(join(dataDir, "postgres-password"))}@127.0.0.1:${running.port}/${ROLE}`;
+}
+
+function settings(port: number, isDurable: boolean): string[] {
+  const values: Record<string, string> = {
+    listen_addresses: "127.0.0.1",
+    port: String(port),
+    unix_socket_directories: "",
+    timezone: "UTC",
+    log_timezone: "UTC",
+    ...(isDurable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+}
+
+/** One file, and one before it: the server says little, and this bounds it. */
+function openLog(path: string): { fd: number; position: number } {
+  if (existsSync(path) && statSync(path).size > LOG_BYTES) renameSync(path, join(dirname(path), "postgres.log.1"));
+  const fd = openSync(path, "a", 0o600);
+  return { fd, position: statSync(path).size };
+}
+
+function hasExited(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    child.once("exit", () => resolve());
+    child.once("error", () => resolve());
+  });
+}
+
+async function becomesReady(url: string, exited: Promise<void>): Promise<boolean> {
+  let isRunning = true;
+  void exited.then(() => {
+    isRunning = false;
+  });
+  for (const deadline = Date.now() + READY_SECONDS * 1_000; isRunning && Date.now() < deadline; await delay(25)) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      return true;
+    } catch {
+      // not yet
+    } finally {
+      await client.end().catch(() => undefined);
+    }
+  }
+  return false;
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { type Migration, readMigrations } from "./migrations.ts";
+
+/** Thrown when the database and this version's migrations do not fit; its message is meant for the operator's terminal. */
+export class MigrationError extends Error {
+  override name = "MigrationError";
+}
+
+// The very lock that `prisma migrate deploy` takes, so that the two keep out of each other's way.
+const PRISMA_LOCK = 72707369;
+
+/** Prisma's own table, to the letter: `prisma migrate status` and `deploy` read what is recorded here. */
+const TABLE = `create table if not exists "_prisma_migrations" (
+  "id"                  varchar(36) primary key not null,
+  "checksum"            varchar(64) not null,
+  "finished_at"         timestamptz,
+  "migration_name"      varchar(255) not null,
+  "logs"                text,
+  "rolled_back_at"      timestamptz,
+  "started_at"          timestamptz not null default now(),
+  "applied_steps_count" integer not null default 0
+)`;
+
+type Recorded = { name: string; checksum: string; isFinished: boolean };
+
+/**
+ * Brings a database to this version's schema and returns the names of the migrations it applied. Several may call it at
+ * once: one works, the others wait for it. A migration is applied and recorded in one transaction, so that being killed
+ * half-way leaves nothing behind.
+ *
+ * @throws {MigrationError} when an applied migration was changed since, has failed, or is unknown to this version.
+ */
+export async function migrate(databaseUrl: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl, application_name: "keyhook migrate" });
+  await client.connect();
+  try {
+    await client.query("select pg_advisory_lock($1)", [PRISMA_LOCK]);
+    await client.query(TABLE);
+    const pending = pendingOf(migrations, await readRecorded(client));
+    for (const migration of pending) await apply(client, migration);
+    return pending.map(({ name }) => name);
+  } finally {
+    await client.end(); // which releases the lock
+  }
+}
+
+async function readRecorded(client: pg.Client): Promise<Recorded[]> {
+  const { rows } = await client.query<Recorded>(
+    `select migration_name as name, checksum, finished_at is not null as "isFinished"
+       from "_prisma_migrations" where rolled_back_at is null order by started_at`,
+  );
+  return rows;
+}
+
+function pendingOf(migrations: Migration[], recorded: Recorded[]): Migration[] {
+  for (const { name, checksum, isFinished } of recorded) {
+    const known = migrations.find((migration) => migration.name === name);
+    if (!isFinished)
+      throw new MigrationError(
+        `Migration ${name} was started on this database and failed. Repair what it left, then say so with ` +
+          `\`npx prisma migrate resolve --rolled-back ${name}\` (or --applied, if it is complete).`,
+      );
+    if (!known)
+      throw new MigrationError(
+        `The database has migration ${name}, which this version does not know: a newer version made it. Run that one.`,
+      );
+    if (known.checksum !== checksum)
+      throw new MigrationError(
+        `Migration ${name} was applied to this database in another form than prisma/migrations has now. ` +
+          "Restore the file, or start with an empty database (another DATA_DIR or DATABASE_URL).",
+      );
+  }
+  const applied = new Set(recorded.map(({ name }) => name));
+  return migrations.filter(({ name }) => !applied.has(name));
+}
+
+async function apply(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
+  try {
+    await client.query("begin");
+    await client.query(sql);
+    await client.query(
+      `insert into "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       values ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), checksum, name],
+    );
+    await client.query("commit");
+  } catch (cause) {
+    await client.query("rollback").catch(() => undefined);
+    throw new MigrationError(`Migration ${name} failed and was undone: ${cause instanceof Error ? cause.message : cause}`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+
+/** What a running server says of itself in `postmaster.pid`. */
+export type Postmaster = { pid: number; port: number; isReady: boolean };
+
+/** The server that runs on a cluster now, whoever started it; undefined when none does. */
+export function findPostmaster(cluster: string): Postmaster | undefined {
+  let lines: string[];
+  try {
+    lines = readFileSync(join(cluster, "postmaster.pid"), "utf8").split("\n");
+  } catch {
+    return undefined;
+  }
+  const pid = Number(lines[0]);
+  if (!Number.isInteger(pid) || pid <= 0 || !isPostgres(pid)) return undefined;
+  return { pid, port: Number(lines[3]), isReady: lines[7]?.trim() === "ready" };
+}
+
+/** Signals from the gentlest on: SIGINT ends sessions and writes a checkpoint, SIGQUIT leaves it to recovery. */
+const stopSignals = [
+  { signal: "SIGINT", seconds: 6 },
+  { signal: "SIGQUIT", seconds: 2 },
+  { signal: "SIGKILL", seconds: 2 },
+] as const;
+
+/** Stops a server and returns once its process is gone. */
+export async function stopPostmaster(pid: number): Promise<void> {
+  for (const { signal, seconds } of stopSignals) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      return;
+    }
+    for (const deadline = Date.now() + seconds * 1_000; Date.now() < deadline; await delay(20)) {
+      if (!isAlive(pid)) return;
+    }
+  }
+  throw new Error(`the database process ${pid} does not end`);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+  // A child that ended and was not collected yet still takes signals.
+  return !/^State:\s+Z/m.test(readProc(pid, "status") ?? "");
+}
+
+/** After a reboot the number in the file may be anybody's: it counts only while it is a PostgreSQL (where that can be seen). */
+function isPostgres(pid: number): boolean {
+  if (!isAlive(pid)) return false;
+  const command = readProc(pid, "cmdline");
+  return command === undefined || command.includes("postgres");
+}
+
+function readProc(pid: number, file: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { SettingsError } from "../env.ts";
+
+/** Who the server runs as, and how a program of its is started as them. */
+export type ServerUser = {
+  /** Undefined: as ourselves. */
+  owner: { uid: number; gid: number } | undefined;
+  spawn(command: string, args: string[], options: SpawnOptions): ChildProcess;
+};
+
+/** The server's environment holds nothing of ours: no settings and no secrets. */
+const clean: SpawnOptions = { cwd: "/", env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" } as NodeJS.ProcessEnv };
+
+/**
+ * PostgreSQL refuses to run as root. Then it runs as `postgres`, else `nobody`, or as whoever owns the cluster already.
+ *
+ * A checkout below a directory that only root may enter (a `mktemp -d`, /root) is out of that user's reach. There the
+ * server gets one capability, CAP_DAC_OVERRIDE, through `setpriv`, and keeps no other: neither programs nor data are
+ * copied, and no directory of the operator's is opened to others.
+ *
+ * @param needed what that user must be able to read.
+ * @param cluster the cluster's directory, if it exists.
+ */
+export function findServerUser(needed: string[], cluster?: string): ServerUser {
+  const owner = cluster === undefined ? undefined : statSync(cluster);
+  if (process.getuid?.() !== 0) {
+    if (owner && process.getuid && owner.uid !== process.getuid())
+      throw new SettingsError(
+        `${cluster} belongs to another user (uid ${owner.uid}); start the service as that user or as root.`,
+      );
+    return { owner: undefined, spawn: (command, args, options) => spawn(command, args, { ...clean, ...options }) };
+  }
+  const identity = owner && owner.uid !== 0 ? { uid: owner.uid, gid: owner.gid } : (findUser("postgres") ?? findUser("nobody"));
+  if (!identity)
+    throw new SettingsError(
+      "PostgreSQL may not run as root, and there is no user postgres or nobody. Start the service as another user.",
+    );
+
+  const unreachable = needed.find((path) => !isReadableBy(identity, path));
+  if (unreachable === undefined)
+    return { owner: identity, spawn: (command, args, options) => spawn(command, args, { ...clean, ...options, ...identity }) };
+
+  const setpriv = ["/usr/bin/setpriv", "/bin/setpriv"].find((path) => existsSync(path));
+  if (!setpriv)
+    throw new SettingsError(
+      `PostgreSQL may not run as root, and uid ${identity.uid} cannot reach ${unreachable}. ` +
+        "Start the service as another user, or install setpriv (util-linux), or move the checkout, or set DATABASE_URL.",
+    );
+  return {
+    owner: identity,
+    spawn: (command, args, options) => spawn(setpriv, [...privileges(identity), command, ...args], { ...clean, ...options }),
+  };
+}
+
+function privileges({ uid, gid }: { uid: number; gid: number }): string[] {
+  return [
+    `--reuid=${uid}`,
+    `--regid=${gid}`,
+    "--clear-groups",
+    // access(2) drops the capabilities of a user who is not root, and initdb looks for its programs with it, unless:
+    "--securebits=+no_setuid_fixup",
+    "--inh-caps=-all,+dac_override",
+    "--ambient-caps=+dac_override",
+    "--bounding-set=-all,+dac_override",
+  ];
+}
+
+function findUser(name: string): { uid: number; gid: number } | undefined {
+  for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
+    const [user, , uid, gid] = line.split(":");
+    if (user === name) return { uid: Number(uid), gid: Number(gid) };
+  }
+  return undefined;
+}
+
+const READ = 4;
+const ENTER = 1;
+
+/** Whether the permission bits let a user without extra groups read a file and enter every directory above it. */
+function isReadableBy(identity: { uid: number; gid: number }, path: string): boolean {
+  if (!may(identity, statSync(path), READ)) return false;
+  for (let at = dirname(path); ; at = dirname(at)) {
+    if (!may(identity, statSync(at), ENTER)) return false;
+    if (at === dirname(at)) return true;
+  }
+}
+
+function may({ uid, gid }: { uid: number; gid: number }, stats: Stats, wanted: number): boolean {
+  const shift = stats.uid === uid ? 6 : stats.gid === gid ? 3 : 0;
+  return ((stats.mode >> shift) & wanted) === wanted;
+}

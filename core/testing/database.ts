@@ -1,0 +1,37 @@
+import pg from "pg";
+import { migrate } from "../postgres/migrate.ts";
+
+export const TEMPLATE = "keyhook_test_template";
+
+/** Makes the database that all test databases are copies of: copying costs a fraction of migrating. */
+export async function createTemplate(serverUrl: string): Promise<void> {
+  await recreateDatabase(serverUrl, TEMPLATE);
+  await migrate(databaseUrlOf(serverUrl, TEMPLATE));
+}
+
+/** Makes a fresh database with this name and returns its URL. A database of that name is dropped, with its connections. */
+export async function recreateDatabase(serverUrl: string, name: string, template = "template1"): Promise<string> {
+  await dropDatabase(serverUrl, name);
+  await execute(serverUrl, `create database ${pg.escapeIdentifier(name)} template ${pg.escapeIdentifier(template)}`);
+  return databaseUrlOf(serverUrl, name);
+}
+
+export async function dropDatabase(serverUrl: string, name: string): Promise<void> {
+  await execute(serverUrl, `drop database if exists ${pg.escapeIdentifier(name)} with (force)`);
+}
+
+async function execute(serverUrl: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function databaseUrlOf(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { testServerUrl } from "../env.ts";
+import { startEmbedded } from "../postgres/embedded.ts";
+import { createTemplate } from "./database.ts";
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** A superuser's URL of the server on which every test worker has its own database. */
+    serverUrl: string;
+  }
+}
+
+/** Runs once: a server that is thrown away afterwards, or the one of TEST_DATABASE_URL, with the template database. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const given = testServerUrl();
+  const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
+  const server = given ? undefined : await startEmbedded(dataDir, { isDurable: false });
+  const serverUrl = given ?? (server?.superuserUrl as string);
+  await createTemplate(serverUrl);
+  project.provide("serverUrl", serverUrl);
+  return async () => {
+    await server?.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, inject } from "vitest";
+import { closeConnections } from "../db.ts";
+import { provideSettings } from "../env.ts";
+import { dropDatabase, recreateDatabase, TEMPLATE } from "./database.ts";
+
+// Runs before each test file: its own database, data directory and settings, so that files neither meet nor depend on order.
+const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
+const database = `keyhook_test_${process.pid}`;
+const databaseUrl = await recreateDatabase(inject("serverUrl"), database, TEMPLATE);
+
+provideSettings({
+  NODE_ENV: "test",
+  DATABASE_URL: databaseUrl,
+  DATA_DIR: dataDir,
+  SECRET_KEY: "a secret key for tests, of no use anywhere else",
+  ORIGIN: "http://localhost:3000",
+  LOG_LEVEL: "silent",
+});
+
+afterAll(async () => {
+  await closeConnections();
+  await dropDatabase(inject("serverUrl"), database);
+  rmSync(dataDir, { recursive: true, force: true });
+});
