@@ -1,0 +1,45 @@
+"use client";
+
+import { createContext, type ReactNode, use, useActionState, useEffect, useRef } from "react";
+import { FormMessage } from "./form-message.tsx";
+import type { FormAction, FormState, FormValues } from "./form-state.ts";
+
+const FormStateContext = createContext<FormState>({ values: {}, errors: {} });
+
+/** The state of the form around a field. Outside an `ActionForm` it is empty, so fields also work in a plain `<form>`. */
+export function useFormState(): FormState {
+  return use(FormStateContext);
+}
+
+export type ActionFormProps = Readonly<{
+  /** A server action made with `submitForm` (app/_server/form.ts). */
+  action: FormAction;
+  /** What the fields start with, by name. */
+  values?: FormValues;
+  /** Names the form for assistive technology where its heading does not. */
+  label?: string;
+  className?: string;
+  children: ReactNode;
+}>;
+
+/**
+ * A form that keeps what was typed, shows messages beside the fields and works without JavaScript: the same action then
+ * answers with the whole page. Browser validation is off, so that there is one place and one wording for messages.
+ */
+export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
+  const [state, submit] = useActionState(action, { values, errors: {} });
+  const form = useRef<HTMLFormElement>(null);
+
+  useEffect(() => {
+    if (Object.keys(state.errors).length > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+  }, [state]);
+
+  return (
+    <FormStateContext value={state}>
+      <form ref={form} action={submit} noValidate aria-label={label} className={className ?? "grid gap-5"}>
+        {state.message && <FormMessage tone={state.message.tone}>{state.message.text}</FormMessage>}
+        {children}
+      </form>
+    </FormStateContext>
+  );
+}

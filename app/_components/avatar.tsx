@@ -1,0 +1,42 @@
+import { classNames } from "./class-names.ts";
+
+const sizes = {
+  xs: "size-5 text-[0.625rem]",
+  sm: "size-7 text-fine",
+  md: "size-8 text-small",
+  lg: "size-12 text-title",
+  xl: "size-20 text-display",
+} as const;
+
+const tiles = ["bg-tile-1", "bg-tile-2", "bg-tile-3", "bg-tile-4", "bg-tile-5", "bg-tile-6"] as const;
+
+export type AvatarProps = Readonly<{
+  /** What the picture stands for; its first letter is drawn when there is no picture. */
+  name: string;
+  /** A picture from our own origin, or nothing. */
+  src?: string | undefined;
+  size?: keyof typeof sizes;
+  /** People are round; organizations and apps are square. */
+  kind?: "person" | "organization" | "app";
+}>;
+
+/** A picture or an initial. Decorative: the name always stands beside it in text. */
+export function Avatar({ name, src, size = "md", kind = "person" }: AvatarProps) {
+  const className = classNames("shrink-0 select-none", kind === "person" ? "rounded-full" : "rounded-control", sizes[size]);
+  if (src) {
+    // biome-ignore lint/performance/noImgElement: already re-encoded at its size by core/images, and no second optimizer is run
+    return <img src={src} alt="" className={classNames(className, "object-cover")} />;
+  }
+  return (
+    <span aria-hidden="true" className={classNames(className, "grid place-items-center font-semibold text-white", tileOf(name))}>
+      {Array.from(name.trim())[0]?.toUpperCase() ?? "?"}
+    </span>
+  );
+}
+
+/** The same name has the same colour on every page. */
+function tileOf(name: string): string {
+  let sum = 0;
+  for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9973;
+  return tiles[sum % tiles.length] ?? tiles[0];
+}

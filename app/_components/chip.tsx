@@ -1,0 +1,23 @@
+import type { ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+const tones = {
+  neutral: "bg-sunken text-muted",
+  brand: "bg-brand-soft text-brand",
+  good: "bg-good-soft text-good",
+  warn: "bg-warn-soft text-warn",
+  bad: "bg-bad-soft text-bad",
+} as const;
+
+export type ChipProps = Readonly<{ tone?: keyof typeof tones; children: ReactNode }>;
+
+/** A state in a word or two. Colour repeats what the word says, it never says it alone. */
+export function Chip({ tone = "neutral", children }: ChipProps) {
+  return (
+    <span
+      className={classNames("inline-flex min-h-6 items-center gap-1.5 rounded-full px-2.5 font-medium text-fine", tones[tone])}
+    >
+      {children}
+    </span>
+  );
+}

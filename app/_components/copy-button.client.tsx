@@ -1,0 +1,51 @@
+"use client";
+
+import { Check, Copy } from "lucide-react";
+import { useEffect, useState } from "react";
+import { buttonClass } from "./button.tsx";
+
+export type CopyButtonProps = Readonly<{
+  value: string;
+  /** What is copied, for the button's name: "Copy client ID". */
+  label: string;
+  /** Shows the word beside the icon. */
+  hasText?: boolean;
+}>;
+
+const SHOWN_MS = 2_000;
+
+/** Copies a value. Without JavaScript it is hidden: the value itself can be selected. */
+export function CopyButton({ value, label, hasText }: CopyButtonProps) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+
+  const copy = async () => {
+    await navigator.clipboard.writeText(value);
+    setCopied(true);
+  };
+  const Icon = isCopied ? Check : Copy;
+  return (
+    <>
+      <button
+        type="button"
+        onClick={copy}
+        aria-label={`Copy ${label}`}
+        title={`Copy ${label}`}
+        className={buttonClass(
+          { variant: hasText ? "secondary" : "quiet", size: "small" },
+          `noscript:hidden ${hasText ? "" : "w-8 px-0"}`,
+        )}
+      >
+        <Icon className="size-4" aria-hidden="true" />
+        {hasText && (isCopied ? "Copied" : "Copy")}
+      </button>
+      <span role="status" className="sr-only">
+        {isCopied ? "Copied" : ""}
+      </span>
+    </>
+  );
+}

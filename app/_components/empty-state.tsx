@@ -1,0 +1,25 @@
+import type { LucideIcon } from "lucide-react";
+import type { ReactNode } from "react";
+
+export type EmptyStateProps = Readonly<{
+  Icon: LucideIcon;
+  title: ReactNode;
+  /** What would be here, and what to do next. */
+  children: ReactNode;
+  /** The next step, as a button. */
+  action?: ReactNode;
+}>;
+
+/** What a list says before it has anything: never a blank, always a next step. */
+export function EmptyState({ Icon, title, children, action }: EmptyStateProps) {
+  return (
+    <div className="flex flex-col items-center px-6 py-12 text-center">
+      <span className="grid size-11 place-items-center rounded-card border border-line bg-sunken text-muted">
+        <Icon className="size-5" aria-hidden="true" />
+      </span>
+      <p className="mt-4 font-medium">{title}</p>
+      <p className="mt-1 max-w-sm text-muted text-small">{children}</p>
+      {action && <div className="mt-5">{action}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import type { ReactNode } from "react";
+
+/** The look shared by everything that can be typed into or chosen from. */
+export const controlClass =
+  "w-full rounded-control border border-edge bg-surface px-3 text-body text-ink aria-invalid:border-bad disabled:bg-sunken disabled:text-muted";
+
+export type FieldFrameProps = Readonly<{
+  id: string;
+  label: ReactNode;
+  /** What to write, said before it goes wrong. */
+  hint?: ReactNode;
+  error?: string | undefined;
+  /** Says "optional" beside the label: most fields are required, so the exceptions are marked. */
+  isOptional?: boolean;
+  /** Stands at the end of the label's line, for example "Forgot password?". */
+  aside?: ReactNode;
+  children: ReactNode;
+}>;
+
+/** The ids of a field's hint and error, as its control must name them in `aria-describedby`. */
+export function describedBy(id: string, { hint, error }: { hint?: ReactNode; error?: string | undefined }): string | undefined {
+  return [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(" ") || undefined;
+}
+
+/** Label, hint and error around one control. The control has the id, `describedBy()` and `aria-invalid`. */
+export function FieldFrame({ id, label, hint, error, isOptional, aside, children }: FieldFrameProps) {
+  return (
+    <div className="grid gap-1.5">
+      <div className="flex flex-wrap items-baseline justify-between gap-x-3">
+        <label htmlFor={id} className="font-medium">
+          {label}
+          {isOptional && <span className="font-normal text-muted text-small"> optional</span>}
+        </label>
+        {aside && <span className="text-small">{aside}</span>}
+      </div>
+      {children}
+      {error && (
+        <p id={`${id}-error`} className="text-bad text-small">
+          {error}
+        </p>
+      )}
+      {hint && (
+        <p id={`${id}-hint`} className="text-muted text-small">
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}

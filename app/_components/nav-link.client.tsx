@@ -1,0 +1,36 @@
+"use client";
+
+import Link, { useLinkStatus } from "next/link";
+import { usePathname } from "next/navigation";
+import type { ReactNode } from "react";
+import { classNames } from "./class-names.ts";
+
+export type NavLinkProps = Readonly<{
+  href: string;
+  /** The part of the site the link stands for, when that is more than `href` and what lies below it. */
+  section?: string;
+  className?: string;
+  currentClassName: string;
+  children: ReactNode;
+}>;
+
+/** A link that knows whether one is there, and that says when its page is on the way. */
+export function NavLink({ href, section = href, className, currentClassName, children }: NavLinkProps) {
+  const path = usePathname();
+  const isCurrent = path === section || path.startsWith(`${section}/`);
+  return (
+    <Link
+      href={href}
+      prefetch={false}
+      aria-current={path === href ? "page" : isCurrent ? "true" : undefined}
+      className={classNames(className, isCurrent && currentClassName)}
+    >
+      <Pending>{children}</Pending>
+    </Link>
+  );
+}
+
+function Pending({ children }: Readonly<{ children: ReactNode }>) {
+  const { pending } = useLinkStatus();
+  return <span className={pending ? "motion-safe:animate-pulse" : undefined}>{children}</span>;
+}

@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { nextPath, signInPath } from "./next-path.ts";
+
+test.each(["/", "/settings/profile", "/interaction/abc_-1?x=1&y=%2F%2Fevil.example", "/a#b"])("%s is followed", (path) => {
+  expect(nextPath(path)).toBe(path);
+});
+
+test.each([
+  "//evil.example",
+  "/\\evil.example",
+  "/\t/evil.example",
+  "\t//evil.example",
+  "/\n/evil.example",
+  "https://evil.example/",
+  "https:evil.example",
+  "javascript:alert(1)",
+  "evil.example",
+  "",
+  "/a\\b",
+  "/a\u0000b",
+  `/${"a".repeat(5_000)}`,
+  undefined,
+  ["/a", "/b"],
+])("open redirect: %j goes to the fallback", (path) => {
+  expect(nextPath(path, "/settings")).toBe("/settings");
+});
+
+test("dot segments cannot climb into a protocol-relative address", () => {
+  expect(nextPath("/..//evil.example")).toBe("/");
+  expect(nextPath("/.//evil.example")).toBe("/");
+});
+
+test("the sign-in page's address carries the way back", () => {
+  expect(signInPath("/a?b=c&d=e")).toBe("/login?next=%2Fa%3Fb%3Dc%26d%3De");
+});

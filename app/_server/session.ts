@@ -1,0 +1,26 @@
+import { redirect } from "next/navigation";
+import { cache } from "react";
+import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
+import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { signInPath } from "./next-path.ts";
+import { sessionToken } from "./session-cookie.ts";
+
+export type { SiteSession };
+
+/** Who is signed in, if anybody; read once a request. */
+export const currentSession = cache(async (): Promise<SiteSession | undefined> => {
+  const token = await sessionToken();
+  return token ? findSiteSession(token) : undefined;
+});
+
+/** Who is signed in; nobody is sent to sign in and comes back to `returnTo`. */
+export async function requireSession(returnTo: string): Promise<SiteSession> {
+  return (await currentSession()) ?? redirect(signInPath(returnTo));
+}
+
+/** As `requireSession`, for sensitive changes: who proved who they are longer ago than 15 minutes does so again (S113). */
+export async function requireRecentSession(returnTo: string): Promise<SiteSession> {
+  const session = await requireSession(returnTo);
+  if (!isRecentlyAuthenticated(session)) redirect(signInPath(returnTo, { isReauthentication: true }));
+  return session;
+}

@@ -1,0 +1,82 @@
+import { ServiceError } from "#core/errors.ts";
+import type { FormValues } from "../_components/form-state.ts";
+
+/** Fields of such names are never sent back to the browser. */
+const SECRET_NAME = /password|secret/i;
+/** React's own fields, which tell it what action was meant. */
+const INTERNAL_NAME = /^\$ACTION/;
+
+/** What a browser sent, read by the names of the fields. A missing field reads as empty: core says what is required. */
+export class SubmittedForm {
+  readonly #data: FormData;
+
+  constructor(data: FormData) {
+    this.#data = data;
+  }
+
+  has(name: string): boolean {
+    return this.#data.has(name);
+  }
+
+  /** One line or text area, without spaces around it. */
+  text(name: string): string {
+    return this.verbatim(name).trim();
+  }
+
+  /** As typed: for passwords, whose spaces count. */
+  verbatim(name: string): string {
+    const value = this.#data.get(name);
+    return typeof value === "string" ? value : "";
+  }
+
+  /** An optional text: null when it was left empty. */
+  optional(name: string): string | null {
+    return this.text(name) || null;
+  }
+
+  /** Every value of a name: checkboxes. */
+  all(name: string): string[] {
+    return this.#data.getAll(name).filter((value) => typeof value === "string");
+  }
+
+  /** The lines of a text area that are not blank. */
+  lines(name: string): string[] {
+    return this.text(name)
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean);
+  }
+
+  /** Whether a checkbox without a value of its own was ticked. */
+  isTicked(name: string): boolean {
+    return this.#data.has(name);
+  }
+
+  /** The bytes of a chosen file; undefined when none was chosen. */
+  async file(name: string): Promise<Uint8Array | undefined> {
+    const value = this.#data.get(name);
+    return value instanceof File && value.size > 0 ? new Uint8Array(await value.arrayBuffer()) : undefined;
+  }
+
+  /** What may be shown again: no secrets, no files. */
+  echo(): FormValues {
+    const values: Record<string, string | string[]> = {};
+    for (const name of new Set(this.#data.keys())) {
+      if (SECRET_NAME.test(name) || INTERNAL_NAME.test(name)) continue;
+      const all = this.all(name);
+      const [only] = all;
+      if (all.length > 1) values[name] = all;
+      else if (only !== undefined) values[name] = only;
+    }
+    return values;
+  }
+
+  /** Postgres holds no NUL, and nothing good is meant by one (S51). @throws ServiceError `invalid_request` */
+  requireStorableText(): void {
+    for (const [name, value] of this.#data) {
+      if (typeof value === "string" && value.includes("\0")) {
+        throw new ServiceError("invalid_request", "This contains a character that cannot be kept.", { field: name });
+      }
+    }
+  }
+}
