@@ -1,0 +1,70 @@
+import { expect, type Locator, type Page } from "@playwright/test";
+
+export type SiteKind = "server side" | "in the browser";
+
+export type Ask = {
+  scopes?: string[];
+  organization?: string;
+  showPage?: "when needed" | "always, to decide anew" | "always, to sign in anew" | "never";
+};
+
+/** What a visitor of a sample site sees and does; the same for both, although one runs on a server and one in the browser. */
+export class SampleSite {
+  readonly page: Page;
+  readonly url: string;
+  /** The name that the site's own pages and the consent page show. */
+  readonly name: string;
+  readonly signInButton: Locator;
+  readonly callApiButton: Locator;
+
+  constructor(page: Page, { kind, url }: { kind: SiteKind; url: string }) {
+    this.page = page;
+    this.url = url;
+    this.name = kind === "server side" ? "Paper Lantern" : "Copper Kite";
+    // A link where the server answers it, a button where a script does.
+    this.signInButton = page.getByRole(kind === "server side" ? "link" : "button", { name: /^Sign in with/ });
+    this.callApiButton = page.getByRole("button", { name: "Call the API" });
+  }
+
+  async open(): Promise<void> {
+    await this.page.goto(this.url);
+  }
+
+  async ask({ scopes, organization, showPage }: Ask): Promise<void> {
+    const details = this.page.locator("details");
+    if ((await details.getAttribute("open")) === null) await details.locator("summary").click();
+    if (scopes) {
+      for (const box of await this.page.locator("main form").getByRole("checkbox").all()) {
+        await box.setChecked(scopes.includes((await box.getAttribute("value")) ?? ""));
+      }
+    }
+    if (organization !== undefined) await this.page.getByLabel("Organization ID").fill(organization);
+    if (showPage) await this.page.getByLabel("Show a page").selectOption(showPage);
+    await this.page.getByRole("button", { name: "Ask", exact: true }).click();
+  }
+
+  async expectSignedIn(name: string): Promise<void> {
+    await expect(this.page.getByRole("heading", { level: 1, name: `Hello, ${name}` })).toBeVisible();
+    // The code must not stay in the address, where it would reach the history and other sites' logs.
+    await expect(this.page).toHaveURL(`${this.url}/`);
+  }
+
+  async expectScopes(scopes: string[]): Promise<void> {
+    const granted = this.page.getByRole("region", { name: "Access" }).getByRole("listitem");
+    await expect.poll(async () => (await granted.allTextContents()).sort()).toEqual([...scopes].sort());
+  }
+
+  /** @param text what stands beside the label "Organizations" or "E-mail address" */
+  async expectProfile(label: "Organizations" | "E-mail address", text: string | RegExp): Promise<void> {
+    const profile = this.page.getByRole("region", { name: "Profile" });
+    await expect(profile.getByRole("definition").nth(label === "E-mail address" ? 0 : 1)).toHaveText(text);
+  }
+
+  async expectMessage(title: string): Promise<void> {
+    await expect(this.page.getByRole("heading", { name: title })).toBeVisible();
+  }
+
+  async signOut(): Promise<void> {
+    await this.page.getByRole("button", { name: "Sign out" }).click();
+  }
+}

@@ -1,0 +1,88 @@
+import { issuerName } from "/settings.js";
+
+/** What to tell a person about an error code. The words are ours: nothing that came in a URL is repeated on the page. */
+const EXPLANATIONS = {
+  access_denied: ["You did not authorize Copper Kite", "Nothing was shared. You can sign in at any other time."],
+  login_required: [
+    "You are not signed in there",
+    "We asked without showing you a page, and that works only while you are signed in.",
+  ],
+  consent_required: ["Your consent is needed", "We asked without showing you a page, and there was something to decide."],
+  invalid_grant: ["Access was revoked", "Sign in again if you want to go on."],
+  revoked: ["Access was revoked", "The API no longer accepts this site's token. Sign in again if you want to go on."],
+  unknown_state: ["This sign-in was not begun here", "It was begun in another tab, or answered already."],
+  unreachable: ["No answer", "The service that says who you are cannot be reached just now. Try again in a moment."],
+};
+
+const element = (id) => document.getElementById(id);
+
+/** Text goes in as text, never as markup: a name may hold anything. */
+function write(slot, text) {
+  for (const place of document.querySelectorAll(`[data-text="${slot}"]`)) place.textContent = text;
+}
+
+function list(id, texts, none) {
+  const items = (texts.length > 0 ? texts : none ? [none] : []).map((text) => {
+    const item = document.createElement("li");
+    item.textContent = text;
+    return item;
+  });
+  element(id).replaceChildren(...items);
+}
+
+export function showSignedOut(knownOrganizations) {
+  write("issuerName", issuerName);
+  element("known").replaceChildren(...knownOrganizations.map(({ id, name }) => new Option(name, id)));
+}
+
+export function showSignedIn({ profile, scope, expiresAt, refresh_token }) {
+  const { name, preferred_username: username, picture, email, organizations = [] } = profile;
+  document.title = "Signed in · Copper Kite";
+  element("title").textContent = `Hello, ${name ?? username ?? "somebody"}`;
+  element("ask-title").textContent = "Ask for more";
+  element("ask-card").open = true;
+  for (const id of ["lead", "sign-in", "api"]) element(id).hidden = true;
+  for (const part of document.querySelectorAll("[data-signed-in], #sign-out")) part.hidden = false;
+  element("renew").hidden = !refresh_token;
+  element("picture").hidden = !picture;
+  if (picture) element("picture").src = picture;
+  write("name", name ?? "");
+  write("username", username ?? "");
+  write("email", email ?? "not shared");
+  write("expires", expiresAt.toUTCString());
+  const scopes = scope.split(" ");
+  list("scopes", scopes);
+  list(
+    "organizations",
+    organizations.map(({ name, roleInOrg }) => [name, roleInOrg].filter(Boolean).join(" ")),
+    "none shared",
+  );
+  for (const box of document.querySelectorAll("#ask [name=scope]")) box.checked = scopes.includes(box.value);
+  element("title").focus();
+}
+
+export function showApiAnswer(answer) {
+  showApi("good", "The API answered", "");
+  element("api-answer").textContent = JSON.stringify(answer, null, 2);
+  element("api-answer").hidden = false;
+}
+
+export function showError(code) {
+  const [title, text] = EXPLANATIONS[code] ?? [
+    "Signing in did not work",
+    "Try again; if it happens again, tell the people who run this site.",
+  ];
+  document.title = `${title} · Copper Kite`;
+  showApi("bad", title, text);
+  element("sign-in").hidden = false;
+}
+
+function showApi(mood, title, text) {
+  element("api").className = `card ${mood}`;
+  element("api-title").textContent = title;
+  element("api-text").textContent = text;
+  element("api-text").hidden = !text;
+  element("api-answer").hidden = true;
+  element("api").hidden = false;
+  element("api-title").focus();
+}

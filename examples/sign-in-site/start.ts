@@ -1,0 +1,29 @@
+import { serve } from "@hono/node-server";
+import { inBrowserSite } from "./in-browser/site.ts";
+import { serverSideSite } from "./server-side/site.ts";
+import { readSettings } from "./settings.ts";
+
+// Not `localhost`, where the service runs in a demo: a third-party site has another host name, so that no cookie is shared.
+const HOST = "127.0.0.1";
+
+const settings = readSettings(process.env);
+const sites = [
+  settings.serverSide && { name: "server side", app: serverSideSite(settings, settings.serverSide), ...settings.serverSide },
+  settings.inBrowser && { name: "in the browser", app: inBrowserSite(settings, settings.inBrowser), ...settings.inBrowser },
+].filter((site) => site !== undefined);
+
+if (sites.length === 0) {
+  console.error(
+    "Nothing to start: set SERVER_SITE_CLIENT_ID and SERVER_SITE_CLIENT_SECRET, or BROWSER_SITE_CLIENT_ID (README.md).",
+  );
+  process.exit(2);
+}
+
+for (const { name, app, port } of sites) {
+  const server = serve({ fetch: app.fetch, hostname: HOST, port }, () => console.log(`${name}: http://${HOST}:${port}`));
+  server.on("error", (error) => {
+    console.error(`${name}: cannot listen on port ${port}: ${error.message}`);
+    process.exit(1);
+  });
+  for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(0));
+}
