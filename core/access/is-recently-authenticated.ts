@@ -1,0 +1,6 @@
+/** How long after proving who they are a person may make sensitive changes (S113): 15 minutes. */
+export const RECENT_AUTHENTICATION_SECONDS = 15 * 60;
+
+export function isRecentlyAuthenticated({ authenticatedAt }: { authenticatedAt: Date }, now = new Date()): boolean {
+  return now.getTime() - authenticatedAt.getTime() < RECENT_AUTHENTICATION_SECONDS * 1000;
+}

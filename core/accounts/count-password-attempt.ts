@@ -1,0 +1,40 @@
+import type { RequestOrigin } from "../audit/request-origin.ts";
+import { addressKey } from "./address-key.ts";
+import { clearThrottle, consumeThrottle, refundThrottle, type ThrottleLimit, throttleKey } from "./throttle.ts";
+
+/** Ten wrong passwords for one account in a quarter of an hour. A password reset by mail also lifts it. */
+export const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
+
+/** Fifty wrong passwords from one address, for whichever accounts: an office shares one. */
+export const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
+
+export type PasswordAttempt = {
+  /** Forgets the account's failures, and takes this attempt off the address. */
+  succeeded: () => Promise<void>;
+};
+
+/**
+ * Counts one attempt with a password, per account and per address (S115).
+ * @param account what names the account. At sign-in this is the login as typed, whether it exists or not: one counter for
+ * username and e-mail together would tell a guesser which address belongs to which name.
+ * @throws ServiceError `rate_limited`
+ */
+export async function countPasswordAttempt(account: string, from: RequestOrigin): Promise<PasswordAttempt> {
+  const accountThrottle = passwordThrottle(account);
+  const address = addressKey(from.ip);
+  const addressThrottle = address && throttleKey("password-address", address);
+  if (addressThrottle) await consumeThrottle(addressThrottle, ADDRESS_LIMIT);
+  await consumeThrottle(accountThrottle, ACCOUNT_LIMIT);
+  return {
+    succeeded: async () => {
+      await clearThrottle(accountThrottle);
+      // Given back, not cleared: whoever has one account of their own must not be able to wash their guesses away with it.
+      if (addressThrottle) await refundThrottle(addressThrottle);
+    },
+  };
+}
+
+/** The counter of wrong passwords for one account. */
+export function passwordThrottle(account: string): string {
+  return throttleKey("password", account);
+}

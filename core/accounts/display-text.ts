@@ -1,0 +1,28 @@
+import { ServiceError } from "../errors.ts";
+import { plainText } from "./plain-text.ts";
+
+// Controls, invisible fillers and what turns the reading direction round: a name must look like what it is (S28).
+// U+200C and U+200D stay, since Persian, Indic scripts and emoji are spelled with them.
+const DECEPTIVE =
+  /[\p{Cc}\u{ad}\u{61c}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{e0000}-\u{e007f}]/gu;
+
+type Limits = { maxCharacters: number; isRequired?: boolean };
+
+/**
+ * One line of text that others will read: composed (NFC), white space collapsed, controls and bidi overrides removed.
+ * @returns the text, empty when it is not required and nothing was left
+ * @throws ServiceError `invalid_request` with the field
+ */
+export function displayText(field: string, value: unknown, { maxCharacters, isRequired = true }: Limits): string {
+  // The form may be longer than what remains of it; four times is generous and still bounded.
+  const text = plainText(field, value, maxCharacters * 4)
+    .normalize("NFC")
+    .replace(/\s+/gu, " ")
+    .replace(DECEPTIVE, "")
+    .trim();
+  if (isRequired && text === "") throw new ServiceError("invalid_request", "Fill this in.", { field });
+  if ([...text].length > maxCharacters) {
+    throw new ServiceError("invalid_request", `Shorten this to at most ${maxCharacters} characters.`, { field });
+  }
+  return text;
+}

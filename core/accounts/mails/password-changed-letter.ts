@@ -1,0 +1,10 @@
+import { env } from "../../env.ts";
+import { type Letter, letter, link } from "./letter.ts";
+
+/** After every change of a password, so that a change by somebody else does not go unnoticed. */
+export function passwordChangedLetter({ username }: { username: string }): Letter {
+  return letter(`Your ${env().BRAND_NAME} password was changed`, username, [
+    "your password was just changed, and your other sessions were signed out.",
+    `If it was not you, choose a new password now:\n${link("/forgot-password")}`,
+  ]);
+}

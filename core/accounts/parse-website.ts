@@ -1,0 +1,19 @@
+import { ServiceError } from "../errors.ts";
+import { plainText } from "./plain-text.ts";
+
+const WEBSITE_MAX_CHARACTERS = 200;
+
+/**
+ * The website of a profile: an http or https URL, normalised; null for an empty field. Other schemes would run script or open
+ * programs when somebody clicks on it, and userinfo makes an address look like another.
+ * @throws ServiceError `invalid_request`
+ */
+export function parseWebsite(value: unknown, field = "website"): string | null {
+  const text = plainText(field, value, WEBSITE_MAX_CHARACTERS).trim();
+  if (text === "") return null;
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || !url.hostname) {
+    throw new ServiceError("invalid_request", "Enter a web address that begins with https://.", { field });
+  }
+  return url.href;
+}

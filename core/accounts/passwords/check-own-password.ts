@@ -1,0 +1,21 @@
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { countPasswordAttempt } from "../count-password-attempt.ts";
+import { presentedPassword } from "./check-password.ts";
+import { verifyPassword } from "./password-hash.ts";
+
+/**
+ * Asks a signed-in user for their password again. A stolen session must not become a way to guess it, so tries are counted as
+ * at sign-in (S115).
+ * @throws ServiceError `unauthorized` with the field, `rate_limited`
+ */
+export async function checkOwnPassword(userId: string, value: unknown, from: RequestOrigin, field = "password"): Promise<void> {
+  const password = presentedPassword(value, field);
+  const attempt = await countPasswordAttempt(`own:${userId}`, from);
+  const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
+  if (!(await verifyPassword(user?.passwordHash, password))) {
+    throw new ServiceError("unauthorized", "This is not your password.", { field });
+  }
+  await attempt.succeeded();
+}

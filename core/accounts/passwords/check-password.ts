@@ -1,0 +1,85 @@
+import { env } from "../../env.ts";
+import { ServiceError } from "../../errors.ts";
+import { plainText } from "../plain-text.ts";
+import { commonPasswords } from "./common-passwords.ts";
+
+export const PASSWORD_MIN_CHARACTERS = 8;
+export const PASSWORD_MAX_CHARACTERS = 256;
+
+// A name of two letters is in many good passwords by chance.
+const NAME_MIN_CHARACTERS = 4;
+
+/**
+ * Checks a password that somebody chooses: 8 to 256 characters of any kind, no rules of composition (NIST SP 800-63B), but none
+ * of those that are guessed first: common ones, rows of keys or of one character, and the person's own name or address.
+ * @param names username, full name and e-mail address of its owner
+ * @throws ServiceError `invalid_request`
+ */
+export function checkPassword(value: unknown, names: readonly string[], field = "password"): string {
+  const password = plainText(field, value, 10_000);
+  const length = [...password].length;
+  if (length < PASSWORD_MIN_CHARACTERS) {
+    throw new ServiceError("invalid_request", `Use at least ${PASSWORD_MIN_CHARACTERS} characters.`, { field });
+  }
+  if (length > PASSWORD_MAX_CHARACTERS) {
+    throw new ServiceError("invalid_request", `Use at most ${PASSWORD_MAX_CHARACTERS} characters.`, { field });
+  }
+  if (isEasilyGuessed(password)) {
+    throw new ServiceError("invalid_request", "This password is among the first that are tried. Choose another.", { field });
+  }
+  if (isMadeFromNames(password, [...names, env().BRAND_NAME])) {
+    throw new ServiceError("invalid_request", "This password is made from a name that others know. Choose another.", { field });
+  }
+  return password;
+}
+
+/** Reads a password that is to be compared only: nothing is asked of it but that it can be one. */
+export function presentedPassword(value: unknown, field = "password"): string {
+  const password = plainText(field, value, PASSWORD_MAX_CHARACTERS * 4);
+  if (password === "") throw new ServiceError("invalid_request", "Enter the password.", { field });
+  return password;
+}
+
+function isEasilyGuessed(password: string): boolean {
+  const isFewCharacters = new Set(password.toLowerCase()).size <= 3;
+  const isDateOrNumber = /^\d{8,10}$/.test(password);
+  return isFewCharacters || isDateOrNumber || isRun(password) || commonPasswords.has(bare(password));
+}
+
+/** Whether every character follows the one before at the same distance: 12345678, hgfedcba, aaaaaaaa. */
+function isRun(password: string): boolean {
+  const steps = new Set(
+    Array.from({ length: password.length - 1 }, (_, i) => password.charCodeAt(i + 1) - password.charCodeAt(i)),
+  );
+  return steps.size === 1;
+}
+
+function isMadeFromNames(password: string, names: readonly string[]): boolean {
+  const core = bare(password);
+  return names
+    .flatMap((name) => [name, name.split("@")[0] ?? "", ...name.split(/[\s@._-]+/)])
+    .map(bare)
+    .some((name) => name.length >= NAME_MIN_CHARACTERS && core === name);
+}
+
+const LOOK_ALIKES: Record<string, string> = {
+  "0": "o",
+  "1": "i",
+  "3": "e",
+  "4": "a",
+  "5": "s",
+  "7": "t",
+  "@": "a",
+  $: "s",
+  "!": "i",
+};
+
+/** What is left without capitals, without the digits and signs around it, and with look-alikes read as letters. */
+function bare(text: string): string {
+  return text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/^[^\p{L}]+|[^\p{L}]+$/gu, "")
+    .replace(/[013457@$!]/g, (sign) => LOOK_ALIKES[sign] ?? "")
+    .replace(/[^\p{L}]/gu, "");
+}

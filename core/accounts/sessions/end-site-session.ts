@@ -1,0 +1,20 @@
+import { hashToken } from "../../crypto/token.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound } from "../../errors.ts";
+
+/**
+ * Ends one session of a user, from the list of their sessions (S113). Another's session answers like an unknown one (S136).
+ * @throws ServiceError `not_found`
+ */
+export async function endSiteSession(userId: string, sessionId: string): Promise<void> {
+  const { count } = await db().siteSession.updateMany({
+    where: { id: sessionId, userId, endedAt: null },
+    data: { endedAt: new Date() },
+  });
+  if (count === 0) throw notFound("Session");
+}
+
+/** Ends the session that a cookie stands for: sign-out, and the one a new sign-in replaces (S34). Unknown tokens are let pass. */
+export async function endSiteSessionByToken(token: string, tx: Db = db()): Promise<void> {
+  await tx.siteSession.updateMany({ where: { tokenHash: hashToken(token), endedAt: null }, data: { endedAt: new Date() } });
+}

@@ -1,0 +1,75 @@
+import { hashToken } from "../../crypto/token.ts";
+import { pool } from "../../db.ts";
+import {
+  LAST_SEEN_RESOLUTION_SECONDS,
+  SITE_SESSION_ABSOLUTE_SECONDS,
+  SITE_SESSION_INACTIVITY_SECONDS,
+} from "./session-lifetime.ts";
+
+export type SiteSession = {
+  id: string;
+  userId: string;
+  /** When the person last proved who they are (S113). */
+  authenticatedAt: Date;
+  expiresAt: Date;
+  user: {
+    id: string;
+    username: string;
+    fullName: string;
+    email: string;
+    emailVerifiedAt: Date | null;
+    avatarId: string | null;
+    isOperator: boolean;
+  };
+};
+
+type Row = Omit<SiteSession, "user"> & SiteSession["user"] & { sessionId: string; isSeenLongAgo: boolean };
+
+/**
+ * The session that a cookie's value stands for; undefined when it is unknown, ended or expired, or its user is disabled
+ * (S112). One query by hash, since every page asks; once a minute a second one moves the end of the inactivity on.
+ */
+export async function findSiteSession(token: string): Promise<SiteSession | undefined> {
+  const { rows } = await pool().query<Row>({
+    name: "find-site-session",
+    text: `SELECT s.id AS "sessionId", s.authenticated_at AS "authenticatedAt", s.expires_at AS "expiresAt",
+                  s.last_seen_at < now() - make_interval(secs => $2) AS "isSeenLongAgo",
+                  u.id, u.username, u.full_name AS "fullName", u.email, u.email_verified_at AS "emailVerifiedAt",
+                  u.avatar_id AS "avatarId", u.is_operator AS "isOperator"
+             FROM site_session s JOIN "user" u ON u.id = s.user_id
+            WHERE s.token_hash = $1 AND s.ended_at IS NULL AND s.expires_at > now() AND u.disabled_at IS NULL`,
+    values: [hashToken(token), LAST_SEEN_RESOLUTION_SECONDS],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  const { sessionId, authenticatedAt, expiresAt, isSeenLongAgo, ...user } = row;
+  return {
+    id: sessionId,
+    userId: user.id,
+    authenticatedAt,
+    expiresAt: isSeenLongAgo ? await noteSeen(sessionId, expiresAt) : expiresAt,
+    user: {
+      id: user.id,
+      username: user.username,
+      fullName: user.fullName,
+      email: user.email,
+      emailVerifiedAt: user.emailVerifiedAt,
+      avatarId: user.avatarId,
+      isOperator: user.isOperator,
+    },
+  };
+}
+
+/** Records the visit and moves the end on, never past the absolute limit. */
+async function noteSeen(sessionId: string, expiresAt: Date): Promise<Date> {
+  const { rows } = await pool().query<{ expiresAt: Date }>({
+    name: "note-site-session-seen",
+    text: `UPDATE site_session
+              SET last_seen_at = now(),
+                  expires_at = least(now() + make_interval(secs => $3), created_at + make_interval(secs => $4))
+            WHERE id = $1 AND ended_at IS NULL AND last_seen_at < now() - make_interval(secs => $2)
+        RETURNING expires_at AS "expiresAt"`,
+    values: [sessionId, LAST_SEEN_RESOLUTION_SECONDS, SITE_SESSION_INACTIVITY_SECONDS, SITE_SESSION_ABSOLUTE_SECONDS],
+  });
+  return rows[0]?.expiresAt ?? expiresAt;
+}

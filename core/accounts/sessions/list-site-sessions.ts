@@ -1,0 +1,25 @@
+import { db } from "../../db.ts";
+import { describeDevice } from "./describe-device.ts";
+
+export type ListedSiteSession = {
+  id: string;
+  /** For example "Firefox on Linux". */
+  device: string;
+  ip: string | null;
+  createdAt: Date;
+  lastSeenAt: Date;
+};
+
+// More than anybody has; the oldest drop out of the list before they drop out of the table.
+const LIST_MAX_ROWS = 100;
+
+/** The live sessions of a user, the last used one first (S113). */
+export async function listSiteSessions(userId: string): Promise<ListedSiteSession[]> {
+  const rows = await db().siteSession.findMany({
+    where: { userId, endedAt: null, expiresAt: { gt: new Date() } },
+    orderBy: [{ lastSeenAt: "desc" }, { id: "desc" }],
+    take: LIST_MAX_ROWS,
+    select: { id: true, ip: true, userAgent: true, createdAt: true, lastSeenAt: true },
+  });
+  return rows.map(({ userAgent, ...session }) => ({ ...session, device: describeDevice(userAgent) }));
+}

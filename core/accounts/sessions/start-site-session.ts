@@ -1,0 +1,29 @@
+import { storableUserAgent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { hashToken, newToken } from "../../crypto/token.ts";
+import { type Db, db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { SITE_SESSION_INACTIVITY_SECONDS } from "./session-lifetime.ts";
+
+/** The opaque value of the session cookie, and when it ends unless it is used. */
+export type StartedSiteSession = { token: string; expiresAt: Date };
+
+/**
+ * Signs a user in: a new session under a new token of 256 bits (S111), never one that the browser brought along, which is what
+ * makes session fixation pointless (S34). Only the token's hash is stored.
+ */
+export async function startSiteSession(userId: string, from: RequestOrigin, tx: Db = db()): Promise<StartedSiteSession> {
+  const token = newToken();
+  const expiresAt = new Date(Date.now() + SITE_SESSION_INACTIVITY_SECONDS * 1000);
+  await tx.siteSession.create({
+    data: {
+      id: newId(),
+      tokenHash: hashToken(token),
+      userId,
+      ip: from.ip,
+      userAgent: storableUserAgent(from.userAgent),
+      expiresAt,
+    },
+  });
+  return { token, expiresAt };
+}

@@ -1,0 +1,40 @@
+import { db } from "../../db.ts";
+
+/** A user as the rest of core and the doors see one; never with the password's hash. */
+export type UserProfile = {
+  id: string;
+  username: string;
+  fullName: string;
+  email: string;
+  emailVerifiedAt: Date | null;
+  website: string | null;
+  avatarId: string | null;
+  isOperator: boolean;
+  disabledAt: Date | null;
+  createdAt: Date;
+};
+
+const profileColumns = {
+  id: true,
+  username: true,
+  fullName: true,
+  email: true,
+  emailVerifiedAt: true,
+  website: true,
+  avatarId: true,
+  isOperator: true,
+  disabledAt: true,
+  createdAt: true,
+} as const;
+
+/** A user by id, disabled ones too. */
+export async function findUser(id: string): Promise<UserProfile | undefined> {
+  return (await db().user.findUnique({ where: { id }, select: profileColumns })) ?? undefined;
+}
+
+/** A user by username, in any spelling, disabled ones too. */
+export async function findUserByUsername(username: string): Promise<UserProfile | undefined> {
+  if (username.includes("\0")) return undefined;
+  const row = await db().handle.findUnique({ where: { handle: username.toLowerCase() }, select: { userId: true } });
+  return row?.userId ? findUser(row.userId) : undefined;
+}

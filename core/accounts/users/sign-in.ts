@@ -1,0 +1,68 @@
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db, pool } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { countPasswordAttempt } from "../count-password-attempt.ts";
+import { readEmailAddress } from "../email-address.ts";
+import { presentedPassword } from "../passwords/check-password.ts";
+import { hashPassword, isOutdatedHash, verifyPassword } from "../passwords/password-hash.ts";
+import { plainText } from "../plain-text.ts";
+import { endSiteSessionByToken } from "../sessions/end-site-session.ts";
+import { type StartedSiteSession, startSiteSession } from "../sessions/start-site-session.ts";
+
+export type SignInInput = {
+  /** Username or e-mail address. */
+  login: string;
+  password: string;
+  /** The session token that the browser brought along; that session ends (S34). */
+  replaces?: string;
+};
+
+/**
+ * Signs in by username or e-mail address. An unknown account, a wrong password and an account without one answer the same after
+ * the same work (S115); failures are counted per account and per address and forgotten on success.
+ * @throws ServiceError `unauthorized`, `rate_limited` with the seconds to wait, `forbidden` (right password, but disabled)
+ */
+export async function signIn(input: SignInInput, from: RequestOrigin): Promise<StartedSiteSession & { userId: string }> {
+  const login = canonicalLogin(input.login);
+  const password = presentedPassword(input.password);
+  const attempt = await countPasswordAttempt(login, from);
+  const user = await findByLogin(login);
+  if (!(await verifyPassword(user?.passwordHash, password)) || !user?.passwordHash) {
+    throw new ServiceError("unauthorized", "The username, the e-mail address or the password is wrong.", { field: "password" });
+  }
+  await attempt.succeeded();
+  if (user.disabledAt) throw new ServiceError("forbidden", "This account is disabled. Write to the operator of this service.");
+  const newHash = isOutdatedHash(user.passwordHash) ? await hashPassword(password) : undefined;
+  return db().$transaction(async (tx) => {
+    if (newHash) await replaceHash(tx, user.id, user.passwordHash, newHash);
+    if (input.replaces) await endSiteSessionByToken(input.replaces, tx);
+    await recordAuditEvent(tx, { type: "user.sign_in", actorId: user.id, subjectId: user.id, from });
+    return { userId: user.id, ...(await startSiteSession(user.id, from, tx)) };
+  });
+}
+
+/** The login in the form in which accounts are found and attempts counted. */
+export function canonicalLogin(value: unknown): string {
+  const login = plainText("login", value, 1_000).trim();
+  if (login === "") throw new ServiceError("invalid_request", "Enter your username or e-mail address.", { field: "login" });
+  return readEmailAddress(login)?.canonical ?? login.toLowerCase();
+}
+
+type Candidate = { id: string; passwordHash: string | null; disabledAt: Date | null };
+
+/** One query whatever the login is, so that an unknown one does not answer sooner. */
+async function findByLogin(login: string): Promise<Candidate | undefined> {
+  const { rows } = await pool().query<Candidate>({
+    name: "find-user-by-login",
+    text: `SELECT id, password_hash AS "passwordHash", disabled_at AS "disabledAt" FROM "user"
+            WHERE email_canonical = $1 OR id = (SELECT user_id FROM handle WHERE handle = $1)`,
+    values: [login],
+  });
+  return rows[0];
+}
+
+/** Only while the hash is the one that was verified: a password changed meanwhile is not undone. */
+async function replaceHash(tx: Db, userId: string, oldHash: string | null, newHash: string): Promise<void> {
+  await tx.user.updateMany({ where: { id: userId, passwordHash: oldHash }, data: { passwordHash: newHash } });
+}

@@ -1,0 +1,62 @@
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { addressKey } from "../address-key.ts";
+import type { EmailAddress } from "../email-address.ts";
+import { localPath } from "../local-path.ts";
+import { accountExistsLetter } from "../mails/account-exists-letter.ts";
+import { signUpLetter } from "../mails/sign-up-letter.ts";
+import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
+import { hashPassword } from "../passwords/password-hash.ts";
+import { takeAtLeast } from "../take-at-least.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { type NewUserInput, parseNewUser } from "./new-user-fields.ts";
+
+/** How long an answer takes, at least, whether or not the address has an account. */
+export const ANSWER_MILLISECONDS = 400;
+
+const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
+const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
+
+/**
+ * Asks for an account. Nothing is created yet: the answers are kept with the link that is mailed, and the account comes into
+ * being when the link is used (`verifyEmail`). So an address that already has one is not given away (S115), not by this
+ * answer, nor by trying to sign in afterwards, nor by the username being taken; and nobody can hold an address that is not
+ * theirs. The owner of a known address gets a mail saying that they have an account.
+ * @param returnTo a path of ours where the person was going
+ * @throws ServiceError `invalid_request`, `conflict` (username taken; usernames are public), `rate_limited`
+ */
+export async function signUp(input: NewUserInput & { returnTo?: string }, from: RequestOrigin): Promise<{ email: string }> {
+  const { handle, email, fullName, password } = parseNewUser(input);
+  const address = addressKey(from.ip);
+  if (address) await consumeThrottle(throttleKey("sign-up", address), ADDRESS_LIMIT);
+  if (await db().handle.findUnique({ where: { handle: handle.canonical } })) {
+    throw new ServiceError("conflict", `The name ${handle.spelled} is taken. Choose another.`, { field: "username" });
+  }
+  await consumeThrottle(throttleKey("sign-up-mail", email.canonical), MAIL_LIMIT);
+  await takeAtLeast(ANSWER_MILLISECONDS, async () => {
+    const passwordHash = await hashPassword(password);
+    await db().$transaction(async (tx) => {
+      if (await tellOwner(tx, email)) return;
+      const pending = {
+        username: handle.spelled,
+        fullName,
+        email: email.address,
+        passwordHash,
+        returnTo: localPath(input.returnTo),
+      };
+      const token = await issueOneTimeToken(tx, { purpose: "sign-up", data: pending, subject: email.canonical });
+      await queueMail(tx, { to: email.address, ...signUpLetter({ username: handle.spelled, token }) });
+    });
+  });
+  return { email: email.address };
+}
+
+/** @returns whether the address has an account, whose owner was written to */
+async function tellOwner(tx: Db, { canonical }: EmailAddress): Promise<boolean> {
+  const owner = await tx.user.findUnique({ where: { emailCanonical: canonical }, select: { username: true, email: true } });
+  if (!owner) return false;
+  await queueMail(tx, { to: owner.email, ...accountExistsLetter(owner) });
+  return true;
+}

@@ -1,0 +1,15 @@
+import type { Db } from "../db.ts";
+import { newId } from "../ids.ts";
+
+/** One letter to one address. `to` is an address that core/accounts has checked; `text` is plain text, lines end in `\n`. */
+export type NewMail = { to: string; subject: string; text: string };
+
+/** Queues a letter in the transaction that gives the reason for it; the worker sends it (architecture decision 8). */
+export async function queueMail(db: Db, { to, subject, text }: NewMail): Promise<void> {
+  // A line break in a header would let a display name add headers of its own.
+  await db.mail.create({ data: { id: newId(), recipient: oneLine(to), subject: oneLine(subject), text } });
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+/g, " ");
+}
