@@ -1,40 +1,26 @@
+import { displayText } from "../../accounts/display-text.ts";
 import { env } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 import { isLookAlike } from "./look-alike.ts";
 
 export const APP_NAME_MAX_CHARACTERS = 60;
-export const APP_DESCRIPTION_MAX_CHARACTERS = 300;
 
-/** An app's name as it will be shown on the consent page, or a refusal (S28). */
-export function parseAppName(text: string): string {
+// Blank letters, such as the Hangul filler, pass for text without showing anything.
+const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
+
+/**
+ * An app's name as it will be shown on the consent page.
+ * @throws ServiceError `invalid_request`, also for a name that could be taken for the platform's own (S28)
+ */
+export function parseAppName(value: unknown): string {
   const { BRAND_NAME } = env();
-  const name = cleanDisplayText(text);
-  if (!/[\p{L}\p{N}\p{S}]/u.test(name)) throw refusal("Give the app a name.");
-  if ([...name].length > APP_NAME_MAX_CHARACTERS)
-    throw refusal(`Shorten the name to at most ${APP_NAME_MAX_CHARACTERS} characters.`);
+  const name = displayText("name", value, { maxCharacters: APP_NAME_MAX_CHARACTERS });
+  if (!/[\p{L}\p{N}\p{S}]/u.test(name.replace(BLANK, ""))) {
+    throw new ServiceError("invalid_request", "Give the app a name that can be read.", { field: "name" });
+  }
   if (isLookAlike(name, BRAND_NAME)) {
-    throw refusal(`Choose a name that cannot be taken for ${BRAND_NAME} itself: people decide by it whom they trust.`);
+    const description = `Choose a name that cannot be taken for ${BRAND_NAME} itself: people decide by it whom they trust.`;
+    throw new ServiceError("invalid_request", description, { field: "name" });
   }
   return name;
 }
-
-function refusal(description: string): ServiceError {
-  return new ServiceError("invalid_request", description, { field: "name" });
-}
-
-/**
- * Text from a stranger as one line that shows what it is: without control characters, without the marks that turn the
- * reading direction around or show nothing, and without towers of accents.
- */
-export function cleanDisplayText(text: string): string {
-  return text
-    .toWellFormed()
-    .normalize("NFC")
-    .replace(/[\p{Z}\t\r\n\u2800]+/gu, " ")
-    .replace(INVISIBLE, "")
-    .replace(/(\p{M}{2})\p{M}+/gu, "$1")
-    .trim();
-}
-
-// Persian and emoji need the two joiners and the emoji selector; everything else without a shape goes.
-const INVISIBLE = /(?!\u200c|\u200d|\ufe0f)[\p{Cc}\p{Cf}\p{Co}\p{Default_Ignorable_Code_Point}]/gu;

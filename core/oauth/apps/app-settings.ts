@@ -1,7 +1,9 @@
 import { scopes as allScopes, isScope, type Scope } from "@keyhook/sdk";
+import { displayText } from "../../accounts/display-text.ts";
+import { parseWebsite } from "../../accounts/parse-website.ts";
 import { ServiceError } from "../../errors.ts";
 import { isId } from "../../ids.ts";
-import { APP_DESCRIPTION_MAX_CHARACTERS, cleanDisplayText, parseAppName } from "./app-name.ts";
+import { parseAppName } from "./app-name.ts";
 import { parseRedirectUris } from "./redirect-uri.ts";
 
 /** What an app's owner decides about it. */
@@ -27,14 +29,14 @@ export type AppSettingsInput = Omit<AppSettings, "scopes"> & { scopes: readonly 
 /** The settings of the input, checked: what was optional stays so. */
 type Parsed<Input> = { [Field in keyof Input]: Field extends keyof AppSettings ? AppSettings[Field] : never };
 
-const HOMEPAGE_MAX_CHARACTERS = 2000;
+const DESCRIPTION_MAX_CHARACTERS = 300;
 
 /** Checks and normalises the settings that are present; throws `invalid_request` with the field and what to do. */
 export function parseAppSettings<Input extends Partial<AppSettingsInput>>(input: Input): Parsed<Input> {
   const settings: Partial<AppSettings> = {};
   if (input.name !== undefined) settings.name = parseAppName(input.name);
   if (input.description !== undefined) settings.description = parseDescription(input.description);
-  if (input.homepageUrl !== undefined) settings.homepageUrl = parseHomepageUrl(input.homepageUrl);
+  if (input.homepageUrl !== undefined) settings.homepageUrl = parseWebsite(input.homepageUrl ?? "", "homepageUrl");
   if (input.logoId !== undefined) settings.logoId = parseLogoId(input.logoId);
   if (input.redirectUris !== undefined) settings.redirectUris = parseRedirectUris(input.redirectUris, "redirectUris");
   if (input.postLogoutRedirectUris !== undefined) {
@@ -65,29 +67,7 @@ export function assertConsistent(
 }
 
 function parseDescription(text: string | null): string | null {
-  const description = cleanDisplayText(text ?? "");
-  if ([...description].length > APP_DESCRIPTION_MAX_CHARACTERS) {
-    throw new ServiceError(
-      "invalid_request",
-      `Shorten the description to at most ${APP_DESCRIPTION_MAX_CHARACTERS} characters.`,
-      {
-        field: "description",
-      },
-    );
-  }
-  return description || null;
-}
-
-function parseHomepageUrl(text: string | null): string | null {
-  const trimmed = text?.trim();
-  if (!trimmed) return null;
-  const url = trimmed.length <= HOMEPAGE_MAX_CHARACTERS ? URL.parse(trimmed) : null;
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password) {
-    throw new ServiceError("invalid_request", "Enter a web address that begins with https:// or http://.", {
-      field: "homepageUrl",
-    });
-  }
-  return url.href;
+  return displayText("description", text ?? "", { maxCharacters: DESCRIPTION_MAX_CHARACTERS, isRequired: false }) || null;
 }
 
 function parseLogoId(id: string | null): string | null {
@@ -98,7 +78,7 @@ function parseLogoId(id: string | null): string | null {
 function parseScopes(names: readonly string[]): Scope[] {
   const unknown = names.find((name) => !isScope(name));
   if (unknown !== undefined) {
-    const named = cleanDisplayText(unknown).slice(0, 40);
+    const named = unknown.replace(/[^\x21-\x7e]/g, "").slice(0, 40);
     throw new ServiceError("invalid_request", `There is no scope ${named}. Choose from: ${allScopes.join(", ")}.`, {
       field: "scopes",
     });

@@ -22,7 +22,7 @@ export type AppUsage = {
 export async function appUsage(actor: Actor, appId: string): Promise<AppUsage> {
   const { app } = await getApp(actor, appId);
   const days = await db().$queryRaw<AppUsageDay[]>`
-    SELECT to_char(day, 'YYYY-MM-DD') AS day,
+    SELECT to_char(series.day, 'YYYY-MM-DD') AS day,
            coalesce(usage.authorizations, 0) AS authorizations,
            coalesce(usage.tokens, 0) AS tokens,
            (SELECT count(*)::int FROM oauth_app_active_user active

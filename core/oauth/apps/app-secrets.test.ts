@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import type { Person } from "../../access/actor.ts";
+import { hashToken } from "../../crypto/token.ts";
+import { db } from "../../db.ts";
+import { addSecret } from "./add-secret.ts";
+import { deleteSecret } from "./delete-secret.ts";
+import { getApp } from "./get-app.ts";
+import { rotateSecret, SECRET_OVERLAP_MAX_SECONDS } from "./rotate-secret.ts";
+import { auditOf, longSignedIn, someApp, someone } from "./test-fixtures.ts";
+
+const DAY = 24 * 60 * 60;
+
+/** The hashes that would be accepted at a moment, as the token endpoint reads them. */
+async function acceptedAt(appId: string, moment = new Date()): Promise<string[]> {
+  const rows = await db().oAuthAppSecret.findMany({ where: { appId, OR: [{ expiresAt: null }, { expiresAt: { gt: moment } }] } });
+  return rows.map((row) => row.secretHash);
+}
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
+
+async function confidentialApp(person: Person) {
+  const { app, secret = "" } = await someApp(person, { isConfidential: true });
+  return { app, secret };
+}
+
+describe("S52 rotating the secret", () => {
+  test("ends the old one at once", async () => {
+    const person = await someone();
+    const { app, secret: old } = await confidentialApp(person);
+    const { secret } = await rotateSecret(person, app.id);
+    expect(secret).not.toBe(old);
+    expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
+  });
+
+  test("or after the overlap that was chosen", async () => {
+    const person = await someone();
+    const { app, secret: old } = await confidentialApp(person);
+    const { secret, oldSecretEndsAt } = await rotateSecret(person, app.id, { overlapSeconds: DAY });
+    expect(Math.abs(oldSecretEndsAt.getTime() - inSeconds(DAY).getTime())).toBeLessThan(5_000);
+    expect((await acceptedAt(app.id)).sort()).toEqual([hashToken(old), hashToken(secret)].sort());
+    expect(await acceptedAt(app.id, inSeconds(DAY + 5))).toEqual([hashToken(secret)]);
+  });
+
+  test("never gives an older secret a later end than it had", async () => {
+    const person = await someone();
+    const { app, secret: first } = await confidentialApp(person);
+    const { secret: second } = await rotateSecret(person, app.id, { overlapSeconds: 3600 });
+    const { secret: third } = await rotateSecret(person, app.id, { overlapSeconds: 7 * DAY });
+    expect(await acceptedAt(app.id)).toHaveLength(3);
+    expect((await acceptedAt(app.id, inSeconds(2 * 3600))).sort()).toEqual([hashToken(second), hashToken(third)].sort());
+    const { secret: fourth } = await rotateSecret(person, app.id);
+    expect(await acceptedAt(app.id)).toEqual([hashToken(fourth)]);
+    expect(await acceptedAt(app.id)).not.toContain(hashToken(first));
+  });
+
+  test.each([-1, 1.5, Number.NaN, SECRET_OVERLAP_MAX_SECONDS + 1])("refuses an overlap of %s seconds", async (overlapSeconds) => {
+    const person = await someone();
+    const { app, secret } = await confidentialApp(person);
+    await expect(rotateSecret(person, app.id, { overlapSeconds })).rejects.toMatchObject({ field: "overlapSeconds" });
+    expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
+  });
+
+  test("ten times at once leaves one secret", async () => {
+    const person = await someone();
+    const { app } = await confidentialApp(person);
+    const rotated = await Promise.all(Array.from({ length: 10 }, () => rotateSecret(person, app.id)));
+    const accepted = await acceptedAt(app.id);
+    expect(accepted).toHaveLength(1);
+    expect(rotated.map(({ secret }) => hashToken(secret))).toContain(accepted[0]);
+  });
+
+  test("of a public app is a conflict", async () => {
+    const person = await someone();
+    const { app } = await someApp(person);
+    await expect(rotateSecret(person, app.id)).rejects.toMatchObject({ code: "conflict" });
+  });
+});
+
+describe("S52 deleting the secret", () => {
+  test("makes the app a public one, with PKCE required again", async () => {
+    const person = await someone();
+    const { app } = await someApp(person, { isConfidential: true, isPkceRequired: false });
+    await rotateSecret(person, app.id, { overlapSeconds: DAY });
+    await deleteSecret(person, app.id);
+    expect(await acceptedAt(app.id)).toEqual([]);
+    expect((await getApp(person, app.id)).app).toMatchObject({ isConfidential: false, isPkceRequired: true });
+    await expect(deleteSecret(person, app.id)).rejects.toMatchObject({ code: "conflict" });
+  });
+});
+
+describe("adding a secret", () => {
+  test("makes a public app confidential, once", async () => {
+    const person = await someone();
+    const { app } = await someApp(person);
+    const [first, second] = await Promise.allSettled([addSecret(person, app.id), addSecret(person, app.id)]);
+    expect([first?.status, second?.status].sort()).toEqual(["fulfilled", "rejected"]);
+    expect(await acceptedAt(app.id)).toHaveLength(1);
+    expect((await getApp(person, app.id)).app.isConfidential).toBe(true);
+  });
+});
+
+test("what managers see of a secret is not the secret", async () => {
+  const person = await someone();
+  const { app, secret } = await confidentialApp(person);
+  const details = await getApp(person, app.id);
+  expect(details.secrets).toEqual([{ last4: secret.slice(-4), createdAt: expect.any(Date), lastUsedAt: null, expiresAt: null }]);
+  expect(JSON.stringify(details)).not.toContain(hashToken(secret));
+});
+
+test("S113 every change of a secret needs a recent sign-in", async () => {
+  const person = await someone();
+  const stale = longSignedIn(person);
+  const { app } = await confidentialApp(person);
+  for (const change of [addSecret(stale, app.id), rotateSecret(stale, app.id), deleteSecret(stale, app.id)]) {
+    await expect(change).rejects.toMatchObject({ code: "reauthentication_required" });
+  }
+});
+
+test("S136 nobody but its managers changes a secret", async () => {
+  const { app, secret } = await confidentialApp(await someone());
+  const stranger = await someone({ isOperator: true });
+  for (const change of [addSecret(stranger, app.id), rotateSecret(stranger, app.id), deleteSecret(stranger, app.id)]) {
+    await expect(change).rejects.toMatchObject({ code: "not_found" });
+  }
+  expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
+});
+
+test("S116 S55 the audit log has create, rotate and delete, and no secret", async () => {
+  const person = await someone();
+  const { app } = await someApp(person);
+  const { secret: first } = await addSecret(person, app.id);
+  const { secret: second } = await rotateSecret(person, app.id, { overlapSeconds: 60 });
+  await deleteSecret(person, app.id);
+  const events = await auditOf(app.clientId);
+  expect(events.map(({ type }) => type).sort()).toEqual([
+    "oauth_app.create",
+    "oauth_app.secret_create",
+    "oauth_app.secret_delete",
+    "oauth_app.secret_rotate",
+  ]);
+  const text = JSON.stringify(events);
+  expect(text).not.toContain(first);
+  expect(text).not.toContain(second);
+});

@@ -1,0 +1,156 @@
+import { scopes } from "@keyhook/sdk";
+import { describe, expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { hashToken } from "../../crypto/token.ts";
+import { db } from "../../db.ts";
+import { isId, newId } from "../../ids.ts";
+import { createApp, OWNER_MAX_APPS } from "./create-app.ts";
+import { auditOf, organizationWith, settings, someApp, someone } from "./test-fixtures.ts";
+
+describe("creating an app", () => {
+  test("makes a public one without a secret, with PKCE on and nothing more allowed than asked for", async () => {
+    const person = await someone();
+    const { app, secret } = await someApp(person, { scopes: ["email", "openid", "openid"] });
+    expect(secret).toBeUndefined();
+    expect(app).toMatchObject({
+      name: "Paper Lantern",
+      ownerUserId: person.userId,
+      ownerOrgId: null,
+      isConfidential: false,
+      isPkceRequired: true,
+      isRefreshAllowed: false,
+      isDeviceFlowAllowed: false,
+      scopes: ["openid", "email"],
+      redirectUris: ["https://app.example.com/cb"],
+      postLogoutRedirectUris: [],
+    });
+    expect(await db().oAuthAppSecret.count({ where: { appId: app.id } })).toBe(0);
+  });
+
+  test("gives a confidential one a secret that is kept only as its hash (S55)", async () => {
+    const { app, secret = "" } = await someApp(await someone(), { isConfidential: true });
+    expect(secret).toMatch(/^kh_secret_[A-Za-z0-9_-]{43}$/);
+    const [row, ...others] = await db().oAuthAppSecret.findMany({ where: { appId: app.id } });
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ secretHash: hashToken(secret), last4: secret.slice(-4), expiresAt: null });
+    const everything = JSON.stringify([await db().oAuthApp.findMany(), await db().auditEvent.findMany(), row]);
+    expect(everything).not.toContain(secret);
+  });
+
+  test("S101 S85 its client id can be no user's id, no address, and needs no escaping", async () => {
+    const { app } = await someApp(await someone());
+    expect(app.clientId).toMatch(/^[A-Za-z0-9_-]+$/);
+    expect(app.clientId).not.toMatch(/^https:/);
+    expect(isId(app.clientId)).toBe(false);
+  });
+
+  test("S116 is in the audit log, for the organization too", async () => {
+    const person = await someone();
+    const orgId = await organizationWith({ [person.userId]: "admin" });
+    const from = { ip: "192.0.2.1", userAgent: "test" };
+    const { app } = await createApp(person, settings({ owner: { orgId } }), from);
+    expect(await auditOf(app.clientId)).toMatchObject([
+      {
+        type: "oauth_app.create",
+        actorId: person.userId,
+        orgId,
+        data: { name: "Paper Lantern", isConfidential: false },
+        ip: "192.0.2.1",
+      },
+    ]);
+  });
+});
+
+describe("S28 the name", () => {
+  test("is cleaned of controls and of what turns the reading direction round", async () => {
+    const { app } = await someApp(await someone(), { name: "  Paper\u202e\u0007 \n Lantern\u2066 " });
+    expect(app.name).toBe("Paper Lantern");
+  });
+
+  test.each(["", "   ", "\u202e", "\u3164", "\u2800", "x".repeat(61), "Keyhook", "Кеуhооk Login", "a\0b", "\ud800"])(
+    "cannot be %j",
+    async (name) => {
+      await expect(someApp(await someone(), { name })).rejects.toMatchObject({ code: "invalid_request", field: "name" });
+    },
+  );
+
+  test("may be 60 characters long, counted as people count", async () => {
+    const { app } = await someApp(await someone(), { name: "🪁".repeat(60) });
+    expect([...app.name]).toHaveLength(60);
+  });
+});
+
+describe("is refused, with the field, for", () => {
+  test.each([
+    [{ redirectUris: ["http://app.example.com/cb"] }, "redirectUris"],
+    [{ redirectUris: ["javascript:alert(1)"] }, "redirectUris"],
+    [{ redirectUris: ["http://localhost:3000/login"] }, "redirectUris"],
+    [{ redirectUris: [] }, "redirectUris"],
+    [{ redirectUris: Array.from({ length: 51 }, (_, at) => `https://a.example/${at}`) }, "redirectUris"],
+    [{ postLogoutRedirectUris: ["http://app.example.com/"] }, "postLogoutRedirectUris"],
+    [{ scopes: ["openid", "root"] }, "scopes"],
+    [{ scopes: ["toString"] }, "scopes"],
+    [{ scopes: [] }, "scopes"],
+    [{ homepageUrl: "javascript:alert(1)" }, "homepageUrl"],
+    [{ description: "x".repeat(301) }, "description"],
+    [{ logoId: "../../etc/passwd" }, "logoId"],
+    [{ isPkceRequired: false }, "isPkceRequired"],
+  ])("%j", async (bad, field) => {
+    const person = await someone();
+    await expect(someApp(person, bad)).rejects.toMatchObject({ code: "invalid_request", field });
+    expect(await db().oAuthApp.count({ where: { ownerUserId: person.userId } })).toBe(0);
+  });
+});
+
+test("an app for devices needs no redirect URI", async () => {
+  const { app } = await someApp(await someone(), { redirectUris: [], isDeviceFlowAllowed: true });
+  expect(app).toMatchObject({ redirectUris: [], isDeviceFlowAllowed: true });
+});
+
+test("S8 an app with a secret may do without PKCE", async () => {
+  const { app } = await someApp(await someone(), { isConfidential: true, isPkceRequired: false });
+  expect(app.isPkceRequired).toBe(false);
+});
+
+test("all fifteen scopes can be configured", async () => {
+  const { app } = await someApp(await someone(), { scopes });
+  expect(app.scopes).toHaveLength(15);
+});
+
+describe("an app may be made", () => {
+  test("for oneself only", async () => {
+    const [mara, other] = [await someone(), await someone()];
+    await expect(createApp(mara, settings({ owner: { userId: other.userId } }))).rejects.toMatchObject({ code: "forbidden" });
+  });
+
+  test("for an organization by its administrators", async () => {
+    const [admin, writer, outsider] = [await someone(), await someone(), await someone({ isOperator: true })];
+    const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
+    expect((await createApp(admin, settings({ owner: { orgId } }))).app).toMatchObject({ ownerOrgId: orgId, ownerUserId: null });
+    for (const actor of [writer, outsider]) {
+      await expect(createApp(actor, settings({ owner: { orgId } }))).rejects.toMatchObject({ code: "forbidden" });
+    }
+  });
+
+  test("for anybody by the operator's command, but for nobody unknown", async () => {
+    const { userId } = await someone();
+    const { app } = await createApp(operatorCommand, settings({ owner: { userId } }));
+    expect(app.ownerUserId).toBe(userId);
+    expect(await auditOf(app.clientId)).toMatchObject([{ actorId: null }]);
+    await expect(createApp(operatorCommand, settings({ owner: { userId: newId() } }))).rejects.toMatchObject({
+      code: "not_found",
+    });
+    await expect(createApp(operatorCommand, settings({ owner: { orgId: newId() } }))).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+
+  test("until there are very many", async () => {
+    const person = await someone();
+    const row = { name: "x", ownerUserId: person.userId };
+    await db().oAuthApp.createMany({
+      data: Array.from({ length: OWNER_MAX_APPS }, () => ({ ...row, id: newId(), clientId: newId() })),
+    });
+    await expect(someApp(person)).rejects.toMatchObject({ code: "conflict" });
+  });
+});

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { db } from "../../db.ts";
+import { deleteApp } from "./delete-app.ts";
+import { auditOf, giveConsent, longSignedIn, someApp, someone } from "./test-fixtures.ts";
+
+test("S49 deleting an app revokes every consent and grant for it, and no other", async () => {
+  const [owner, user] = [await someone(), await someone()];
+  const { app } = await someApp(owner, { isConfidential: true });
+  const { app: other } = await someApp(owner);
+  await giveConsent(app.clientId, user);
+  await giveConsent(app.clientId, owner);
+  await giveConsent(other.clientId, user);
+
+  await deleteApp(owner, app.id);
+
+  expect(await db().oAuthApp.findUnique({ where: { id: app.id } })).toBeNull();
+  expect(await db().oAuthAppSecret.count({ where: { appId: app.id } })).toBe(0);
+  const live = { revokedAt: null };
+  expect(await db().oAuthConsent.count({ where: { clientId: app.clientId, ...live } })).toBe(0);
+  expect(await db().oAuthGrant.count({ where: { clientId: app.clientId, ...live } })).toBe(0);
+  expect(await db().oAuthGrant.count({ where: { clientId: other.clientId, ...live } })).toBe(1);
+  const events = await auditOf(app.clientId);
+  expect(events.at(-1)).toMatchObject({ type: "oauth_app.delete", data: { name: "Paper Lantern", revokedConsents: 2 } });
+});
+
+test("S113 S136 deleting needs a recent sign-in of somebody who manages the app", async () => {
+  const owner = await someone();
+  const { app } = await someApp(owner);
+  await expect(deleteApp(longSignedIn(owner), app.id)).rejects.toMatchObject({ code: "reauthentication_required" });
+  await expect(deleteApp(await someone(), app.id)).rejects.toMatchObject({ code: "not_found" });
+  expect(await db().oAuthApp.count({ where: { id: app.id } })).toBe(1);
+});

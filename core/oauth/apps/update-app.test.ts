@@ -1,0 +1,102 @@
+import pg from "pg";
+import { describe, expect, test } from "vitest";
+import { db } from "../../db.ts";
+import { databaseUrl } from "../../env.ts";
+import { newId } from "../../ids.ts";
+import { getApp } from "./get-app.ts";
+import { auditOf, longSignedIn, organizationWith, someApp, someone } from "./test-fixtures.ts";
+import { updateApp } from "./update-app.ts";
+
+describe("changing an app", () => {
+  test("changes what is given and keeps the rest", async () => {
+    const person = await someone();
+    const { app } = await someApp(person, { homepageUrl: "https://app.example.com" });
+    const updated = await updateApp(person, app.id, { name: "Kite", isRefreshAllowed: true });
+    expect(updated).toMatchObject({
+      name: "Kite",
+      isRefreshAllowed: true,
+      homepageUrl: "https://app.example.com/",
+      scopes: app.scopes,
+    });
+    expect(updated.updatedAt.getTime()).toBeGreaterThan(app.updatedAt.getTime());
+  });
+
+  test("S116 says in the audit log what it was and what it is", async () => {
+    const person = await someone();
+    const { app } = await someApp(person);
+    await updateApp(person, app.id, { name: "Kite", redirectUris: ["https://new.example/cb"], scopes: app.scopes });
+    expect((await auditOf(app.clientId)).slice(1).map(({ type, data }) => ({ type, data }))).toEqual([
+      {
+        type: "oauth_app.redirect_change",
+        data: { redirectUris: { before: ["https://app.example.com/cb"], after: ["https://new.example/cb"] } },
+      },
+      { type: "oauth_app.update", data: { name: { before: "Paper Lantern", after: "Kite" } } },
+    ]);
+  });
+
+  test("to what it is already leaves no trace", async () => {
+    const person = await someone();
+    const { app } = await someApp(person);
+    await updateApp(longSignedIn(person), app.id, { name: app.name, redirectUris: app.redirectUris });
+    expect(await auditOf(app.clientId)).toHaveLength(1);
+  });
+
+  test("S113 needs a recent sign-in for redirect URIs, not for the name", async () => {
+    const person = await someone();
+    const stale = longSignedIn(person);
+    const { app } = await someApp(person);
+    for (const change of [{ redirectUris: ["https://evil.example/"] }, { postLogoutRedirectUris: ["https://evil.example/"] }]) {
+      await expect(updateApp(stale, app.id, { name: "Kite", ...change })).rejects.toMatchObject({
+        code: "reauthentication_required",
+      });
+    }
+    expect((await getApp(person, app.id)).app).toMatchObject({ name: "Paper Lantern", redirectUris: app.redirectUris });
+    await expect(updateApp(stale, app.id, { name: "Kite" })).resolves.toMatchObject({ name: "Kite" });
+  });
+
+  test("S8 keeps PKCE on for an app without a secret", async () => {
+    const person = await someone();
+    const { app: open } = await someApp(person);
+    await expect(updateApp(person, open.id, { isPkceRequired: false })).rejects.toMatchObject({ field: "isPkceRequired" });
+    const { app: confidential } = await someApp(person, { isConfidential: true });
+    await expect(updateApp(person, confidential.id, { isPkceRequired: false })).resolves.toMatchObject({ isPkceRequired: false });
+  });
+
+  test("cannot leave an app without any way in", async () => {
+    const person = await someone();
+    const { app } = await someApp(person, { isDeviceFlowAllowed: true });
+    await updateApp(person, app.id, { redirectUris: [] });
+    await expect(updateApp(person, app.id, { isDeviceFlowAllowed: false })).rejects.toMatchObject({ field: "redirectUris" });
+  });
+
+  test("tells every process at commit which client changed", async () => {
+    const person = await someone();
+    const { app } = await someApp(person);
+    const client = new pg.Client({ connectionString: databaseUrl() });
+    await client.connect();
+    const heard: (string | undefined)[] = [];
+    client.on("notification", ({ channel, payload }) => heard.push(`${channel} ${payload}`));
+    await client.query("LISTEN oauth_app");
+    await updateApp(person, app.id, { name: "Kite" });
+    await updateApp(person, app.id, { name: "" }).catch(() => undefined);
+    await expect.poll(() => heard).toEqual([`oauth_app ${app.clientId}`]);
+    await client.end();
+  });
+});
+
+describe("S136 an app of others answers exactly as one that does not exist", () => {
+  test("to strangers, to members without the role, and to operators who would change it", async () => {
+    const [admin, writer, stranger] = [await someone(), await someone(), await someone({ isOperator: true })];
+    const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
+    const { app } = await someApp(admin, { owner: { orgId } });
+    for (const actor of [writer, stranger]) {
+      const answers = await Promise.all(
+        [app.id, newId(), "not-an-id", "a\0b"].map((id) =>
+          updateApp(actor, id, { name: "Mine" }).catch((error) => [error.code, error.message]),
+        ),
+      );
+      expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(new Set(['["not_found","OAuth app not found"]']));
+    }
+    expect(await db().oAuthApp.findUnique({ where: { id: app.id } })).toMatchObject({ name: "Paper Lantern" });
+  });
+});
