@@ -11,7 +11,8 @@ export type ServerUser = {
 };
 
 /** The server's environment holds nothing of ours: no settings and no secrets. */
-const clean: SpawnOptions = { cwd: "/", env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" } as NodeJS.ProcessEnv };
+const environment: Partial<NodeJS.ProcessEnv> = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
 
 /**
  * PostgreSQL refuses to run as root. Then it runs as `postgres`, else `nobody`, or as whoever owns the cluster already.

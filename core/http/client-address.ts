@@ -1,0 +1,57 @@
+import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
+import { env } from "../env.ts";
+
+/**
+ * The vetted address of whoever made a request, written by `server.ts` for every door behind it. What comes from outside
+ * under this name is dropped first.
+ */
+export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
+
+let trusted: { from: readonly string[]; list: BlockList } | undefined;
+
+function trustedProxies(): BlockList {
+  const { TRUST_PROXY } = env();
+  if (trusted?.from === TRUST_PROXY) return trusted.list;
+  const list = new BlockList();
+  for (const entry of TRUST_PROXY) {
+    const [address = "", prefix] = entry.split("/");
+    const family = isIP(address) === 6 ? "ipv6" : "ipv4";
+    list.addSubnet(address, prefix === undefined ? (family === "ipv6" ? 128 : 32) : Number(prefix), family);
+  }
+  trusted = { from: TRUST_PROXY, list };
+  return list;
+}
+
+/** Whether the other end of the connection is a proxy named in TRUST_PROXY. */
+export function isFromTrustedProxy(req: IncomingMessage): boolean {
+  return isTrusted(plainAddress(req.socket.remoteAddress));
+}
+
+/**
+ * The address that throttles and logs go by (S110): the other end of the connection or, as long as that is a trusted proxy,
+ * whom it says it had the request from. `X-Forwarded-For` is read from the right, since its left part is whatever the client
+ * sent. Null when the connection is gone already.
+ */
+export function clientAddress(req: IncomingMessage): string | null {
+  let address = plainAddress(req.socket.remoteAddress);
+  const hops = String(req.headers["x-forwarded-for"] ?? "").split(",");
+  while (isTrusted(address) && hops.length > 0) {
+    const hop = plainAddress(hops.pop());
+    if (hop === null) break;
+    address = hop;
+  }
+  return address;
+}
+
+function isTrusted(address: string | null): boolean {
+  return address !== null && trustedProxies().check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+/** An address without port, brackets or the IPv6 form of an IPv4 one; null when it is none. */
+function plainAddress(text: string | undefined): string | null {
+  let address = text?.trim() ?? "";
+  address = address.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
+  address = address.replace(/^::ffff:(?=\d+\.)/i, "");
+  return isIP(address) ? address : null;
+}

@@ -1,0 +1,48 @@
+import type pg from "pg";
+import { pool } from "../db.ts";
+
+// How old an answer may be. A page asks before it renders, so this bounds both the cost and the time of wrong answers.
+const FRESH_MS = 500;
+const PROBE_TIMEOUT_MS = 2_000;
+
+type State = { isUp: boolean; at: number; probe: Promise<boolean> | undefined };
+const states = new WeakMap<pg.Pool, State>();
+
+function stateOf(connections: pg.Pool): State {
+  let state = states.get(connections);
+  if (!state) {
+    const made: State = { isUp: false, at: 0, probe: undefined };
+    states.set(connections, made);
+    // An idle connection that breaks is the earliest sign.
+    connections.on("error", () => {
+      made.at = 0;
+    });
+    state = made;
+  }
+  return state;
+}
+
+/** Whether the database answers, as of half a second ago at most. Never throws. */
+export async function isDatabaseUp(): Promise<boolean> {
+  const connections = pool();
+  const state = stateOf(connections);
+  if (Date.now() - state.at < FRESH_MS) return state.isUp;
+  // All connections busy is load, not absence.
+  if (connections.waitingCount > 0 && state.isUp) return true;
+  state.probe ??= probe(connections).then((isUp) => {
+    Object.assign(state, { isUp, at: Date.now(), probe: undefined });
+    return isUp;
+  });
+  return state.probe;
+}
+
+async function probe(connections: pg.Pool): Promise<boolean> {
+  try {
+    // On the client's clock: a server that hangs does not keep its own.
+    const query = { text: "select 1", query_timeout: PROBE_TIMEOUT_MS };
+    await connections.query(query);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,25 @@
+/** Where the protocol lives on a host without server.ts, which takes these paths before Next sees them. */
+const protocolPaths = ["/oauth/:path*", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"];
+
+/** What S23 asks of every page, for such a host too; server.ts adds the policy for scripts. */
+const pageHeaders = [
+  { key: "Content-Security-Policy", value: "frame-ancestors 'none'" },
+  { key: "X-Frame-Options", value: "DENY" },
+  { key: "X-Content-Type-Options", value: "nosniff" },
+  { key: "Referrer-Policy", value: "no-referrer" },
+];
+
+/** @type {import("next").NextConfig} */
+export default {
+  distDir: process.env.NEXT_DIST_DIR || ".next",
+  poweredByHeader: false,
+  devIndicators: false,
+  turbopack: { root: import.meta.dirname },
+  // They find files of theirs beside themselves, or are native.
+  serverExternalPackages: ["@node-rs/argon2", "nodemailer", "oidc-provider", "pg", "pino", "sharp"],
+  // `npm run types` checks them, with the compiler that the project has chosen.
+  typescript: { ignoreBuildErrors: true },
+  experimental: { serverActions: { bodySizeLimit: "6mb" } },
+  rewrites: async () => protocolPaths.map((source) => ({ source, destination: `/api/oidc${source}` })),
+  headers: async () => [{ source: "/:path*", headers: pageHeaders }],
+};

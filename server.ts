@@ -1,0 +1,41 @@
+import { createServer } from "node:http";
+import next from "next";
+import { closeConnections } from "#core/db.ts";
+import { env } from "#core/env.ts";
+import { CANNOT_START } from "#core/instance/exit-codes.ts";
+import { stopWhenTold } from "#core/instance/stop-when-told.ts";
+import { log } from "#core/log.ts";
+import { stopListening } from "#core/notifications.ts";
+import type { Door } from "./server/dispatch.ts";
+import { finishRequests } from "./server/finish-requests.ts";
+import { handleRequest } from "./server/handle-request.ts";
+
+/** The web process. Its supervisor starts it with settings that name a database and a secret key. */
+const { PORT, NODE_ENV } = env();
+
+// A proxy before us must be the one that closes idle connections, or it sends a request down one that we just closed.
+const KEEP_ALIVE_MS = 75_000;
+
+let pages: Door | undefined;
+const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) => handleRequest(pages as Door, req, res));
+server.on("error", (error: NodeJS.ErrnoException) => {
+  const reason = error.code === "EADDRINUSE" ? `port ${PORT} is in use; set PORT to another one` : error.message;
+  log().fatal(`cannot listen: ${reason}`);
+  process.exit(CANNOT_START);
+});
+
+const app = next({ dev: NODE_ENV === "development", dir: import.meta.dirname, httpServer: server, port: PORT });
+await app.prepare();
+pages = app.getRequestHandler();
+
+server.listen(PORT, () => {
+  log().info(`listening on port ${PORT}`);
+  process.send?.("ready");
+});
+
+stopWhenTold(async () => {
+  await finishRequests(server);
+  await app.close();
+  await stopListening();
+  await closeConnections();
+});

@@ -1,0 +1,42 @@
+import type { IncomingMessage } from "node:http";
+import { env } from "#core/env.ts";
+import { CLIENT_ADDRESS_HEADER, clientAddress } from "#core/http/client-address.ts";
+
+/** Said by proxies, believed by libraries: dropped, then written anew where they are of use. */
+const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-original-.*|x-rewrite-.*|x-keyhook-.*)$/;
+
+/**
+ * Makes every request look as if it had been sent to ORIGIN, by the address that `clientAddress` found. Whatever the engine,
+ * Next or next-auth derive from Host or X-Forwarded-*, an issuer, a redirect, a cookie's `Secure` or a throttle's key, then
+ * follows from settings and never from the request (S110; RFC 9700 §4.13).
+ *
+ * @returns the client's address.
+ */
+export function canonicalize(req: IncomingMessage, requestId: string): string | null {
+  const address = clientAddress(req);
+  const { host, port, protocol } = new URL(env().ORIGIN);
+  const canonical: Record<string, string> = {
+    host,
+    "x-forwarded-host": host,
+    "x-forwarded-proto": protocol.slice(0, -1),
+    "x-forwarded-port": port || (protocol === "https:" ? "443" : "80"),
+    "x-request-id": requestId,
+  };
+  if (address) {
+    canonical["x-forwarded-for"] = address;
+    canonical[CLIENT_ADDRESS_HEADER] = address;
+  }
+
+  for (const name of Object.keys(req.headers)) if (SPOOFABLE.test(name)) delete req.headers[name];
+  Object.assign(req.headers, canonical);
+
+  // Web handlers are built from the raw list: it must tell the same story.
+  const raw: string[] = [];
+  for (let at = 0; at < req.rawHeaders.length; at += 2) {
+    const name = (req.rawHeaders[at] as string).toLowerCase();
+    if (!SPOOFABLE.test(name) && name !== "x-request-id") raw.push(name, req.rawHeaders[at + 1] as string);
+  }
+  for (const [name, value] of Object.entries(canonical)) raw.push(name, value);
+  req.rawHeaders = raw;
+  return address;
+}

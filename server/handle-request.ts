@@ -1,0 +1,67 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isDatabaseDown } from "#core/db.ts";
+import { isFromTrustedProxy } from "#core/http/client-address.ts";
+import { newId } from "#core/ids.ts";
+import { log, requestContext } from "#core/log.ts";
+import { canonicalLocation } from "./canonical-location.ts";
+import { canonicalize } from "./canonicalize.ts";
+import { type Door, dispatch, isApi, isProtocol } from "./dispatch.ts";
+import { sendHealth, sendReadiness } from "./health.ts";
+import { logAccess } from "./log-access.ts";
+import { parseTarget, type Target } from "./parse-target.ts";
+import { protectResponse } from "./protect-response.ts";
+import { databaseAway, sendFailure } from "./send.ts";
+
+/** What happens to every request, whichever door it is for; the whole of it is on this page. */
+export function handleRequest(next: Door, req: IncomingMessage, res: ServerResponse): void {
+  const requestId = acceptedId(req) ?? newId();
+  res.setHeader("X-Request-Id", requestId);
+  protectResponse(res);
+  const target = parseTarget(req.url);
+  // Before what the request says of its host is made to say ORIGIN:
+  const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
+  const ip = canonicalize(req, requestId);
+  requestContext.run({ requestId }, () => {
+    logAccess(req, res, { pathname: target?.pathname ?? "[invalid]", ip });
+    answer(next, req, res, { target, location, ip }).catch((error: unknown) => sendCrash(req, res, error));
+  });
+}
+
+async function answer(
+  next: Door,
+  req: IncomingMessage,
+  res: ServerResponse,
+  { target, location, ip }: { target: Target | undefined; location: string | undefined; ip: string | null },
+): Promise<void> {
+  if (!target) {
+    sendFailure(req, res, { status: 400, error: "invalid_request", description: "That address is not valid" });
+    return;
+  }
+  req.url = target.pathname + target.search;
+  if (target.pathname === "/healthz") return sendHealth(res);
+  if (target.pathname === "/readyz") return sendReadiness(res);
+  if (location) {
+    res.writeHead(307, { Location: location, "Cache-Control": "no-store" }).end();
+    return;
+  }
+  await dispatch(next, req, res, { ...target, ip });
+}
+
+function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): void {
+  if (isDatabaseDown(error)) {
+    log().warn({ err: error }, "the database is away");
+    sendFailure(req, res, databaseAway);
+    return;
+  }
+  log().error({ err: error }, "a request failed");
+  sendFailure(req, res, { status: 500, error: "server_error", description: "Something went wrong" });
+}
+
+const isPage = ({ pathname }: Target): boolean =>
+  !isProtocol(pathname) && !isApi(pathname) && !/^\/(_next\/|healthz$|readyz$)/.test(pathname);
+
+/** A request id is taken from a trusted proxy only: it ends up in logs. */
+function acceptedId(req: IncomingMessage): string | undefined {
+  const given = req.headers["x-request-id"];
+  return typeof given === "string" && /^[\w-]{8,64}$/.test(given) && isFromTrustedProxy(req) ? given : undefined;
+}

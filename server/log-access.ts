@@ -1,0 +1,33 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { log } from "#core/log.ts";
+
+/** One line for each request, without its query. Files that never change are only of interest when debugging. */
+export function logAccess(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { pathname, ip }: { pathname: string; ip: string | null },
+): void {
+  const startedAt = performance.now();
+  res.once("close", () => {
+    const line = {
+      method: req.method,
+      path: withoutSecrets(pathname),
+      status: res.statusCode,
+      milliseconds: Math.round(performance.now() - startedAt),
+      ip,
+      ...(res.writableFinished ? {} : { isAborted: true }),
+    };
+    if (pathname.startsWith("/_next/") || pathname === "/healthz" || pathname === "/readyz") log().debug(line, "request");
+    else log().info(line, "request");
+  });
+}
+
+// Links sent by mail carry their token as a part of the path (S55): anything as long as a token is taken for one.
+const LONGEST_NAME = 40;
+
+export function withoutSecrets(pathname: string): string {
+  return pathname
+    .split("/")
+    .map((part) => (part.length > LONGEST_NAME ? "[redacted]" : part))
+    .join("/");
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from "node:crypto";
+import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { env } from "#core/env.ts";
+
+const HSTS_SECONDS = 365 * 24 * 60 * 60;
+
+/**
+ * Gives every answer the headers that keep browsers from misusing it, and every page those of S23. They are added when the
+ * head is written, since only then it is known whether the answer is a page, whoever made it.
+ */
+export function protectResponse(res: ServerResponse): void {
+  const isSecure = env().ORIGIN.startsWith("https:");
+  const writeHead = res.writeHead;
+  res.writeHead = function (this: ServerResponse, status: number, ...rest: unknown[]): ServerResponse {
+    const reason = typeof rest[0] === "string" ? rest.shift() : undefined;
+    setAll(res, rest[0] as OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined);
+    res.setHeader("X-Content-Type-Options", "nosniff");
+    if (isSecure) res.setHeader("Strict-Transport-Security", `max-age=${HSTS_SECONDS}`);
+    if (/^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""))) {
+      res.setHeader("Cache-Control", "no-store");
+      res.setHeader("Referrer-Policy", "no-referrer");
+      res.setHeader("X-Frame-Options", "DENY");
+      if (!res.hasHeader("Content-Security-Policy")) res.setHeader("Content-Security-Policy", contentSecurityPolicy());
+    }
+    return Reflect.apply(writeHead, res, reason === undefined ? [status] : [status, reason]) as ServerResponse;
+  } as typeof res.writeHead;
+}
+
+/** Lets the scripts that Next writes into this page run, and no other: Next reads the nonce from the request's header. */
+export function allowPageScripts(req: IncomingMessage, res: ServerResponse): void {
+  const policy = contentSecurityPolicy(randomBytes(16).toString("base64"));
+  req.headers["content-security-policy"] = policy;
+  res.setHeader("Content-Security-Policy", policy);
+}
+
+/** No `form-action`: browsers apply it to redirects too, and a consent form ends with one to the third party's site. */
+function contentSecurityPolicy(nonce?: string): string {
+  const isDevelopment = env().NODE_ENV === "development";
+  const scripts = nonce ? `'self' 'nonce-${nonce}' 'strict-dynamic'${isDevelopment ? " 'unsafe-eval'" : ""}` : "'self'";
+  return [
+    "default-src 'self'",
+    `script-src ${scripts}`,
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data: blob:",
+    "object-src 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
+
+function setAll(res: ServerResponse, headers: OutgoingHttpHeaders | OutgoingHttpHeader[] | undefined): void {
+  if (!headers) return;
+  if (!Array.isArray(headers)) {
+    for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
+    return;
+  }
+  const pairs = Array.isArray(headers[0]) ? (headers as unknown as [string, string][]) : pairsOf(headers as string[]);
+  const fresh = new Set<string>();
+  for (const [name, value] of pairs) {
+    // A name may come twice in a list, as Set-Cookie does; what was set before the list is replaced.
+    if (fresh.has(name.toLowerCase())) res.appendHeader(name, value);
+    else res.setHeader(name, value);
+    fresh.add(name.toLowerCase());
+  }
+}
+
+function pairsOf(flat: string[]): [string, string][] {
+  return Array.from({ length: flat.length / 2 }, (_, index) => [flat[index * 2] as string, flat[index * 2 + 1] as string]);
+}
