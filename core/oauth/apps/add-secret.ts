@@ -11,7 +11,7 @@ import { changeApp, currentSecret } from "./change-app.ts";
  * @returns the secret, shown here and never again.
  * @throws ServiceError `conflict` when there is one already, `reauthentication_required`, `not_found`.
  */
-export async function addSecret(actor: Actor, appId: string, from?: RequestOrigin): Promise<{ secret: string }> {
+export async function addSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<{ secret: string }> {
   return changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
     if (currentSecret(app)) throw new ServiceError("conflict", "The app has a secret already: rotate it to get a new one.");
     const secret = await issueAppSecret(tx, app.id);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Person } from "../../access/actor.ts";
+import { noOrigin } from "../../audit/request-origin.ts";
 import { hashToken } from "../../crypto/token.ts";
 import { db } from "../../db.ts";
 import { addSecret } from "./add-secret.ts";
@@ -27,7 +28,7 @@ describe("S52 rotating the secret", () => {
   test("ends the old one at once", async () => {
     const person = await someone();
     const { app, secret: old } = await confidentialApp(person);
-    const { secret } = await rotateSecret(person, app.id);
+    const { secret } = await rotateSecret(person, app.id, {}, noOrigin);
     expect(secret).not.toBe(old);
     expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
   });
@@ -35,7 +36,7 @@ describe("S52 rotating the secret", () => {
   test("or after the overlap that was chosen", async () => {
     const person = await someone();
     const { app, secret: old } = await confidentialApp(person);
-    const { secret, oldSecretEndsAt } = await rotateSecret(person, app.id, { overlapSeconds: DAY });
+    const { secret, oldSecretEndsAt } = await rotateSecret(person, app.id, { overlapSeconds: DAY }, noOrigin);
     expect(Math.abs(oldSecretEndsAt.getTime() - inSeconds(DAY).getTime())).toBeLessThan(5_000);
     expect((await acceptedAt(app.id)).sort()).toEqual([hashToken(old), hashToken(secret)].sort());
     expect(await acceptedAt(app.id, inSeconds(DAY + 5))).toEqual([hashToken(secret)]);
@@ -44,11 +45,11 @@ describe("S52 rotating the secret", () => {
   test("never gives an older secret a later end than it had", async () => {
     const person = await someone();
     const { app, secret: first } = await confidentialApp(person);
-    const { secret: second } = await rotateSecret(person, app.id, { overlapSeconds: 3600 });
-    const { secret: third } = await rotateSecret(person, app.id, { overlapSeconds: 7 * DAY });
+    const { secret: second } = await rotateSecret(person, app.id, { overlapSeconds: 3600 }, noOrigin);
+    const { secret: third } = await rotateSecret(person, app.id, { overlapSeconds: 7 * DAY }, noOrigin);
     expect(await acceptedAt(app.id)).toHaveLength(3);
     expect((await acceptedAt(app.id, inSeconds(2 * 3600))).sort()).toEqual([hashToken(second), hashToken(third)].sort());
-    const { secret: fourth } = await rotateSecret(person, app.id);
+    const { secret: fourth } = await rotateSecret(person, app.id, {}, noOrigin);
     expect(await acceptedAt(app.id)).toEqual([hashToken(fourth)]);
     expect(await acceptedAt(app.id)).not.toContain(hashToken(first));
   });
@@ -56,14 +57,14 @@ describe("S52 rotating the secret", () => {
   test.each([-1, 1.5, Number.NaN, SECRET_OVERLAP_MAX_SECONDS + 1])("refuses an overlap of %s seconds", async (overlapSeconds) => {
     const person = await someone();
     const { app, secret } = await confidentialApp(person);
-    await expect(rotateSecret(person, app.id, { overlapSeconds })).rejects.toMatchObject({ field: "overlapSeconds" });
+    await expect(rotateSecret(person, app.id, { overlapSeconds }, noOrigin)).rejects.toMatchObject({ field: "overlapSeconds" });
     expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
   });
 
   test("ten times at once leaves one secret", async () => {
     const person = await someone();
     const { app } = await confidentialApp(person);
-    const rotated = await Promise.all(Array.from({ length: 10 }, () => rotateSecret(person, app.id)));
+    const rotated = await Promise.all(Array.from({ length: 10 }, () => rotateSecret(person, app.id, {}, noOrigin)));
     const accepted = await acceptedAt(app.id);
     expect(accepted).toHaveLength(1);
     expect(rotated.map(({ secret }) => hashToken(secret))).toContain(accepted[0]);
@@ -72,7 +73,7 @@ describe("S52 rotating the secret", () => {
   test("of a public app is a conflict", async () => {
     const person = await someone();
     const { app } = await someApp(person);
-    await expect(rotateSecret(person, app.id)).rejects.toMatchObject({ code: "conflict" });
+    await expect(rotateSecret(person, app.id, {}, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   });
 });
 
@@ -80,11 +81,11 @@ describe("S52 deleting the secret", () => {
   test("makes the app a public one, with PKCE required again", async () => {
     const person = await someone();
     const { app } = await someApp(person, { isConfidential: true, isPkceRequired: false });
-    await rotateSecret(person, app.id, { overlapSeconds: DAY });
-    await deleteSecret(person, app.id);
+    await rotateSecret(person, app.id, { overlapSeconds: DAY }, noOrigin);
+    await deleteSecret(person, app.id, noOrigin);
     expect(await acceptedAt(app.id)).toEqual([]);
     expect((await getApp(person, app.id)).app).toMatchObject({ isConfidential: false, isPkceRequired: true });
-    await expect(deleteSecret(person, app.id)).rejects.toMatchObject({ code: "conflict" });
+    await expect(deleteSecret(person, app.id, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   });
 });
 
@@ -92,7 +93,7 @@ describe("adding a secret", () => {
   test("makes a public app confidential, once", async () => {
     const person = await someone();
     const { app } = await someApp(person);
-    const [first, second] = await Promise.allSettled([addSecret(person, app.id), addSecret(person, app.id)]);
+    const [first, second] = await Promise.allSettled([addSecret(person, app.id, noOrigin), addSecret(person, app.id, noOrigin)]);
     expect([first?.status, second?.status].sort()).toEqual(["fulfilled", "rejected"]);
     expect(await acceptedAt(app.id)).toHaveLength(1);
     expect((await getApp(person, app.id)).app.isConfidential).toBe(true);
@@ -111,7 +112,11 @@ test("S113 every change of a secret needs a recent sign-in", async () => {
   const person = await someone();
   const stale = longSignedIn(person);
   const { app } = await confidentialApp(person);
-  for (const change of [addSecret(stale, app.id), rotateSecret(stale, app.id), deleteSecret(stale, app.id)]) {
+  for (const change of [
+    addSecret(stale, app.id, noOrigin),
+    rotateSecret(stale, app.id, {}, noOrigin),
+    deleteSecret(stale, app.id, noOrigin),
+  ]) {
     await expect(change).rejects.toMatchObject({ code: "reauthentication_required" });
   }
 });
@@ -119,7 +124,11 @@ test("S113 every change of a secret needs a recent sign-in", async () => {
 test("S136 nobody but its managers changes a secret", async () => {
   const { app, secret } = await confidentialApp(await someone());
   const stranger = await someone({ isOperator: true });
-  for (const change of [addSecret(stranger, app.id), rotateSecret(stranger, app.id), deleteSecret(stranger, app.id)]) {
+  for (const change of [
+    addSecret(stranger, app.id, noOrigin),
+    rotateSecret(stranger, app.id, {}, noOrigin),
+    deleteSecret(stranger, app.id, noOrigin),
+  ]) {
     await expect(change).rejects.toMatchObject({ code: "not_found" });
   }
   expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
@@ -128,9 +137,9 @@ test("S136 nobody but its managers changes a secret", async () => {
 test("S116 S55 the audit log has create, rotate and delete, and no secret", async () => {
   const person = await someone();
   const { app } = await someApp(person);
-  const { secret: first } = await addSecret(person, app.id);
-  const { secret: second } = await rotateSecret(person, app.id, { overlapSeconds: 60 });
-  await deleteSecret(person, app.id);
+  const { secret: first } = await addSecret(person, app.id, noOrigin);
+  const { secret: second } = await rotateSecret(person, app.id, { overlapSeconds: 60 }, noOrigin);
+  await deleteSecret(person, app.id, noOrigin);
   const events = await auditOf(app.clientId);
   expect(events.map(({ type }) => type).sort()).toEqual([
     "oauth_app.create",

@@ -1,6 +1,7 @@
 import { scopes } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
+import { noOrigin } from "../../audit/request-origin.ts";
 import { hashToken } from "../../crypto/token.ts";
 import { db } from "../../db.ts";
 import { isId, newId } from "../../ids.ts";
@@ -120,27 +121,32 @@ test("all fifteen scopes can be configured", async () => {
 describe("an app may be made", () => {
   test("for oneself only", async () => {
     const [mara, other] = [await someone(), await someone()];
-    await expect(createApp(mara, settings({ owner: { userId: other.userId } }))).rejects.toMatchObject({ code: "forbidden" });
+    await expect(createApp(mara, settings({ owner: { userId: other.userId } }), noOrigin)).rejects.toMatchObject({
+      code: "forbidden",
+    });
   });
 
   test("for an organization by its administrators", async () => {
     const [admin, writer, outsider] = [await someone(), await someone(), await someone({ isOperator: true })];
     const orgId = await organizationWith({ [admin.userId]: "admin", [writer.userId]: "write" });
-    expect((await createApp(admin, settings({ owner: { orgId } }))).app).toMatchObject({ ownerOrgId: orgId, ownerUserId: null });
+    expect((await createApp(admin, settings({ owner: { orgId } }), noOrigin)).app).toMatchObject({
+      ownerOrgId: orgId,
+      ownerUserId: null,
+    });
     for (const actor of [writer, outsider]) {
-      await expect(createApp(actor, settings({ owner: { orgId } }))).rejects.toMatchObject({ code: "forbidden" });
+      await expect(createApp(actor, settings({ owner: { orgId } }), noOrigin)).rejects.toMatchObject({ code: "forbidden" });
     }
   });
 
   test("for anybody by the operator's command, but for nobody unknown", async () => {
     const { userId } = await someone();
-    const { app } = await createApp(operatorCommand, settings({ owner: { userId } }));
+    const { app } = await createApp(operatorCommand, settings({ owner: { userId } }), noOrigin);
     expect(app.ownerUserId).toBe(userId);
     expect(await auditOf(app.clientId)).toMatchObject([{ actorId: null }]);
-    await expect(createApp(operatorCommand, settings({ owner: { userId: newId() } }))).rejects.toMatchObject({
+    await expect(createApp(operatorCommand, settings({ owner: { userId: newId() } }), noOrigin)).rejects.toMatchObject({
       code: "not_found",
     });
-    await expect(createApp(operatorCommand, settings({ owner: { orgId: newId() } }))).rejects.toMatchObject({
+    await expect(createApp(operatorCommand, settings({ owner: { orgId: newId() } }), noOrigin)).rejects.toMatchObject({
       code: "not_found",
     });
   });

@@ -27,7 +27,7 @@ export const OWNER_MAX_APPS = 200;
  * @throws ServiceError `invalid_request` with the field, `not_found` for an owner that the actor may not act for,
  *   `conflict` at the owner's limit.
  */
-export async function createApp(actor: Actor, input: NewApp, from?: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
+export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
   const { owner, isConfidential = false, ...given } = input;
   const settings = {
     isPkceRequired: true,

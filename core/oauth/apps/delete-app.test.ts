@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { deleteApp } from "./delete-app.ts";
 import { auditOf, giveConsent, longSignedIn, someApp, someone } from "./test-fixtures.ts";
@@ -11,7 +12,7 @@ test("S49 deleting an app revokes every consent and grant for it, and no other",
   await giveConsent(app.clientId, owner);
   await giveConsent(other.clientId, user);
 
-  await deleteApp(owner, app.id);
+  await deleteApp(owner, app.id, noOrigin);
 
   expect(await db().oAuthApp.findUnique({ where: { id: app.id } })).toBeNull();
   expect(await db().oAuthAppSecret.count({ where: { appId: app.id } })).toBe(0);
@@ -26,7 +27,7 @@ test("S49 deleting an app revokes every consent and grant for it, and no other",
 test("S113 S136 deleting needs a recent sign-in of somebody who manages the app", async () => {
   const owner = await someone();
   const { app } = await someApp(owner);
-  await expect(deleteApp(longSignedIn(owner), app.id)).rejects.toMatchObject({ code: "reauthentication_required" });
-  await expect(deleteApp(await someone(), app.id)).rejects.toMatchObject({ code: "not_found" });
+  await expect(deleteApp(longSignedIn(owner), app.id, noOrigin)).rejects.toMatchObject({ code: "reauthentication_required" });
+  await expect(deleteApp(await someone(), app.id, noOrigin)).rejects.toMatchObject({ code: "not_found" });
   expect(await db().oAuthApp.count({ where: { id: app.id } })).toBe(1);
 });

@@ -9,7 +9,7 @@ import { changeApp } from "./change-app.ts";
  *
  * @throws ServiceError `reauthentication_required`, `not_found`.
  */
-export async function deleteApp(actor: Actor, appId: string, from?: RequestOrigin): Promise<void> {
+export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
     const live = { where: { clientId: app.clientId, revokedAt: null }, data: { revokedAt: new Date() } };
     const consents = await tx.oAuthConsent.updateMany(live);

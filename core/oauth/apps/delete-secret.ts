@@ -10,7 +10,7 @@ import { changeApp } from "./change-app.ts";
  *
  * @throws ServiceError `conflict` when there is none, `reauthentication_required`, `not_found`.
  */
-export async function deleteSecret(actor: Actor, appId: string, from?: RequestOrigin): Promise<void> {
+export async function deleteSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
     if (app.secrets.length === 0) throw new ServiceError("conflict", "The app has no secret.");
     await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });

@@ -18,8 +18,8 @@ export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 export async function rotateSecret(
   actor: Actor,
   appId: string,
-  { overlapSeconds = 0 }: { overlapSeconds?: number } = {},
-  from?: RequestOrigin,
+  { overlapSeconds = 0 }: { overlapSeconds?: number },
+  from: RequestOrigin,
 ): Promise<{ secret: string; oldSecretEndsAt: Date }> {
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > SECRET_OVERLAP_MAX_SECONDS) {
     throw new ServiceError("invalid_request", "Let the old secret work for at most 7 days.", { field: "overlapSeconds" });

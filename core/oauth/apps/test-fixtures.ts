@@ -1,5 +1,6 @@
 import type { OrganizationRole } from "@keyhook/sdk";
 import { type Actor, type Person, personActor } from "../../access/actor.ts";
+import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import type { AuditEvent } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
@@ -34,7 +35,7 @@ export function settings(extra: Partial<NewApp> & Pick<NewApp, "owner">): NewApp
 }
 
 export async function someApp(actor: Person, extra: Partial<NewApp> = {}) {
-  return createApp(actor, settings({ owner: { userId: actor.userId }, ...extra }));
+  return createApp(actor, settings({ owner: { userId: actor.userId }, ...extra }), noOrigin);
 }
 
 export async function auditOf(clientId: string): Promise<AuditEvent[]> {

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { describe, expect, test } from "vitest";
+import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { databaseUrl } from "../../env.ts";
 import { newId } from "../../ids.ts";
@@ -11,7 +12,7 @@ describe("changing an app", () => {
   test("changes what is given and keeps the rest", async () => {
     const person = await someone();
     const { app } = await someApp(person, { homepageUrl: "https://app.example.com" });
-    const updated = await updateApp(person, app.id, { name: "Kite", isRefreshAllowed: true });
+    const updated = await updateApp(person, app.id, { name: "Kite", isRefreshAllowed: true }, noOrigin);
     expect(updated).toMatchObject({
       name: "Kite",
       isRefreshAllowed: true,
@@ -24,7 +25,7 @@ describe("changing an app", () => {
   test("S116 says in the audit log what it was and what it is", async () => {
     const person = await someone();
     const { app } = await someApp(person);
-    await updateApp(person, app.id, { name: "Kite", redirectUris: ["https://new.example/cb"], scopes: app.scopes });
+    await updateApp(person, app.id, { name: "Kite", redirectUris: ["https://new.example/cb"], scopes: app.scopes }, noOrigin);
     expect((await auditOf(app.clientId)).slice(1).map(({ type, data }) => ({ type, data }))).toEqual([
       {
         type: "oauth_app.redirect_change",
@@ -37,7 +38,7 @@ describe("changing an app", () => {
   test("to what it is already leaves no trace", async () => {
     const person = await someone();
     const { app } = await someApp(person);
-    await updateApp(longSignedIn(person), app.id, { name: app.name, redirectUris: app.redirectUris });
+    await updateApp(longSignedIn(person), app.id, { name: app.name, redirectUris: app.redirectUris }, noOrigin);
     expect(await auditOf(app.clientId)).toHaveLength(1);
   });
 
@@ -46,27 +47,33 @@ describe("changing an app", () => {
     const stale = longSignedIn(person);
     const { app } = await someApp(person);
     for (const change of [{ redirectUris: ["https://evil.example/"] }, { postLogoutRedirectUris: ["https://evil.example/"] }]) {
-      await expect(updateApp(stale, app.id, { name: "Kite", ...change })).rejects.toMatchObject({
+      await expect(updateApp(stale, app.id, { name: "Kite", ...change }, noOrigin)).rejects.toMatchObject({
         code: "reauthentication_required",
       });
     }
     expect((await getApp(person, app.id)).app).toMatchObject({ name: "Paper Lantern", redirectUris: app.redirectUris });
-    await expect(updateApp(stale, app.id, { name: "Kite" })).resolves.toMatchObject({ name: "Kite" });
+    await expect(updateApp(stale, app.id, { name: "Kite" }, noOrigin)).resolves.toMatchObject({ name: "Kite" });
   });
 
   test("S8 keeps PKCE on for an app without a secret", async () => {
     const person = await someone();
     const { app: open } = await someApp(person);
-    await expect(updateApp(person, open.id, { isPkceRequired: false })).rejects.toMatchObject({ field: "isPkceRequired" });
+    await expect(updateApp(person, open.id, { isPkceRequired: false }, noOrigin)).rejects.toMatchObject({
+      field: "isPkceRequired",
+    });
     const { app: confidential } = await someApp(person, { isConfidential: true });
-    await expect(updateApp(person, confidential.id, { isPkceRequired: false })).resolves.toMatchObject({ isPkceRequired: false });
+    await expect(updateApp(person, confidential.id, { isPkceRequired: false }, noOrigin)).resolves.toMatchObject({
+      isPkceRequired: false,
+    });
   });
 
   test("cannot leave an app without any way in", async () => {
     const person = await someone();
     const { app } = await someApp(person, { isDeviceFlowAllowed: true });
-    await updateApp(person, app.id, { redirectUris: [] });
-    await expect(updateApp(person, app.id, { isDeviceFlowAllowed: false })).rejects.toMatchObject({ field: "redirectUris" });
+    await updateApp(person, app.id, { redirectUris: [] }, noOrigin);
+    await expect(updateApp(person, app.id, { isDeviceFlowAllowed: false }, noOrigin)).rejects.toMatchObject({
+      field: "redirectUris",
+    });
   });
 
   test("tells every process at commit which client changed", async () => {
@@ -77,8 +84,8 @@ describe("changing an app", () => {
     const heard: (string | undefined)[] = [];
     client.on("notification", ({ channel, payload }) => heard.push(`${channel} ${payload}`));
     await client.query("LISTEN oauth_app");
-    await updateApp(person, app.id, { name: "Kite" });
-    await updateApp(person, app.id, { name: "" }).catch(() => undefined);
+    await updateApp(person, app.id, { name: "Kite" }, noOrigin);
+    await updateApp(person, app.id, { name: "" }, noOrigin).catch(() => undefined);
     await expect.poll(() => heard).toEqual([`oauth_app ${app.clientId}`]);
     await client.end();
   });
@@ -92,7 +99,7 @@ describe("S136 an app of others answers exactly as one that does not exist", () 
     for (const actor of [writer, stranger]) {
       const answers = await Promise.all(
         [app.id, newId(), "not-an-id", "a\0b"].map((id) =>
-          updateApp(actor, id, { name: "Mine" }).catch((error) => [error.code, error.message]),
+          updateApp(actor, id, { name: "Mine" }, noOrigin).catch((error) => [error.code, error.message]),
         ),
       );
       expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(new Set(['["not_found","OAuth app not found"]']));

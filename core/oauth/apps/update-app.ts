@@ -20,7 +20,7 @@ export async function updateApp(
   actor: Actor,
   appId: string,
   input: Partial<AppSettingsInput>,
-  from?: RequestOrigin,
+  from: RequestOrigin,
 ): Promise<OAuthApp> {
   const given = parseAppSettings(input);
   return changeApp(actor, "oauth_app.manage", appId, async (tx, app) => {

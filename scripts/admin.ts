@@ -1,0 +1,31 @@
+import { commands } from "./admin/commands.ts";
+import { helpJson, helpText } from "./admin/help.ts";
+import { parseArguments, type Request, wantsJson } from "./admin/parse-arguments.ts";
+import { describeFailure, EXIT } from "./admin/report.ts";
+import { runCommand } from "./admin/run-command.ts";
+
+/**
+ * The operator's command: `npm run --silent admin -- user create …`. What was asked for goes to standard output, as text or
+ * with `--json` as one JSON object; what went wrong goes to standard error in the same form.
+ */
+const argv = process.argv.slice(2);
+let request: Request | undefined;
+
+try {
+  request = parseArguments(argv, commands);
+  if (request.kind === "help") {
+    print(request.isJson ? JSON.stringify(helpJson(commands, request.command)) : helpText(commands, request.command));
+  } else {
+    const outcome = await runCommand(request.command, request.values);
+    print(request.isJson ? JSON.stringify(outcome.json) : outcome.text);
+    process.exitCode = outcome.isFailure ? EXIT.failed : EXIT.done;
+  }
+} catch (error) {
+  const failure = describeFailure(error, request?.kind === "run" ? request.command : undefined);
+  process.stderr.write(`${wantsJson(argv) ? JSON.stringify(failure.json) : failure.text}\n`);
+  process.exitCode = failure.exitCode;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

@@ -1,0 +1,72 @@
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { createApp } from "#core/oauth/apps/create-app.ts";
+import { command, UsageError } from "./command.ts";
+import { findOrganizationNamed, findUserNamed } from "./find-named.ts";
+import { splitWords } from "./split-words.ts";
+
+export const appCreate = command({
+  name: "app create",
+  summary: "Makes an OAuth app for a user or an organization.",
+  notes: [
+    "Public unless --confidential, which prints the secret this one time. PKCE is required unless --pkce off, which needs a",
+    "secret. The scope offline_access may be named among the others; it means --refresh.",
+  ],
+  options: {
+    owner: { value: "USER", help: "the user that owns the app" },
+    org: { value: "ORG", help: "or the organization that owns it" },
+    name: { value: "NAME", help: "what people see when they are asked for consent", isRequired: true },
+    "redirect-uri": {
+      value: "URI",
+      help: "https, http on this machine, or the app's own scheme",
+      isRepeatable: true,
+      field: "redirectUris",
+    },
+    scopes: { value: '"SCOPE …"', help: 'what it may ask for, such as "openid profile"', isRequired: true },
+    "post-logout-redirect-uri": {
+      value: "URI",
+      help: "where people may return to after signing out",
+      isRepeatable: true,
+      field: "postLogoutRedirectUris",
+    },
+    homepage: { value: "URL", help: "the app's website", field: "homepageUrl" },
+    confidential: { help: "make a secret" },
+    pkce: { value: "on|off", help: "require PKCE", choices: ["on", "off"], field: "isPkceRequired" },
+    device: { help: "allow the device flow", field: "isDeviceFlowAllowed" },
+    refresh: { help: "give refresh tokens without offline_access being asked for", field: "isRefreshAllowed" },
+  },
+  async run(values) {
+    const scopes = splitWords(values.scopes);
+    const { app, secret } = await createApp(
+      operatorCommand,
+      {
+        owner: await findOwner(values.owner, values.org),
+        name: values.name,
+        redirectUris: values["redirect-uri"].flatMap(splitWords),
+        postLogoutRedirectUris: values["post-logout-redirect-uri"].flatMap(splitWords),
+        scopes: scopes.filter((scope) => scope !== "offline_access"),
+        homepageUrl: values.homepage,
+        isConfidential: values.confidential,
+        isPkceRequired: values.pkce !== "off",
+        isDeviceFlowAllowed: values.device,
+        isRefreshAllowed: values.refresh || scopes.includes("offline_access"),
+      },
+      noOrigin,
+    );
+    const { id, clientId, name } = app;
+    return {
+      json: { id, client_id: clientId, client_secret: secret },
+      text: [`App ${name} can sign people in.`, `client_id: ${clientId}`, ...(secret ? [`client_secret: ${secret}`] : [])].join(
+        "\n",
+      ),
+    };
+  },
+});
+
+async function findOwner(username?: string, orgName?: string): Promise<{ userId: string } | { orgId: string }> {
+  if ((username === undefined) === (orgName === undefined))
+    throw new UsageError("Say whose the app is: --owner USER or --org ORG.");
+  return username === undefined
+    ? { orgId: await findOrganizationNamed(orgName ?? "") }
+    : { userId: await findUserNamed(username) };
+}

@@ -1,0 +1,26 @@
+import { isServiceError, type ServiceError } from "#core/errors.ts";
+import type { Command } from "./command.ts";
+
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+
+export type Failure = { exitCode: number; json: { error: string; code: string; field?: string }; text: string };
+
+/** Turns whatever stopped a command into an exit code, a line for people and an object for programs. */
+export function describeFailure(error: unknown, command?: Command): Failure {
+  if (isServiceError(error)) return describeServiceError(error, command);
+  if (error instanceof Error && error.name === "UsageError") return failure(EXIT.usage, "usage", error.message);
+  if (error instanceof Error && error.name === "SettingsError") return failure(EXIT.failed, "settings", error.message);
+  const reason = error instanceof Error ? error.message || error.name : String(error);
+  return failure(EXIT.failed, "failed", `${reason}\n"doctor" checks what the service needs and says what to do.`);
+}
+
+/** A value that can never do is bad usage; what only does not fit now has failed. */
+function describeServiceError(error: ServiceError, command?: Command): Failure {
+  const option = Object.entries(command?.options ?? {}).find(([name, { field }]) => (field ?? name) === error.field)?.[0];
+  const sentence = option ? `--${option}: ${error.message}` : error.message;
+  return failure(error.code === "invalid_request" ? EXIT.usage : EXIT.failed, error.code, sentence, option);
+}
+
+function failure(exitCode: number, code: string, error: string, field?: string): Failure {
+  return { exitCode, json: { error, code, field }, text: error };
+}
