@@ -13,6 +13,7 @@ export const statusOf = {
   gone: 410,
   payload_too_large: 413,
   rate_limited: 429,
+  server_error: 500,
   unavailable: 503,
 } as const;
 

@@ -1,0 +1,32 @@
+import type { Context } from "hono";
+import { isDatabaseDown } from "#core/db.ts";
+import { isServiceError, ServiceError } from "#core/errors.ts";
+import { log } from "#core/log.ts";
+
+/** The one place where this door turns failures into answers: wire.md choice 10, with the headers that clients read (1.13). */
+export function answerError(thrown: Error, c: Context): Response {
+  const error = toServiceError(thrown);
+  const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
+  if (error.retryAfterSeconds !== undefined) headers["Retry-After"] = String(error.retryAfterSeconds);
+  if (error.code === "unauthorized") headers["WWW-Authenticate"] = "Bearer";
+  return c.json({ error: error.message, error_description: error.message, code: error.code }, error.status as 400, headers);
+}
+
+export function answerNotFound(c: Context): Response {
+  return answerError(new ServiceError("not_found", "There is nothing at this address"), c);
+}
+
+function toServiceError(thrown: Error): ServiceError {
+  if (isServiceError(thrown)) return thrown;
+  if (isDatabaseDown(thrown)) {
+    return new ServiceError("unavailable", "The service cannot reach its database; try again", {
+      cause: thrown,
+      retryAfterSeconds: 2,
+    });
+  }
+  log().error({ err: thrown }, "API request failed");
+  return new ServiceError("server_error", "Something went wrong on our side", { cause: thrown });
+}
+
+/** Header values are printable ASCII. */
+const headerText = (text: string): string => text.replace(/[^\x20-\x7e]/g, "?");

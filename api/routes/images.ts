@@ -1,0 +1,30 @@
+import { Hono } from "hono";
+import { notFound } from "#core/errors.ts";
+import { findAvatar } from "#core/images/find-avatar.ts";
+import { findImage } from "#core/images/find-image.ts";
+
+// What is served was re-encoded or drawn by us; even so nothing in it may run (S24, S82).
+const headers = {
+  "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/** Pictures: an uploaded one by its id, and whatever stands for a user or an organization by its handle. */
+export const images = new Hono()
+  .get("/images/:id", async (c) => {
+    const image = await findImage(c.req.param("id"));
+    if (!image) throw notFound("Image");
+    return c.body(Uint8Array.from(image.bytes), 200, {
+      ...headers,
+      "Content-Type": image.contentType,
+      "Cache-Control": "public, max-age=31536000, immutable",
+    });
+  })
+  .get("/avatars/:handle", async (c) => {
+    const { bytes, contentType } = await findAvatar(c.req.param("handle"));
+    return c.body(Uint8Array.from(bytes), 200, {
+      ...headers,
+      "Content-Type": contentType,
+      "Cache-Control": "public, max-age=300",
+    });
+  });

@@ -1,0 +1,89 @@
+import pg from "pg";
+import { databaseUrl } from "./env.ts";
+import { log } from "./log.ts";
+
+/**
+ * Postgres NOTIFY, on one connection of its own for the whole process. It only tells that something changed; what changed is
+ * read from rows. While the connection is away nothing may be trusted that a notification would have invalidated:
+ * `isListening()` tells.
+ */
+type Handler = (payload: string) => void;
+type State = { client?: pg.Client; connecting?: Promise<void>; handlers: Map<string, Set<Handler>>; closed: boolean };
+
+const keeper = globalThis as typeof globalThis & { keyhookNotifications?: State };
+const RECONNECT_MS = 1_000;
+
+function state(): State {
+  keeper.keyhookNotifications ??= { handlers: new Map(), closed: false };
+  return keeper.keyhookNotifications;
+}
+
+export const isListening = (): boolean => state().client !== undefined;
+
+async function connect(): Promise<void> {
+  const now = state();
+  const client = new pg.Client({
+    connectionString: databaseUrl(),
+    application_name: "keyhook notifications",
+    connectionTimeoutMillis: 3_000,
+    keepAlive: true,
+  });
+  const lost = () => {
+    if (now.client !== client) return;
+    now.client = undefined;
+    scheduleReconnect();
+  };
+  client.on("error", lost);
+  client.on("end", lost);
+  client.on("notification", ({ channel, payload }) => {
+    for (const handler of now.handlers.get(channel) ?? []) handler(payload ?? "");
+  });
+  await client.connect();
+  for (const channel of now.handlers.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+  now.client = client;
+  // Whatever happened while we were away was missed: tell every handler that anything may have changed.
+  for (const handlers of now.handlers.values()) for (const handler of handlers) handler("");
+}
+
+function scheduleReconnect(): void {
+  const now = state();
+  if (now.closed) return;
+  setTimeout(() => void ensureConnected(), RECONNECT_MS).unref();
+}
+
+function ensureConnected(): Promise<void> {
+  const now = state();
+  if (now.client || now.closed) return Promise.resolve();
+  now.connecting ??= connect()
+    .catch((error) => {
+      log().warn({ err: error }, "cannot listen for notifications; trying again");
+      scheduleReconnect();
+    })
+    .finally(() => {
+      now.connecting = undefined;
+    });
+  return now.connecting;
+}
+
+/** Calls `handler` for every notification on `channel`, with an empty payload after a reconnection. */
+export async function listen(channel: string, handler: Handler): Promise<void> {
+  const now = state();
+  now.closed = false;
+  let handlers = now.handlers.get(channel);
+  if (!handlers) {
+    handlers = new Set();
+    now.handlers.set(channel, handlers);
+    if (now.client) await now.client.query(`LISTEN ${now.client.escapeIdentifier(channel)}`);
+  }
+  handlers.add(handler);
+  await ensureConnected();
+}
+
+export async function stopListening(): Promise<void> {
+  const now = state();
+  now.closed = true;
+  const { client } = now;
+  now.client = undefined;
+  keeper.keyhookNotifications = undefined;
+  await client?.end().catch(() => undefined);
+}

@@ -1,0 +1,127 @@
+import { hashToken } from "#core/crypto/token.ts";
+import { pool } from "#core/db.ts";
+import { type AccountRow, requestRows } from "./request-rows.ts";
+
+/**
+ * The SQL behind the adapter. Artifacts are found by the hash of their id only (S55); one that hangs on a revoked Grant or
+ * consent, or on a disabled person, is not found, so that a revocation needs no sweep to take effect (S49, S114).
+ */
+
+/** An id that is already a hash: what was read by uid or user code can be stored again without the bearer's value. */
+const HASHED = "hashed:";
+
+export const idHash = (id: string): string => (id.startsWith(HASHED) ? id.slice(HASHED.length) : hashToken(id));
+
+export type Payload = Record<string, unknown>;
+
+type ArtifactRow = {
+  id_hash: string;
+  payload: Payload;
+  consumed_at: Date | null;
+  grant_payload: Payload | null;
+  account: (Omit<AccountRow, "organizations"> & { organizations: AccountRow["organizations"] | null }) | null;
+};
+
+const ACCOUNT = `json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
+    'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website, 'organizations', `;
+
+const ORGANIZATIONS = `(SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'fullName', o.full_name,
+      'plan', o.plan, 'role', m.role) ORDER BY o.name), '[]')
+    FROM membership m JOIN organization o ON o.id = m.org_id
+    WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)))`;
+
+function selectArtifact(where: string, organizations: string): string {
+  return `SELECT a.id_hash, a.payload, a.consumed_at, g.payload AS grant_payload,
+      CASE WHEN u.id IS NULL THEN NULL ELSE ${ACCOUNT}${organizations}) END AS account
+    FROM oauth_artifact a
+    LEFT JOIN oauth_grant g ON g.id = a.grant_id
+    LEFT JOIN oauth_consent c ON c.id = g.consent_id
+    LEFT JOIN "user" u ON u.id = a.account_id
+    WHERE a.model = $1 AND ${where}
+      AND (a.grant_id IS NULL OR (g.revoked_at IS NULL AND c.revoked_at IS NULL))
+      AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
+}
+
+const BY_ID = selectArtifact("a.id_hash = $2", "NULL");
+const BY_ID_WITH_ORGANIZATIONS = selectArtifact("a.id_hash = $2", ORGANIZATIONS);
+const BY_UID = selectArtifact("a.uid = $2", "NULL");
+const BY_USER_CODE = selectArtifact("a.user_code = $2", "NULL");
+
+function remember(row: ArtifactRow): void {
+  const rows = requestRows();
+  const grantId = row.payload.grantId;
+  if (row.grant_payload && typeof grantId === "string") rows.grants.set(grantId, row.grant_payload);
+  if (row.account) rows.accounts.set(row.account.id, { ...row.account, organizations: row.account.organizations ?? undefined });
+}
+
+function toPayload(row: ArtifactRow, jti: string): Payload {
+  remember(row);
+  return { ...row.payload, jti, ...(row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1000) }) };
+}
+
+export async function findArtifact(model: string, id: string): Promise<Payload | undefined> {
+  // A value that looks like one of our hashes comes from outside here, and must never be taken for one.
+  if (id.startsWith(HASHED)) return undefined;
+  const [name, text] =
+    model === "AccessToken" ? ["artifact-by-id-organizations", BY_ID_WITH_ORGANIZATIONS] : ["artifact-by-id", BY_ID];
+  const { rows } = await pool().query<ArtifactRow>({ name, text, values: [model, idHash(id)] });
+  return rows[0] && toPayload(rows[0], id);
+}
+
+export async function findArtifactByUid(model: string, uid: string): Promise<Payload | undefined> {
+  const { rows } = await pool().query<ArtifactRow>({ name: "artifact-by-uid", text: BY_UID, values: [model, uid] });
+  return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
+}
+
+export async function findArtifactByUserCode(model: string, userCode: string): Promise<Payload | undefined> {
+  const { rows } = await pool().query<ArtifactRow>({
+    name: "artifact-by-user-code",
+    text: BY_USER_CODE,
+    values: [model, userCode],
+  });
+  return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
+}
+
+const UPSERT = `INSERT INTO oauth_artifact
+    (model, id_hash, grant_id, payload, uid, user_code, account_id, client_id, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))
+  ON CONFLICT (model, id_hash) DO UPDATE SET grant_id = excluded.grant_id, payload = excluded.payload, uid = excluded.uid,
+    user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
+    expires_at = excluded.expires_at`;
+
+const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+export async function upsertArtifact(model: string, id: string, payload: Payload, expiresIn: number | undefined) {
+  // The bearer's value itself stays out of the row.
+  const { jti: _jti, consumed: _consumed, ...stored } = payload;
+  const values = [
+    model,
+    idHash(id),
+    text(payload.grantId),
+    JSON.stringify(stored),
+    text(payload.uid),
+    text(payload.userCode),
+    text(payload.accountId),
+    text(payload.clientId),
+    expiresIn ?? null,
+  ];
+  await pool().query({ name: "artifact-upsert", text: UPSERT, values });
+}
+
+/** Marks an artifact as used; false when it was used before, also by a request at the very same moment (S44). */
+export async function consumeArtifact(model: string, id: string): Promise<boolean> {
+  const { rowCount } = await pool().query({
+    name: "artifact-consume",
+    text: "UPDATE oauth_artifact SET consumed_at = now() WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL",
+    values: [model, idHash(id)],
+  });
+  return rowCount === 1;
+}
+
+export async function destroyArtifact(model: string, id: string): Promise<void> {
+  await pool().query({
+    name: "artifact-destroy",
+    text: "DELETE FROM oauth_artifact WHERE model = $1 AND id_hash = $2",
+    values: [model, idHash(id)],
+  });
+}

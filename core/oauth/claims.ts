@@ -1,0 +1,53 @@
+import { avatarUrl } from "#core/accounts/avatar-url.ts";
+import { env } from "#core/env.ts";
+import type { AccountRow, GrantedOrganization } from "./request-rows.ts";
+
+/**
+ * Claims of ID tokens and userinfo (wire.md 1.6, 1.7). Which of them leave the house is decided by scope: the engine filters
+ * by `claimsByScope`, so that an address appears only with `email` and organizations only where they were granted (S103).
+ */
+export const claimsByScope = {
+  openid: ["sub", "isPro", "organizations", "orgs"],
+  profile: ["name", "preferred_username", "profile", "picture", "website"],
+  email: ["email", "email_verified"],
+  "read-billing": ["canPay", "billingMode"],
+} as const;
+
+export const profileUrl = (handle: string): string => `${env().ORIGIN}/${encodeURIComponent(handle)}`;
+
+/** Claims about the person, the same in ID tokens and userinfo. */
+export function personClaims(account: AccountRow) {
+  return {
+    sub: account.id,
+    name: account.fullName,
+    preferred_username: account.username,
+    profile: profileUrl(account.username),
+    picture: avatarUrl(account.username),
+    website: account.website ?? undefined,
+    email: account.email,
+    email_verified: account.isEmailVerified,
+  };
+}
+
+/** One entry of `orgs`; the fields behind `plan` keep older clients of this interface working (wire.md 1.7). */
+export function organizationClaim(organization: GrantedOrganization, hasBilling: boolean) {
+  return {
+    sub: organization.id,
+    name: organization.fullName,
+    picture: avatarUrl(organization.name),
+    preferred_username: organization.name,
+    ...(organization.plan && { plan: organization.plan }),
+    ...(hasBilling && { canPay: false }),
+    roleInOrg: organization.role,
+    isEnterprise: organization.plan === "enterprise",
+    securityRestrictions: [],
+    resourceGroups: [],
+  };
+}
+
+/** Claims of userinfo. `organizations` and `orgs` carry the same content (wire.md choice 1). */
+export function userinfoClaims(account: AccountRow, organizations: GrantedOrganization[], scope: string) {
+  const hasBilling = scope.split(" ").includes("read-billing");
+  const orgs = organizations.map((organization) => organizationClaim(organization, hasBilling));
+  return { ...personClaims(account), isPro: false, canPay: false, organizations: orgs, orgs };
+}

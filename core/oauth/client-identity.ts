@@ -1,0 +1,21 @@
+import { hash } from "node:crypto";
+import type { Client } from "oidc-provider";
+
+/** Whether only the client itself can receive at this redirect URI: an https address, not one within the device (RFC 8252 §8.6). */
+export function isRedirectUriBoundToClient(redirectUri: string): boolean {
+  const url = URL.parse(redirectUri);
+  return url?.protocol === "https:" && !isLoopbackHost(url.hostname);
+}
+
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]";
+}
+
+/**
+ * What the client looked like when the person agreed. A registered app that changes its name or its redirect URIs afterwards
+ * is asked about again (S36).
+ */
+export function clientFingerprint(client: Pick<Client, "clientName" | "redirectUris" | "logoUri">): string {
+  const looks = [client.clientName ?? "", client.logoUri ?? "", ...[...(client.redirectUris ?? [])].sort()];
+  return hash("sha256", JSON.stringify(looks), "base64url");
+}

@@ -1,0 +1,111 @@
+import type { Client, Configuration, JWK, KoaContextWithOIDC, RefreshToken } from "oidc-provider";
+import { derivedKey } from "#core/crypto/seal.ts";
+import { env } from "#core/env.ts";
+import { PostgresAdapter } from "./adapter.ts";
+import { claimsByScope } from "./claims.ts";
+import { CLIENT_EXTENSION, clientExtension } from "./clients.ts";
+import { findAccount } from "./find-account.ts";
+import { buildInteractionPolicy } from "./interaction-policy.ts";
+import * as lifetimes from "./lifetimes.ts";
+import { loadExistingGrant } from "./load-existing-grant.ts";
+import { renderErrorPage } from "./pages/error-page.ts";
+import { renderLogoutPage, renderSignedOutPage } from "./pages/logout-page.ts";
+import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
+
+/** What the engine is told. Everything that is not on is off, and discovery lists only what is on (S106). */
+export function buildConfiguration(signingKeys: JWK[]): Configuration {
+  const isSecure = env().ORIGIN.startsWith("https:");
+  const cookie = { signed: true, httpOnly: true, sameSite: "lax", secure: isSecure } as const;
+  return {
+    adapter: PostgresAdapter,
+    jwks: { keys: signingKeys },
+    routes: {
+      authorization: "/oauth/authorize",
+      token: "/oauth/token",
+      userinfo: "/oauth/userinfo",
+      jwks: "/oauth/jwks",
+      revocation: "/oauth/revoke",
+      introspection: "/oauth/introspect",
+      end_session: "/oauth/logout",
+    },
+    cookies: {
+      keys: [derivedKey("engine cookies").toString("base64url")],
+      names: { session: cookieName("provider"), interaction: cookieName("interaction"), resume: cookieName("resume") },
+      long: { ...cookie, path: "/oauth" },
+      short: cookie,
+    },
+    scopes: [...supportedScopes],
+    claims: Object.fromEntries(Object.entries(claimsByScope).map(([scope, claims]) => [scope, [...claims]])),
+    // The ID token itself carries name, picture and address (wire.md 0.14).
+    conformIdTokenClaims: false,
+    responseTypes: ["code"],
+    subjectTypes: ["public"],
+    clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
+    clientDefaults: { id_token_signed_response_alg: "RS256" },
+    enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256"] },
+    extraClientMetadata: { properties: [CLIENT_EXTENSION] },
+    extraParams: { orgIds: restoreOfflineAccess },
+    allowOmittingSingleRegisteredRedirectUri: true,
+    clientBasedCORS: () => true,
+    clockTolerance: 5,
+    pkce: { required: (_ctx, client) => client.clientAuthMethod === "none" || clientExtension(client).isPkceRequired },
+    features: {
+      devInteractions: { enabled: false },
+      introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
+      revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
+      pushedAuthorizationRequests: { enabled: false },
+      dPoP: { enabled: false },
+      rpInitiatedLogout: { enabled: true, logoutSource: renderLogoutPage, postLogoutSuccessSource: renderSignedOutPage },
+    },
+    interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}`, policy: buildInteractionPolicy() },
+    findAccount,
+    loadExistingGrant,
+    issueRefreshToken: (_ctx, client, source) =>
+      client.grantTypeAllowed("refresh_token") && (source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
+    // Tokens of an app outlive the browser's session at our site, as people expect of a signed-in app.
+    expiresWithSession: () => false,
+    rotateRefreshToken: true,
+    revokeGrantPolicy: () => true,
+    renderError: renderErrorPage,
+    ttl: {
+      AuthorizationCode: lifetimes.AUTHORIZATION_CODE_SECONDS,
+      AccessToken: (_ctx, _token, client) => accessTokenSeconds(client),
+      RefreshToken: (_ctx, token) => refreshTokenSeconds(token),
+      IdToken: lifetimes.ID_TOKEN_SECONDS,
+      Grant: lifetimes.GRANT_SECONDS,
+      Interaction: lifetimes.INTERACTION_SECONDS,
+      Session: lifetimes.PROVIDER_SESSION_SECONDS,
+    },
+  };
+}
+
+/** Cookies do not tell ports apart: two services on one machine must not read each other's. */
+function cookieName(name: string): string {
+  const { port } = new URL(env().ORIGIN);
+  return port ? `${name}-${port}` : name;
+}
+
+function accessTokenSeconds(client: Client): number {
+  const seconds = clientExtension(client).accessTokenSeconds ?? lifetimes.ACCESS_TOKEN_SECONDS;
+  return Math.min(seconds, lifetimes.ACCESS_TOKEN_MAX_SECONDS);
+}
+
+function refreshTokenSeconds(token: RefreshToken): number {
+  const now = Math.floor(Date.now() / 1000);
+  const ageSeconds = now - (token.iiat ?? now);
+  return Math.max(1, Math.min(lifetimes.REFRESH_TOKEN_IDLE_SECONDS, lifetimes.REFRESH_TOKEN_ABSOLUTE_SECONDS - ageSeconds));
+}
+
+/**
+ * The engine drops `offline_access` unless the request also has `prompt=consent` (OIDC Core §11 lets a server meet the demand
+ * for consent otherwise: our consent page names lasting access). It calls this after that, for every request.
+ */
+function restoreOfflineAccess(ctx: KoaContextWithOIDC): void {
+  const { params, body } = ctx.oidc;
+  const asked = String((ctx.method === "POST" ? body?.scope : ctx.query.scope) ?? "").split(" ");
+  if (!params || !asked.includes(OFFLINE_ACCESS)) return;
+  const kept = String(params.scope ?? "")
+    .split(" ")
+    .filter(Boolean);
+  params.scope = [...new Set([...kept, OFFLINE_ACCESS])].join(" ");
+}

@@ -1,0 +1,24 @@
+import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { answerInteraction, type InteractionCookies, readInteraction } from "../interaction.ts";
+
+/**
+ * Refuses the request; the app is told `access_denied` at its redirect URI (S18; docs/decisions/006). Nothing is remembered:
+ * a consent given earlier stays as it was.
+ */
+export async function denyConsent(
+  at: InteractionCookies,
+  session: SiteSession | undefined,
+  from: RequestOrigin,
+): Promise<string> {
+  const interaction = await readInteraction(at);
+  await recordAuditEvent(db(), {
+    type: "oauth_consent.deny",
+    actorId: session?.user.id,
+    clientId: String(interaction.params.client_id),
+    from,
+  });
+  return answerInteraction(at, { error: "access_denied", error_description: "the request was refused by the user" });
+}

@@ -1,0 +1,54 @@
+import type { Client, KoaContextWithOIDC } from "oidc-provider";
+import { pool } from "#core/db.ts";
+import { clientFingerprint } from "../client-identity.ts";
+import { parseOrgIds } from "../org-ids.ts";
+
+export type Consent = {
+  id: string;
+  userId: string;
+  clientId: string;
+  scopes: string[];
+  declinedScopes: string[];
+  orgIds: string[];
+  isAllOrgs: boolean;
+  clientFingerprint: string;
+};
+
+const FIND = `SELECT id, user_id AS "userId", client_id AS "clientId", scopes, declined_scopes AS "declinedScopes",
+    org_ids AS "orgIds", is_all_orgs AS "isAllOrgs", client_fingerprint AS "clientFingerprint"
+  FROM oauth_consent WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL`;
+
+export async function readConsent(userId: string, clientId: string): Promise<Consent | undefined> {
+  const { rows } = await pool().query<Consent>({ name: "consent-find", text: FIND, values: [userId, clientId] });
+  return rows[0];
+}
+
+const found = new WeakMap<object, Promise<Consent | undefined>>();
+
+/** The live consent of a person to a client, read once a request. */
+export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: string): Promise<Consent | undefined> {
+  let consent = found.get(ctx);
+  if (!consent) {
+    consent = readConsent(userId, clientId);
+    found.set(ctx, consent);
+  }
+  return consent;
+}
+
+/** Whether a stored consent answers for the organizations asked for and for the client as it is today (S29, S36). */
+export async function isConsentEnough(consent: Consent, client: Client, orgIdsParameter: string): Promise<boolean> {
+  if (consent.clientFingerprint !== clientFingerprint(client)) return false;
+  if (consent.isAllOrgs) return true;
+  const missing = parseOrgIds(orgIdsParameter).filter((id) => !consent.orgIds.includes(id));
+  return missing.length === 0 || !(await isMemberOfAny(consent.userId, missing));
+}
+
+/** An organization that the person is not in is never asked about, nor confirmed to exist (S22). */
+async function isMemberOfAny(userId: string, orgIds: string[]): Promise<boolean> {
+  const { rowCount } = await pool().query({
+    name: "consent-member",
+    text: "SELECT 1 FROM membership WHERE user_id = $1 AND org_id = ANY ($2) LIMIT 1",
+    values: [userId, orgIds],
+  });
+  return rowCount === 1;
+}

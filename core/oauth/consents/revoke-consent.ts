@@ -1,0 +1,22 @@
+import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { notFound } from "#core/errors.ts";
+import { isId } from "#core/ids.ts";
+
+/**
+ * Takes a consent back. Its tokens are dead with the commit, since every use of one asks for a live consent (S114); the rows go
+ * with housekeeping.
+ * @throws ServiceError `not_found` for an unknown consent and, the same, for somebody else's.
+ */
+export async function revokeConsent(session: SiteSession, consentId: string, from: RequestOrigin): Promise<void> {
+  if (!isId(consentId)) throw notFound("Connected app");
+  await db().$transaction(async (tx) => {
+    const mine = { id: consentId, userId: session.user.id, revokedAt: null };
+    const consent = await tx.oAuthConsent.findFirst({ where: mine });
+    const { count } = await tx.oAuthConsent.updateMany({ where: mine, data: { revokedAt: new Date() } });
+    if (!consent || count === 0) throw notFound("Connected app");
+    await recordAuditEvent(tx, { type: "oauth_consent.revoke", actorId: session.user.id, clientId: consent.clientId, from });
+  });
+}

@@ -1,0 +1,46 @@
+import { pool } from "#core/db.ts";
+import type { Payload } from "./artifact-store.ts";
+import { requestRows } from "./request-rows.ts";
+
+/** The engine's Grants, in their own table beside the consent they come from. */
+
+export async function findGrant(id: string): Promise<Payload | undefined> {
+  const known = requestRows().grants.get(id);
+  if (known) return { ...known, jti: id };
+  const { rows } = await pool().query<{ payload: Payload }>({
+    name: "grant-find",
+    text: `SELECT g.payload FROM oauth_grant g JOIN oauth_consent c ON c.id = g.consent_id
+      WHERE g.id = $1 AND g.revoked_at IS NULL AND c.revoked_at IS NULL`,
+    values: [id],
+  });
+  return rows[0] && { ...rows[0].payload, jti: id };
+}
+
+const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, payload, org_ids, is_all_orgs, expires_at)
+  SELECT $1, c.id, c.user_id, c.client_id, $4, c.org_ids, c.is_all_orgs, now() + make_interval(secs => $5)
+    FROM oauth_consent c WHERE c.user_id = $2 AND c.client_id = $3 AND c.revoked_at IS NULL
+  ON CONFLICT (id) DO NOTHING`;
+
+/**
+ * Stores a Grant with the organizations that the person's consent holds at this moment. A Grant is written once and never
+ * widened (S48); without a live consent nothing is written and the engine finds no Grant, which ends the request.
+ */
+export async function saveGrant(id: string, payload: Payload, expiresIn: number): Promise<void> {
+  const { jti: _jti, ...stored } = payload;
+  const values = [id, payload.accountId, payload.clientId, JSON.stringify(stored), expiresIn];
+  const { rowCount } = await pool().query({ name: "grant-save", text: SAVE, values });
+  if (rowCount) requestRows().grants.set(id, stored);
+}
+
+/** Marks a Grant as revoked; everything issued under it, now or by a request still in flight, is dead (S43, S105). */
+export async function revokeGrant(id: string): Promise<void> {
+  const { revokedGrants, grants } = requestRows();
+  if (revokedGrants.has(id)) return;
+  revokedGrants.add(id);
+  grants.delete(id);
+  await pool().query({
+    name: "grant-revoke",
+    text: "UPDATE oauth_grant SET revoked_at = now() WHERE id = $1 AND revoked_at IS NULL",
+    values: [id],
+  });
+}

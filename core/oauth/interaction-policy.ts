@@ -1,0 +1,59 @@
+import { interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
+import { isRedirectUriBoundToClient } from "./client-identity.ts";
+import { findConsent, isConsentEnough } from "./consents/find-consent.ts";
+import { prepareGrant } from "./load-existing-grant.ts";
+
+/**
+ * When a person must be asked. The engine's own checks stay; three are ours: organizations and changed clients ask again, a
+ * client whose identity nothing assures asks always, and a Grant is stored only once nothing is left to ask.
+ */
+export function buildInteractionPolicy() {
+  const { base, Check, Prompt } = interactionPolicy;
+  const policy = base();
+  const consent = policy.get("consent");
+  if (!consent) throw new Error("the engine has no consent prompt");
+
+  // The engine would ask every native client every time; ours is the next check, which knows more.
+  consent.checks.remove("native_client_prompt");
+
+  consent.checks.add(
+    new Check(
+      "identity_not_assured",
+      "consent is asked each time of a client that only redirects within the device",
+      "consent_required",
+      (ctx: KoaContextWithOIDC) => {
+        const { client, params, result } = ctx.oidc;
+        if (result?.consent || !client || client.clientAuthMethod !== "none") return Check.NO_NEED_TO_PROMPT;
+        // RFC 8252 §8.6: any app on the device can receive on a loopback port or a private-use scheme (S29).
+        return isRedirectUriBoundToClient(String(params?.redirect_uri)) ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
+      },
+    ),
+  );
+
+  consent.checks.add(
+    new Check(
+      "consent_not_enough",
+      "organizations or a changed client need the person's consent",
+      "consent_required",
+      async (ctx: KoaContextWithOIDC) => {
+        const { client, account, result, params } = ctx.oidc;
+        if (result?.consent || !client || !account) return Check.NO_NEED_TO_PROMPT;
+        const found = await findConsent(ctx, account.accountId, client.clientId);
+        if (!found) return Check.REQUEST_PROMPT;
+        return (await isConsentEnough(found, client, String(params?.orgIds ?? "")))
+          ? Check.NO_NEED_TO_PROMPT
+          : Check.REQUEST_PROMPT;
+      },
+    ),
+  );
+
+  const grant = new Prompt(
+    { name: "grant", requestable: false },
+    new Check("grant_not_stored", "the grant could not be stored", "server_error", async (ctx: KoaContextWithOIDC) => {
+      await prepareGrant(ctx);
+      return Check.NO_NEED_TO_PROMPT;
+    }),
+  );
+  policy.add(grant, policy.length);
+  return policy;
+}

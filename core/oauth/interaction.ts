@@ -1,0 +1,51 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Interaction as EngineInteraction, errors } from "oidc-provider";
+import { ServiceError } from "#core/errors.ts";
+import { currentProvider } from "./provider.ts";
+
+/**
+ * The person's side of an authorization request: what the engine asks, and how it is answered. Pages are rendered and
+ * submitted outside the engine, so these functions take what is left of a request there: its cookies.
+ */
+export type InteractionCookies = {
+  /** The `Cookie` header of the page's request. The engine checks the signature of its own among them. */
+  cookie: string;
+  /** From the page's address; must be the interaction that the cookie names. */
+  uid: string;
+};
+
+export type Interaction = EngineInteraction & { iat?: number };
+
+/** What the engine's public interaction functions read of a request; they answer nothing, so the response only takes notes. */
+function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResponse] {
+  const req = { headers: { cookie }, url: `/interaction/${uid}`, method: "GET", socket: {} };
+  const res = { getHeader: () => undefined, setHeader: () => undefined };
+  return [req as unknown as IncomingMessage, res as unknown as ServerResponse];
+}
+
+const RUN_OUT = "This sign-in was finished elsewhere or has run out. Go back to the app and start again.";
+
+/**
+ * The interaction that this browser is in the middle of.
+ * @throws ServiceError `gone` when it has run out, was answered already, or belongs to another browser (S25).
+ */
+export async function readInteraction(at: InteractionCookies): Promise<Interaction> {
+  const provider = await currentProvider();
+  try {
+    const interaction = (await provider.interactionDetails(...shim(at))) as Interaction;
+    if (interaction.uid !== at.uid || interaction.result) throw new ServiceError("gone", RUN_OUT);
+    return interaction;
+  } catch (error) {
+    if (error instanceof errors.SessionNotFound) throw new ServiceError("gone", RUN_OUT, { cause: error });
+    throw error;
+  }
+}
+
+/** Answers the interaction; the browser goes on at the returned address, where the engine takes over again. */
+export async function answerInteraction(
+  at: InteractionCookies,
+  result: Parameters<Awaited<ReturnType<typeof currentProvider>>["interactionResult"]>[2],
+): Promise<string> {
+  const provider = await currentProvider();
+  return provider.interactionResult(...shim(at), result, { mergeWithLastSubmission: true });
+}

@@ -1,0 +1,90 @@
+import { generateKeyPairSync, type JsonWebKey, randomUUID } from "node:crypto";
+import type { JWK } from "oidc-provider";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { seal, unseal } from "#core/crypto/seal.ts";
+import { type Db, db } from "#core/db.ts";
+
+/**
+ * The keys that sign ID tokens: one RS256 and one ES256 at work, in Postgres, sealed under SECRET_KEY. A new key is published
+ * before it signs, and an old one stays published until the last ID token it signed has expired, so that a rotation needs no
+ * downtime and no relying party sees a signature it cannot check (S107).
+ */
+const algorithms = ["RS256", "ES256"] as const;
+type Algorithm = (typeof algorithms)[number];
+
+const PURPOSE = "signing keys";
+export const SIGNING_KEYS_CHANNEL = "signing_key";
+/** How long a new key is only published. Relying parties keep the key set for minutes. */
+export const PUBLISH_AHEAD_SECONDS = 15 * 60;
+/** How long an old key stays published: an ID token's hour, and a margin for clocks. */
+const RETIRE_AFTER_SECONDS = 2 * 3600;
+
+function generateKey(alg: Algorithm): { privateJwk: JsonWebKey; publicJwk: JsonWebKey } {
+  const { privateKey, publicKey } =
+    alg === "RS256" ? generateKeyPairSync("rsa", { modulusLength: 2048 }) : generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return { privateJwk: privateKey.export({ format: "jwk" }), publicJwk: publicKey.export({ format: "jwk" }) };
+}
+
+async function createKey(tx: Db, alg: Algorithm, activeAt: Date): Promise<string> {
+  const kid = randomUUID();
+  const { privateJwk, publicJwk } = generateKey(alg);
+  const names = { kid, alg, use: "sig" };
+  await tx.signingKey.create({
+    data: {
+      kid,
+      alg,
+      publicJwk: { ...publicJwk, ...names } as object,
+      privateJwk: seal(PURPOSE, JSON.stringify({ ...privateJwk, ...names })),
+      activeAt,
+    },
+  });
+  return kid;
+}
+
+const LOCK = "SELECT pg_advisory_xact_lock(hashtext('keyhook signing keys'))";
+
+/**
+ * Every published key with its private part, for each algorithm first the one that signs now. Makes the first pair when there
+ * is none; two processes that start together make one pair.
+ */
+export async function loadSigningKeys(): Promise<JWK[]> {
+  const rows = await db().$transaction(async (tx) => {
+    const published = () => tx.signingKey.findMany({ where: { OR: [{ retiredAt: null }, { retiredAt: { gt: new Date() } }] } });
+    const found = await published();
+    if (found.length > 0) return found;
+    await tx.$executeRawUnsafe(LOCK);
+    if ((await tx.signingKey.count()) === 0) for (const alg of algorithms) await createKey(tx, alg, new Date());
+    return published();
+  });
+  const now = Date.now();
+  // Newest active first; keys that only wait for their turn come last.
+  const rank = (activeAt: Date): number => (activeAt.getTime() <= now ? now - activeAt.getTime() : Number.MAX_SAFE_INTEGER);
+  rows.sort((a, b) => rank(a.activeAt) - rank(b.activeAt));
+  return rows.map((row) => JSON.parse(unseal(PURPOSE, row.privateJwk)) as JWK);
+}
+
+/** When the set of signing keys next changes by itself: a key becomes active, or an old one is withdrawn. */
+export async function nextKeyChange(): Promise<Date | undefined> {
+  const now = new Date();
+  const rows = await db().signingKey.findMany({ where: { OR: [{ activeAt: { gt: now } }, { retiredAt: { gt: now } }] } });
+  const moments = rows.flatMap((row) => [row.activeAt, row.retiredAt]).filter((at): at is Date => at !== null && at > now);
+  return moments.sort((a, b) => a.getTime() - b.getTime())[0];
+}
+
+/**
+ * Publishes a new key for each algorithm and lets the present ones go once it has taken over.
+ * @param isImmediate signs with the new keys at once: for a key that leaked.
+ */
+export async function rotateSigningKeys({ isImmediate = false } = {}): Promise<{ kids: string[]; activeAt: Date }> {
+  const activeAt = new Date(Date.now() + (isImmediate ? 0 : PUBLISH_AHEAD_SECONDS * 1000));
+  const retiredAt = new Date(activeAt.getTime() + RETIRE_AFTER_SECONDS * 1000);
+  return db().$transaction(async (tx) => {
+    await tx.$executeRawUnsafe(LOCK);
+    await tx.signingKey.updateMany({ where: { retiredAt: null }, data: { retiredAt } });
+    const kids: string[] = [];
+    for (const alg of algorithms) kids.push(await createKey(tx, alg, activeAt));
+    await recordAuditEvent(tx, { type: "signing_key.rotate", data: { kids, activeAt: activeAt.toISOString() } });
+    await tx.$executeRawUnsafe(`NOTIFY ${SIGNING_KEYS_CHANNEL}`);
+    return { kids, activeAt };
+  });
+}

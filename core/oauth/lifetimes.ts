@@ -1,0 +1,20 @@
+/** How long things live, in seconds. The brief's and the RFCs' limits stand beside their use. */
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** ASVS 10.4 L3: a code lives at most one minute (S21). */
+export const AUTHORIZATION_CODE_SECONDS = MINUTE;
+/** Brief §2.1, §8: 8 hours unless the app says otherwise, 30 days at most. */
+export const ACCESS_TOKEN_SECONDS = 8 * HOUR;
+export const ACCESS_TOKEN_MAX_SECONDS = 30 * DAY;
+export const ID_TOKEN_SECONDS = HOUR;
+/** A refresh token that is not used for this long dies; one that is used dies a year after the sign-in (S50, ASVS 10.4.8). */
+export const REFRESH_TOKEN_IDLE_SECONDS = 60 * DAY;
+export const REFRESH_TOKEN_ABSOLUTE_SECONDS = 365 * DAY;
+/** Outlives every token issued under it. */
+export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
+/** Time to read the consent page, to sign in and to find the mail with the link. */
+export const INTERACTION_SECONDS = HOUR;
+/** The engine's own session; the person's site session ends it earlier (site-session.ts). */
+export const PROVIDER_SESSION_SECONDS = 14 * DAY;

@@ -1,0 +1,38 @@
+import type { Grant, KoaContextWithOIDC } from "oidc-provider";
+import { type Consent, findConsent } from "./consents/find-consent.ts";
+
+/**
+ * The Grant an authorization goes by: the one that the person's answer has just made, or one drawn from the standing consent.
+ * The latter is stored only when nothing is left to ask (`prepareGrant`), so that an abandoned page leaves nothing behind.
+ */
+export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+  const { provider, client, account, result } = ctx.oidc;
+  if (!client || !account) return undefined;
+  const answered = result?.consent?.grantId;
+  if (answered) return provider.Grant.find(answered);
+
+  // A new Grant for each authorization: a replayed code then ends the tokens of that sign-in and of no other.
+  const consent = await findConsent(ctx, account.accountId, client.clientId);
+  return consent && grantFromConsent(ctx, consent);
+}
+
+function grantFromConsent(ctx: KoaContextWithOIDC, consent: Consent): Grant {
+  const grant = new ctx.oidc.provider.Grant({ accountId: consent.userId, clientId: consent.clientId });
+  fillGrant(grant, consent);
+  return grant;
+}
+
+/** Writes a consent's scopes into a Grant: what is ticked as granted, what was unticked as refused. */
+export function fillGrant(grant: Grant, { scopes, declinedScopes }: Pick<Consent, "scopes" | "declinedScopes">): void {
+  if (scopes.length > 0) grant.addOIDCScope(scopes.join(" "));
+  if (declinedScopes.length > 0) grant.rejectOIDCScope(declinedScopes.join(" "));
+}
+
+/** Stores a Grant drawn from the standing consent, once every question is answered. */
+export async function prepareGrant(ctx: KoaContextWithOIDC): Promise<void> {
+  const { grant, session, client } = ctx.oidc;
+  if (!grant || !client || grant.jti) return;
+  await grant.save();
+  session?.ensureClientContainer(client.clientId);
+  session?.grantIdFor(client.clientId, grant.jti);
+}

@@ -1,0 +1,74 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { personActor } from "#core/access/actor.ts";
+import { may } from "#core/access/may.ts";
+import { db } from "#core/db.ts";
+import { env } from "#core/env.ts";
+import { siteSessionOf } from "../site-session.ts";
+import { escapeHtml, htmlPage } from "./layout.ts";
+
+type Problem = { error: string; description?: string /** Shown to the app's owner only. */; ownerDetail?: string };
+
+const sentences: Record<string, { title: string; text: string }> = {
+  invalid_client: {
+    title: "This app is not known here",
+    text: "The link that brought you here names an app that does not exist, or no longer does.",
+  },
+  invalid_redirect_uri: {
+    title: "This app cannot receive you",
+    text: "It asked to send you back to an address that its developer has not registered. To protect you, nothing was sent there.",
+  },
+  temporarily_unavailable: {
+    title: "Not reachable for a moment",
+    text: "The service cannot reach its database. Nothing is lost: try again in a few seconds.",
+  },
+  server_error: { title: "Something went wrong on our side", text: "It has been noted. Try again in a moment." },
+  session_not_found: {
+    title: "This sign-in has run out",
+    text: "It was finished in another tab, or left open too long. Go back to the app and start again.",
+  },
+};
+
+const otherwise = {
+  title: "This sign-in link is not right",
+  text: "The app sent a request that cannot be answered. Tell its developer what stands below.",
+};
+
+/** Status stays with the caller; the page never links to an address that came with the request (S20). */
+export function errorPage({ error, description, ownerDetail }: Problem): string {
+  const { title, text } = sentences[error] ?? otherwise;
+  const detail = [error, description].filter(Boolean).join(": ");
+  return htmlPage(
+    title,
+    `<h1>${title}</h1><p>${text}</p>
+<pre><code>${escapeHtml(detail)}${ownerDetail ? `\n\n${escapeHtml(ownerDetail)}` : ""}</code></pre>
+<p class="muted"><a href="${escapeHtml(env().ORIGIN)}/">Back to ${escapeHtml(env().BRAND_NAME)}</a></p>`,
+  );
+}
+
+/** The engine's `renderError`: for a person a page, for a program the RFC's JSON body. */
+export async function renderErrorPage(
+  ctx: KoaContextWithOIDC,
+  out: { error: string; error_description?: string },
+): Promise<void> {
+  if (!/^\/oauth\/(authorize|logout)(\/|$)/.test(ctx.path)) {
+    ctx.body = out;
+    return;
+  }
+  const isRunOut = out.error === "invalid_request" && ctx.path.startsWith("/oauth/authorize/");
+  ctx.type = "html";
+  ctx.body = errorPage({
+    error: isRunOut ? "session_not_found" : out.error,
+    description: out.error_description,
+    ownerDetail: out.error === "invalid_redirect_uri" ? await redirectUriDetail(ctx) : undefined,
+  });
+}
+
+/** The app's owner sees what was received beside what is registered; others only the rule (wire.md choice 6). */
+async function redirectUriDetail(ctx: KoaContextWithOIDC): Promise<string | undefined> {
+  const { client, params } = ctx.oidc;
+  const session = client && (await siteSessionOf(ctx).catch(() => undefined));
+  const app = session && (await db().oAuthApp.findUnique({ where: { clientId: client.clientId } }));
+  if (!app || !(await may(personActor(session), "oauth_app.read", app))) return undefined;
+  const registered = (client.redirectUris ?? []).map((uri) => `  ${uri}`).join("\n");
+  return `received:\n  ${String(params?.redirect_uri)}\nregistered:\n${registered}`;
+}

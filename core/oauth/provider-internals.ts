@@ -1,0 +1,48 @@
+import { isRedirectUriAllowed } from "@keyhook/sdk";
+import type Provider from "oidc-provider";
+import { newToken } from "#core/crypto/token.ts";
+import { env } from "#core/env.ts";
+import { clientExtension, isClientSecret } from "./clients.ts";
+
+/**
+ * The one place where the engine's classes are changed rather than configured. Each line says which gap it closes; each is a
+ * method that the engine calls by its public name, and a test fails when an update of the engine stops calling it.
+ */
+type ClientPrototype = {
+  redirectUris: string[];
+  postLogoutRedirectUris?: string[];
+  redirectUriAllowed(value: string): boolean;
+  postLogoutRedirectUriAllowed(value: string): boolean;
+  compareClientSecret(presented: string): boolean;
+};
+
+type Internals = {
+  Client: { prototype: ClientPrototype; Schema: { prototype: { redirectUris(uris?: string[], label?: string): void } } };
+  AccessToken: { prototype: { generateTokenId(): string } };
+  RefreshToken: { prototype: { generateTokenId(): string } };
+};
+
+export function closeEngineGaps(provider: Provider): void {
+  const { Client, AccessToken, RefreshToken } = provider as unknown as Internals;
+  const { TOKEN_PREFIX, ORIGIN } = env();
+  const context = { ownOrigin: ORIGIN };
+
+  // S4, S5: any client may use https, a private-use scheme or loopback http on any port. The engine would decide by
+  // application type; ours is one rule, the one that registration applies too.
+  Client.prototype.redirectUriAllowed = function redirectUriAllowed(value) {
+    return isRedirectUriAllowed(this.redirectUris, value, context);
+  };
+  Client.prototype.postLogoutRedirectUriAllowed = function postLogoutRedirectUriAllowed(value) {
+    return isRedirectUriAllowed(this.postLogoutRedirectUris ?? [], value, context);
+  };
+  Client.Schema.prototype.redirectUris = () => undefined;
+
+  // S41: secrets are hashed, and there may be two of them during a rotation.
+  Client.prototype.compareClientSecret = function compareClientSecret(presented) {
+    return isClientSecret(clientExtension(this).secrets, presented);
+  };
+
+  // S55: secret scanners recognise our tokens by their prefix.
+  AccessToken.prototype.generateTokenId = () => newToken(`${TOKEN_PREFIX}oauth_`);
+  RefreshToken.prototype.generateTokenId = () => newToken(`${TOKEN_PREFIX}refresh_`);
+}

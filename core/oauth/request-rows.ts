@@ -1,0 +1,47 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { OrganizationRole } from "@keyhook/sdk";
+
+/**
+ * Rows that one request has read already. The engine asks for a token, its client, its Grant and its account one after the
+ * other; the adapter reads them in one statement and leaves the others here, so that a request costs one round trip where
+ * the engine makes four calls. It lives as long as the request and is never shared between requests.
+ */
+export type AccountRow = {
+  id: string;
+  username: string;
+  fullName: string;
+  email: string;
+  isEmailVerified: boolean;
+  website: string | null;
+  /** Organizations this token may act in: granted ∩ current memberships. Absent when not read with the account. */
+  organizations?: GrantedOrganization[];
+};
+
+export type GrantedOrganization = {
+  id: string;
+  name: string;
+  fullName: string;
+  plan: string | null;
+  role: OrganizationRole;
+};
+
+export type RequestRows = {
+  grants: Map<string, Record<string, unknown>>;
+  accounts: Map<string, AccountRow>;
+  /** Grants already marked as revoked by this request: the engine asks once for every kind of artifact. */
+  revokedGrants: Set<string>;
+};
+
+const storage = new AsyncLocalStorage<RequestRows>();
+
+const empty = (): RequestRows => ({ grants: new Map(), accounts: new Map(), revokedGrants: new Set() });
+
+/** Runs one request with rows of its own. */
+export function withRequestRows<T>(run: () => T): T {
+  return storage.run(empty(), run);
+}
+
+/** The rows of the request in progress; outside one (a page that reads an interaction) a throw-away set. */
+export function requestRows(): RequestRows {
+  return storage.getStore() ?? empty();
+}

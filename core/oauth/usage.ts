@@ -1,0 +1,71 @@
+import { pool } from "#core/db.ts";
+import { log } from "#core/log.ts";
+
+/**
+ * Use of each app by day, for its chart. Counted in memory and written together, since a statistic must not cost the request
+ * that it counts; what a killed process had not written yet is lost, at most a few seconds of counts.
+ */
+const FLUSH_MS = 5_000;
+
+type Count = { authorizations: number; tokens: number; users: Set<string> };
+let counts = new Map<string, Count>();
+let timer: NodeJS.Timeout | undefined;
+
+function countOf(clientId: string): Count {
+  let count = counts.get(clientId);
+  if (!count) {
+    count = { authorizations: 0, tokens: 0, users: new Set() };
+    counts.set(clientId, count);
+  }
+  timer ??= setTimeout(() => void flushUsage(), FLUSH_MS).unref();
+  return count;
+}
+
+export function countAuthorization(clientId: string | undefined, userId: string | undefined): void {
+  if (!clientId) return;
+  const count = countOf(clientId);
+  count.authorizations += 1;
+  if (userId) count.users.add(userId);
+}
+
+export function countToken(clientId: string | undefined, userId: string | undefined): void {
+  if (!clientId) return;
+  const count = countOf(clientId);
+  count.tokens += 1;
+  if (userId) count.users.add(userId);
+}
+
+const ADD_USAGE = `INSERT INTO oauth_app_usage (client_id, day, authorizations, tokens)
+  SELECT client_id, current_date, authorizations, tokens
+    FROM unnest($1::text[], $2::int[], $3::int[]) AS counted(client_id, authorizations, tokens)
+  ON CONFLICT (client_id, day) DO UPDATE SET authorizations = oauth_app_usage.authorizations + excluded.authorizations,
+    tokens = oauth_app_usage.tokens + excluded.tokens`;
+
+const ADD_USERS = `INSERT INTO oauth_app_active_user (client_id, day, user_id)
+  SELECT client_id, current_date, user_id FROM unnest($1::text[], $2::text[]) AS seen(client_id, user_id)
+  ON CONFLICT DO NOTHING`;
+
+const TOUCH_CONSENTS = `UPDATE oauth_consent SET last_used_at = now() FROM unnest($1::text[], $2::text[]) AS seen(client_id, user_id)
+  WHERE oauth_consent.client_id = seen.client_id AND oauth_consent.user_id = seen.user_id AND revoked_at IS NULL`;
+
+/** Writes what has been counted since the last time; also called when the process shuts down. */
+export async function flushUsage(): Promise<void> {
+  clearTimeout(timer);
+  timer = undefined;
+  if (counts.size === 0) return;
+  const counted = [...counts];
+  counts = new Map();
+  const pairs = counted.flatMap(([clientId, { users }]) => [...users].map((user) => [clientId, user] as const));
+  const seen = [pairs.map(([clientId]) => clientId), pairs.map(([, user]) => user)];
+  try {
+    await pool().query(ADD_USAGE, [
+      counted.map(([clientId]) => clientId),
+      counted.map(([, count]) => count.authorizations),
+      counted.map(([, count]) => count.tokens),
+    ]);
+    await pool().query(ADD_USERS, seen);
+    await pool().query(TOUCH_CONSENTS, seen);
+  } catch (error) {
+    log().warn({ err: error }, "usage could not be counted");
+  }
+}

@@ -1,0 +1,48 @@
+import type { Whoami } from "@keyhook/sdk";
+import { avatarUrl } from "#core/accounts/avatar-url.ts";
+import type { Bearer } from "./find-bearer.ts";
+
+/** The body of `GET /api/whoami-v2` (wire.md 1.8). What a scope does not cover is left out, as clients expect. */
+export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, tokenName }: Bearer): Whoami {
+  const has = (scope: (typeof scopes)[number]) => kind === "personal" || scopes.includes(scope);
+  const isWriter = scopes.some((scope) => scope === "write-repos" || scope === "manage-repos");
+  return {
+    type: "user",
+    id: account.id,
+    name: account.username,
+    fullname: account.fullName,
+    ...(has("email") && { email: account.email, emailVerified: account.isEmailVerified }),
+    ...(has("read-billing") && { canPay: false }),
+    periodEnd: null,
+    isPro: false,
+    avatarUrl: avatarUrl(account.username),
+    orgs: account.organizations.map((organization) => ({
+      type: "org",
+      id: organization.id,
+      name: organization.name,
+      fullname: organization.fullName,
+      email: null,
+      ...(has("read-billing") && { canPay: false }),
+      periodEnd: null,
+      isEnterprise: organization.plan === "enterprise",
+      ...(organization.plan && { plan: organization.plan }),
+      avatarUrl: avatarUrl(organization.name),
+      roleInOrg: organization.role,
+      securityRestrictions: [],
+      resourceGroups: [],
+    })),
+    auth: {
+      type: kind === "oauth" ? "oauth" : "access_token",
+      // The command-line client names the stored token after `displayName`; for OAuth it makes up its own (wire.md 1.8).
+      ...(kind === "personal" && {
+        accessToken: {
+          displayName: tokenName ?? "",
+          role: isWriter ? "write" : "read",
+          createdAt: new Date(issuedAt * 1000).toISOString(),
+        },
+      }),
+      ...(clientId && { clientId }),
+      ...(expiresAt && { expiresAt: new Date(expiresAt * 1000).toISOString() }),
+    },
+  };
+}
