@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { childEnvironment, env, provideSettings } from "#core/env.ts";
+import { ChildProcesses } from "./demo/child-processes.ts";
+import { describeDemo } from "./demo/describe-demo.ts";
+import { findBusyPort } from "./demo/find-busy-port.ts";
+import { readNotes } from "./demo/notes.ts";
+import { sampleSitesEnvironment } from "./demo/sample-sites-environment.ts";
+import { type Ports, sampleSiteUrl } from "./demo/samples.ts";
+import { seed } from "./demo/seed.ts";
+import { waitForAnswer } from "./demo/wait-for-answer.ts";
+
+/**
+ * `npm run demo`: the service with sample people, and two sites that sign them in. It takes the same settings as `npm start`,
+ * with three other defaults: DATA_DIR is ./data-demo, so that sample people never get among real ones; warnings are logged,
+ * not every request; and the service may call addresses on this machine (OUTBOUND_ALLOW_CIDRS, S119), where the samples run.
+ * The sites listen on the two ports after PORT.
+ */
+const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
+
+async function demo(): Promise<number> {
+  const given = childEnvironment();
+  provideSettings(Object.fromEntries(Object.entries(defaults).filter(([name]) => !given[name])));
+  const { PORT } = env();
+  const ports = { service: PORT, serverSide: PORT + 1, inBrowser: PORT + 2 };
+
+  const busy = await findBusyPort(Object.values(ports));
+  if (busy) {
+    console.error(
+      `Port ${busy} is in use. The demo needs ${PORT}, ${PORT + 1} and ${PORT + 2}; set PORT to begin elsewhere, such as PORT=4000.`,
+    );
+    return 1;
+  }
+
+  const children = new ChildProcesses();
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => children.stop());
+  try {
+    await run(children, ports);
+  } catch (error) {
+    // When a child ended, or everybody was asked to, what the work then ran into is only the consequence.
+    if (!children.over.aborted) throw error;
+  } finally {
+    await children.stop();
+  }
+  return children.exitCode;
+}
+
+async function run(children: ChildProcesses, ports: Ports): Promise<void> {
+  children.start("The service", ["supervisor.ts"]);
+  await waitForAnswer(`http://localhost:${ports.service}/readyz`, children.over);
+  const sample = await seed(readNotes(env().DATA_DIR), ports);
+  children.start("The sample sites", ["examples/sign-in-site/start.ts"], sampleSitesEnvironment(ports, sample));
+  for (const port of [ports.serverSide, ports.inBrowser]) await waitForAnswer(sampleSiteUrl(port), children.over);
+  console.log(describeDemo({ ports, sample }));
+  await once(children.over, "abort");
+}
+
+process.exitCode = await demo().catch((error: Error) => {
+  console.error(error.message);
+  return 1;
+});

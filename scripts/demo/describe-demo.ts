@@ -1,0 +1,27 @@
+import { env } from "#core/env.ts";
+import type { Made } from "./notes.ts";
+import { type Ports, people, sampleSiteUrl } from "./samples.ts";
+
+/** What the person who started the demo reads when everything runs. */
+export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }): string {
+  const { BRAND_NAME, ORIGIN, DATA_DIR, OUTBOUND_ALLOW_CIDRS } = env();
+  const names = people.map(({ username, isOperator }) => (isOperator ? `${username} (operator)` : username)).join(", ");
+  const rows = [
+    [BRAND_NAME, ORIGIN],
+    ["Paper Lantern", `${sampleSiteUrl(ports.serverSide)}  a site that signs people in on its server`],
+    ["Copper Kite", `${sampleSiteUrl(ports.inBrowser)}  a site that does so within the browser`],
+    [],
+    ["People", names],
+    ["Password", `${sample.password}  for each of them`],
+  ];
+  const width = Math.max(...rows.map(([label = ""]) => label.length));
+  return [
+    "",
+    ...rows.map(([label = "", text = ""]) => `  ${label.padEnd(width)}  ${text}`.trimEnd()),
+    "",
+    `Open ${sampleSiteUrl(ports.serverSide)} and sign in as mara, who is in two organizations.`,
+    `Data is kept in ${DATA_DIR}; remove that directory to begin afresh.`,
+    `The service may call ${OUTBOUND_ALLOW_CIDRS.join(", ")} (OUTBOUND_ALLOW_CIDRS). Ctrl-C stops everything.`,
+    "",
+  ].join("\n");
+}
