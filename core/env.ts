@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { z } from "zod";
 
@@ -7,7 +8,11 @@ import { z } from "zod";
  * processes as ordinary environment variables, so that they too come in through this door.
  */
 
-const CIDR = /^[0-9a-fA-F:.]+(\/\d{1,3})?$/;
+function isAddressRange(entry: string): boolean {
+  const [address = "", prefix, ...rest] = entry.split("/");
+  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
+  return bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
+}
 
 const cidrList = z
   .string()
@@ -18,7 +23,7 @@ const cidrList = z
       .map((part) => part.trim())
       .filter(Boolean),
   )
-  .refine((list) => list.every((entry) => CIDR.test(entry)), {
+  .refine((list) => list.every(isAddressRange), {
     message: "must be a comma-separated list of IP addresses or CIDR ranges, such as 10.0.0.0/8,192.168.1.4",
   });
 
@@ -91,6 +96,17 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   if (parsed.success) return parsed.data;
   const lines = parsed.error.issues.map((issue) => `  ${issue.path.join(".")}: ${issue.message}`);
   throw new SettingsError(`These settings cannot be used:\n${lines.join("\n")}\nSee .env.example for what each one means.`);
+}
+
+/** Reads `.env` of the working directory, if there is one; variables that are set already win over it. */
+export function loadSettingsFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT")
+      throw new SettingsError(`.env cannot be read: ${(error as Error).message}`);
+  }
+  cached = undefined;
 }
 
 let cached: Env | undefined;

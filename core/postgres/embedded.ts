@@ -20,7 +20,8 @@ export type EmbeddedServer = {
   pid: number;
   /** Settles when the process is gone, wanted or not. */
   exited: Promise<void>;
-  stop(): Promise<void>;
+  /** @param graceSeconds how long it may write its state before it is cut short and has to recover at the next start. */
+  stop(graceSeconds?: number): Promise<void>;
 };
 
 type Options = {
@@ -69,7 +70,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
       await prepareDatabase(superuserUrl, password);
       const pid = child.pid as number;
       const url = `postgres://${ROLE}:${password}@127.0.0.1:${port}/${ROLE}`;
-      return { url, superuserUrl, port, pid, exited, stop: () => stopPostmaster(pid) };
+      return { url, superuserUrl, port, pid, exited, stop: (graceSeconds) => stopPostmaster(pid, graceSeconds) };
     }
     if (child.pid !== undefined) await stopPostmaster(child.pid);
     // Two reasons pass by themselves: somebody took the port just now, or processes of a killed server are still ending.

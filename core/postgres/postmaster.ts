@@ -18,16 +18,20 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
   return { pid, port: Number(lines[3]), isReady: lines[7]?.trim() === "ready" };
 }
 
-/** Signals from the gentlest on: SIGINT ends sessions and writes a checkpoint, SIGQUIT leaves it to recovery. */
-const stopSignals = [
-  { signal: "SIGINT", seconds: 6 },
-  { signal: "SIGQUIT", seconds: 2 },
-  { signal: "SIGKILL", seconds: 2 },
-] as const;
+const GRACE_SECONDS = 6;
+const CUT_SHORT_SECONDS = 2;
 
-/** Stops a server and returns once its process is gone. */
-export async function stopPostmaster(pid: number): Promise<void> {
-  for (const { signal, seconds } of stopSignals) {
+/**
+ * Stops a server and returns once its process is gone: SIGINT ends its sessions and lets it write its state, SIGQUIT leaves
+ * that to recovery at the next start, and so does SIGKILL.
+ */
+export async function stopPostmaster(pid: number, graceSeconds = GRACE_SECONDS): Promise<void> {
+  const steps = [
+    ["SIGINT", graceSeconds],
+    ["SIGQUIT", CUT_SHORT_SECONDS],
+    ["SIGKILL", CUT_SHORT_SECONDS],
+  ] as const;
+  for (const [signal, seconds] of steps) {
     try {
       process.kill(pid, signal);
     } catch {

@@ -1,0 +1,12 @@
+import { join } from "node:path";
+import { keptSecret } from "../crypto/kept-secret.ts";
+import { type Env, env } from "../env.ts";
+
+/** What an installation with an embedded database finds out at run time: where that is, and the key it made itself. */
+export function embeddedSettings(dataDir: string, databaseUrl: string): Partial<Record<keyof Env, string>> {
+  return {
+    DATABASE_URL: databaseUrl,
+    KEYHOOK_EMBEDDED: "1",
+    SECRET_KEY: env().SECRET_KEY ?? keptSecret(join(dataDir, "secret-key")),
+  };
+}

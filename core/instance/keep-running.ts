@@ -1,0 +1,86 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { log } from "../log.ts";
+
+/** Something that runs until it is stopped or crashes. */
+export type Running<Exit> = { exited: Promise<Exit>; stop(): Promise<void> };
+
+export type Kept = {
+  /** Ends it, and lets it be started again at once, for changed code or settings. */
+  restart(): Promise<void>;
+  /** Ends it for good. */
+  stop(): Promise<void>;
+};
+
+const FIRST_DELAY_MS = 200;
+const LONGEST_DELAY_MS = 10_000;
+/** What has run this long did not crash because of its start. */
+const STEADY_MS = 30_000;
+
+/**
+ * Starts something, and again whenever it ends by itself: soon after a steady run, later and later when it crashes over and
+ * over. The first start's failure is the caller's.
+ *
+ * @param start is given what ran before.
+ * @param crashed hears of each end that nobody asked for.
+ */
+export async function keepRunning<Exit, Thing extends Running<Exit>>(
+  name: string,
+  start: (previous?: Thing) => Promise<Thing>,
+  crashed: (exit: Exit) => void = () => undefined,
+): Promise<Kept> {
+  const stopping = new AbortController();
+  let isRestarting = false;
+  let current = await start();
+  let startedAt = Date.now();
+  let wait = FIRST_DELAY_MS;
+
+  async function watch(): Promise<void> {
+    for (;;) {
+      const exit = await current.exited;
+      if (stopping.signal.aborted) return;
+      if (isRestarting) {
+        isRestarting = false;
+      } else {
+        crashed(exit);
+        if (Date.now() - startedAt > STEADY_MS) wait = FIRST_DELAY_MS;
+        log().warn({ exit }, `the ${name} ended; starting it again`);
+        await pause();
+      }
+      if (!(await startAgain())) return;
+    }
+  }
+
+  /** Whether it runs again; false when it is to stop. */
+  async function startAgain(): Promise<boolean> {
+    while (!stopping.signal.aborted) {
+      try {
+        current = await start(current);
+        startedAt = Date.now();
+        return true;
+      } catch (error) {
+        log().error({ err: error }, `the ${name} cannot be started; trying again in ${wait} ms`);
+        await pause();
+      }
+    }
+    return false;
+  }
+
+  async function pause(): Promise<void> {
+    await delay(wait, undefined, { signal: stopping.signal }).catch(() => undefined);
+    wait = Math.min(wait * 2, LONGEST_DELAY_MS);
+  }
+
+  const watching = watch();
+  return {
+    async restart() {
+      isRestarting = true;
+      await current.stop();
+    },
+    async stop() {
+      stopping.abort();
+      await current.stop();
+      await watching;
+      await current.stop(); // in case a start was under way
+    },
+  };
+}

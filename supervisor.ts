@@ -1,0 +1,31 @@
+import { SettingsError } from "#core/env.ts";
+import { ChildFailed } from "#core/instance/child.ts";
+import { CANNOT_START } from "#core/instance/exit-codes.ts";
+import { runService } from "#core/instance/run-service.ts";
+import { MigrationError } from "#core/postgres/migrate.ts";
+
+/** `npm start`: the database, the web process and the worker, for as long as this process lives. `--dev` follows changes. */
+const stopping = new AbortController();
+for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => stopping.abort());
+
+let status: number;
+try {
+  status = await runService({ isDevelopment: process.argv.includes("--dev"), stopping: stopping.signal });
+} catch (error) {
+  if (stopping.signal.aborted) {
+    status = 0;
+  } else {
+    status = exitStatusOf(error);
+  }
+}
+process.exit(status);
+
+function exitStatusOf(error: unknown): number {
+  if (error instanceof ChildFailed && error.isExplained) return CANNOT_START;
+  if (error instanceof SettingsError || error instanceof MigrationError) {
+    console.error(`\n${error.message}\n`);
+    return CANNOT_START;
+  }
+  console.error(error);
+  return 1;
+}
