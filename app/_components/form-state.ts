@@ -1,7 +1,7 @@
 /** What a field may be filled with again; a field with several values (checkboxes of one name) keeps them all. */
 export type FormValues = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Shown once, right after it was made; the form gives way to it. */
+/** Shown once, right after it was made. */
 export type RevealedSecret = Readonly<{ label: string; value: string }>;
 
 /**
@@ -18,6 +18,8 @@ export type FormState = Readonly<{
   /** A sentence about the whole form. */
   message?: Readonly<{ tone: "good" | "bad"; text: string }>;
   secret?: RevealedSecret;
+  /** The form has done its work and gives way to its `whenDone`. */
+  isDone?: boolean;
 }>;
 
 export type FormAction = (previous: FormState, data: FormData) => Promise<FormState>;

@@ -4,7 +4,6 @@ import { isServiceError, type ServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
 import type { FormState, FormValues } from "../_components/form-state.ts";
 import { signInPath } from "./next-path.ts";
-import { requireSameOrigin } from "./require-same-origin.ts";
 import { SubmittedForm } from "./submitted-form.ts";
 
 export type FormOutcome = Readonly<{
@@ -15,6 +14,7 @@ export type FormOutcome = Readonly<{
   /** Messages of the form's own, beside the fields. */
   errors?: FormState["errors"];
   secret?: FormState["secret"];
+  isDone?: boolean;
 }>;
 
 export type SubmitOptions = Readonly<{
@@ -41,7 +41,6 @@ export async function submitForm(
 ): Promise<FormState> {
   const form = new SubmittedForm(data);
   try {
-    await requireSameOrigin();
     form.requireStorableText();
     const outcome = (await work(form)) ?? {};
     return {
@@ -50,6 +49,7 @@ export async function submitForm(
       errors: outcome.errors ?? {},
       message: outcome.message ? { tone: "good", text: outcome.message } : undefined,
       secret: outcome.secret,
+      isDone: outcome.isDone,
     };
   } catch (error) {
     unstable_rethrow(error);

@@ -16,18 +16,20 @@ test.each([
   "javascript:alert(1)",
   "evil.example",
   "",
-  "/a\\b",
   "/a\u0000b",
-  `/${"a".repeat(5_000)}`,
+  "/a b",
+  "/..//evil.example",
+  "/.//evil.example",
+  "/x/..\\/evil.example",
+  `/${"a".repeat(10_000)}`,
   undefined,
   ["/a", "/b"],
 ])("open redirect: %j goes to the fallback", (path) => {
   expect(nextPath(path, "/settings")).toBe("/settings");
 });
 
-test("dot segments cannot climb into a protocol-relative address", () => {
-  expect(nextPath("/..//evil.example")).toBe("/");
-  expect(nextPath("/.//evil.example")).toBe("/");
+test("it is returned as a browser resolves it", () => {
+  expect(nextPath("/a/../b")).toBe("/b");
 });
 
 test("the sign-in page's address carries the way back", () => {

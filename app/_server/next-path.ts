@@ -1,21 +1,18 @@
-/**
- * Where to go after signing in, from an untrusted `next` parameter: a path on our own origin, or `fallback`. Everything
- * that a browser could read as another origin is refused (`//host`, `/\host`, a scheme, control characters that URL
- * parsers drop), so that a sign-in link cannot send people elsewhere (open redirect).
- */
-export function nextPath(next: unknown, fallback = "/"): string {
-  if (typeof next !== "string" || next.length > MAX_LENGTH || !SAFE_START.test(next) || HIDDEN.test(next)) return fallback;
-  const url = URL.parse(next, BASE);
-  // Dot segments are gone only now: "/..//host" has become "//host".
-  if (url?.origin !== BASE || !SAFE_START.test(url.pathname)) return fallback;
-  return url.pathname + url.search + url.hash;
-}
+import { localPath } from "#core/accounts/local-path.ts";
 
 const BASE = "https://self.invalid";
-const MAX_LENGTH = 4_096;
-const SAFE_START = /^\/(?![/\\])/;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters being refused
-const HIDDEN = /[\u0000-\u0020\\\u007f]/;
+
+/**
+ * Where to go after signing in, from an untrusted `next` parameter: a path on our own origin, or `fallback`, so that a sign-in
+ * link cannot send people elsewhere (open redirector, RFC 9700 §4.11). The path is returned as a browser resolves it: only then
+ * is it seen that `/..//host` means `//host`, which Next's router would take for another host.
+ */
+export function nextPath(next: unknown, fallback = "/"): string {
+  const path = localPath(next);
+  const url = path === null ? null : URL.parse(path, BASE);
+  const resolved = url?.origin === BASE ? localPath(url.pathname + url.search + url.hash) : null;
+  return resolved ?? fallback;
+}
 
 /** The address of the sign-in page that comes back to `next`. */
 export function signInPath(next: string, { isReauthentication = false } = {}): string {

@@ -2,14 +2,12 @@
 
 import { cookies } from "next/headers";
 import { env } from "#core/env.ts";
-import { requireSameOrigin } from "./require-same-origin.ts";
 import { isTheme, THEME_COOKIE } from "./theme.ts";
 
 const YEAR_SECONDS = 365 * 24 * 3600;
 
 /** The theme switch: a plain form, so that it also works without JavaScript. */
 export async function setTheme(data: FormData): Promise<void> {
-  await requireSameOrigin();
   const theme = data.get("theme");
   if (!isTheme(theme)) return;
   (await cookies()).set(THEME_COOKIE, theme, {

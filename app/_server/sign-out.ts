@@ -2,12 +2,10 @@
 
 import { redirect } from "next/navigation";
 import { endSiteSessionByToken } from "#core/accounts/sessions/end-site-session.ts";
-import { requireSameOrigin } from "./require-same-origin.ts";
 import { clearSessionCookie, sessionToken } from "./session-cookie.ts";
 
 /** Ends the session here and in the database, so that a copy of the cookie is worth nothing. */
 export async function signOut(): Promise<void> {
-  await requireSameOrigin();
   const token = await sessionToken();
   if (token) await endSiteSessionByToken(token);
   await clearSessionCookie();

@@ -1,0 +1,25 @@
+import type { ReactNode } from "react";
+import { Avatar } from "./avatar.tsx";
+import { avatarSrc } from "./avatar-src.ts";
+
+export type AccountLineProps = Readonly<{
+  user: Readonly<{ username: string; fullName: string; email: string; avatarId: string | null }>;
+  /** A link at the end: "Switch account". */
+  action?: ReactNode;
+}>;
+
+/** The account in use, as a band across a card: which one this page speaks about. */
+export function AccountLine({ user, action }: AccountLineProps) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-y bg-sunken px-6 py-3">
+      <Avatar name={user.fullName || user.username} src={avatarSrc(user.username, user.avatarId)} />
+      <p className="min-w-0 flex-1 basis-40 break-words leading-5">
+        <span className="block font-medium">{user.fullName || user.username}</span>
+        <span className="block text-muted text-small">
+          {user.username} · {user.email}
+        </span>
+      </p>
+      {action && <span className="text-small">{action}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { redirect } from "next/navigation";
+import { env } from "#core/env.ts";
+import { CardFooter } from "../_components/card-footer.tsx";
+import { CardFrame } from "../_components/card-frame.tsx";
+import { CardHeader } from "../_components/card-header.tsx";
+import { FormMessage } from "../_components/form-message.tsx";
+import { nextPath } from "../_server/next-path.ts";
+import type { PageQuery } from "../_server/page-query.ts";
+import { currentSession } from "../_server/session.ts";
+import { ReauthenticateForm } from "./reauthenticate-form.tsx";
+import { SignInForm } from "./sign-in-form.tsx";
+
+export const metadata: Metadata = { title: "Sign in" };
+
+/** What brought the person here, said above the form. */
+const notices: Record<string, string> = {
+  "account-ready": "Your account is ready. Sign in with the password that you chose.",
+  "password-changed": "Your password is changed. Sign in with the new one.",
+};
+
+/**
+ * @param searchParams `next`: a path of ours to go on to. `reauthenticate`: ask who is signed in for their password again (S113).
+ * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`.
+ */
+export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  const query = await searchParams;
+  const next = nextPath(query.next);
+  const session = await currentSession();
+  if (session && "reauthenticate" in query) return <ReauthenticateForm user={session.user} next={next} />;
+  if (session && !("switch" in query)) redirect(next);
+
+  const { BRAND_NAME } = env();
+  const notice = typeof query.notice === "string" ? notices[query.notice] : undefined;
+  return (
+    <CardFrame>
+      <CardHeader title={`Sign in to ${BRAND_NAME}`} />
+      <div className="grid gap-5 px-6 pt-5 pb-6">
+        {notice && <FormMessage tone="good">{notice}</FormMessage>}
+        <SignInForm next={next} login={typeof query.login_hint === "string" ? query.login_hint.slice(0, 320) : ""} />
+      </div>
+      <CardFooter>
+        New here?{" "}
+        <Link prefetch={false} className="link text-ink" href={`/signup?${new URLSearchParams({ next })}`}>
+          Create an account
+        </Link>
+      </CardFooter>
+    </CardFrame>
+  );
+}

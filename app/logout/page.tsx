@@ -1,0 +1,29 @@
+import type { Metadata } from "next";
+import { redirect } from "next/navigation";
+import { AccountLine } from "../_components/account-line.tsx";
+import { ButtonLink } from "../_components/button.tsx";
+import { CardFrame } from "../_components/card-frame.tsx";
+import { CardHeader } from "../_components/card-header.tsx";
+import { SubmitButton } from "../_components/submit-button.client.tsx";
+import { currentSession } from "../_server/session.ts";
+import { signOut } from "../_server/sign-out.ts";
+
+export const metadata: Metadata = { title: "Sign out" };
+
+/** Asks: a link from anywhere must not be able to sign people out (S108). */
+export default async function SignOutPage() {
+  const session = await currentSession();
+  if (!session) redirect("/");
+  return (
+    <CardFrame>
+      <div className="pb-5">
+        <CardHeader title="Sign out?">Apps that you have signed in to keep their own sessions.</CardHeader>
+      </div>
+      <AccountLine user={session.user} />
+      <form action={signOut} className="grid grid-cols-2 gap-3 px-6 py-5">
+        <ButtonLink href="/">Stay</ButtonLink>
+        <SubmitButton>Sign out</SubmitButton>
+      </form>
+    </CardFrame>
+  );
+}
