@@ -33,7 +33,7 @@ export function startChild(file: string): Child {
   const child = spawn(process.execPath, [join(ROOT, file)], {
     cwd: ROOT,
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    env: childEnvironment(),
+    env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1" }),
   });
   const exited = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
