@@ -43,6 +43,8 @@ export const rules = {
   "organization.read_membership": { on: "organization", role: "read", operator: true, token: "any", refusal: "forbidden" },
   "organization.leave": { on: "organization", role: "read", refusal: "not_found" },
   "organization.manage": { on: "organization", role: "admin", operator: true, refusal: "forbidden" },
+  /** Without asking the user: administrators invite instead. */
+  "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, refusal: "forbidden" },
 
   "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", refusal: "forbidden" },

@@ -113,7 +113,7 @@ CREATE TABLE "invitation" (
     "email" TEXT NOT NULL,
     "email_canonical" TEXT NOT NULL,
     "role" TEXT NOT NULL,
-    "invited_by_id" TEXT NOT NULL,
+    "invited_by_id" TEXT,
     "token_hash" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "expires_at" TIMESTAMPTZ(3) NOT NULL,

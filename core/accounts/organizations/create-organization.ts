@@ -1,0 +1,63 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { displayText } from "../display-text.ts";
+import { claimHandle } from "../handles/claim-handle.ts";
+import { parseHandle } from "../handles/parse-handle.ts";
+import { parseWebsite } from "../parse-website.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { insertMembership } from "./insert-membership.ts";
+
+export const ORGANIZATION_NAME_MAX_CHARACTERS = 100;
+
+// Names are for everybody; nobody takes them by the hundred.
+const CREATE_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
+
+export type NewOrganizationInput = {
+  /** The handle: the name in addresses. */
+  name: string;
+  /** What people read; the handle when it is empty. */
+  fullName?: string;
+  website?: string;
+  /** The first administrator when the operator's command creates it; otherwise the actor is. */
+  ownerId?: string;
+};
+
+/**
+ * Makes an organization, of which the actor becomes administrator.
+ * @throws ServiceError `invalid_request`, `conflict`, `rate_limited`
+ */
+export async function createOrganization(
+  actor: Actor,
+  input: NewOrganizationInput,
+  from: RequestOrigin,
+): Promise<{ id: string; name: string }> {
+  await requirePermission(actor, "organization.create", null, { what: "Service" });
+  const handle = parseHandle(input.name, "name");
+  const fullName =
+    displayText("fullName", input.fullName ?? "", { maxCharacters: ORGANIZATION_NAME_MAX_CHARACTERS, isRequired: false }) ||
+    handle.spelled;
+  const website = parseWebsite(input.website ?? "");
+  const adminId = actor.kind === "command" ? input.ownerId : actor.userId;
+  if (!adminId) throw new ServiceError("invalid_request", "Name the user who administers it.", { field: "owner" });
+  if (actor.kind !== "command") await consumeThrottle(throttleKey("create-organization", adminId), CREATE_LIMIT);
+  const id = newId();
+  await db().$transaction(async (tx) => {
+    await claimHandle(tx, handle, { orgId: id }, "name");
+    await tx.organization.create({ data: { id, name: handle.spelled, fullName, website } });
+    await insertMembership(tx, id, adminId, "admin");
+    await recordAuditEvent(tx, {
+      type: "organization.create",
+      actorId: actorId(actor),
+      orgId: id,
+      subjectId: adminId,
+      data: { name: handle.spelled, fullName },
+      from,
+    });
+  });
+  return { id, name: handle.spelled };
+}

@@ -1,0 +1,38 @@
+import { type Actor, actorId } from "../../../access/actor.ts";
+import { requirePermission } from "../../../access/may.ts";
+import { recordAuditEvent } from "../../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../../audit/request-origin.ts";
+import { db } from "../../../db.ts";
+import { notFound } from "../../../errors.ts";
+import { revokeInvitationsBy } from "../invitations/revoke-invitations-by.ts";
+import { lockOrganization } from "../lock-organization.ts";
+import { requireOtherAdmin } from "../require-other-admin.ts";
+import { withdrawOrganization } from "../withdraw-organization.ts";
+
+/**
+ * Takes a member out of an organization; somebody who takes themselves out leaves. The last administrator cannot go. What the
+ * person granted to apps for this organization goes with them, and does not come back if they do (S49).
+ * @throws ServiceError `forbidden`, `not_found`, `conflict`
+ */
+export async function removeMember(actor: Actor, orgId: string, userId: string, from: RequestOrigin): Promise<void> {
+  const isLeaving = actorId(actor) === userId;
+  const action = isLeaving ? "organization.leave" : "organization.manage";
+  await db().$transaction(async (tx) => {
+    await lockOrganization(tx, orgId);
+    await requirePermission(actor, action, { orgId }, { what: "Organization", tx });
+    const membership = await tx.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { role: true } });
+    if (!membership) throw notFound("Member");
+    if (membership.role === "admin") await requireOtherAdmin(tx, orgId, userId);
+    await tx.membership.delete({ where: { orgId_userId: { orgId, userId } } });
+    await revokeInvitationsBy(tx, userId, orgId);
+    await withdrawOrganization(tx, userId, orgId);
+    await recordAuditEvent(tx, {
+      type: isLeaving ? "organization.leave" : "organization.remove_member",
+      actorId: actorId(actor),
+      orgId,
+      subjectId: userId,
+      data: { role: membership.role },
+      from,
+    });
+  });
+}

@@ -1,0 +1,19 @@
+import type { Db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+
+/**
+ * An organization always has an administrator. Call it after `lockOrganization`, before one loses the role.
+ * @throws ServiceError `conflict`
+ */
+export async function requireOtherAdmin(tx: Db, orgId: string, userId: string): Promise<void> {
+  const other = await tx.membership.findFirst({
+    where: { orgId, role: "admin", userId: { not: userId } },
+    select: { userId: true },
+  });
+  if (!other) {
+    throw new ServiceError(
+      "conflict",
+      "This is the organization's last administrator. Make another member an administrator first.",
+    );
+  }
+}

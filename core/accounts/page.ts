@@ -1,0 +1,24 @@
+/** One page of a list. Pages count from 1; one that is past the end is empty. */
+export type Page<T> = { items: T[]; page: number; pageSize: number; total: number };
+
+export type PageRequest = { page?: number; pageSize?: number };
+
+const PAGE_SIZE = 30;
+const PAGE_MAX_SIZE = 100;
+const PAGE_MAX = 100_000;
+
+/** Bounds a request for a page, whatever numbers came in the URL (S138), and says what to skip and take. */
+export function pageBounds({ page = 1, pageSize = PAGE_SIZE }: PageRequest): {
+  page: number;
+  pageSize: number;
+  skip: number;
+  take: number;
+} {
+  const size = bounded(pageSize, PAGE_SIZE, PAGE_MAX_SIZE);
+  const number = bounded(page, 1, PAGE_MAX);
+  return { page: number, pageSize: size, skip: (number - 1) * size, take: size };
+}
+
+function bounded(value: number, fallback: number, max: number): number {
+  return Number.isFinite(value) && value >= 1 ? Math.min(Math.floor(value), max) : fallback;
+}

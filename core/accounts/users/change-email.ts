@@ -1,0 +1,55 @@
+import type { Person } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { parseEmailAddress } from "../email-address.ts";
+import { addressInUseLetter } from "../mails/address-in-use-letter.ts";
+import { changeEmailLetter } from "../mails/change-email-letter.ts";
+import { emailChangeRequestedLetter } from "../mails/email-change-letters.ts";
+import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
+import { takeAtLeast } from "../take-at-least.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { ANSWER_MILLISECONDS } from "./sign-up.ts";
+
+const CHANGE_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
+
+/**
+ * Asks for another e-mail address: a link goes to the new one (`verifyEmail` uses it), a warning to the present one. An address
+ * that has an account answers the same, and only its owner is told (S115).
+ * @throws ServiceError `reauthentication_required` (S113), `invalid_request`, `rate_limited`
+ */
+export async function changeEmail(actor: Person, input: { email: string }, from: RequestOrigin): Promise<{ email: string }> {
+  await requirePermission(actor, "user.change_email", { userId: actor.userId }, { what: "User" });
+  const email = parseEmailAddress(input.email);
+  const user = await db().user.findUniqueOrThrow({ where: { id: actor.userId } });
+  if (user.email === email.address) {
+    throw new ServiceError("invalid_request", "This is your address already.", { field: "email" });
+  }
+  await consumeThrottle(throttleKey("change-email", user.id), CHANGE_LIMIT);
+  await takeAtLeast(ANSWER_MILLISECONDS, () =>
+    db().$transaction(async (tx) => {
+      const other = await tx.user.findUnique({ where: { emailCanonical: email.canonical } });
+      if (other && other.id !== user.id) {
+        await queueMail(tx, { to: other.email, ...addressInUseLetter(other) });
+      } else {
+        const token = await issueOneTimeToken(tx, { purpose: "change-email", data: { email: email.address }, userId: user.id });
+        await queueMail(tx, { to: email.address, ...changeEmailLetter({ username: user.username, token }) });
+      }
+      await queueMail(tx, {
+        to: user.email,
+        ...emailChangeRequestedLetter({ username: user.username, newEmail: email.address }),
+      });
+      await recordAuditEvent(tx, {
+        type: "user.request_email_change",
+        actorId: user.id,
+        subjectId: user.id,
+        data: { to: email.address },
+        from,
+      });
+    }),
+  );
+  return { email: email.address };
+}

@@ -1,0 +1,41 @@
+import type { Person } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { passwordChangedLetter } from "../mails/password-changed-letter.ts";
+import { checkOwnPassword } from "../passwords/check-own-password.ts";
+import { checkPassword } from "../passwords/check-password.ts";
+import { hashPassword } from "../passwords/password-hash.ts";
+import { endOtherSiteSessions } from "../sessions/end-other-site-sessions.ts";
+
+/**
+ * Replaces one's password, with the present one as proof (S113). The other sessions end (S112), and links that wait in a mailbox,
+ * for a reset or another address, stop working.
+ * @returns how many other sessions were ended
+ * @throws ServiceError `unauthorized` on `currentPassword`, `invalid_request` on `newPassword`, `rate_limited`
+ */
+export async function changePassword(
+  actor: Person,
+  input: { currentPassword: string; newPassword: string },
+  from: RequestOrigin,
+): Promise<{ endedSessions: number }> {
+  const user = await db().user.findUniqueOrThrow({ where: { id: actor.userId } });
+  const password = checkPassword(input.newPassword, [user.username, user.fullName, user.email], "newPassword");
+  await checkOwnPassword(user.id, input.currentPassword, from, "currentPassword");
+  if (password === input.currentPassword) {
+    throw new ServiceError("invalid_request", "Choose a password that differs from the present one.", { field: "newPassword" });
+  }
+  const passwordHash = await hashPassword(password);
+  return db().$transaction(async (tx) => {
+    await tx.user.update({ where: { id: user.id }, data: { passwordHash } });
+    await tx.oneTimeToken.deleteMany({
+      where: { userId: user.id, purpose: { in: ["reset-password", "change-email"] }, usedAt: null },
+    });
+    const endedSessions = await endOtherSiteSessions(user.id, actor.sessionId, tx);
+    await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });
+    await recordAuditEvent(tx, { type: "user.change_password", actorId: user.id, subjectId: user.id, from });
+    return { endedSessions };
+  });
+}

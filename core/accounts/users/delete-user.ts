@@ -1,0 +1,71 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { lockOrganization } from "../organizations/lock-organization.ts";
+import { requireOtherOperator } from "./require-other-operator.ts";
+import { revokeEverything } from "./revoke-everything.ts";
+
+/**
+ * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit log,
+ * and the handle, which nobody can take again; whoever trusted the name must not meet a stranger behind it.
+ * @throws ServiceError `not_found`; `reauthentication_required` (S113); `conflict` for the last operator and for the last
+ * administrator of an organization
+ */
+export async function deleteUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
+  await requirePermission(actor, "user.delete", { userId }, { what: "User" });
+  await db().$transaction(async (tx) => {
+    await requireOtherOperator(tx, userId);
+    const user = await tx.user.findUnique({ where: { id: userId }, select: { username: true, avatarId: true } });
+    if (!user) throw notFound("User");
+    await refuseLastAdmin(tx, userId);
+    await revokeEverything(tx, userId);
+    await deleteOwnedApps(tx, userId);
+    await tx.personalAccessToken.deleteMany({ where: { userId } });
+    await tx.oAuthConsent.deleteMany({ where: { userId } });
+    await tx.handle.updateMany({ where: { userId }, data: { userId: null } });
+    await tx.user.delete({ where: { id: userId } });
+    if (user.avatarId) await tx.image.deleteMany({ where: { id: user.avatarId } });
+    await recordAuditEvent(tx, {
+      type: "user.delete",
+      actorId: actorId(actor),
+      subjectId: userId,
+      data: { username: user.username },
+      from,
+    });
+  });
+}
+
+async function refuseLastAdmin(tx: Db, userId: string): Promise<void> {
+  const administered = await tx.membership.findMany({
+    where: { userId, role: "admin" },
+    orderBy: { orgId: "asc" },
+    select: { orgId: true, org: { select: { name: true } } },
+  });
+  for (const { orgId, org } of administered) {
+    await lockOrganization(tx, orgId);
+    const other = await tx.membership.findFirst({
+      where: { orgId, role: "admin", userId: { not: userId } },
+      select: { userId: true },
+    });
+    if (other) continue;
+    throw new ServiceError(
+      "conflict",
+      `This is the last administrator of ${org.name}. Make another member an administrator first.`,
+    );
+  }
+}
+
+/** The user's apps go, and what other people granted them ends. */
+async function deleteOwnedApps(tx: Db, userId: string): Promise<void> {
+  const apps = await tx.oAuthApp.findMany({ where: { ownerUserId: userId }, select: { clientId: true, logoId: true } });
+  const ofApps = { clientId: { in: apps.map((app) => app.clientId) } };
+  const revokedAt = new Date();
+  await tx.oAuthConsent.updateMany({ where: { ...ofApps, revokedAt: null }, data: { revokedAt } });
+  await tx.oAuthGrant.updateMany({ where: { ...ofApps, revokedAt: null }, data: { revokedAt } });
+  await tx.oAuthArtifact.deleteMany({ where: ofApps });
+  await tx.oAuthApp.deleteMany({ where: { ownerUserId: userId } });
+  await tx.image.deleteMany({ where: { id: { in: apps.flatMap((app) => app.logoId ?? []) } } });
+}

@@ -1,0 +1,27 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { notFound } from "../../errors.ts";
+import { requireOtherOperator } from "./require-other-operator.ts";
+import { revokeEverything } from "./revoke-everything.ts";
+
+/**
+ * Shuts a user out: all sessions and tokens end, also those of apps (S112). Name, memberships and OAuth apps stay for the day they
+ * are enabled again; what was revoked does not come back. Disabling twice is no error.
+ * @throws ServiceError `not_found`, `conflict` (the last operator)
+ */
+export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
+  await requirePermission(actor, "user.disable", { userId }, { what: "User" });
+  await db().$transaction(async (tx) => {
+    await requireOtherOperator(tx, userId);
+    const { count } = await tx.user.updateMany({ where: { id: userId, disabledAt: null }, data: { disabledAt: new Date() } });
+    if (count === 0) {
+      if (!(await tx.user.findUnique({ where: { id: userId }, select: { id: true } }))) throw notFound("User");
+      return;
+    }
+    await revokeEverything(tx, userId);
+    await recordAuditEvent(tx, { type: "user.disable", actorId: actorId(actor), subjectId: userId, from });
+  });
+}

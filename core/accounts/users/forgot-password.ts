@@ -1,0 +1,35 @@
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { addressKey } from "../address-key.ts";
+import { parseEmailAddress } from "../email-address.ts";
+import { resetPasswordLetter } from "../mails/reset-password-letter.ts";
+import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
+import { takeAtLeast } from "../take-at-least.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { ANSWER_MILLISECONDS } from "./sign-up.ts";
+
+const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
+const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
+
+/**
+ * Mails a link with which a forgotten password is replaced, if the address has an account; the answer and its time are the same if
+ * not (S115). The letter goes to the address on record, never to the one that was typed.
+ * @throws ServiceError `invalid_request`, `rate_limited`
+ */
+export async function forgotPassword(input: { email: string }, from: RequestOrigin): Promise<void> {
+  const { canonical } = parseEmailAddress(input.email);
+  const address = addressKey(from.ip);
+  if (address) await consumeThrottle(throttleKey("forgot-password", address), ADDRESS_LIMIT);
+  await consumeThrottle(throttleKey("forgot-password-mail", canonical), MAIL_LIMIT);
+  await takeAtLeast(ANSWER_MILLISECONDS, () =>
+    db().$transaction(async (tx) => {
+      const user = await tx.user.findUnique({ where: { emailCanonical: canonical, disabledAt: null } });
+      if (!user) return;
+      const token = await issueOneTimeToken(tx, { purpose: "reset-password", data: {}, userId: user.id });
+      await queueMail(tx, { to: user.email, ...resetPasswordLetter({ username: user.username, token }) });
+      await recordAuditEvent(tx, { type: "user.forgot_password", subjectId: user.id, from });
+    }),
+  );
+}

@@ -1,0 +1,19 @@
+import type { Db } from "../../db.ts";
+import { revokeInvitationsBy } from "../organizations/invitations/revoke-invitations-by.ts";
+import { endAllSiteSessions } from "../sessions/end-all-site-sessions.ts";
+
+/**
+ * Ends everything with which a user, or a program in their name, gets in (S112): sessions, here and in the engine; personal access
+ * tokens; what they granted to apps, which is marked first, so that a token being issued at this moment is dead too (S43); links
+ * that wait in their mailbox; invitations that they sent.
+ */
+export async function revokeEverything(tx: Db, userId: string): Promise<void> {
+  const revokedAt = new Date();
+  await endAllSiteSessions(userId, tx);
+  await tx.personalAccessToken.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
+  await tx.oAuthConsent.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
+  await tx.oAuthGrant.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
+  await tx.oAuthArtifact.deleteMany({ where: { accountId: userId } });
+  await tx.oneTimeToken.deleteMany({ where: { userId } });
+  await revokeInvitationsBy(tx, userId);
+}
