@@ -44,6 +44,8 @@ async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): P
       ctx.body = { error: "temporarily_unavailable", error_description: "the service cannot reach its database" };
     return;
   }
+  // In the spelling of the brief and the public hub (§2.4); RFC 6750 §4 compares it without case.
+  if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (!isErrorBody(ctx.body)) return;
   const body = ctx.body;
   if (body.error === "invalid_client" || body.error === "invalid_grant") countFailure(ctx.res);
@@ -59,6 +61,10 @@ async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): P
   if (body.error_description)
     body.error_description = body.error_description.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
   ctx.body = body;
+}
+
+function isTokenBody(body: unknown): body is { token_type: string } {
+  return typeof body === "object" && body !== null && "token_type" in body && "access_token" in body;
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {
