@@ -39,6 +39,8 @@ export type Command = {
   /** More to say under `--help`, a line each. */
   notes?: readonly string[];
   options: Options;
+  /** Off for `doctor`, which has something to say when the database cannot be opened. */
+  opensInstance?: boolean;
   run(values: Record<string, unknown>): Promise<Outcome>;
 };
 
@@ -48,6 +50,7 @@ export function command<const O extends Options>(definition: {
   summary: string;
   notes?: readonly string[];
   options: O;
+  opensInstance?: boolean;
   run(values: Values<O>): Promise<Outcome>;
 }): Command {
   return definition as unknown as Command;

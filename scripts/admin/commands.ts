@@ -1,7 +1,10 @@
 import { appCreate } from "./app-create.ts";
 import type { Command } from "./command.ts";
+import { doctor } from "./doctor.ts";
 import { keysRotate } from "./keys-rotate.ts";
+import { orgAddMember } from "./org-add-member.ts";
+import { orgCreate } from "./org-create.ts";
 import { userCreate } from "./user-create.ts";
 
 /** All there are, in the order of the help text. */
-export const commands: readonly Command[] = [userCreate, appCreate, keysRotate];
+export const commands: readonly Command[] = [userCreate, orgCreate, orgAddMember, appCreate, keysRotate, doctor];

@@ -1,0 +1,23 @@
+/** What one look at the installation found. */
+export type Finding = {
+  check: string;
+  status: "ok" | "warn" | "fail";
+  found: string;
+  /** What to do, for everything that is not ok. */
+  advice?: string;
+};
+
+/** Makes the findings of one check. */
+export function findings(check: string) {
+  return {
+    ok: (found: string): Finding => ({ check, status: "ok", found }),
+    warn: (found: string, advice: string): Finding => ({ check, status: "warn", found, advice }),
+    fail: (found: string, advice: string): Finding => ({ check, status: "fail", found, advice }),
+  };
+}
+
+/** An error as the one line that fits into a finding. */
+export function reason(error: unknown): string {
+  const text = error instanceof Error ? error.message || (error as NodeJS.ErrnoException).code || error.name : String(error);
+  return text.trim().split("\n")[0] ?? "";
+}
