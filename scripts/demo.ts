@@ -1,12 +1,12 @@
 import { once } from "node:events";
-import { childEnvironment, env, provideSettings } from "#core/env.ts";
+import { childEnvironment, env, loadSettingsFile, provideSettings } from "#core/env.ts";
 import { ChildProcesses } from "./demo/child-processes.ts";
 import { describeDemo } from "./demo/describe-demo.ts";
 import { findBusyPort } from "./demo/find-busy-port.ts";
 import { readNotes } from "./demo/notes.ts";
 import { sampleSitesEnvironment } from "./demo/sample-sites-environment.ts";
 import { type Ports, sampleSiteUrl } from "./demo/samples.ts";
-import { seed } from "./demo/seed.ts";
+import { seed, seedOperator } from "./demo/seed.ts";
 import { waitForAnswer } from "./demo/wait-for-answer.ts";
 
 /**
@@ -18,6 +18,7 @@ import { waitForAnswer } from "./demo/wait-for-answer.ts";
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 
 async function demo(): Promise<number> {
+  loadSettingsFile();
   const given = childEnvironment();
   provideSettings(Object.fromEntries(Object.entries(defaults).filter(([name]) => !given[name])));
   const { PORT } = env();
@@ -45,9 +46,11 @@ async function demo(): Promise<number> {
 }
 
 async function run(children: ChildProcesses, ports: Ports): Promise<void> {
+  const notes = readNotes(env().DATA_DIR);
+  await seedOperator(notes);
   children.start("The service", ["supervisor.ts"]);
   await waitForAnswer(`http://localhost:${ports.service}/readyz`, children.over);
-  const sample = await seed(readNotes(env().DATA_DIR), ports);
+  const sample = await seed(notes, ports);
   children.start("The sample sites", ["examples/sign-in-site/start.ts"], sampleSitesEnvironment(ports, sample));
   for (const port of [ports.serverSide, ports.inBrowser]) await waitForAnswer(sampleSiteUrl(port), children.over);
   console.log(describeDemo({ ports, sample }));

@@ -1,11 +1,11 @@
 import { env } from "#core/env.ts";
 import type { Made } from "./notes.ts";
-import { type Ports, people, sampleSiteUrl } from "./samples.ts";
+import { operator, type Ports, people, sampleSiteUrl } from "./samples.ts";
 
 /** What the person who started the demo reads when everything runs. */
 export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }): string {
   const { BRAND_NAME, ORIGIN, DATA_DIR, OUTBOUND_ALLOW_CIDRS } = env();
-  const names = people.map(({ username, isOperator }) => (isOperator ? `${username} (operator)` : username)).join(", ");
+  const names = [...people.map(({ username }) => username), `${operator.username} (operator)`].join(", ");
   const rows = [
     [BRAND_NAME, ORIGIN],
     ["Paper Lantern", `${sampleSiteUrl(ports.serverSide)}  a site that signs people in on its server`],

@@ -15,16 +15,15 @@ export class AdminError extends Error {
   }
 }
 
-/** Runs the operator command (`npm run admin -- …`) and returns the JSON it prints. */
+/** Runs the operator command (`npm run admin -- …`) and returns the JSON it prints; throws AdminError when it refuses. */
 export function runAdmin<T>(...args: string[]): Promise<T> {
   const { promise, resolve: succeed, reject } = Promise.withResolvers<T>();
   const options = { cwd: ROOT, env: childEnvironment() };
   execFile(process.execPath, ["scripts/admin.ts", ...args, "--json"], options, (failure, stdout, stderr) => {
     const command = `admin ${args.slice(0, 2).join(" ")}`;
     try {
-      const answer = JSON.parse(stdout);
-      if (failure) reject(new AdminError(command, answer));
-      else succeed(answer);
+      if (failure) reject(new AdminError(command, JSON.parse(stderr.trim().split("\n").at(-1) ?? "")));
+      else succeed(JSON.parse(stdout));
     } catch {
       reject(new Error(`${command} did not answer in JSON: ${stderr || stdout || failure?.message}`));
     }

@@ -1,12 +1,14 @@
 export type Ports = { service: number; serverSide: number; inBrowser: number };
 
-/** Mara is in two organizations, so that there is something to choose; Opal runs the service. */
+/** Runs the service; made before its first start, which else prints a link for making the first operator. */
+export const operator = { username: "opal", fullName: "Opal Achterberg", email: "opal@example.test" };
+
+/** Mara is in two organizations, so that there is something to choose. */
 export const people = [
-  { username: "mara", email: "mara@example.test", isOperator: false },
-  { username: "jonas", email: "jonas@example.test", isOperator: false },
-  { username: "aiko", email: "aiko@example.test", isOperator: false },
-  { username: "opal", email: "opal@example.test", isOperator: true },
-] as const;
+  { username: "mara", fullName: "Mara Lindqvist", email: "mara@example.test" },
+  { username: "jonas", fullName: "Jonas Berg", email: "jonas@example.test" },
+  { username: "aiko", fullName: "Aiko Tanabe", email: "aiko@example.test" },
+];
 
 export const organizations = [
   { name: "northwind-labs", owner: "mara", members: [{ username: "jonas", role: "read" }] },

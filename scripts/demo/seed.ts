@@ -1,15 +1,24 @@
 import type { Made, Notes } from "./notes.ts";
 import { AdminError, runAdmin } from "./run-admin.ts";
-import { organizations, type Ports, people, sampleApps } from "./samples.ts";
+import { operator, organizations, type Ports, people, sampleApps } from "./samples.ts";
+
+/** Makes the operator, for which the service need not run yet. */
+export async function seedOperator(notes: Notes): Promise<void> {
+  // Kept before the first account is made with it.
+  notes.save();
+  const make = async () => {
+    await makePerson(operator, notes.made.password, "--operator");
+    return true as const;
+  };
+  if (notes.made.people[operator.username]) await forgetIfDatabaseIsNew(notes, make);
+  else await once(notes, "people", operator.username, make);
+}
 
 /**
  * Makes the sample people, their organizations and the two OAuth apps, each through the operator command. What an earlier run
  * made is taken from the notes, so that running it again, also after a run that was cut short, changes nothing.
  */
 export async function seed(notes: Notes, ports: Ports): Promise<Made> {
-  // Kept before the first account is made with it.
-  notes.save();
-  await forgetIfDatabaseIsNew(notes);
   for (const person of people) {
     await once(notes, "people", person.username, async () => {
       await makePerson(person, notes.made.password);
@@ -55,21 +64,20 @@ async function once<K extends Kind>(
   save();
 }
 
-async function makePerson({ username, email, isOperator }: (typeof people)[number], password: string): Promise<void> {
-  const account = ["--username", username, "--email", email, "--password", password];
-  await runAdmin("user", "create", ...account, ...(isOperator ? ["--operator"] : []));
+async function makePerson({ username, fullName, email }: typeof operator, password: string, ...more: string[]): Promise<void> {
+  const account = ["--username", username, "--full-name", fullName, "--email", email, "--password", password];
+  await runAdmin("user", "create", ...account, ...more);
 }
 
 /** With DATABASE_URL the database may have been replaced while the notes stayed: then they speak of what is gone. */
-async function forgetIfDatabaseIsNew(notes: Notes): Promise<void> {
-  const [first] = people;
-  if (!notes.made.people[first.username]) return;
+async function forgetIfDatabaseIsNew(notes: Notes, make: () => Promise<true>): Promise<void> {
   try {
-    await makePerson(first, notes.made.password);
-    notes.forget();
-    notes.made.people[first.username] = true;
-    notes.save();
+    await make();
   } catch (error) {
-    if (!(error instanceof AdminError) || error.code !== "conflict") throw error;
+    if (error instanceof AdminError && error.code === "conflict") return;
+    throw error;
   }
+  notes.forget();
+  notes.made.people[operator.username] = true;
+  notes.save();
 }
