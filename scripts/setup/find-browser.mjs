@@ -1,0 +1,37 @@
+import { existsSync, readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { works } from "./run.mjs";
+
+/**
+ * A Chromium that starts on this machine, for the browser tests; undefined when there is none. The machine's own comes
+ * first, then those that Playwright has downloaded.
+ * @returns {string | undefined} the path of its program
+ */
+export function findBrowser() {
+  return candidates().find((path) => existsSync(path) && works(path));
+}
+
+function candidates() {
+  const own = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].flatMap((name) => [
+    `/usr/bin/${name}`,
+    `/usr/local/bin/${name}`,
+  ]);
+  return [...own, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", ...downloaded()];
+}
+
+function downloaded() {
+  const cache =
+    process.env.PLAYWRIGHT_BROWSERS_PATH ||
+    join(homedir(), process.platform === "darwin" ? "Library/Caches/ms-playwright" : ".cache/ms-playwright");
+  if (!existsSync(cache)) return [];
+  return readdirSync(cache)
+    .filter((name) => name.startsWith("chromium-"))
+    .sort()
+    .reverse()
+    .flatMap((name) => [
+      join(cache, name, "chrome-linux64/chrome"),
+      join(cache, name, "chrome-linux/chrome"),
+      join(cache, name, "chrome-mac/Chromium.app/Contents/MacOS/Chromium"),
+    ]);
+}
