@@ -60,7 +60,17 @@ export class SampleSite {
     await expect(profile.getByRole("definition").nth(label === "E-mail address" ? 0 : 1)).toHaveText(text);
   }
 
-  async expectMessage(title: string): Promise<void> {
+  /** Gets a new access token with the refresh token, and waits until the page shows it. */
+  async renew(): Promise<void> {
+    const until = this.page.getByRole("region", { name: "Access" }).getByText(/^Until/);
+    const before = await until.textContent();
+    // The page shows whole seconds.
+    await this.page.waitForTimeout(1_000);
+    await this.page.getByRole("button", { name: "Renew the access" }).click();
+    await expect(until).not.toHaveText(before ?? "");
+  }
+
+  async expectMessage(title: string | RegExp): Promise<void> {
     await expect(this.page.getByRole("heading", { name: title })).toBeVisible();
   }
 

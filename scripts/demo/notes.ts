@@ -6,7 +6,7 @@ import { join } from "node:path";
 export type Made = {
   password: string;
   people: Record<string, true>;
-  organizations: Record<string, { id: string }>;
+  organizations: Record<string, { id: string; fullName: string }>;
   members: Record<string, true>;
   apps: Record<string, { clientId: string; clientSecret?: string }>;
 };

@@ -14,6 +14,6 @@ export function sampleSitesEnvironment(ports: Ports, { apps, organizations }: Ma
     SERVER_SITE_CLIENT_SECRET: serverSide?.clientSecret ?? "",
     BROWSER_SITE_PORT: String(ports.inBrowser),
     BROWSER_SITE_CLIENT_ID: inBrowser?.clientId ?? "",
-    KNOWN_ORGANIZATIONS: JSON.stringify(Object.entries(organizations).map(([name, { id }]) => ({ id, name }))),
+    KNOWN_ORGANIZATIONS: JSON.stringify(Object.values(organizations).map(({ id, fullName }) => ({ id, name: fullName }))),
   };
 }

@@ -11,9 +11,10 @@ export const people = [
 ];
 
 export const organizations = [
-  { name: "northwind-labs", owner: "mara", members: [{ username: "jonas", role: "read" }] },
+  { name: "northwind", fullName: "Northwind Labs", owner: "mara", members: [{ username: "jonas", role: "read" }] },
   {
     name: "tidepool",
+    fullName: "Tidepool",
     owner: "aiko",
     members: [
       { username: "mara", role: "write" },

@@ -25,8 +25,11 @@ export async function seed(notes: Notes, ports: Ports): Promise<Made> {
       return true;
     });
   }
-  for (const { name, owner, members } of organizations) {
-    await once(notes, "organizations", name, () => runAdmin<{ id: string }>("org", "create", "--name", name, "--owner", owner));
+  for (const { name, fullName, owner, members } of organizations) {
+    await once(notes, "organizations", name, async () => {
+      const { id } = await runAdmin<{ id: string }>("org", "create", "--name", name, "--full-name", fullName, "--owner", owner);
+      return { id, fullName };
+    });
     for (const { username, role } of members) {
       await once(notes, "members", `${name}/${username}`, async () => {
         await runAdmin("org", "add-member", "--org", name, "--user", username, "--role", role);

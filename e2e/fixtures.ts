@@ -1,0 +1,82 @@
+import { randomBytes } from "node:crypto";
+import { test as base, type Page } from "@playwright/test";
+import { admin } from "./support/admin.ts";
+import type { Demo } from "./support/demo.ts";
+import { PermissionsModal } from "./support/permissions-modal.ts";
+import { SampleSite, type SiteKind } from "./support/sample-site.ts";
+import { type Person, SignInPage } from "./support/sign-in-page.ts";
+
+export { expect } from "@playwright/test";
+
+/** A person and the two organizations that only they are in: `admin` of the first, `write` in the second. */
+export type Member = Person & { organizations: [Organization, Organization] };
+type Organization = { id: string; name: string; fullName: string };
+
+type Fixtures = {
+  /** Somebody new, so that no spec sees what another one left behind. */
+  person: Person;
+  member: Member;
+  another: Person;
+  signInPage: SignInPage;
+  modal: PermissionsModal;
+  sampleSite: (kind: SiteKind, page?: Page) => SampleSite;
+};
+
+export const test = base.extend<Fixtures, { demo: Demo }>({
+  demo: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads which fixtures are wanted from this pattern.
+    async ({}, use) => use(JSON.parse(process.env.KEYHOOK_E2E_DEMO ?? "")),
+    { scope: "worker" },
+  ],
+  baseURL: ({ demo }, use) => use(demo.origin),
+  person: async ({ demo }, use) => use(await makePerson(demo)),
+  another: async ({ demo }, use) => use(await makePerson(demo)),
+  member: async ({ demo, person }, use) => use({ ...person, organizations: await makeOrganizations(demo, person) }),
+  signInPage: ({ page }, use) => use(new SignInPage(page)),
+  modal: ({ page }, use) => use(new PermissionsModal(page)),
+  sampleSite: ({ demo, page: first }, use) =>
+    use((kind, page = first) => {
+      const url = kind === "server side" ? demo.sites.serverSide : demo.sites.inBrowser;
+      return new SampleSite(page, { kind, url });
+    }),
+});
+
+async function makePerson(demo: Demo): Promise<Person> {
+  const username = `p${randomBytes(5).toString("hex")}`;
+  const person = {
+    username,
+    fullName: `Person ${username}`,
+    email: `${username}@example.test`,
+    password: randomBytes(12).toString("hex"),
+  };
+  const account = [
+    "--username",
+    username,
+    "--full-name",
+    person.fullName,
+    "--email",
+    person.email,
+    "--password",
+    person.password,
+  ];
+  await admin(demo, "user", "create", ...account);
+  return person;
+}
+
+async function makeOrganizations(demo: Demo, { username }: Person): Promise<[Organization, Organization]> {
+  const [own, other] = await Promise.all([
+    makeOrganization(demo, { name: `north-${username}`, fullName: `North ${username}`, owner: username }),
+    makeOrganization(demo, { name: `tide-${username}`, fullName: `Tide ${username}`, owner: "jonas" }),
+  ]);
+  await admin(demo, "org", "add-member", "--org", other.name, "--user", username, "--role", "write");
+  return [own, other];
+}
+
+async function makeOrganization(
+  demo: Demo,
+  { owner, ...organization }: Omit<Organization, "id"> & { owner: string },
+): Promise<Organization> {
+  const { name, fullName } = organization;
+  const { id } = await admin<{ id: string }>(demo, "org", "create", "--name", name, "--full-name", fullName, "--owner", owner);
+  return { id, ...organization };
+}

@@ -1,0 +1,17 @@
+import { defineConfig } from "@playwright/test";
+import { browser } from "./support/browser.ts";
+
+/** `npm run e2e`: every story, in a real browser, against the demo on a production build (`scripts/setup.mjs --build`). */
+export default defineConfig({
+  testDir: ".",
+  testIgnore: "shots.spec.ts",
+  globalSetup: "./support/global-setup.ts",
+  outputDir: "../test-results",
+  reporter: [["list"]],
+  // One Postgres, one web process and Chromium share the machine with the specs.
+  workers: 2,
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  forbidOnly: Boolean(process.env.CI),
+  use: { ...browser, trace: "retain-on-failure", screenshot: "only-on-failure" },
+});

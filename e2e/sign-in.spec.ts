@@ -1,0 +1,248 @@
+import { expect, test } from "./fixtures.ts";
+import { ConnectedApps } from "./support/connected-apps.ts";
+import type { SiteKind } from "./support/sample-site.ts";
+import { withoutScriptsAt } from "./support/without-scripts.ts";
+
+const kinds: SiteKind[] = ["server side", "in the browser"];
+const USUAL = ["openid", "profile", "email", "read-repos"];
+
+for (const kind of kinds) {
+  for (const hasScripts of [true, false]) {
+    test.describe(`${kind}, our pages ${hasScripts ? "with" : "without"} JavaScript`, () => {
+      // The site in the browser needs scripts itself: there they are forbidden on our pages alone.
+      test.use({ javaScriptEnabled: hasScripts || kind === "in the browser" });
+
+      test("a person signs in, grants one organization and not every scope, and takes it back", async (story) => {
+        const { page, demo, member, sampleSite, signInPage, modal } = story;
+        if (!hasScripts && kind === "in the browser") await withoutScriptsAt(page, demo.origin);
+        const [north, tide] = member.organizations;
+        const site = sampleSite(kind);
+
+        await site.open();
+        await site.signInButton.click();
+        await signInPage.expectShown();
+        await signInPage.signIn(member);
+
+        await modal.expectShownFor(site.name);
+        await expect(modal.organization(north.fullName)).not.toBeChecked();
+        await expect(modal.organization(tide.fullName)).not.toBeChecked();
+        await modal.organization(north.fullName).check();
+        await modal.scope("read-repos").uncheck();
+        await modal.authorize();
+
+        await site.expectSignedIn(member.fullName);
+        await site.expectScopes(["openid", "profile", "email"]);
+        await site.expectProfile("E-mail address", member.email);
+        await site.expectProfile("Organizations", `${north.fullName} admin`);
+        await site.callApiButton.click();
+        await site.expectMessage("The API answered");
+
+        const settings = await page.context().newPage();
+        if (!hasScripts && kind === "in the browser") await withoutScriptsAt(settings, demo.origin);
+        const connectedApps = new ConnectedApps(settings);
+        await connectedApps.open();
+        await connectedApps.revoke(site.name);
+
+        await site.callApiButton.click();
+        await site.expectMessage("Access was revoked");
+      });
+    });
+  }
+
+  test.describe(kind, () => {
+    test("a refusal is told to the site, and not remembered", async ({ person, sampleSite, signInPage, modal }) => {
+      const site = sampleSite(kind);
+      await site.open();
+      await site.signInButton.click();
+      await signInPage.signIn(person);
+      await modal.cancel();
+      await site.expectMessage(`You did not authorize ${site.name}`);
+
+      await site.signInButton.click();
+      await modal.expectShownFor(site.name);
+      await modal.authorize();
+      await site.expectSignedIn(person.fullName);
+    });
+
+    test("a wrong password is said beside the form, and the sign-in goes on afterwards", async (story) => {
+      const { page, person, sampleSite, signInPage, modal } = story;
+      const site = sampleSite(kind);
+      await site.open();
+      await site.signInButton.click();
+      await signInPage.signIn({ ...person, password: "not the password" });
+      await expect(page.getByLabel("Username or e-mail")).toHaveValue(person.username);
+      await signInPage.signIn(person);
+      await modal.authorize();
+      await site.expectSignedIn(person.fullName);
+    });
+
+    test("somebody else can sign in from the modal", async ({ another, person, sampleSite, signInPage, modal }) => {
+      const site = sampleSite(kind);
+      await site.open();
+      await site.signInButton.click();
+      await signInPage.signIn(person);
+      await modal.expectAccount(person);
+      await modal.switchAccount();
+      await signInPage.signIn(another);
+      await modal.expectAccount(another);
+      await modal.authorize();
+      await site.expectSignedIn(another.fullName);
+    });
+
+    test("asking for more shows only what is new", async ({ person, sampleSite, signInPage, modal }) => {
+      const site = sampleSite(kind);
+      await site.open();
+      await site.signInButton.click();
+      await signInPage.signIn(person);
+      await modal.authorize();
+      await site.expectScopes(USUAL);
+
+      await site.ask({ scopes: ["email", "read-repos", "write-discussions"] });
+      await modal.expectShownFor(site.name);
+      await expect(modal.scope("write-discussions")).toBeVisible();
+      await expect(modal.scope("email")).toHaveCount(0);
+      await expect(modal.scope("read-repos")).toHaveCount(0);
+      await expect(modal.page.getByText(/already granted/i)).toBeVisible();
+      await modal.authorize();
+      await site.expectScopes([...USUAL, "write-discussions"]);
+    });
+
+    test("an organization that the site asks for is ticked and marked", async ({ member, sampleSite, signInPage, modal }) => {
+      const [north, tide] = member.organizations;
+      const site = sampleSite(kind);
+      await site.open();
+      await site.ask({ organization: tide.id });
+      await signInPage.signIn(member);
+      await expect(modal.organization(tide.fullName)).toBeChecked();
+      await expect(modal.page.getByText(/asked for/i)).toBeVisible();
+      await expect(modal.organization(north.fullName)).not.toBeChecked();
+      await modal.authorize();
+      await site.expectProfile("Organizations", `${tide.fullName} write`);
+    });
+
+    test("access that lasts is renewed without the person", async ({ person, sampleSite, signInPage, modal }) => {
+      const site = sampleSite(kind);
+      await site.open();
+      await site.ask({ scopes: ["email", "offline_access"] });
+      await signInPage.signIn(person);
+      await modal.authorize();
+      await site.expectScopes(["openid", "profile", "email", "offline_access"]);
+      for (let times = 0; times < 2; times++) {
+        await site.renew();
+        await site.callApiButton.click();
+        await site.expectMessage("The API answered");
+      }
+    });
+
+    test("prompt=none answers at once, whatever the answer", async ({ demo, page, person, sampleSite, signInPage, modal }) => {
+      const site = sampleSite(kind);
+      await site.open();
+      await site.ask({ showPage: "never" });
+      await site.expectMessage("You are not signed in there");
+
+      await page.goto(`${demo.origin}/login`);
+      await signInPage.signIn(person);
+      await expect(page).not.toHaveURL(/login/);
+      await site.open();
+      await site.ask({ showPage: "never" });
+      // The service's own pages know the person; the engine learns of them with the first sign-in of an app.
+      await site.expectMessage(/You are not signed in there|Your consent is needed/);
+      await site.open();
+      await site.signInButton.click();
+      await modal.cancel();
+      await site.open();
+      await site.ask({ showPage: "never" });
+      await site.expectMessage("Your consent is needed");
+    });
+
+    test("prompt=login asks for the password again", async ({ page, person, sampleSite, signInPage, modal }) => {
+      const site = sampleSite(kind);
+      await site.open();
+      await site.signInButton.click();
+      await signInPage.signIn(person);
+      await modal.authorize();
+      await site.expectSignedIn(person.fullName);
+
+      await site.ask({ showPage: "always, to sign in anew" });
+      await page.getByLabel("Password", { exact: true }).fill(person.password);
+      await page.getByRole("button", { name: "Confirm" }).click();
+      if (kind === "in the browser") await modal.authorize();
+      await site.expectSignedIn(person.fullName);
+    });
+
+    test("prompt=consent shows the modal again, and what is unticked there ends", async (story) => {
+      const { person, sampleSite, signInPage, modal } = story;
+      const site = sampleSite(kind);
+      await site.open();
+      await site.signInButton.click();
+      await signInPage.signIn(person);
+      await modal.authorize();
+      await site.expectScopes(USUAL);
+
+      await site.ask({ showPage: "always, to decide anew" });
+      await modal.scope("email").uncheck();
+      await modal.authorize();
+      await site.expectScopes(["openid", "profile", "read-repos"]);
+      await site.expectProfile("E-mail address", "not shared");
+    });
+
+    test("signing out of the site signs out of the service too, once confirmed", async (story) => {
+      const { page, person, sampleSite, signInPage, modal } = story;
+      const site = sampleSite(kind);
+      await site.open();
+      await site.signInButton.click();
+      await signInPage.signIn(person);
+      await modal.authorize();
+      await site.expectSignedIn(person.fullName);
+
+      await site.signOut();
+      await page.getByRole("button", { name: "Sign out", exact: true }).click();
+      await expect(page).toHaveURL(`${site.url}/`);
+      await expect(site.signInButton).toBeVisible();
+      await site.signInButton.click();
+      await signInPage.expectShown();
+    });
+  });
+}
+
+test("the second visit passes without a click where the site's address assures who it is", async (story) => {
+  const { page, person, sampleSite, signInPage, modal } = story;
+  const site = sampleSite("server side");
+  await site.open();
+  await site.signInButton.click();
+  await signInPage.signIn(person);
+  await modal.authorize();
+  await site.expectSignedIn(person.fullName);
+
+  await page.context().clearCookies({ domain: "127.0.0.1" });
+  await site.open();
+  await site.signInButton.click();
+  await site.expectSignedIn(person.fullName);
+  await site.ask({ showPage: "never" });
+  await site.expectSignedIn(person.fullName);
+});
+
+test("S29 a public site on this machine asks each time, showing what it has already", async (story) => {
+  const { page, person, sampleSite, signInPage, modal } = story;
+  const site = sampleSite("in the browser");
+  await site.open();
+  await site.signInButton.click();
+  await signInPage.signIn(person);
+  await modal.authorize();
+  await site.expectSignedIn(person.fullName);
+
+  await page.reload();
+  await site.signInButton.click();
+  await modal.expectShownFor(site.name);
+  await expect(modal.page.getByText(/already granted/i)).toBeVisible();
+  await modal.authorize();
+  await site.expectSignedIn(person.fullName);
+});
+
+test("an answer that nobody asked for signs nobody in", async ({ page, sampleSite }) => {
+  for (const kind of kinds) {
+    const site = sampleSite(kind);
+    await page.goto(`${site.url}/callback?code=made-up&state=made-up`);
+    await site.expectMessage("This sign-in was not begun here");
+  }
+});

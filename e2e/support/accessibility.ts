@@ -1,0 +1,38 @@
+import { AxeBuilder } from "@axe-core/playwright";
+import { expect, type Page } from "@playwright/test";
+
+export const THEMES = ["light", "dark"] as const;
+export const WIDTHS = [320, 1440] as const;
+const HEIGHT = 900;
+
+/** Asserts that axe finds nothing, and nothing sticks out sideways, in both themes and at both widths. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await forEachLook(page, async ({ theme, width }) => {
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    const found = violations.map(({ id, help, nodes }) => ({
+      id,
+      help,
+      nodes: nodes.map(({ html, target }) => ({ html, target })),
+    }));
+    expect.soft(found, `${page.url()} in ${theme} at ${width} px`).toEqual([]);
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+    expect.soft(overflow, `pixels beyond the right edge of ${page.url()} at ${width} px`).toBe(0);
+  });
+}
+
+/** Shows the page in each theme and width, and then as it was. */
+export async function forEachLook(
+  page: Page,
+  look: (look: { theme: "light" | "dark"; width: number }) => Promise<void>,
+): Promise<void> {
+  const before = page.viewportSize();
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: HEIGHT });
+    for (const theme of THEMES) {
+      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await look({ theme, width });
+    }
+  }
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  if (before) await page.setViewportSize(before);
+}

@@ -1,0 +1,8 @@
+import { startDemo } from "./demo.ts";
+
+/** One demo for all specs; each makes people of its own. The workers read it back with `readDemo`. */
+export default async function globalSetup(): Promise<() => Promise<void>> {
+  const { demo, stop } = await startDemo();
+  process.env.KEYHOOK_E2E_DEMO = JSON.stringify(demo);
+  return stop;
+}

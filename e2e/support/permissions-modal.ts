@@ -1,0 +1,44 @@
+import { expect, type Locator, type Page } from "@playwright/test";
+
+/** The page on which a person decides what a site may do. */
+export class PermissionsModal {
+  readonly page: Page;
+  readonly authorizeButton: Locator;
+  readonly cancelButton: Locator;
+
+  constructor(page: Page) {
+    this.page = page;
+    this.authorizeButton = page.getByRole("button", { name: "Authorize" });
+    this.cancelButton = page.getByRole("button", { name: "Cancel" });
+  }
+
+  async expectShownFor(app: string): Promise<void> {
+    await expect(this.page.getByRole("heading", { level: 1, name: new RegExp(app) })).toBeVisible();
+  }
+
+  /** The checkbox of a scope that can be unticked. */
+  scope(scope: string): Locator {
+    return this.page.locator(`input[type=checkbox][name=scope][value="${scope}"]`);
+  }
+
+  /** The checkbox of an organization, found as a person finds it. */
+  organization(name: string): Locator {
+    return this.page.getByRole("checkbox", { name: new RegExp(name) });
+  }
+
+  async expectAccount({ username }: { username: string }): Promise<void> {
+    await expect(this.page.getByText(username).first()).toBeVisible();
+  }
+
+  async switchAccount(): Promise<void> {
+    await this.page.getByRole("link", { name: "Switch account" }).click();
+  }
+
+  async authorize(): Promise<void> {
+    await this.authorizeButton.click();
+  }
+
+  async cancel(): Promise<void> {
+    await this.cancelButton.click();
+  }
+}
