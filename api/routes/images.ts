@@ -1,6 +1,6 @@
 import { Hono } from "hono";
+import { findAvatar } from "#core/accounts/find-avatar.ts";
 import { notFound } from "#core/errors.ts";
-import { findAvatar } from "#core/images/find-avatar.ts";
 import { findImage } from "#core/images/find-image.ts";
 
 // What is served was re-encoded or drawn by us; even so nothing in it may run (S24, S82).

@@ -34,6 +34,7 @@ export const rules = {
   "user.update": { on: "user", owner: true, refusal: "not_found" },
   "user.change_email": { on: "user", owner: true, recent: true, refusal: "not_found" },
   "user.disable": { on: "user", operator: true, refusal: "not_found" },
+  "user.set_operator": { on: "user", operator: true, recent: true, refusal: "not_found" },
   "user.delete": { on: "user", owner: true, operator: true, recent: true, refusal: "not_found" },
   "personal_access_token.list": { on: "user", owner: true, refusal: "not_found" },
   "personal_access_token.create": { on: "user", owner: true, recent: true, refusal: "not_found" },

@@ -2,9 +2,10 @@ import { ServiceError } from "../errors.ts";
 import { plainText } from "./plain-text.ts";
 
 // Controls, invisible fillers and what turns the reading direction round: a name must look like what it is (S28).
-// U+200C and U+200D stay, since Persian, Indic scripts and emoji are spelled with them.
+// U+200C and U+200D stay, since Persian, Indic scripts and emoji are spelled with them, but do not make a text alone.
 const DECEPTIVE =
-  /[\p{Cc}\u{ad}\u{61c}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{e0000}-\u{e007f}]/gu;
+  /[\p{Cc}\u{ad}\u{61c}\u{115f}\u{1160}\u{180e}\u{200b}\u{200e}\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{2800}\u{3164}\u{feff}\u{ffa0}\u{e0000}-\u{e007f}]/gu;
+const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
 type Limits = { maxCharacters: number; isRequired?: boolean };
 
@@ -15,11 +16,13 @@ type Limits = { maxCharacters: number; isRequired?: boolean };
  */
 export function displayText(field: string, value: unknown, { maxCharacters, isRequired = true }: Limits): string {
   // The form may be longer than what remains of it; four times is generous and still bounded.
-  const text = plainText(field, value, maxCharacters * 4)
+  const cleaned = plainText(field, value, maxCharacters * 4)
     .normalize("NFC")
-    .replace(/\s+/gu, " ")
+    .replace(/\s/gu, " ")
     .replace(DECEPTIVE, "")
+    .replace(/ +/g, " ")
     .trim();
+  const text = VISIBLE.test(cleaned) ? cleaned : "";
   if (isRequired && text === "") throw new ServiceError("invalid_request", "Fill this in.", { field });
   if ([...text].length > maxCharacters) {
     throw new ServiceError("invalid_request", `Shorten this to at most ${maxCharacters} characters.`, { field });

@@ -14,5 +14,5 @@ export async function insertMembership(tx: Db, orgId: string, userId: string, ro
     throw new ServiceError("conflict", `Nobody can be in more than ${MEMBERSHIPS_MAX_PER_USER} organizations.`);
   }
   const { count } = await tx.membership.createMany({ data: [{ orgId, userId, role }], skipDuplicates: true });
-  if (count === 0) throw new ServiceError("conflict", "This user is a member already.", { field: "username" });
+  if (count === 0) throw new ServiceError("conflict", "This user is a member already.");
 }

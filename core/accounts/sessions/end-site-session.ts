@@ -1,12 +1,14 @@
 import { hashToken } from "../../crypto/token.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
+import { isId } from "../../ids.ts";
 
 /**
  * Ends one session of a user, from the list of their sessions (S113). Another's session answers like an unknown one (S136).
  * @throws ServiceError `not_found`
  */
 export async function endSiteSession(userId: string, sessionId: string): Promise<void> {
+  if (!isId(sessionId)) throw notFound("Session");
   const { count } = await db().siteSession.updateMany({
     where: { id: sessionId, userId, endedAt: null },
     data: { endedAt: new Date() },

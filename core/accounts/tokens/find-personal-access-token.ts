@@ -1,4 +1,4 @@
-import type { Scope } from "@keyhook/sdk";
+import type { OrganizationRole, Scope } from "@keyhook/sdk";
 import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
 
@@ -9,25 +9,53 @@ export type PersonalAccessToken = {
   scopes: Scope[];
   createdAt: Date;
   expiresAt: Date | null;
+  /** Whom it acts for. A personal token acts in all of its person's organizations. */
+  account: {
+    id: string;
+    username: string;
+    fullName: string;
+    email: string;
+    isEmailVerified: boolean;
+    website: string | null;
+    organizations: { id: string; name: string; fullName: string; plan: string | null; role: OrganizationRole }[];
+  };
 };
 
 // As with sessions: one write a minute at most for each token.
 const LAST_USED_RESOLUTION_SECONDS = 60;
 
-/** The token that a request carries; undefined when it is unknown, revoked or expired, or its user is disabled (S112). */
+const FIND = `
+  SELECT t.id, t.user_id AS "userId", t.name, t.scopes, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
+         (t.last_used_at IS NULL OR t.last_used_at < now() - make_interval(secs => $2)) AS "isUsedLongAgo",
+         json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
+           'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website, 'organizations', (
+             SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'fullName', o.full_name, 'plan', o.plan,
+                    'role', m.role) ORDER BY o.name), '[]')
+               FROM membership m JOIN organization o ON o.id = m.org_id WHERE m.user_id = u.id)) AS account
+    FROM personal_access_token t JOIN "user" u ON u.id = t.user_id
+   WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.disabled_at IS NULL`;
+
+/**
+ * The token that a request carries, with its person, in one query; undefined when it is unknown, revoked or expired, or its user
+ * is disabled (S112).
+ */
 export async function findPersonalAccessToken(token: string): Promise<PersonalAccessToken | undefined> {
   const { rows } = await pool().query<PersonalAccessToken & { isUsedLongAgo: boolean }>({
     name: "find-personal-access-token",
-    text: `SELECT t.id, t.user_id AS "userId", t.name, t.scopes, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
-                  (t.last_used_at IS NULL OR t.last_used_at < now() - make_interval(secs => $2)) AS "isUsedLongAgo"
-             FROM personal_access_token t JOIN "user" u ON u.id = t.user_id
-            WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now())
-              AND u.disabled_at IS NULL`,
+    text: FIND,
     values: [hashToken(token), LAST_USED_RESOLUTION_SECONDS],
   });
   const [row] = rows;
   if (!row) return undefined;
   const { isUsedLongAgo, ...found } = row;
-  if (isUsedLongAgo) await pool().query("UPDATE personal_access_token SET last_used_at = now() WHERE id = $1", [found.id]);
+  if (isUsedLongAgo) await noteUsed(found.id);
   return found;
+}
+
+async function noteUsed(id: string): Promise<void> {
+  await pool().query({
+    name: "note-personal-access-token-used",
+    text: "UPDATE personal_access_token SET last_used_at = now() WHERE id = $1",
+    values: [id],
+  });
 }

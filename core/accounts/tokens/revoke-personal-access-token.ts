@@ -4,9 +4,11 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
+import { isId } from "../../ids.ts";
 
 /** Ends a token at once. Another's token answers like an unknown one (S136). @throws ServiceError `not_found` */
 export async function revokePersonalAccessToken(actor: Actor, tokenId: string, from: RequestOrigin): Promise<void> {
+  if (!isId(tokenId)) throw notFound("Token");
   await db().$transaction(async (tx) => {
     const token = await tx.personalAccessToken.findUnique({ where: { id: tokenId }, select: { userId: true, name: true } });
     if (!token || !(await may(actor, "personal_access_token.revoke", { userId: token.userId }, tx))) throw notFound("Token");

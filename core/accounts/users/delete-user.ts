@@ -62,10 +62,13 @@ async function refuseLastAdmin(tx: Db, userId: string): Promise<void> {
 async function deleteOwnedApps(tx: Db, userId: string): Promise<void> {
   const apps = await tx.oAuthApp.findMany({ where: { ownerUserId: userId }, select: { clientId: true, logoId: true } });
   const ofApps = { clientId: { in: apps.map((app) => app.clientId) } };
-  const revokedAt = new Date();
-  await tx.oAuthConsent.updateMany({ where: { ...ofApps, revokedAt: null }, data: { revokedAt } });
-  await tx.oAuthGrant.updateMany({ where: { ...ofApps, revokedAt: null }, data: { revokedAt } });
-  await tx.oAuthArtifact.deleteMany({ where: ofApps });
+  const live = { where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } };
+  await tx.oAuthConsent.updateMany(live);
+  await tx.oAuthGrant.updateMany(live);
+  await tx.oAuthAppUsage.deleteMany({ where: ofApps });
+  await tx.oAuthAppActiveUser.deleteMany({ where: ofApps });
   await tx.oAuthApp.deleteMany({ where: { ownerUserId: userId } });
+  // core/oauth keeps clients in memory and listens on this channel for what changed.
+  for (const { clientId } of apps) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
   await tx.image.deleteMany({ where: { id: { in: apps.flatMap((app) => app.logoId ?? []) } } });
 }

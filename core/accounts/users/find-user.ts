@@ -1,4 +1,5 @@
 import { db } from "../../db.ts";
+import { isId } from "../../ids.ts";
 
 /** A user as the rest of core and the doors see one; never with the password's hash. */
 export type UserProfile = {
@@ -29,6 +30,7 @@ const profileColumns = {
 
 /** A user by id, disabled ones too. */
 export async function findUser(id: string): Promise<UserProfile | undefined> {
+  if (!isId(id)) return undefined;
   return (await db().user.findUnique({ where: { id }, select: profileColumns })) ?? undefined;
 }
 

@@ -2,6 +2,7 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { parseHandle } from "../handles/parse-handle.ts";
@@ -48,13 +49,17 @@ async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, fro
   if (!before) throw linkIsGone();
   const { address, canonical } = parseEmailAddress(link.data.email);
   const other = await tx.user.findUnique({ where: { emailCanonical: canonical }, select: { id: true } });
-  if (other && other.id !== before.id) {
-    throw new ServiceError("conflict", "This e-mail address belongs to another account.", { field: "email" });
+  if (other && other.id !== before.id) throw addressTaken();
+  try {
+    await tx.user.update({
+      where: { id: before.id },
+      data: { email: address, emailCanonical: canonical, emailVerifiedAt: new Date() },
+    });
+  } catch (error) {
+    // Another account confirmed the address at this very moment.
+    if (isUniqueViolation(error)) throw addressTaken();
+    throw error;
   }
-  await tx.user.update({
-    where: { id: before.id },
-    data: { email: address, emailCanonical: canonical, emailVerifiedAt: new Date() },
-  });
   // A reset link in the former mailbox must not outlive it.
   await tx.oneTimeToken.deleteMany({ where: { userId: before.id, purpose: "reset-password" } });
   await queueMail(tx, { to: before.email, ...emailChangedLetter({ username: before.username, newEmail: address }) });
@@ -66,4 +71,12 @@ async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, fro
     from,
   });
   return { purpose: "change-email", userId: before.id, username: before.username, returnTo: null };
+}
+
+function addressTaken(): ServiceError {
+  return new ServiceError("conflict", "This e-mail address belongs to another account.", { field: "email" });
+}
+
+function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Prisma.PrismaClientKnownRequestError && error.code === "P2002";
 }

@@ -36,7 +36,9 @@ export async function createInvitation(
   const id = newId();
   const token = newToken();
   await db().$transaction(async (tx) => {
+    // Asked again under the lock: whoever is just losing the right has their invitations revoked, and must not add one after that.
     await lockOrganization(tx, orgId);
+    await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });
     await refuseMember(tx, orgId, email.canonical);
     await tx.invitation.updateMany({
       where: { orgId, emailCanonical: email.canonical, acceptedAt: null, revokedAt: null },

@@ -5,7 +5,9 @@ import type { RequestOrigin } from "../../../audit/request-origin.ts";
 import { hashToken, newToken } from "../../../crypto/token.ts";
 import { db } from "../../../db.ts";
 import { notFound } from "../../../errors.ts";
+import { isId } from "../../../ids.ts";
 import { consumeThrottle, throttleKey } from "../../throttle.ts";
+import { lockOrganization } from "../lock-organization.ts";
 import { INVITATION_SECONDS } from "./create-invitation.ts";
 import { mailInvitation } from "./mail-invitation.ts";
 
@@ -17,9 +19,12 @@ const RESEND_LIMIT = { limit: 5, windowSeconds: 24 * 60 * 60 };
  */
 export async function resendInvitation(actor: Actor, orgId: string, invitationId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
+  if (!isId(invitationId)) throw notFound("Invitation");
   await consumeThrottle(throttleKey("resend-invitation", invitationId), RESEND_LIMIT);
   const token = newToken();
   await db().$transaction(async (tx) => {
+    await lockOrganization(tx, orgId);
+    await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });
     const { count } = await tx.invitation.updateMany({
       where: { id: invitationId, orgId, acceptedAt: null, revokedAt: null },
       data: { tokenHash: hashToken(token), expiresAt: new Date(Date.now() + INVITATION_SECONDS * 1000) },

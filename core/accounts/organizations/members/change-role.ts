@@ -4,6 +4,7 @@ import { recordAuditEvent } from "../../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../../audit/request-origin.ts";
 import { db } from "../../../db.ts";
 import { notFound } from "../../../errors.ts";
+import { isId } from "../../../ids.ts";
 import { revokeInvitationsBy } from "../invitations/revoke-invitations-by.ts";
 import { lockOrganization } from "../lock-organization.ts";
 import { parseRole } from "../parse-role.ts";
@@ -15,6 +16,7 @@ import { requireOtherAdmin } from "../require-other-admin.ts";
  */
 export async function changeRole(actor: Actor, orgId: string, userId: string, value: string, from: RequestOrigin): Promise<void> {
   const role = parseRole(value);
+  if (!isId(userId)) throw notFound("Member");
   await db().$transaction(async (tx) => {
     await lockOrganization(tx, orgId);
     await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });

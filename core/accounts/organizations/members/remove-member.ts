@@ -4,6 +4,7 @@ import { recordAuditEvent } from "../../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../../audit/request-origin.ts";
 import { db } from "../../../db.ts";
 import { notFound } from "../../../errors.ts";
+import { isId } from "../../../ids.ts";
 import { revokeInvitationsBy } from "../invitations/revoke-invitations-by.ts";
 import { lockOrganization } from "../lock-organization.ts";
 import { requireOtherAdmin } from "../require-other-admin.ts";
@@ -17,6 +18,7 @@ import { withdrawOrganization } from "../withdraw-organization.ts";
 export async function removeMember(actor: Actor, orgId: string, userId: string, from: RequestOrigin): Promise<void> {
   const isLeaving = actorId(actor) === userId;
   const action = isLeaving ? "organization.leave" : "organization.manage";
+  if (!isId(userId)) throw notFound("Member");
   await db().$transaction(async (tx) => {
     await lockOrganization(tx, orgId);
     await requirePermission(actor, action, { orgId }, { what: "Organization", tx });
