@@ -112,7 +112,11 @@ export function loadSettingsFile(): void {
 let cached: Env | undefined;
 
 export function env(): Env {
-  cached ??= parseEnv(process.env);
+  if (!cached) {
+    cached = parseEnv(process.env);
+    // next-auth can be told where it lives in no other way; it would take http://localhost:3000.
+    process.env.NEXTAUTH_URL = cached.ORIGIN;
+  }
   return cached;
 }
 

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 
 export type EmptyStateProps = Readonly<{
   Icon: LucideIcon;
+  /** A heading when this is all that the page has. */
   title: ReactNode;
   /** What would be here, and what to do next. */
   children: ReactNode;
@@ -17,8 +18,8 @@ export function EmptyState({ Icon, title, children, action }: EmptyStateProps) {
       <span className="grid size-11 place-items-center rounded-card border border-line bg-sunken text-muted">
         <Icon className="size-5" aria-hidden="true" />
       </span>
-      <p className="mt-4 font-medium">{title}</p>
-      <p className="mt-1 max-w-sm text-muted text-small">{children}</p>
+      <div className="mt-4 font-medium">{title}</div>
+      <div className="mt-1 max-w-sm text-muted text-small">{children}</div>
       {action && <div className="mt-5">{action}</div>}
     </div>
   );

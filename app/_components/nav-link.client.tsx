@@ -16,7 +16,7 @@ export type NavLinkProps = Readonly<{
 
 /** A link that knows whether one is there, and that says when its page is on the way. */
 export function NavLink({ href, section = href, className, currentClassName, children }: NavLinkProps) {
-  const path = usePathname();
+  const path = usePathname() ?? "";
   const isCurrent = path === section || path.startsWith(`${section}/`);
   return (
     <Link

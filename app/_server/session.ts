@@ -1,5 +1,6 @@
 import { redirect } from "next/navigation";
 import { cache } from "react";
+import { type Person, personActor } from "#core/access/actor.ts";
 import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { signInPath } from "./next-path.ts";
@@ -23,4 +24,9 @@ export async function requireRecentSession(returnTo: string): Promise<SiteSessio
   const session = await requireSession(returnTo);
   if (!isRecentlyAuthenticated(session)) redirect(signInPath(returnTo, { isReauthentication: true }));
   return session;
+}
+
+/** Who is signed in, in the form in which core's operations ask who acts. */
+export async function requirePerson(returnTo: string): Promise<Person> {
+  return personActor(await requireSession(returnTo));
 }

@@ -1,0 +1,42 @@
+import type { Metadata } from "next";
+import { findOneTimeToken } from "#core/accounts/one-time-tokens/find-one-time-token.ts";
+import { findUser } from "#core/accounts/users/find-user.ts";
+import { ActionForm } from "../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../_components/button.tsx";
+import { CardFrame } from "../../_components/card-frame.tsx";
+import { CardHeader } from "../../_components/card-header.tsx";
+import { Gone } from "../../_components/gone.tsx";
+import { NewPasswordField } from "../../_components/new-account-fields.tsx";
+import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { resetPasswordAction } from "./actions.ts";
+
+export const metadata: Metadata = { title: "Choose a new password" };
+
+export default async function ResetPasswordPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
+  const { token } = await params;
+  const link = await findOneTimeToken(token, "reset-password");
+  const user = link?.userId ? await findUser(link.userId) : undefined;
+  if (!user) {
+    return (
+      <Gone title="This link no longer works" action={<ButtonLink href="/forgot-password">Send a new link</ButtonLink>}>
+        It was used, replaced by a newer one, or is older than an hour.
+      </Gone>
+    );
+  }
+  return (
+    <CardFrame>
+      <CardHeader title="Choose a new password">
+        For the account <strong className="text-ink">{user.username}</strong>. Everywhere else you are signed out.
+      </CardHeader>
+      <div className="px-6 pt-5 pb-6">
+        <ActionForm action={resetPasswordAction}>
+          <input type="hidden" name="token" value={token} />
+          {/* Lets password managers know whose password this becomes. */}
+          <input type="text" name="username" autoComplete="username" value={user.username} readOnly hidden />
+          <NewPasswordField name="password" label="New password" />
+          <SubmitButton isWide>Change password</SubmitButton>
+        </ActionForm>
+      </div>
+    </CardFrame>
+  );
+}

@@ -1,0 +1,73 @@
+"use server";
+
+import { revalidatePath } from "next/cache";
+import { redirect } from "next/navigation";
+import { endOtherSiteSessions } from "#core/accounts/sessions/end-other-site-sessions.ts";
+import { endSiteSession } from "#core/accounts/sessions/end-site-session.ts";
+import { changeEmail } from "#core/accounts/users/change-email.ts";
+import { changePassword } from "#core/accounts/users/change-password.ts";
+import { deleteUser } from "#core/accounts/users/delete-user.ts";
+import { ServiceError } from "#core/errors.ts";
+import type { FormState } from "../../_components/form-state.ts";
+import { submitForm } from "../../_server/form.ts";
+import { requestOrigin } from "../../_server/request-origin.ts";
+import { requirePerson, requireSession } from "../../_server/session.ts";
+import { clearSessionCookie } from "../../_server/session-cookie.ts";
+
+const PAGE = "/settings/account";
+
+export async function changePasswordAction(_previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const person = await requirePerson(PAGE);
+    const input = { currentPassword: form.verbatim("currentPassword"), newPassword: form.verbatim("newPassword") };
+    const { endedSessions } = await changePassword(person, input, await requestOrigin());
+    revalidatePath(PAGE);
+    const ended =
+      endedSessions === 0 ? "" : ` ${endedSessions} other ${endedSessions === 1 ? "session was" : "sessions were"} ended.`;
+    return { message: `Your password is changed.${ended}` };
+  });
+}
+
+export async function changeEmailAction(_previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(
+    data,
+    async (form) => {
+      const { email } = await changeEmail(await requirePerson(PAGE), { email: form.text("email") }, await requestOrigin());
+      return { message: `We have written to ${email}. The address changes when you open the link in that mail.`, values: {} };
+    },
+    { page: PAGE },
+  );
+}
+
+export async function endSessionAction(_previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const { userId } = await requirePerson(PAGE);
+    await endSiteSession(userId, form.text("sessionId"));
+    redirect(`${PAGE}?notice=session-ended#sessions`);
+  });
+}
+
+export async function endOtherSessionsAction(_previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async () => {
+    const { userId, sessionId } = await requirePerson(PAGE);
+    await endOtherSiteSessions(userId, sessionId);
+    redirect(`${PAGE}?notice=sessions-ended#sessions`);
+  });
+}
+
+export async function deleteAccountAction(_previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(
+    data,
+    async (form) => {
+      const { user } = await requireSession(PAGE);
+      const person = await requirePerson(PAGE);
+      if (form.text("confirmation") !== user.username) {
+        throw new ServiceError("invalid_request", `Type ${user.username} to confirm.`, { field: "confirmation" });
+      }
+      await deleteUser(person, user.id, await requestOrigin());
+      await clearSessionCookie();
+      redirect("/?notice=account-deleted");
+    },
+    { page: PAGE },
+  );
+}

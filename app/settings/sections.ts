@@ -1,0 +1,13 @@
+/** The pages of a person's settings, in the order of the side navigation. */
+export const sections = [
+  {
+    label: "You",
+    pages: [
+      { href: "/settings/profile", label: "Profile" },
+      { href: "/settings/account", label: "Sign-in and sessions" },
+      { href: "/settings/connected-applications", label: "Connected apps" },
+      { href: "/settings/tokens", label: "Access tokens" },
+    ],
+  },
+  { label: "Build", pages: [{ href: "/settings/applications", label: "OAuth apps" }] },
+] as const;

@@ -1,0 +1,39 @@
+import type { Metadata } from "next";
+import { isSetupLink } from "#core/accounts/setup-link.ts";
+import { env } from "#core/env.ts";
+import { ActionForm } from "../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../_components/button.tsx";
+import { CardFrame } from "../../_components/card-frame.tsx";
+import { CardHeader } from "../../_components/card-header.tsx";
+import { Gone } from "../../_components/gone.tsx";
+import { NewAccountFields } from "../../_components/new-account-fields.tsx";
+import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { redeemSetupLinkAction } from "./actions.ts";
+
+export const metadata: Metadata = { title: "Set up" };
+
+/** The first page of a new installation, reached by the link that its start prints. */
+export default async function SetupPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
+  const { token } = await params;
+  if (!(await isSetupLink(token))) {
+    return (
+      <Gone title="This link no longer works" action={<ButtonLink href="/login">Go to sign-in</ButtonLink>}>
+        The service has its operator already, or a newer link was printed at its last start.
+      </Gone>
+    );
+  }
+  return (
+    <CardFrame>
+      <CardHeader title={`Set up ${env().BRAND_NAME}`}>
+        The first account runs this service: it can see and change everything here.
+      </CardHeader>
+      <div className="px-6 pt-5 pb-6">
+        <ActionForm action={redeemSetupLinkAction}>
+          <input type="hidden" name="token" value={token} />
+          <NewAccountFields />
+          <SubmitButton isWide>Create the operator</SubmitButton>
+        </ActionForm>
+      </div>
+    </CardFrame>
+  );
+}

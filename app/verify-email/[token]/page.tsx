@@ -1,0 +1,77 @@
+import type { Metadata } from "next";
+import { findOneTimeToken } from "#core/accounts/one-time-tokens/find-one-time-token.ts";
+import { findUser, findUserByUsername } from "#core/accounts/users/find-user.ts";
+import { ActionForm } from "../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../_components/button.tsx";
+import { CardFrame } from "../../_components/card-frame.tsx";
+import { CardHeader } from "../../_components/card-header.tsx";
+import { Field } from "../../_components/field.client.tsx";
+import { Gone } from "../../_components/gone.tsx";
+import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { verifyEmailAction } from "./actions.ts";
+
+export const metadata: Metadata = { title: "Confirm your e-mail address" };
+
+/** Where a mailed link leads. It asks before it acts: programs that look through mail open links too, but press no button. */
+export default async function VerifyEmailPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
+  const { token } = await params;
+  const link = await findOneTimeToken(token, "sign-up", "change-email");
+  if (!link) {
+    return (
+      <Gone title="This link no longer works" action={<ButtonLink href="/login">Go to sign-in</ButtonLink>}>
+        It was used, replaced by a newer one, or is too old. If you have confirmed already, just sign in.
+      </Gone>
+    );
+  }
+  return link.purpose === "sign-up" ? (
+    <FinishSignUp token={token} username={link.data.username} email={link.data.email} />
+  ) : (
+    <FinishEmailChange token={token} userId={link.userId ?? ""} email={link.data.email} />
+  );
+}
+
+async function FinishSignUp({ token, username, email }: Readonly<{ token: string; username: string; email: string }>) {
+  const isTaken = (await findUserByUsername(username)) !== undefined;
+  return (
+    <CardFrame>
+      <CardHeader title="One last step">
+        {isTaken ? (
+          <>
+            The name <strong className="text-ink">{username}</strong> was taken meanwhile. Choose another one for your account
+            with {email}.
+          </>
+        ) : (
+          <>
+            Your account will be <strong className="text-ink">{username}</strong>, with the address{" "}
+            <strong className="text-ink">{email}</strong>.
+          </>
+        )}
+      </CardHeader>
+      <div className="px-6 pt-5 pb-6">
+        <ActionForm action={verifyEmailAction}>
+          <input type="hidden" name="token" value={token} />
+          {isTaken && <Field name="username" label="Username" autoComplete="username" autoCapitalize="none" spellCheck={false} />}
+          <SubmitButton isWide>Finish</SubmitButton>
+        </ActionForm>
+      </div>
+    </CardFrame>
+  );
+}
+
+async function FinishEmailChange({ token, userId, email }: Readonly<{ token: string; userId: string; email: string }>) {
+  const user = await findUser(userId);
+  return (
+    <CardFrame>
+      <CardHeader title="Confirm your new address">
+        <strong className="text-ink">{email}</strong> becomes the address of the account{" "}
+        <strong className="text-ink">{user?.username}</strong>.
+      </CardHeader>
+      <div className="px-6 pt-5 pb-6">
+        <ActionForm action={verifyEmailAction}>
+          <input type="hidden" name="token" value={token} />
+          <SubmitButton isWide>Confirm</SubmitButton>
+        </ActionForm>
+      </div>
+    </CardFrame>
+  );
+}
