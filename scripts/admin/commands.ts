@@ -4,7 +4,8 @@ import { doctor } from "./doctor.ts";
 import { keysRotate } from "./keys-rotate.ts";
 import { orgAddMember } from "./org-add-member.ts";
 import { orgCreate } from "./org-create.ts";
+import { tokenCreate } from "./token-create.ts";
 import { userCreate } from "./user-create.ts";
 
 /** All there are, in the order of the help text. */
-export const commands: readonly Command[] = [userCreate, orgCreate, orgAddMember, appCreate, keysRotate, doctor];
+export const commands: readonly Command[] = [userCreate, orgCreate, orgAddMember, appCreate, tokenCreate, keysRotate, doctor];

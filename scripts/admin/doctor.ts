@@ -68,7 +68,10 @@ async function checkSurroundings(): Promise<Finding[]> {
 function report(found: Finding[]): Outcome {
   const width = Math.max(...found.map(({ check }) => check.length));
   const lines = found.map(({ status, check, found: what, advice }) =>
-    [`${status.padEnd(4)}  ${check.padEnd(width)}  ${what}`, ...(advice ? [`${" ".repeat(width + 8)}${advice}`] : [])].join("\n"),
+    [
+      `${status.padEnd(4)}  ${check.padEnd(width)}  ${what.replaceAll("\n", `\n${" ".repeat(width + 8)}`)}`,
+      ...(advice ? [`${" ".repeat(width + 8)}${advice}`] : []),
+    ].join("\n"),
   );
   const isFailure = found.some(({ status }) => status === "fail");
   return { json: { ok: !isFailure, checks: found }, text: lines.join("\n"), isFailure };

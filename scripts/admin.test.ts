@@ -1,0 +1,288 @@
+import { spawn } from "node:child_process";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, test } from "vitest";
+import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
+import { hashToken } from "#core/crypto/token.ts";
+import { db } from "#core/db.ts";
+import { childEnvironment } from "#core/env.ts";
+import { freePort } from "#core/postgres/free-port.ts";
+
+const script = join(import.meta.dirname, "admin.ts");
+
+type Run = { code: number | null; stdout: string; stderr: string };
+
+/** Runs the command as an operator would, in a process of its own. */
+async function admin(
+  args: string[],
+  { env = {}, input = "" }: { env?: Record<string, string>; input?: string } = {},
+): Promise<Run> {
+  const child = spawn(process.execPath, [script, ...args], { env: childEnvironment(env), stdio: "pipe" });
+  child.stdin.end(input);
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  return { code: await exited, stdout, stderr };
+}
+
+async function adminJson(...args: string[]): Promise<Record<string, string>> {
+  const run = await admin([...args, "--json"]);
+  expect(run).toMatchObject({ code: 0, stderr: "" });
+  return JSON.parse(run.stdout);
+}
+
+const password = "a long enough phrase";
+const someone = (username: string) => [
+  "user",
+  "create",
+  "--username",
+  username,
+  "--email",
+  `${username}@example.test`,
+  "--password",
+  password,
+];
+
+test("a user, an organization, a member and an app are made, each printed as one JSON object", async () => {
+  const mara = await adminJson(...someone("mara"), "--operator", "--full-name", "Mara Lindqvist");
+  expect(await db().user.findUniqueOrThrow({ where: { id: mara.id } })).toMatchObject({
+    username: "mara",
+    fullName: "Mara Lindqvist",
+    isOperator: true,
+    emailVerifiedAt: expect.any(Date),
+  });
+  const ana = await adminJson(...someone("ana"));
+
+  const org = await adminJson("org", "create", "--name", "tidepool", "--owner", "mara", "--plan", "enterprise");
+  await adminJson("org", "add-member", "--org", "Tidepool", "--user", "ana", "--role", "write");
+  expect(await db().organization.findUniqueOrThrow({ where: { id: org.id }, include: { memberships: true } })).toMatchObject({
+    plan: "enterprise",
+    memberships: expect.arrayContaining([
+      expect.objectContaining({ userId: mara.id, role: "admin" }),
+      expect.objectContaining({ userId: ana.id, role: "write" }),
+    ]),
+  });
+
+  const open = await adminJson(
+    ...["app", "create", "--owner", "ana", "--name", "Paper Lantern", "--scopes", "openid profile offline_access"],
+    ...["--redirect-uri", "https://app.example.com/cb", "--redirect-uri", "http://localhost/cb", "--device"],
+    ...["--post-logout-redirect-uri", "https://app.example.com/bye"],
+  );
+  expect(open).toEqual({ id: expect.any(String), client_id: expect.stringMatching(/^[A-Za-z0-9_-]+$/) });
+  expect(await db().oAuthApp.findUniqueOrThrow({ where: { clientId: open.client_id } })).toMatchObject({
+    ownerUserId: ana.id,
+    redirectUris: ["https://app.example.com/cb", "http://localhost/cb"],
+    postLogoutRedirectUris: ["https://app.example.com/bye"],
+    scopes: ["openid", "profile"],
+    isPkceRequired: true,
+    isRefreshAllowed: true,
+    isDeviceFlowAllowed: true,
+  });
+
+  const confidential = await adminJson(
+    ...[
+      "app",
+      "create",
+      "--org",
+      "tidepool",
+      "--name",
+      "Kite",
+      "--scopes",
+      "openid",
+      "--redirect-uri",
+      "https://kite.example/cb",
+    ],
+    ...["--confidential", "--pkce", "off"],
+  );
+  const stored = await db().oAuthApp.findUniqueOrThrow({
+    where: { clientId: confidential.client_id },
+    include: { secrets: true },
+  });
+  expect(stored).toMatchObject({
+    ownerOrgId: org.id,
+    isPkceRequired: false,
+    secrets: [{ secretHash: hashToken(confidential.client_secret ?? "") }],
+  });
+});
+
+test("keys are rotated without their private parts being shown", async () => {
+  const { kids, active_at } = await adminJson("keys", "rotate");
+  expect(kids).toHaveLength(2);
+  expect(Date.parse(active_at ?? "")).toBeGreaterThan(Date.now());
+  expect(await db().signingKey.count({ where: { kid: { in: kids as unknown as string[] } } })).toBe(2);
+});
+
+describe("exit code 2 and the reason on stderr, in the form that was asked for, for", () => {
+  test("a line that cannot be understood", async () => {
+    const reason = /--owner USER or --org ORG/;
+    const line = ["app", "create", "--name", "Kite", "--scopes", "openid"];
+    expect(await admin(line)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(reason) });
+    const json = await admin(["--json", ...line, "--owner", "a", "--org", "b"]);
+    expect(json).toMatchObject({ code: 2, stdout: "" });
+    expect(JSON.parse(json.stderr)).toEqual({ error: expect.stringMatching(reason), code: "usage" });
+    expect(await admin(["user", "create"])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("--username NAME is missing"),
+    });
+  });
+
+  test("a value that can never do, named by its option", async () => {
+    await admin(someone("ida"));
+    const app = ["app", "create", "--owner", "ida", "--name", "Kite", "--scopes", "openid"];
+    const bad = await admin([...app, "--redirect-uri", "http://app.example.com/cb", "--json"]);
+    expect(bad.code).toBe(2);
+    expect(JSON.parse(bad.stderr)).toMatchObject({
+      code: "invalid_request",
+      field: "redirect-uri",
+      error: expect.stringContaining("Use https"),
+    });
+  });
+});
+
+test("a personal access token is made, and found by what was printed", async () => {
+  await admin(someone("tess"));
+  const made = await adminJson("token", "create", "--user", "tess", "--scopes", "read-repos jobs", "--expires", "7");
+  expect(await findPersonalAccessToken(made.token ?? "")).toMatchObject({ id: made.id, scopes: ["read-repos", "jobs"] });
+  expect(Date.parse(made.expires_at ?? "") - Date.now()).toBeGreaterThan(6.9 * 86_400_000);
+  const lasting = await adminJson("token", "create", "--user", "tess", "--scopes", "read-repos");
+  expect(lasting.expires_at).toBeNull();
+  for (const days of ["soon", "0", "-1", "999"]) {
+    expect(await admin(["token", "create", "--user", "tess", "--scopes", "jobs", `--expires=${days}`])).toMatchObject({
+      code: 2,
+      stdout: "",
+    });
+  }
+});
+
+test("exit code 1 when what was asked for cannot be done now", async () => {
+  expect((await admin(someone("twice"))).code).toBe(0);
+  const again = await admin([...someone("twice"), "--json"]);
+  expect(again).toMatchObject({ code: 1, stdout: "" });
+  expect(JSON.parse(again.stderr)).toMatchObject({ code: "conflict", field: "username" });
+  expect(await admin(["org", "create", "--name", "orphan", "--owner", "nobody-here"])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('User "nobody-here" not found'),
+  });
+  expect(await admin(someone("late"), { env: { PORT: "none" } })).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("PORT"),
+  });
+});
+
+test("a password can come from standard input, and is printed nowhere", async () => {
+  const args = ["user", "create", "--username", "quiet", "--email", "quiet@example.test", "--password", "-"];
+  const run = await admin(args, { input: `${password}\n` });
+  expect(run.code).toBe(0);
+  expect(run.stdout + run.stderr).not.toContain(password);
+});
+
+test("help lists the commands, explains one, and needs no database", async () => {
+  const nowhere = { env: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" } };
+  const all = await admin(["--help"], nowhere);
+  expect(all.code).toBe(0);
+  for (const name of ["user create", "org create", "org add-member", "app create", "token create", "keys rotate", "doctor"]) {
+    expect(all.stdout).toContain(name);
+  }
+  expect(await admin(["app", "create", "--help"], nowhere)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("--post-logout-redirect-uri"),
+  });
+  expect(JSON.parse((await admin(["doctor", "--help", "--json"], nowhere)).stdout)).toMatchObject({ name: "doctor" });
+});
+
+describe("doctor", () => {
+  type Finding = { check: string; status: string; found: string; advice?: string };
+
+  async function examine(
+    env: Record<string, string> = {},
+  ): Promise<{ code: number | null; of: (check: string) => Finding | undefined; all: Finding[] }> {
+    const run = await admin(["doctor", "--json"], { env });
+    const { checks } = JSON.parse(run.stdout) as { checks: Finding[] };
+    return { code: run.code, all: checks, of: (check) => checks.find((finding) => finding.check === check) };
+  }
+
+  test("finds nothing broken in a sound installation, and says what to do about the rest", async () => {
+    const { code, of, all } = await examine({ PORT: String(await freePort()) });
+    expect(code).toBe(0);
+    for (const check of ["settings", "origin", "database", "migrations", "clock", "data directory", "outbound", "service"]) {
+      expect(of(check), check).toMatchObject({ status: "ok" });
+    }
+    for (const finding of all) if (finding.status !== "ok") expect(finding.advice).toBeTruthy();
+  });
+
+  test("says which setting is bad", async () => {
+    const { code, of } = await examine({ PORT: "none" });
+    expect(code).toBe(1);
+    expect(of("settings")).toMatchObject({ status: "fail", found: expect.stringContaining("PORT") });
+  });
+
+  test("sees a database that is away, and looks at the rest all the same", async () => {
+    const { code, of } = await examine({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
+    expect(code).toBe(1);
+    expect(of("database")).toMatchObject({ status: "fail", advice: expect.stringContaining("DATABASE_URL") });
+    expect(of("mail")).toBeDefined();
+  });
+
+  test("sees a mail server that does not answer as one", async () => {
+    const server = createServer((socket) => socket.end("go away\r\n"));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as { port: number };
+    const { code, of } = await examine({ SMTP_URL: `smtp://127.0.0.1:${port}` });
+    server.close();
+    expect(code).toBe(1);
+    expect(of("mail")).toMatchObject({ status: "fail", advice: expect.stringContaining("SMTP_URL") });
+  });
+
+  test("sees a proxy setting that believes everybody (S110), plain http, and an allow list that opens everything (S119)", async () => {
+    const { of } = await examine({ ORIGIN: "http://id.example.com", TRUST_PROXY: "0.0.0.0/0", OUTBOUND_ALLOW_CIDRS: "::/0" });
+    expect(of("origin")).toMatchObject({ status: "warn" });
+    expect(of("proxy")).toMatchObject({ status: "fail" });
+    expect(of("outbound")).toMatchObject({ status: "fail" });
+  });
+
+  test("sees secrets that others on the machine can read", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "keyhook-doctor-"));
+    chmodSync(directory, 0o755);
+    writeFileSync(join(directory, "secret-key"), "x", { mode: 0o644 });
+    const { code, of } = await examine({ DATA_DIR: directory });
+    rmSync(directory, { recursive: true });
+    expect(code).toBe(1);
+    expect(of("data directory")).toMatchObject({ status: "fail", advice: expect.stringContaining("chmod 600") });
+  });
+
+  test("sees that SECRET_KEY is not the one that the keys were sealed under", async () => {
+    await admin(["keys", "rotate"]);
+    const { code, of } = await examine({ SECRET_KEY: "another key, of the same length as the first one" });
+    expect(code).toBe(1);
+    expect(of("signing keys")).toMatchObject({ status: "fail", advice: expect.stringContaining("SECRET_KEY") });
+  });
+});
+
+test("before the first start it makes the embedded database itself, and two at once do not meet", {
+  timeout: 60_000,
+}, async () => {
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-admin-"));
+  chmodSync(directory, 0o711);
+  const env = { DATA_DIR: directory, DATABASE_URL: "", SECRET_KEY: "" };
+  const runs = await Promise.all(["first", "second"].map((name) => admin([...someone(name), "--json"], { env })));
+  expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual([
+    { code: 0, stderr: "" },
+    { code: 0, stderr: "" },
+  ]);
+  const app = [
+    "app",
+    "create",
+    "--owner",
+    "first",
+    "--name",
+    "Kite",
+    "--scopes",
+    "openid",
+    "--redirect-uri",
+    "https://kite.example/",
+  ];
+  expect(await admin(app, { env })).toMatchObject({ code: 0 });
+  rmSync(directory, { recursive: true, force: true });
+});
