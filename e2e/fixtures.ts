@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { test as base, type Page } from "@playwright/test";
+import { test as base } from "@playwright/test";
 import { admin } from "./support/admin.ts";
 import type { Demo } from "./support/demo.ts";
 import { PermissionsModal } from "./support/permissions-modal.ts";
@@ -19,7 +19,9 @@ type Fixtures = {
   another: Person;
   signInPage: SignInPage;
   modal: PermissionsModal;
-  sampleSite: (kind: SiteKind, page?: Page) => SampleSite;
+  sampleSite: (kind: SiteKind) => SampleSite;
+  /** Signs somebody in at a sample site who agrees to all that it usually asks for. */
+  signInAt: (site: SampleSite, person: Person) => Promise<void>;
 };
 
 export const test = base.extend<Fixtures, { demo: Demo }>({
@@ -34,10 +36,15 @@ export const test = base.extend<Fixtures, { demo: Demo }>({
   member: async ({ demo, person }, use) => use({ ...person, organizations: await makeOrganizations(demo, person) }),
   signInPage: ({ page }, use) => use(new SignInPage(page)),
   modal: ({ page }, use) => use(new PermissionsModal(page)),
-  sampleSite: ({ demo, page: first }, use) =>
-    use((kind, page = first) => {
-      const url = kind === "server side" ? demo.sites.serverSide : demo.sites.inBrowser;
-      return new SampleSite(page, { kind, url });
+  sampleSite: ({ demo, page }, use) =>
+    use((kind) => new SampleSite(page, { kind, url: kind === "server side" ? demo.sites.serverSide : demo.sites.inBrowser })),
+  signInAt: ({ signInPage, modal }, use) =>
+    use(async (site, person) => {
+      await site.open();
+      await site.signInButton.click();
+      await signInPage.signIn(person);
+      await modal.authorize();
+      await site.expectSignedIn(person.fullName);
     }),
 });
 

@@ -12,8 +12,14 @@ for (const kind of kinds) {
       // The site in the browser needs scripts itself: there they are forbidden on our pages alone.
       test.use({ javaScriptEnabled: hasScripts || kind === "in the browser" });
 
-      test("a person signs in, grants one organization and not every scope, and takes it back", async (story) => {
-        const { page, demo, member, sampleSite, signInPage, modal } = story;
+      test("a person signs in, grants one organization and not every scope, and takes it back", async ({
+        page,
+        demo,
+        member,
+        sampleSite,
+        signInPage,
+        modal,
+      }) => {
         if (!hasScripts && kind === "in the browser") await withoutScriptsAt(page, demo.origin);
         const [north, tide] = member.organizations;
         const site = sampleSite(kind);
@@ -64,8 +70,13 @@ for (const kind of kinds) {
       await site.expectSignedIn(person.fullName);
     });
 
-    test("a wrong password is said beside the form, and the sign-in goes on afterwards", async (story) => {
-      const { page, person, sampleSite, signInPage, modal } = story;
+    test("a wrong password is said beside the form, and the sign-in goes on afterwards", async ({
+      page,
+      person,
+      sampleSite,
+      signInPage,
+      modal,
+    }) => {
       const site = sampleSite(kind);
       await site.open();
       await site.signInButton.click();
@@ -89,12 +100,9 @@ for (const kind of kinds) {
       await site.expectSignedIn(another.fullName);
     });
 
-    test("asking for more shows only what is new", async ({ person, sampleSite, signInPage, modal }) => {
+    test("asking for more shows only what is new", async ({ person, sampleSite, modal, signInAt }) => {
       const site = sampleSite(kind);
-      await site.open();
-      await site.signInButton.click();
-      await signInPage.signIn(person);
-      await modal.authorize();
+      await signInAt(site, person);
       await site.expectScopes(USUAL);
 
       await site.ask({ scopes: ["email", "read-repos", "write-discussions"] });
@@ -134,34 +142,29 @@ for (const kind of kinds) {
       }
     });
 
-    test("prompt=none answers at once, whatever the answer", async ({ demo, page, person, sampleSite, signInPage, modal }) => {
+    test("prompt=none shows no page, and says what a page would have asked", async ({
+      person,
+      sampleSite,
+      signInPage,
+      modal,
+    }) => {
       const site = sampleSite(kind);
       await site.open();
       await site.ask({ showPage: "never" });
       await site.expectMessage("You are not signed in there");
 
-      await page.goto(`${demo.origin}/login`);
-      await signInPage.signIn(person);
-      await expect(page).not.toHaveURL(/login/);
-      await site.open();
-      await site.ask({ showPage: "never" });
-      // The service's own pages know the person; the engine learns of them with the first sign-in of an app.
-      await site.expectMessage(/You are not signed in there|Your consent is needed/);
       await site.open();
       await site.signInButton.click();
+      await signInPage.signIn(person);
       await modal.cancel();
       await site.open();
       await site.ask({ showPage: "never" });
       await site.expectMessage("Your consent is needed");
     });
 
-    test("prompt=login asks for the password again", async ({ page, person, sampleSite, signInPage, modal }) => {
+    test("prompt=login asks for the password again", async ({ page, person, sampleSite, modal, signInAt }) => {
       const site = sampleSite(kind);
-      await site.open();
-      await site.signInButton.click();
-      await signInPage.signIn(person);
-      await modal.authorize();
-      await site.expectSignedIn(person.fullName);
+      await signInAt(site, person);
 
       await site.ask({ showPage: "always, to sign in anew" });
       await page.getByLabel("Password", { exact: true }).fill(person.password);
@@ -170,13 +173,14 @@ for (const kind of kinds) {
       await site.expectSignedIn(person.fullName);
     });
 
-    test("prompt=consent shows the modal again, and what is unticked there ends", async (story) => {
-      const { person, sampleSite, signInPage, modal } = story;
+    test("prompt=consent shows the modal again, and what is unticked there ends", async ({
+      person,
+      sampleSite,
+      modal,
+      signInAt,
+    }) => {
       const site = sampleSite(kind);
-      await site.open();
-      await site.signInButton.click();
-      await signInPage.signIn(person);
-      await modal.authorize();
+      await signInAt(site, person);
       await site.expectScopes(USUAL);
 
       await site.ask({ showPage: "always, to decide anew" });
@@ -186,14 +190,15 @@ for (const kind of kinds) {
       await site.expectProfile("E-mail address", "not shared");
     });
 
-    test("signing out of the site signs out of the service too, once confirmed", async (story) => {
-      const { page, person, sampleSite, signInPage, modal } = story;
+    test("signing out of the site signs out of the service too, once confirmed", async ({
+      page,
+      person,
+      sampleSite,
+      signInPage,
+      signInAt,
+    }) => {
       const site = sampleSite(kind);
-      await site.open();
-      await site.signInButton.click();
-      await signInPage.signIn(person);
-      await modal.authorize();
-      await site.expectSignedIn(person.fullName);
+      await signInAt(site, person);
 
       await site.signOut();
       await page.getByRole("button", { name: "Sign out", exact: true }).click();
@@ -205,14 +210,14 @@ for (const kind of kinds) {
   });
 }
 
-test("the second visit passes without a click where the site's address assures who it is", async (story) => {
-  const { page, person, sampleSite, signInPage, modal } = story;
+test("the second visit passes without a click where the site's address assures who it is", async ({
+  page,
+  person,
+  sampleSite,
+  signInAt,
+}) => {
   const site = sampleSite("server side");
-  await site.open();
-  await site.signInButton.click();
-  await signInPage.signIn(person);
-  await modal.authorize();
-  await site.expectSignedIn(person.fullName);
+  await signInAt(site, person);
 
   await page.context().clearCookies({ domain: "127.0.0.1" });
   await site.open();
@@ -222,14 +227,15 @@ test("the second visit passes without a click where the site's address assures w
   await site.expectSignedIn(person.fullName);
 });
 
-test("S29 a public site on this machine asks each time, showing what it has already", async (story) => {
-  const { page, person, sampleSite, signInPage, modal } = story;
+test("S29 a public site on this machine asks each time, showing what it has already", async ({
+  page,
+  person,
+  sampleSite,
+  modal,
+  signInAt,
+}) => {
   const site = sampleSite("in the browser");
-  await site.open();
-  await site.signInButton.click();
-  await signInPage.signIn(person);
-  await modal.authorize();
-  await site.expectSignedIn(person.fullName);
+  await signInAt(site, person);
 
   await page.reload();
   await site.signInButton.click();

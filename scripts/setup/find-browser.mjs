@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { works } from "./run.mjs";
 
 /**
- * A Chromium that starts on this machine, for the browser tests; undefined when there is none. The machine's own comes
- * first, then those that Playwright has downloaded.
+ * A Chromium that starts on this machine, for the browser tests; undefined when there is none. The one that CHROMIUM_PATH
+ * names comes first, then the machine's own, then those that Playwright has downloaded.
  * @returns {string | undefined} the path of its program
  */
 export function findBrowser() {
@@ -17,7 +17,8 @@ function candidates() {
     `/usr/bin/${name}`,
     `/usr/local/bin/${name}`,
   ]);
-  return [...own, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", ...downloaded()];
+  const chosen = process.env.CHROMIUM_PATH ? [process.env.CHROMIUM_PATH] : [];
+  return [...chosen, ...own, "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome", ...downloaded()];
 }
 
 function downloaded() {
