@@ -17,6 +17,16 @@ async function acceptedAt(appId: string, moment = new Date()): Promise<string[]>
   return rows.map((row) => row.secretHash);
 }
 
+/** How each change of the secret is refused. */
+async function refusals(actor: Person, appId: string): Promise<string[]> {
+  const answers = await Promise.allSettled([
+    addSecret(actor, appId, noOrigin),
+    rotateSecret(actor, appId, {}, noOrigin),
+    deleteSecret(actor, appId, noOrigin),
+  ]);
+  return answers.map((answer) => (answer.status === "rejected" ? answer.reason.code : "allowed"));
+}
+
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1000);
 
 async function confidentialApp(person: Person) {
@@ -112,25 +122,17 @@ test("S113 every change of a secret needs a recent sign-in", async () => {
   const person = await someone();
   const stale = longSignedIn(person);
   const { app } = await confidentialApp(person);
-  for (const change of [
-    addSecret(stale, app.id, noOrigin),
-    rotateSecret(stale, app.id, {}, noOrigin),
-    deleteSecret(stale, app.id, noOrigin),
-  ]) {
-    await expect(change).rejects.toMatchObject({ code: "reauthentication_required" });
-  }
+  expect(await refusals(stale, app.id)).toEqual([
+    "reauthentication_required",
+    "reauthentication_required",
+    "reauthentication_required",
+  ]);
 });
 
 test("S136 nobody but its managers changes a secret", async () => {
   const { app, secret } = await confidentialApp(await someone());
   const stranger = await someone({ isOperator: true });
-  for (const change of [
-    addSecret(stranger, app.id, noOrigin),
-    rotateSecret(stranger, app.id, {}, noOrigin),
-    deleteSecret(stranger, app.id, noOrigin),
-  ]) {
-    await expect(change).rejects.toMatchObject({ code: "not_found" });
-  }
+  expect(await refusals(stranger, app.id)).toEqual(["not_found", "not_found", "not_found"]);
   expect(await acceptedAt(app.id)).toEqual([hashToken(secret)]);
 });
 

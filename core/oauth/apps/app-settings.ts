@@ -2,7 +2,6 @@ import { scopes as allScopes, isScope, type Scope } from "@keyhook/sdk";
 import { displayText } from "../../accounts/display-text.ts";
 import { parseWebsite } from "../../accounts/parse-website.ts";
 import { ServiceError } from "../../errors.ts";
-import { isId } from "../../ids.ts";
 import { parseAppName } from "./app-name.ts";
 import { parseRedirectUris } from "./redirect-uri.ts";
 
@@ -11,8 +10,6 @@ export type AppSettings = {
   name: string;
   description: string | null;
   homepageUrl: string | null;
-  /** An image stored by core/images. */
-  logoId: string | null;
   redirectUris: string[];
   postLogoutRedirectUris: string[];
   scopes: Scope[];
@@ -37,7 +34,6 @@ export function parseAppSettings<Input extends Partial<AppSettingsInput>>(input:
   if (input.name !== undefined) settings.name = parseAppName(input.name);
   if (input.description !== undefined) settings.description = parseDescription(input.description);
   if (input.homepageUrl !== undefined) settings.homepageUrl = parseWebsite(input.homepageUrl ?? "", "homepageUrl");
-  if (input.logoId !== undefined) settings.logoId = parseLogoId(input.logoId);
   if (input.redirectUris !== undefined) settings.redirectUris = parseRedirectUris(input.redirectUris, "redirectUris");
   if (input.postLogoutRedirectUris !== undefined) {
     settings.postLogoutRedirectUris = parseRedirectUris(input.postLogoutRedirectUris, "postLogoutRedirectUris");
@@ -68,11 +64,6 @@ export function assertConsistent(
 
 function parseDescription(text: string | null): string | null {
   return displayText("description", text ?? "", { maxCharacters: DESCRIPTION_MAX_CHARACTERS, isRequired: false }) || null;
-}
-
-function parseLogoId(id: string | null): string | null {
-  if (id === null || isId(id)) return id;
-  throw new ServiceError("invalid_request", "Upload the logo again.", { field: "logoId" });
 }
 
 function parseScopes(names: readonly string[]): Scope[] {

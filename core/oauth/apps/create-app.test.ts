@@ -94,7 +94,7 @@ describe("is refused, with the field, for", () => {
     [{ scopes: [] }, "scopes"],
     [{ homepageUrl: "javascript:alert(1)" }, "homepageUrl"],
     [{ description: "x".repeat(301) }, "description"],
-    [{ logoId: "../../etc/passwd" }, "logoId"],
+    [{ logo: Buffer.from("<svg onload=alert(1)>") }, "logo"],
     [{ isPkceRequired: false }, "isPkceRequired"],
   ])("%j", async (bad, field) => {
     const person = await someone();

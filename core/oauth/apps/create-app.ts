@@ -7,6 +7,8 @@ import { type Db, db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
+import { encodeImage } from "../../images/encode-image.ts";
+import { insertImage } from "../../images/insert-image.ts";
 import { issueAppSecret } from "./app-secret.ts";
 import { type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
 import { notifyAppChange } from "./notify-app-change.ts";
@@ -14,6 +16,8 @@ import { notifyAppChange } from "./notify-app-change.ts";
 export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
   Partial<AppSettingsInput> & {
     owner: { userId: string } | { orgId: string };
+    /** A picture as it was uploaded. */
+    logo?: Uint8Array;
     /** Whether the app starts with a secret. It may get or lose one later. */
     isConfidential?: boolean;
   };
@@ -24,11 +28,11 @@ export const OWNER_MAX_APPS = 200;
  * Creates an OAuth app for a user or an organization.
  *
  * @returns the app and, for a confidential one, its secret, which is shown here and never again.
- * @throws ServiceError `invalid_request` with the field, `not_found` for an owner that the actor may not act for,
+ * @throws ServiceError `invalid_request` (also `payload_too_large`) with the field, `not_found` for an owner that the actor may not act for,
  *   `conflict` at the owner's limit.
  */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
-  const { owner, isConfidential = false, ...given } = input;
+  const { owner, logo, isConfidential = false, ...given } = input;
   const settings = {
     isPkceRequired: true,
     isRefreshAllowed: false,
@@ -42,11 +46,13 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
 
+  const encodedLogo = logo && (await encodeImage(logo, "logo"));
   return db().$transaction(async (tx) => {
     await assertMayOwn(tx, actor, ownership);
+    const logoId = encodedLogo && (await insertImage(tx, encodedLogo));
     const app = await tx.oAuthApp.create({
       // A UUID is in [A-Za-z0-9_-], is no metadata document's address (S85), and can never be a user's id (S101).
-      data: { id: newId(), clientId: randomUUID(), ...ownership, ...settings, isConfidential },
+      data: { id: newId(), clientId: randomUUID(), logoId, ...ownership, ...settings, isConfidential },
     });
     const secret = isConfidential ? await issueAppSecret(tx, app.id) : undefined;
     await recordAuditEvent(tx, {

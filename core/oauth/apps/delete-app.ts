@@ -1,6 +1,7 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { replaceImage } from "../../images/replace-image.ts";
 import { changeApp } from "./change-app.ts";
 
 /**
@@ -16,6 +17,7 @@ export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin
     await tx.oAuthGrant.updateMany(live);
     await tx.oAuthAppUsage.deleteMany({ where: { clientId: app.clientId } });
     await tx.oAuthAppActiveUser.deleteMany({ where: { clientId: app.clientId } });
+    await replaceImage(tx, app.logoId, null);
     await tx.oAuthApp.delete({ where: { id: app.id } });
     await recordAuditEvent(tx, {
       type: "oauth_app.delete",

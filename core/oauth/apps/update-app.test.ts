@@ -1,4 +1,5 @@
 import pg from "pg";
+import sharp from "sharp";
 import { describe, expect, test } from "vitest";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
@@ -89,6 +90,26 @@ describe("changing an app", () => {
     await expect.poll(() => heard).toEqual([`oauth_app ${app.clientId}`]);
     await client.end();
   });
+});
+
+test("S24 a logo is re-encoded, replaced without leaving the old one behind, and removed", async () => {
+  const person = await someone();
+  const picture = (background: string) =>
+    sharp({ create: { width: 8, height: 8, channels: 3, background } })
+      .png()
+      .toBuffer();
+  const { app } = await someApp(person, { logo: await picture("red") });
+  const first = app.logoId ?? "";
+  expect(await db().image.findUniqueOrThrow({ where: { id: first } })).toMatchObject({ contentType: "image/webp" });
+
+  const { logoId: second } = await updateApp(person, app.id, { logo: await picture("blue") }, noOrigin);
+  expect(second).not.toBe(first);
+  expect(await db().image.count({ where: { id: { in: [first, second ?? ""] } } })).toBe(1);
+  await expect(updateApp(person, app.id, { logo: Buffer.from("no picture") }, noOrigin)).rejects.toMatchObject({ field: "logo" });
+
+  expect((await updateApp(person, app.id, { logo: null }, noOrigin)).logoId).toBeNull();
+  expect(await db().image.count({ where: { id: second ?? "" } })).toBe(0);
+  expect((await auditOf(app.clientId)).slice(1).map(({ data }) => data)).toEqual([{ logo: "changed" }, { logo: "changed" }]);
 });
 
 describe("S136 an app of others answers exactly as one that does not exist", () => {

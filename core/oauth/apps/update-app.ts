@@ -4,59 +4,57 @@ import { requirePermission } from "../../access/may.ts";
 import { type NewAuditEvent, recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
+import { encodeImage } from "../../images/encode-image.ts";
+import { replaceImage } from "../../images/replace-image.ts";
 import { type AppSettings, type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
 import { changeApp, currentSecret, type LockedApp } from "./change-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
 
+/** What is absent stays as it is; a null logo is removed. */
+export type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
+
 /**
- * Changes the settings that are given; the others stay.
+ * Changes the settings that are given.
  *
- * @throws ServiceError `invalid_request` with the field, `not_found`, and `reauthentication_required` when redirect URIs
- *   would change without a recent sign-in (S113).
+ * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required`
+ *   when redirect URIs would change without a recent sign-in (S113).
  */
-export async function updateApp(
-  actor: Actor,
-  appId: string,
-  input: Partial<AppSettingsInput>,
-  from: RequestOrigin,
-): Promise<OAuthApp> {
+export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
+  const { logo, ...input } = changes;
   const given = parseAppSettings(input);
+  const encodedLogo = logo && (await encodeImage(logo, "logo"));
   return changeApp(actor, "oauth_app.manage", appId, async (tx, app) => {
     const changed = (Object.keys(given) as Field[]).filter((field) => !isDeepStrictEqual(given[field], app[field]));
-    if (changed.length === 0) return app;
+    const isLogoChanged = encodedLogo ? true : encodedLogo === null && app.logoId !== null;
+    if (changed.length === 0 && !isLogoChanged) return app;
     if (changed.some((field) => redirectFields.includes(field))) {
       await requirePermission(actor, "oauth_app.manage_security", app, { what: "OAuth app", tx });
     }
     assertConsistent({ ...app, ...given }, { hasSecret: currentSecret(app) !== undefined });
 
-    const updated = await tx.oAuthApp.update({ where: { id: app.id }, data: { ...given, updatedAt: new Date() } });
-    for (const event of auditEvents(app, given, changed)) {
-      await recordAuditEvent(tx, {
-        ...event,
-        actorId: actorId(actor),
-        orgId: app.ownerOrgId,
-        clientId: app.clientId,
-        from,
-      });
+    const logoId = isLogoChanged ? await replaceImage(tx, app.logoId, encodedLogo ?? null) : app.logoId;
+    const updated = await tx.oAuthApp.update({ where: { id: app.id }, data: { ...given, logoId, updatedAt: new Date() } });
+    for (const event of auditEvents(app, given, changed, isLogoChanged)) {
+      await recordAuditEvent(tx, { ...event, actorId: actorId(actor), orgId: app.ownerOrgId, clientId: app.clientId, from });
     }
     return updated;
   });
 }
 
+type AppEvent = Pick<NewAuditEvent, "type" | "data">;
+
 /** Redirect URIs have an event of their own, since a new one is how an app is stolen (S116). */
-function auditEvents(
-  app: LockedApp,
-  given: Partial<AppSettings>,
-  changed: readonly Field[],
-): Pick<NewAuditEvent, "type" | "data">[] {
+function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
   const beforeAndAfter = (fields: readonly Field[]) =>
     Object.fromEntries(fields.map((field) => [field, { before: app[field], after: given[field] ?? null }]));
   const redirects = changed.filter((field) => redirectFields.includes(field));
   const others = changed.filter((field) => !redirectFields.includes(field));
-  const events: Pick<NewAuditEvent, "type" | "data">[] = [];
+  const events: AppEvent[] = [];
   if (redirects.length > 0) events.push({ type: "oauth_app.redirect_change", data: beforeAndAfter(redirects) });
-  if (others.length > 0) events.push({ type: "oauth_app.update", data: beforeAndAfter(others) });
+  if (others.length > 0 || isLogoChanged) {
+    events.push({ type: "oauth_app.update", data: { ...beforeAndAfter(others), ...(isLogoChanged && { logo: "changed" }) } });
+  }
   return events;
 }
