@@ -1,7 +1,25 @@
 import { closeConnections } from "#core/db.ts";
 import { stopWhenTold } from "#core/instance/stop-when-told.ts";
 import { log } from "#core/log.ts";
+import { deliverMail } from "#core/mail/deliver-mail.ts";
+import { MAIL_CHANNEL, mailTable } from "#core/mail/mail-table.ts";
+import { closeMailTransport } from "#core/mail/send-mail.ts";
+import { stopListening } from "#core/notifications.ts";
+import { startHousekeeping } from "./housekeeping.ts";
+import { startLoop } from "./loop.ts";
 
-log().info("worker started");
+/** The worker: what happens without anybody waiting for it. Any number of them share the work of one database. */
+const loops = [
+  await startLoop({ table: mailTable, channel: MAIL_CHANNEL, concurrency: 8, run: deliverMail }),
+  startHousekeeping(),
+];
+
+log().info("the worker has started");
 process.send?.("ready");
-stopWhenTold(closeConnections);
+
+stopWhenTold(async () => {
+  await Promise.all(loops.map((loop) => loop.stop()));
+  closeMailTransport();
+  await stopListening();
+  await closeConnections();
+});

@@ -1,5 +1,6 @@
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
+import { MAIL_CHANNEL } from "./mail-table.ts";
 
 /** One letter to one address. `to` is an address that core/accounts has checked; `text` is plain text, lines end in `\n`. */
 export type NewMail = { to: string; subject: string; text: string };
@@ -8,6 +9,7 @@ export type NewMail = { to: string; subject: string; text: string };
 export async function queueMail(db: Db, { to, subject, text }: NewMail): Promise<void> {
   // A line break in a header would let a display name add headers of its own.
   await db.mail.create({ data: { id: newId(), recipient: oneLine(to), subject: oneLine(subject), text } });
+  await db.$executeRaw`select pg_notify(${MAIL_CHANNEL}, '')`; // at commit
 }
 
 function oneLine(text: string): string {

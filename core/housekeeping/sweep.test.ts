@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { db, pool } from "../db.ts";
+import { newId } from "../ids.ts";
+import { SWEEP_LOCK, sweep } from "./sweep.ts";
+import { sweeps } from "./sweeps.ts";
+
+const never = new AbortController().signal;
+
+describe("sweep", () => {
+  it("has conditions that the database understands, and deletes nothing of a new installation", async () => {
+    expect(await sweep(never)).toEqual({});
+    const { rows } = await pool().query<{ table: string }>(
+      "select table_name as table from information_schema.tables where table_schema = 'public'",
+    );
+    expect(rows.map(({ table }) => table)).toEqual(expect.arrayContaining(sweeps.map(({ table }) => table)));
+  });
+
+  it("deletes what is over, in batches, and leaves the rest", async () => {
+    await pool().query(
+      "insert into throttle (key, count, reset_at) select 'old-' || n, 1, now() - interval '1 second' from generate_series(1, 2500) n",
+    );
+    await pool().query("insert into throttle (key, count, reset_at) values ('new', 1, now() + interval '1 minute')");
+    const letter = { recipient: "a@example.com", subject: "s", text: "t" };
+    const days = (count: number) => new Date(Date.now() - count * 86_400_000);
+    await db().mail.createMany({
+      data: [
+        { ...letter, id: newId(), sentAt: days(8) },
+        { ...letter, id: newId(), sentAt: days(6) },
+        { ...letter, id: newId(), createdAt: days(40) },
+      ],
+    });
+    expect(await sweep(never)).toEqual({ throttle: 2500, mail: 1 });
+    expect(await db().throttle.findMany()).toMatchObject([{ key: "new" }]);
+    expect(await db().mail.count()).toBe(2);
+  });
+
+  it("is left to the process that does it already", async () => {
+    await pool().query("insert into throttle (key, count, reset_at) values ('old', 1, now() - interval '1 second')");
+    const other = await pool().connect();
+    await other.query("select pg_advisory_lock($1)", [SWEEP_LOCK]);
+    expect(await sweep(never)).toEqual({});
+    await other.query("select pg_advisory_unlock($1)", [SWEEP_LOCK]);
+    other.release();
+    expect(await sweep(never)).toEqual({ throttle: 1 });
+  });
+});

@@ -1,0 +1,47 @@
+import type pg from "pg";
+import { pool } from "../db.ts";
+import { type Sweep, sweeps } from "./sweeps.ts";
+
+/** Rows deleted by one statement: few enough to hold their locks for milliseconds. */
+const BATCH = 1_000;
+// Any number that nobody else of us uses.
+export const SWEEP_LOCK = 5_407_221;
+
+/**
+ * Deletes what is over, in small batches. One process at a time does it; another one that asks meanwhile does nothing.
+ * @param stopping ends it between two batches.
+ * @returns how many rows went, by table; only tables that lost some.
+ */
+export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = sweeps): Promise<Record<string, number>> {
+  const client = await pool().connect();
+  let problem: Error | undefined;
+  try {
+    const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [SWEEP_LOCK]);
+    if (!rows[0]?.isOurs) return {};
+    const swept: Record<string, number> = {};
+    for (const each of plan) {
+      const count = await sweepTable(client, each, stopping);
+      if (count > 0) swept[each.table] = count;
+    }
+    await client.query("select pg_advisory_unlock($1)", [SWEEP_LOCK]);
+    return swept;
+  } catch (error) {
+    problem = error as Error;
+    throw error;
+  } finally {
+    // A connection that failed is closed, which releases the lock too.
+    client.release(problem);
+  }
+}
+
+async function sweepTable(client: pg.PoolClient, { table, isOver }: Sweep, stopping: AbortSignal): Promise<number> {
+  let total = 0;
+  while (!stopping.aborted) {
+    const { rowCount } = await client.query(
+      `delete from "${table}" where ctid = any (array (select ctid from "${table}" where ${isOver} limit ${BATCH}))`,
+    );
+    total += rowCount ?? 0;
+    if ((rowCount ?? 0) < BATCH) break;
+  }
+  return total;
+}

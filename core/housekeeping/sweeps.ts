@@ -1,0 +1,20 @@
+/** What is deleted, and when. Nothing here is needed for safety: what has expired is refused wherever it is read. */
+export type Sweep = { table: string; isOver: string };
+
+export const sweeps: readonly Sweep[] = [
+  // Used codes and refresh tokens stay until they expire, since a replay of theirs must be recognised (S43, S47).
+  { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
+  { table: "oauth_grant", isOver: "revoked_at < now() - interval '7 days' or expires_at < now() - interval '7 days'" },
+  { table: "oauth_consent", isOver: "revoked_at < now() - interval '30 days'" },
+  { table: "oauth_app_secret", isOver: "expires_at < now() - interval '1 day'" },
+  { table: "oauth_app_active_user", isOver: "day < current_date - 400" },
+  { table: "site_session", isOver: "expires_at < now() - interval '1 day' or ended_at < now() - interval '1 day'" },
+  { table: "one_time_token", isOver: "expires_at < now() - interval '1 day'" },
+  { table: "invitation", isOver: "expires_at < now() - interval '30 days'" },
+  {
+    table: "personal_access_token",
+    isOver: "revoked_at < now() - interval '30 days' or expires_at < now() - interval '90 days'",
+  },
+  { table: "throttle", isOver: "reset_at < now()" },
+  { table: "mail", isOver: "sent_at < now() - interval '7 days' or failed_at < now() - interval '30 days'" },
+];

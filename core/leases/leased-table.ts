@@ -1,0 +1,47 @@
+import { randomUUID } from "node:crypto";
+import { pool } from "../db.ts";
+
+/**
+ * A table whose rows are work (architecture decision 8). It has the columns `id`, `due_at`, `attempts`, `claim_id` and
+ * `claimed_until`.
+ *
+ * A worker *claims* rows that are due: for the length of a *lease* they are its own. While it works it *renews* the lease;
+ * when it dies, the lease runs out and any worker claims the row again. What a worker *records* of a row it records under its
+ * claim, so that one that was away too long changes nothing of what another has taken over.
+ */
+export type LeasedTable = {
+  name: string;
+  /** SQL that is true of a row whose work is not done. */
+  isOpen: string;
+};
+
+/** How long a dead worker's rows wait for another one (S122: at most 30 seconds). */
+export const LEASE_SECONDS = 30;
+
+export type Claim<Row> = { claimId: string; rows: Row[] };
+
+/** Claims up to `limit` rows that are due, the longest due first, and counts an attempt of each. */
+export async function claimRows<Row>({ name, isOpen }: LeasedTable, limit: number): Promise<Claim<Row>> {
+  const claimId = randomUUID();
+  const { rows } = await pool().query(
+    `with due as (
+       select id from "${name}"
+       where ${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())
+       order by due_at limit $1 for update skip locked
+     )
+     update "${name}" as work
+     set claim_id = $2, claimed_until = now() + make_interval(secs => $3), attempts = attempts + 1
+     from due where work.id = due.id
+     returning work.*`,
+    [limit, claimId, LEASE_SECONDS],
+  );
+  return { claimId, rows };
+}
+
+/** Holds on to claims for another lease. A claim that ran out and was taken by another worker stays theirs. */
+export async function renewClaims({ name, isOpen }: LeasedTable, claimIds: string[]): Promise<void> {
+  await pool().query(
+    `update "${name}" set claimed_until = now() + make_interval(secs => $2) where claim_id = any ($1) and ${isOpen}`,
+    [claimIds, LEASE_SECONDS],
+  );
+}

@@ -1,0 +1,132 @@
+import { once } from "node:events";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import { db, pool } from "../db.ts";
+import { env, provideSettings } from "../env.ts";
+import { claimRows } from "../leases/leased-table.ts";
+import { deliverMail } from "./deliver-mail.ts";
+import { mailTable, type QueuedMail } from "./mail-table.ts";
+import { queueMail } from "./queue-mail.ts";
+import { closeMailTransport } from "./send-mail.ts";
+
+/** A mail server of RFC 5321's least: it answers RCPT as told and keeps what it accepts. */
+async function mailServer(answerToRecipient: () => string): Promise<{ url: string; letters: string[] }> {
+  const letters: string[] = [];
+  const server = createServer((socket) => {
+    let letter: string | undefined;
+    socket.write("220 test ESMTP\r\n");
+    socket.on("error", () => undefined);
+    socket.on("data", (chunk) => {
+      for (const line of chunk.toString().split("\r\n").slice(0, -1)) {
+        if (letter !== undefined) {
+          if (line !== ".") letter += `${line}\n`;
+          else {
+            letters.push(letter);
+            letter = undefined;
+            socket.write("250 kept\r\n");
+          }
+        } else if (line.startsWith("RCPT")) socket.write(`${answerToRecipient()}\r\n`);
+        else if (line === "DATA") {
+          letter = "";
+          socket.write("354 go on\r\n");
+        } else if (line === "QUIT") socket.end("221 bye\r\n");
+        else socket.write("250 test\r\n");
+      }
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const url = `smtp://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  provideSettings({ SMTP_URL: url });
+  return { url, letters };
+}
+
+async function deliverDue(): Promise<void> {
+  const { claimId, rows } = await claimRows<QueuedMail>(mailTable, 10);
+  for (const row of rows) await deliverMail(row, claimId);
+}
+
+const letter = { to: "ada@example.com", subject: "Confirm your address", text: "Open http://localhost/verify-email/a-token\n" };
+const stored = () => db().mail.findFirstOrThrow();
+const becomeDue = () => pool().query("update mail set due_at = now()");
+
+afterEach(async () => {
+  closeMailTransport();
+  provideSettings({ SMTP_URL: "" });
+  await db().mail.deleteMany();
+});
+
+describe("mail", () => {
+  it("becomes a file in the outbox when there is no mail server, readable by its owner only", async () => {
+    await queueMail(db(), { ...letter, subject: "Grüße" });
+    await deliverDue();
+    const outbox = join(env().DATA_DIR, "outbox");
+    const [file = ""] = readdirSync(outbox);
+    expect(file).toMatch(/^[0-9a-f]{24}\.eml$/);
+    expect(statSync(join(outbox, file)).mode & 0o777).toBe(0o600);
+    const text = readFileSync(join(outbox, file), "utf8").replaceAll("\r\n", "\n");
+    expect(text).toContain("To: ada@example.com\n");
+    expect(text).toContain("From: Keyhook <no-reply@localhost>\n");
+    expect(text).toContain("Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?=\n");
+    expect(text).toContain("Open http://localhost/verify-email/a-token");
+  });
+
+  it("S55 keeps no text of a letter that was sent, since it may carry a link that works", async () => {
+    const { letters } = await mailServer(() => "250 ok");
+    await queueMail(db(), letter);
+    await deliverDue();
+    expect(letters).toHaveLength(1);
+    expect(letters[0]).toContain(letter.text.trim());
+    expect(await stored()).toMatchObject({ text: "", attempts: 1, sentAt: expect.any(Date), failedAt: null, claimId: null });
+  });
+
+  it("is tried again later when the server is busy, under the same Message-ID", async () => {
+    let answer = "451 try later";
+    const { letters } = await mailServer(() => answer);
+    await queueMail(db(), letter);
+    await deliverDue();
+    const waiting = await stored();
+    expect(waiting).toMatchObject({ sentAt: null, failedAt: null, text: letter.text, lastError: expect.stringContaining("451") });
+    expect(waiting.dueAt.getTime() - Date.now()).toBeGreaterThan(10_000);
+    await deliverDue();
+    expect((await stored()).attempts).toBe(1);
+    answer = "250 ok";
+    await becomeDue();
+    await deliverDue();
+    expect(letters[0]).toContain(`Message-ID: <${waiting.id}@localhost>`);
+  });
+
+  it("is tried again when no server answers", async () => {
+    provideSettings({ SMTP_URL: "smtp://127.0.0.1:1" });
+    await queueMail(db(), letter);
+    await deliverDue();
+    expect(await stored()).toMatchObject({ sentAt: null, failedAt: null, lastError: expect.stringContaining("ECONNREFUSED") });
+  });
+
+  it("is given up at once when the server refuses the recipient for good", async () => {
+    await mailServer(() => "550 no such person");
+    await queueMail(db(), letter);
+    await deliverDue();
+    expect(await stored()).toMatchObject({ failedAt: expect.any(Date), text: "", lastError: expect.stringContaining("550") });
+  });
+
+  it("is given up after its last attempt", async () => {
+    await mailServer(() => "451 try later");
+    await queueMail(db(), letter);
+    await pool().query("update mail set attempts = 8");
+    await deliverDue();
+    expect(await stored()).toMatchObject({ attempts: 9, failedAt: expect.any(Date) });
+    await becomeDue();
+    expect((await claimRows(mailTable, 1)).rows).toEqual([]);
+  });
+
+  it("goes to one address only, whatever that holds", async () => {
+    const { letters } = await mailServer(() => "250 ok");
+    await queueMail(db(), { ...letter, to: "a@example.com\r\nBcc: b@example.com", subject: "x\r\nBcc: c@example.com" });
+    await deliverDue();
+    expect(letters.join("").match(/^bcc:/im)).toBeNull();
+  });
+});

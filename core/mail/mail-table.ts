@@ -1,0 +1,17 @@
+import type { LeasedTable } from "../leases/leased-table.ts";
+
+export const mailTable: LeasedTable = { name: "mail", isOpen: "sent_at is null and failed_at is null" };
+
+/** NOTIFY channel: a letter was queued. */
+export const MAIL_CHANNEL = "mail";
+
+/** A claimed letter, as the table has it. */
+export type QueuedMail = {
+  id: string;
+  recipient: string;
+  subject: string;
+  text: string;
+  created_at: Date;
+  /** This one included. */
+  attempts: number;
+};
