@@ -14,7 +14,7 @@ import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { type NewUserInput, parseNewUser } from "./new-user-fields.ts";
 
 /** How long an answer takes, at least, whether or not the address has an account. */
-export const ANSWER_MILLISECONDS = 400;
+export const ANSWER_MILLISECONDS = 300;
 
 const ADDRESS_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
 const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };

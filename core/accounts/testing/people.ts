@@ -1,0 +1,97 @@
+import { operatorCommand, type Person, personActor } from "../../access/actor.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { createOrganization } from "../organizations/create-organization.ts";
+import { addMember } from "../organizations/members/add-member.ts";
+import { findSiteSession } from "../sessions/find-site-session.ts";
+import { startSiteSession } from "../sessions/start-site-session.ts";
+import { createUser } from "../users/create-user.ts";
+
+/** People for tests, made by the operations themselves. */
+export const PASSWORD = "a lantern over the quay";
+
+export const from: RequestOrigin = {
+  ip: "192.0.2.7",
+  userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:146.0) Gecko/20100101 Firefox/146.0",
+};
+
+/** An address that no other test has used, so that no counter is shared. */
+export function fromElsewhere(): RequestOrigin {
+  const [a, b, c] = Buffer.from(newId(), "hex").subarray(-3);
+  return { ...from, ip: `10.${a}.${b}.${c}` };
+}
+
+/** A name that no other test has. */
+export function freshName(stem: string): string {
+  return `${stem}-${newId().slice(-10)}`;
+}
+
+export type TestPerson = { id: string; username: string; email: string; token: string; actor: Person };
+
+/** A user with a password, signed in. */
+export async function signedInPerson(stem = "ada", options: { isOperator?: boolean } = {}): Promise<TestPerson> {
+  const name = freshName(stem);
+  const email = `${name}@example.test`;
+  const { id, username } = await createUser(operatorCommand, { username: name, email, password: PASSWORD, ...options }, from);
+  return { id, username, email, ...(await anotherSession(id)) };
+}
+
+/** One more session of a user. */
+export async function anotherSession(userId: string): Promise<{ token: string; actor: Person }> {
+  const { token } = await startSiteSession(userId, from);
+  const session = await findSiteSession(token);
+  if (!session) throw new Error("the session that was just started is not there");
+  return { token, actor: personActor(session) };
+}
+
+/** The same person, who proved who they are an hour ago. */
+export function longAgo(actor: Person): Person {
+  return { ...actor, authenticatedAt: new Date(Date.now() - 60 * 60 * 1000) };
+}
+
+/** An organization with an administrator and members of given roles. */
+export async function organizationOf(
+  admin: TestPerson,
+  members: [TestPerson, string][] = [],
+): Promise<{ id: string; name: string }> {
+  const organization = await createOrganization(admin.actor, { name: freshName("org") }, from);
+  for (const [{ username }, role] of members) await addMember(operatorCommand, organization.id, { username, role }, from);
+  return organization;
+}
+
+/** The letters queued for an address, the latest first. */
+export async function lettersTo(address: string): Promise<{ subject: string; text: string }[]> {
+  return db().mail.findMany({
+    where: { recipient: address },
+    orderBy: [{ createdAt: "desc" }, { id: "desc" }],
+    select: { subject: true, text: true },
+  });
+}
+
+/** The token in the latest letter to an address that has a link of this kind. */
+export async function linkedToken(address: string, path: "verify-email" | "reset-password" | "invitations"): Promise<string> {
+  for (const { text } of await lettersTo(address)) {
+    const token = new RegExp(`/${path}/([A-Za-z0-9_-]+)`).exec(text)?.[1];
+    if (token) return token;
+  }
+  throw new Error(`no letter to ${address} has a link to /${path}/`);
+}
+
+/** How each of several parallel operations ended: the code of its error, or "ok". */
+export async function outcomes(operations: Promise<unknown>[]): Promise<string[]> {
+  const settled = await Promise.allSettled(operations);
+  return settled
+    .map((one) => (one.status === "fulfilled" ? "ok" : ((one.reason as { code?: string }).code ?? String(one.reason))))
+    .sort();
+}
+
+/** The types of the audit events about a user or an organization, in order. */
+export async function auditTrail(of: { subjectId?: string; orgId?: string }): Promise<string[]> {
+  const events = await db().auditEvent.findMany({
+    where: of,
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    select: { type: true },
+  });
+  return events.map(({ type }) => type);
+}

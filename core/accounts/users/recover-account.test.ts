@@ -1,0 +1,230 @@
+import { describe, expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { db } from "../../db.ts";
+import { findSiteSession } from "../sessions/find-site-session.ts";
+import {
+  anotherSession,
+  auditTrail,
+  freshName,
+  from,
+  fromElsewhere,
+  lettersTo,
+  linkedToken,
+  longAgo,
+  outcomes,
+  PASSWORD,
+  signedInPerson,
+} from "../testing/people.ts";
+import { changeEmail } from "./change-email.ts";
+import { changePassword } from "./change-password.ts";
+import { disableUser } from "./disable-user.ts";
+import { forgotPassword } from "./forgot-password.ts";
+import { resetPassword } from "./reset-password.ts";
+import { signIn } from "./sign-in.ts";
+import { verifyEmail } from "./verify-email.ts";
+
+const NEW_PASSWORD = "another lantern, further on";
+const freshAddress = () => `${freshName("new")}@example.test`;
+
+describe("forgotPassword and resetPassword", () => {
+  test("S112 the link sets a new password and ends every session", async () => {
+    const { id, username, email, token } = await signedInPerson();
+    const { token: second } = await anotherSession(id);
+    await forgotPassword({ email: email.toUpperCase() }, fromElsewhere());
+    await resetPassword(await linkedToken(email, "reset-password"), { password: NEW_PASSWORD }, fromElsewhere());
+    for (const ended of [token, second]) expect(await findSiteSession(ended)).toBeUndefined();
+    await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({
+      code: "unauthorized",
+    });
+    await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
+    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
+    expect(await auditTrail({ subjectId: id })).toEqual([
+      "user.create",
+      "user.forgot_password",
+      "user.reset_password",
+      "user.sign_in",
+    ]);
+  });
+
+  test("of parallel uses of one link exactly one sets the password", async () => {
+    const { email, username } = await signedInPerson();
+    await forgotPassword({ email }, fromElsewhere());
+    const token = await linkedToken(email, "reset-password");
+    const passwords = Array.from({ length: 6 }, (_, i) => `${NEW_PASSWORD} ${i}`);
+    const ends = await outcomes(passwords.map((password) => resetPassword(token, { password }, fromElsewhere())));
+    expect(ends).toEqual([...Array(5).fill("gone"), "ok"]);
+    const works = await Promise.allSettled(passwords.map((password) => signIn({ login: username, password }, fromElsewhere())));
+    expect(works.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("a password that is refused leaves the link as it was", async () => {
+    const { email, username } = await signedInPerson();
+    await forgotPassword({ email }, fromElsewhere());
+    const token = await linkedToken(email, "reset-password");
+    for (const password of ["short", "password123", username]) {
+      await expect(resetPassword(token, { password }, fromElsewhere())).rejects.toMatchObject({
+        code: "invalid_request",
+        field: "password",
+      });
+    }
+    await resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere());
+  });
+
+  test("an old link, a replaced one, one of another kind and nonsense are gone alike", async () => {
+    const { email, actor } = await signedInPerson();
+    await forgotPassword({ email }, fromElsewhere());
+    const replaced = await linkedToken(email, "reset-password");
+    await forgotPassword({ email }, fromElsewhere());
+    const expired = await linkedToken(email, "reset-password");
+    await db().oneTimeToken.updateMany({ where: { userId: actor.userId }, data: { expiresAt: new Date(Date.now() - 1000) } });
+    const address = freshAddress();
+    await changeEmail(actor, { email: address }, fromElsewhere());
+    const otherKind = await linkedToken(address, "verify-email");
+    for (const token of [replaced, expired, otherKind, "nonsense", "\0", ""]) {
+      await expect(resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
+    }
+  });
+
+  test("S115 an address without an account answers the same, in the same time, and gets no letter", async () => {
+    const email = freshAddress();
+    const start = performance.now();
+    await expect(forgotPassword({ email }, fromElsewhere())).resolves.toBeUndefined();
+    expect(performance.now() - start).toBeGreaterThan(295);
+    expect(await lettersTo(email)).toEqual([]);
+  });
+
+  test("S115 the fourth request for one address within the hour is refused, known or not", async () => {
+    const { email } = await signedInPerson();
+    for (const address of [email, freshAddress()]) {
+      for (let i = 0; i < 3; i++) await forgotPassword({ email: address }, fromElsewhere());
+      await expect(forgotPassword({ email: address }, fromElsewhere())).rejects.toMatchObject({ code: "rate_limited" });
+    }
+  });
+
+  test("too many wrong passwords do not lock an owner out who reads their mail", async () => {
+    const { email, username } = await signedInPerson();
+    for (let i = 0; i < 11; i++)
+      await signIn({ login: username, password: "some other words" }, fromElsewhere()).catch(() => undefined);
+    await forgotPassword({ email }, fromElsewhere());
+    await resetPassword(await linkedToken(email, "reset-password"), { password: NEW_PASSWORD }, fromElsewhere());
+    await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
+  });
+
+  test("S112 a disabled user gets no link, and one sent before is dead", async () => {
+    const { id, email } = await signedInPerson();
+    await forgotPassword({ email }, fromElsewhere());
+    const token = await linkedToken(email, "reset-password");
+    await disableUser(operatorCommand, id, from);
+    await expect(resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
+    const before = (await lettersTo(email)).length;
+    await forgotPassword({ email }, fromElsewhere());
+    expect(await lettersTo(email)).toHaveLength(before);
+  });
+});
+
+describe("changePassword", () => {
+  test("S112 takes the present password, ends the other sessions and stops links in the mailbox", async () => {
+    const { id, username, email, token, actor } = await signedInPerson();
+    const { token: other } = await anotherSession(id);
+    await forgotPassword({ email }, fromElsewhere());
+    const waiting = await linkedToken(email, "reset-password");
+    await expect(
+      changePassword(actor, { currentPassword: PASSWORD, newPassword: NEW_PASSWORD }, fromElsewhere()),
+    ).resolves.toEqual({ endedSessions: 1 });
+    expect(await findSiteSession(token)).toBeDefined();
+    expect(await findSiteSession(other)).toBeUndefined();
+    await expect(resetPassword(waiting, { password: "yet another lantern" }, fromElsewhere())).rejects.toMatchObject({
+      code: "gone",
+    });
+    await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
+    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
+  });
+
+  test("S113 a wrong present password is refused beside its field and counted", async () => {
+    const { actor } = await signedInPerson();
+    const change = (currentPassword: string) =>
+      changePassword(actor, { currentPassword, newPassword: NEW_PASSWORD }, fromElsewhere());
+    for (let i = 0; i < 10; i++) {
+      await expect(change("some other words")).rejects.toMatchObject({ code: "unauthorized", field: "currentPassword" });
+    }
+    await expect(change(PASSWORD)).rejects.toMatchObject({ code: "rate_limited" });
+  });
+
+  test("the new one has to be another, and a good one", async () => {
+    const { actor, username } = await signedInPerson();
+    for (const newPassword of [PASSWORD, "12345678", username, "x".repeat(257)]) {
+      await expect(changePassword(actor, { currentPassword: PASSWORD, newPassword }, fromElsewhere())).rejects.toMatchObject({
+        code: "invalid_request",
+        field: "newPassword",
+      });
+    }
+  });
+});
+
+describe("changeEmail", () => {
+  test("the new address is confirmed by its own mailbox, and the old one is told before and after", async () => {
+    const { id, email, actor, username } = await signedInPerson();
+    const address = freshAddress();
+    await changeEmail(actor, { email: address }, fromElsewhere());
+    expect((await db().user.findUniqueOrThrow({ where: { id } })).email).toBe(email);
+    expect((await lettersTo(email))[0]?.text).toContain(address);
+
+    expect(await verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere())).toMatchObject({
+      purpose: "change-email",
+      userId: id,
+      username,
+    });
+    expect(await db().user.findUniqueOrThrow({ where: { id } })).toMatchObject({ email: address, emailCanonical: address });
+    expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook e-mail address was changed");
+    expect((await auditTrail({ subjectId: id })).slice(-2)).toEqual(["user.request_email_change", "user.change_email"]);
+  });
+
+  test("S113 needs recent authentication", async () => {
+    const { actor } = await signedInPerson();
+    await expect(changeEmail(longAgo(actor), { email: freshAddress() }, fromElsewhere())).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+  });
+
+  test("S115 an address with an account answers the same, and only its owner learns of it", async () => {
+    const { actor } = await signedInPerson();
+    const other = await signedInPerson();
+    await expect(changeEmail(actor, { email: other.email }, fromElsewhere())).resolves.toEqual({ email: other.email });
+    const [letter] = await lettersTo(other.email);
+    expect(letter?.text).not.toContain("verify-email");
+  });
+
+  test("a reset link in the former mailbox dies with the change", async () => {
+    const { email, actor } = await signedInPerson();
+    await forgotPassword({ email }, fromElsewhere());
+    const old = await linkedToken(email, "reset-password");
+    const address = freshAddress();
+    await changeEmail(actor, { email: address }, fromElsewhere());
+    await verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere());
+    await expect(resetPassword(old, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
+  });
+
+  test("choosing a new password stops a change that somebody else asked for", async () => {
+    const { email, actor } = await signedInPerson();
+    const address = freshAddress();
+    await changeEmail(actor, { email: address }, fromElsewhere());
+    await forgotPassword({ email }, fromElsewhere());
+    await resetPassword(await linkedToken(email, "reset-password"), { password: NEW_PASSWORD }, fromElsewhere());
+    await expect(verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere())).rejects.toMatchObject({
+      code: "gone",
+    });
+  });
+
+  test("of two accounts that confirm one address at once, one has it", async () => {
+    const people = [await signedInPerson(), await signedInPerson()];
+    const address = freshAddress();
+    const tokens: string[] = [];
+    for (const { actor } of people) {
+      await changeEmail(actor, { email: address }, fromElsewhere());
+      tokens.push(await linkedToken(address, "verify-email"));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    expect(await outcomes(tokens.map((token) => verifyEmail(token, fromElsewhere())))).toEqual(["conflict", "ok"]);
+    expect(await db().user.count({ where: { emailCanonical: address } })).toBe(1);
+  });
+});

@@ -1,0 +1,165 @@
+import { hash } from "@node-rs/argon2";
+import { describe, expect, test, vi } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { db } from "../../db.ts";
+import { findSiteSession } from "../sessions/find-site-session.ts";
+import { auditTrail, freshName, fromElsewhere, outcomes, PASSWORD, signedInPerson } from "../testing/people.ts";
+import { createUser } from "./create-user.ts";
+import { disableUser } from "./disable-user.ts";
+import { signIn } from "./sign-in.ts";
+
+const WRONG = { code: "unauthorized", message: "The username, the e-mail address or the password is wrong.", field: "password" };
+
+describe("signIn", () => {
+  test("by username and by e-mail address, in any spelling, an international domain too", async () => {
+    const { username, email, id } = await signedInPerson();
+    for (const login of [username, ` ${username.toUpperCase()} `, email, email.toUpperCase()]) {
+      expect((await signIn({ login, password: PASSWORD }, fromElsewhere())).userId).toBe(id);
+    }
+    const name = freshName("idn");
+    await createUser(operatorCommand, { username: name, email: `${name}@bücher.example`, password: PASSWORD }, fromElsewhere());
+    await expect(signIn({ login: `${name}@BÜCHER.example`, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
+  });
+
+  test("S34 starts a session under a new token and ends the one that the browser brought along", async () => {
+    const { username, token: replaces, id } = await signedInPerson();
+    const { token } = await signIn({ login: username, password: PASSWORD, replaces }, fromElsewhere());
+    expect(token).not.toBe(replaces);
+    expect(await findSiteSession(replaces)).toBeUndefined();
+    expect(await findSiteSession(token)).toMatchObject({ userId: id });
+  });
+
+  test("S34 a token of the sender's choice never becomes a session", async () => {
+    const { username } = await signedInPerson();
+    const planted = "A".repeat(43);
+    const { token } = await signIn({ login: username, password: PASSWORD, replaces: planted }, fromElsewhere());
+    expect(token).not.toBe(planted);
+    expect(await findSiteSession(planted)).toBeUndefined();
+  });
+
+  test("S115 an unknown account, a wrong password and an account without a password answer the same", async () => {
+    const known = await signedInPerson();
+    const without = await signedInPerson();
+    await db().user.update({ where: { id: without.id }, data: { passwordHash: null } });
+    for (const login of [
+      known.username,
+      known.email,
+      without.username,
+      freshName("nobody"),
+      "nobody@example.test",
+      "not@an@address",
+    ]) {
+      await expect(signIn({ login, password: "some other words" }, fromElsewhere())).rejects.toMatchObject(WRONG);
+    }
+  });
+
+  test("S115 an unknown account costs the same hashing as a known one", async () => {
+    const known = await signedInPerson();
+    const median = async (login: string) => {
+      const times: number[] = [];
+      for (let i = 0; i < 7; i++) {
+        const start = performance.now();
+        await signIn({ login, password: "some other words" }, fromElsewhere()).catch(() => undefined);
+        times.push(performance.now() - start);
+      }
+      return times.sort((a, b) => a - b)[3] as number;
+    };
+    const [unknown, wrong] = [await median(freshName("nobody")), await median(known.username)];
+    // Without the decoy an unknown account answers ten times sooner.
+    expect(unknown).toBeGreaterThan(wrong / 2);
+  });
+
+  test("S115 the eleventh failure of one account is refused from any address, known account or not, right password or not", async () => {
+    const { username } = await signedInPerson();
+    for (const login of [username, freshName("nobody")]) {
+      for (let i = 0; i < 10; i++) {
+        await expect(signIn({ login, password: "some other words" }, fromElsewhere())).rejects.toMatchObject(WRONG);
+      }
+      await expect(signIn({ login: login.toUpperCase(), password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({
+        code: "rate_limited",
+        retryAfterSeconds: expect.toSatisfy((seconds: number) => seconds > 0 && seconds <= 15 * 60),
+      });
+    }
+  });
+
+  test("S115 of fifty guesses at once no more than ten are judged", async () => {
+    const { username } = await signedInPerson();
+    const guesses = Array.from({ length: 50 }, () => signIn({ login: username, password: "some other words" }, fromElsewhere()));
+    const ends = await outcomes(guesses);
+    expect(ends.filter((end) => end === "unauthorized")).toHaveLength(10);
+    expect(ends.filter((end) => end === "rate_limited")).toHaveLength(40);
+  });
+
+  test("S115 success forgets the failures of the account, and does not wash an address clean", async () => {
+    const { username } = await signedInPerson();
+    const attacker = fromElsewhere();
+    const fail = (login: string) => signIn({ login, password: "some other words" }, attacker);
+    for (let round = 0; round < 5; round++) {
+      for (let i = 0; i < 9; i++) await expect(fail(username)).rejects.toMatchObject(WRONG);
+      await signIn({ login: username, password: PASSWORD }, attacker);
+    }
+    // 45 failures by now, and five successes, which count nothing: five more failures are judged, the next is not.
+    for (let i = 0; i < 5; i++) await expect(fail(freshName("victim"))).rejects.toMatchObject(WRONG);
+    await expect(fail(freshName("victim"))).rejects.toMatchObject({ code: "rate_limited" });
+    await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
+  });
+
+  test("S115 addresses of one IPv6 network count as one", async () => {
+    const at = (host: number) => ({ ip: `2001:db8:7:${process.pid % 9999}::${host.toString(16)}`, userAgent: null });
+    for (let i = 0; i < 50; i++)
+      await signIn({ login: freshName("victim"), password: "some other words" }, at(i + 1)).catch(() => undefined);
+    await expect(signIn({ login: freshName("victim"), password: "some other words" }, at(999))).rejects.toMatchObject({
+      code: "rate_limited",
+    });
+  });
+
+  test("the window passes: after it the account is open again", async () => {
+    const { username } = await signedInPerson();
+    for (let i = 0; i < 10; i++)
+      await signIn({ login: username, password: "some other words" }, fromElsewhere()).catch(() => undefined);
+    await db().throttle.updateMany({ data: { resetAt: new Date(Date.now() - 1000) } });
+    await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
+  });
+
+  test("S112 a disabled user is told so with the right password only", async () => {
+    const { id, username } = await signedInPerson();
+    await disableUser(operatorCommand, id, fromElsewhere());
+    await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "forbidden" });
+    await expect(signIn({ login: username, password: "some other words" }, fromElsewhere())).rejects.toMatchObject(WRONG);
+  });
+
+  test("a password that was hashed with other parameters is hashed anew, once", async () => {
+    const { id, username } = await signedInPerson();
+    const old = await hash(PASSWORD, { memoryCost: 8_192, timeCost: 1, parallelism: 1 });
+    await db().user.update({ where: { id }, data: { passwordHash: old } });
+    await signIn({ login: username, password: PASSWORD }, fromElsewhere());
+    const { passwordHash } = await db().user.findUniqueOrThrow({ where: { id } });
+    expect(passwordHash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    await signIn({ login: username, password: PASSWORD }, fromElsewhere());
+    expect((await db().user.findUniqueOrThrow({ where: { id } })).passwordHash).toBe(passwordHash);
+  });
+
+  test("S116 a sign-in is in the audit log with its origin, without the password", async () => {
+    const { id, username } = await signedInPerson();
+    const at = fromElsewhere();
+    await signIn({ login: username, password: PASSWORD }, at);
+    expect(await auditTrail({ subjectId: id })).toEqual(["user.create", "user.sign_in"]);
+    const event = await db().auditEvent.findFirstOrThrow({ where: { subjectId: id, type: "user.sign_in" } });
+    expect(event).toMatchObject({ actorId: id, ip: at.ip, userAgent: at.userAgent });
+    expect(JSON.stringify(event)).not.toContain(PASSWORD);
+  });
+
+  test.each([
+    ["login", { login: "a\0b", password: PASSWORD }],
+    ["login", { login: "\ud800", password: PASSWORD }],
+    ["login", { login: "x".repeat(100_000), password: PASSWORD }],
+    ["password", { login: "ada", password: "\0" }],
+    ["password", { login: "ada", password: "x".repeat(1_000_000) }],
+    ["password", { login: "ada", password: "" }],
+    ["login", { login: "  ", password: PASSWORD }],
+  ])("S51 %s that is not text, empty or huge is refused beside the field", async (field, input) => {
+    await expect(signIn(input, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request", field });
+  });
+});
+
+vi.setConfig({ testTimeout: 60_000 });

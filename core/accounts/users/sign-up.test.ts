@@ -1,0 +1,151 @@
+import { describe, expect, test } from "vitest";
+import { db } from "../../db.ts";
+import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
+import {
+  auditTrail,
+  freshName,
+  fromElsewhere,
+  lettersTo,
+  linkedToken,
+  outcomes,
+  PASSWORD,
+  signedInPerson,
+} from "../testing/people.ts";
+import { resendSignUpMail } from "./resend-sign-up-mail.ts";
+import { signIn } from "./sign-in.ts";
+import { signUp } from "./sign-up.ts";
+import { verifyEmail } from "./verify-email.ts";
+
+function someone(stem = "grace") {
+  const username = freshName(stem);
+  return { username, email: `${username}@example.test`, password: PASSWORD };
+}
+
+describe("signUp", () => {
+  test("the account comes into being with the link, once, and signs in with the password chosen before", async () => {
+    const input = { ...someone(), fullName: "Grace Hopper", returnTo: "/interaction/abc?x=1" };
+    await signUp(input, fromElsewhere());
+    expect(await db().handle.findUnique({ where: { handle: input.username } })).toBeNull();
+
+    const token = await linkedToken(input.email, "verify-email");
+    const verified = await verifyEmail(token, fromElsewhere());
+    expect(verified).toMatchObject({ purpose: "sign-up", username: input.username, returnTo: "/interaction/abc?x=1" });
+    const user = await db().user.findUniqueOrThrow({ where: { id: verified.userId } });
+    expect(user).toMatchObject({ fullName: "Grace Hopper", email: input.email, isOperator: false });
+    expect(user.emailVerifiedAt).not.toBeNull();
+    expect((await signIn({ login: input.username, password: PASSWORD }, fromElsewhere())).userId).toBe(verified.userId);
+    await expect(verifyEmail(token, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
+    expect(await auditTrail({ subjectId: verified.userId })).toEqual(["user.create", "user.sign_in"]);
+  });
+
+  test("S115 an address that has an account answers the same, leaves the same traces, and its owner is told", async () => {
+    const owner = await signedInPerson();
+    const free = someone();
+    const taken = { ...someone(), email: owner.email.toUpperCase() };
+    const answers = [await signUp(free, fromElsewhere()), await signUp(taken, fromElsewhere())];
+    expect(answers).toEqual([{ email: free.email }, { email: taken.email.replace(/@.*/, (domain) => domain.toLowerCase()) }]);
+
+    // Nor does trying afterwards tell: neither username is taken, neither password works.
+    for (const input of [free, taken]) {
+      await expect(signIn({ login: input.username, password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({
+        code: "unauthorized",
+        message: "The username, the e-mail address or the password is wrong.",
+      });
+      await expect(signUp({ ...someone(), username: input.username }, fromElsewhere())).resolves.toBeDefined();
+    }
+    const [letter] = await lettersTo(owner.email);
+    expect(letter?.subject).toBe("You already have a Keyhook account");
+    expect(letter?.text).not.toContain("verify-email");
+  });
+
+  test("S115 takes as long for an unknown address as for a known one", async () => {
+    const owner = await signedInPerson();
+    const times: number[] = [];
+    for (const email of [owner.email, someone().email]) {
+      const start = performance.now();
+      await signUp({ ...someone(), email }, fromElsewhere());
+      times.push(performance.now() - start);
+    }
+    for (const time of times) expect(time).toBeGreaterThan(295);
+  });
+
+  test("two who want one username both get a link; the second to use theirs chooses another name with it", async () => {
+    const first = someone();
+    const second = { ...someone(), username: first.username.toUpperCase() };
+    await signUp(first, fromElsewhere());
+    await signUp(second, fromElsewhere());
+    const tokens = [await linkedToken(first.email, "verify-email"), await linkedToken(second.email, "verify-email")];
+    expect(await outcomes(tokens.map((token) => verifyEmail(token, fromElsewhere())))).toEqual(["conflict", "ok"]);
+    const isFirstLeft = (await findOneTimeToken(tokens[0] as string, "sign-up")) !== undefined;
+    const left = tokens[isFirstLeft ? 0 : 1] as string;
+    const username = freshName("other");
+    expect(await verifyEmail(left, fromElsewhere(), { username })).toMatchObject({ username });
+  });
+
+  test("of parallel uses of one link, and of two links for one address, exactly one makes an account", async () => {
+    const input = someone();
+    await signUp(input, fromElsewhere());
+    const token = await linkedToken(input.email, "verify-email");
+    const uses = Array.from({ length: 8 }, () => verifyEmail(token, fromElsewhere()));
+    expect(await outcomes(uses)).toEqual([...Array(7).fill("gone"), "ok"].sort());
+    expect(await db().user.count({ where: { emailCanonical: input.email } })).toBe(1);
+  });
+
+  test("signing up again with the address of an open sign-up replaces its link", async () => {
+    const input = someone();
+    await signUp(input, fromElsewhere());
+    const old = await linkedToken(input.email, "verify-email");
+    await signUp({ ...input, username: freshName("second") }, fromElsewhere());
+    await expect(verifyEmail(old, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
+  });
+
+  test("a username that is taken is refused beside its field, in any spelling", async () => {
+    const { username } = await signedInPerson();
+    await expect(signUp({ ...someone(), username: username.toUpperCase() }, fromElsewhere())).rejects.toMatchObject({
+      code: "conflict",
+      field: "username",
+    });
+  });
+
+  test("a link to another site is not kept as the place to go on to", async () => {
+    const input = { ...someone(), returnTo: "//evil.example" };
+    await signUp(input, fromElsewhere());
+    expect(await verifyEmail(await linkedToken(input.email, "verify-email"), fromElsewhere())).toMatchObject({ returnTo: null });
+  });
+
+  test("S56 an address gets five mails an hour, then the answer says how long to wait", async () => {
+    const { email } = someone();
+    const ask = () => signUp({ ...someone(), email }, fromElsewhere());
+    for (let i = 0; i < 5; i++) await ask();
+    await expect(ask()).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
+  });
+
+  test.each([
+    ["username", { username: "a\0b" }],
+    ["email", { email: "a\0b@example.test" }],
+    ["password", { password: "long enough \0" }],
+    ["fullName", { fullName: "Ada \u{fffd}" }],
+    ["fullName", { fullName: "Ada \ud800" }],
+  ])("S51 bytes that are not text in %s are refused beside the field", async (field, bad) => {
+    await expect(signUp({ ...someone(), ...bad }, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request", field });
+  });
+});
+
+describe("resendSignUpMail", () => {
+  test("sends a fresh link that replaces the old", async () => {
+    const input = someone();
+    await signUp(input, fromElsewhere());
+    const old = await linkedToken(input.email, "verify-email");
+    await resendSignUpMail({ email: input.email.toUpperCase() }, fromElsewhere());
+    const fresh = await linkedToken(input.email, "verify-email");
+    expect(fresh).not.toBe(old);
+    await expect(verifyEmail(old, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
+    expect(await verifyEmail(fresh, fromElsewhere())).toMatchObject({ username: input.username });
+  });
+
+  test("S115 answers the same for an address that never signed up, and sends nothing", async () => {
+    const { email } = someone();
+    await expect(resendSignUpMail({ email }, fromElsewhere())).resolves.toBeUndefined();
+    expect(await lettersTo(email)).toEqual([]);
+  });
+});
