@@ -18,8 +18,6 @@ export type ActionFormProps = Readonly<{
   values?: FormValues;
   /** Names the form for assistive technology where its heading does not. */
   label?: string;
-  /** Takes the form's place once its action answers `isDone`: "Look into your mailbox". */
-  whenDone?: ReactNode;
   className?: string;
   children: ReactNode;
 }>;
@@ -28,7 +26,7 @@ export type ActionFormProps = Readonly<{
  * A form that keeps what was typed, shows messages beside the fields and works without JavaScript: the same action then
  * answers with the whole page. Browser validation is off, so that there is one place and one wording for messages.
  */
-export function ActionForm({ action, values = {}, label, whenDone, className, children }: ActionFormProps) {
+export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
   const [state, submit] = useActionState(action, { values, errors: {} });
   const form = useRef<HTMLFormElement>(null);
 
@@ -36,7 +34,6 @@ export function ActionForm({ action, values = {}, label, whenDone, className, ch
     if (Object.keys(state.errors).length > 0) form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [state]);
 
-  if (state.isDone && whenDone) return <FormStateContext value={state}>{whenDone}</FormStateContext>;
   return (
     <FormStateContext value={state}>
       <form ref={form} action={submit} noValidate aria-label={label} className={className ?? "grid gap-5"}>

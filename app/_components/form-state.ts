@@ -18,8 +18,6 @@ export type FormState = Readonly<{
   /** A sentence about the whole form. */
   message?: Readonly<{ tone: "good" | "bad"; text: string }>;
   secret?: RevealedSecret;
-  /** The form has done its work and gives way to its `whenDone`. */
-  isDone?: boolean;
 }>;
 
 export type FormAction = (previous: FormState, data: FormData) => Promise<FormState>;

@@ -4,6 +4,7 @@ import { isServiceError, type ServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
 import type { FormState, FormValues } from "../_components/form-state.ts";
 import { signInPath } from "./next-path.ts";
+import { setPageStatus } from "./page-status.ts";
 import { SubmittedForm } from "./submitted-form.ts";
 
 export type FormOutcome = Readonly<{
@@ -14,7 +15,6 @@ export type FormOutcome = Readonly<{
   /** Messages of the form's own, beside the fields. */
   errors?: FormState["errors"];
   secret?: FormState["secret"];
-  isDone?: boolean;
 }>;
 
 export type SubmitOptions = Readonly<{
@@ -49,13 +49,13 @@ export async function submitForm(
       errors: outcome.errors ?? {},
       message: outcome.message ? { tone: "good", text: outcome.message } : undefined,
       secret: outcome.secret,
-      isDone: outcome.isDone,
     };
   } catch (error) {
     unstable_rethrow(error);
     if (page && isServiceError(error) && error.code === "reauthentication_required") {
       redirect(signInPath(page, { isReauthentication: true }));
     }
+    setPageStatus(isServiceError(error) ? error.status : isDatabaseDown(error) ? 503 : 500);
     return { values: form.echo(), isSubmitted: true, ...explain(error, form) };
   }
 }

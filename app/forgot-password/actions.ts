@@ -1,5 +1,6 @@
 "use server";
 
+import { redirect } from "next/navigation";
 import { forgotPassword } from "#core/accounts/users/forgot-password.ts";
 import type { FormState } from "../_components/form-state.ts";
 import { submitForm } from "../_server/form.ts";
@@ -7,7 +8,8 @@ import { requestOrigin } from "../_server/request-origin.ts";
 
 export async function forgotPasswordAction(_previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
-    await forgotPassword({ email: form.text("email") }, await requestOrigin());
-    return { isDone: true };
+    const email = form.text("email");
+    await forgotPassword({ email }, await requestOrigin());
+    redirect(`/forgot-password/sent?${new URLSearchParams({ email })}`);
   });
 }

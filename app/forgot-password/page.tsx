@@ -7,7 +7,6 @@ import { CardHeader } from "../_components/card-header.tsx";
 import { Field } from "../_components/field.client.tsx";
 import { SubmitButton } from "../_components/submit-button.client.tsx";
 import { forgotPasswordAction } from "./actions.ts";
-import { LinkSent } from "./link-sent.client.tsx";
 
 export const metadata: Metadata = { title: "Forgot password" };
 
@@ -16,7 +15,7 @@ export default function ForgotPasswordPage() {
     <CardFrame>
       <CardHeader title="Forgot your password?">We send you a link with which you choose a new one.</CardHeader>
       <div className="px-6 pt-5 pb-6">
-        <ActionForm action={forgotPasswordAction} whenDone={<LinkSent />}>
+        <ActionForm action={forgotPasswordAction}>
           <Field name="email" type="email" label="E-mail of your account" autoComplete="email" />
           <SubmitButton isWide>Send the link</SubmitButton>
         </ActionForm>

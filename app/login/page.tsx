@@ -7,18 +7,21 @@ import { CardFrame } from "../_components/card-frame.tsx";
 import { CardHeader } from "../_components/card-header.tsx";
 import { FormMessage } from "../_components/form-message.tsx";
 import { nextPath } from "../_server/next-path.ts";
-import type { PageQuery } from "../_server/page-query.ts";
+import { type PageQuery, textOf } from "../_server/page-query.ts";
 import { currentSession } from "../_server/session.ts";
 import { ReauthenticateForm } from "./reauthenticate-form.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
 
 export const metadata: Metadata = { title: "Sign in" };
 
+/** As much of `login_hint` as a username or an e-mail address can have. */
+const LOGIN_MAX_CHARACTERS = 320;
+
 /** What brought the person here, said above the form. */
-const notices: Record<string, string> = {
-  "account-ready": "Your account is ready. Sign in with the password that you chose.",
-  "password-changed": "Your password is changed. Sign in with the new one.",
-};
+const notices = new Map([
+  ["account-ready", "Your account is ready. Sign in with the password that you chose."],
+  ["password-changed", "Your password is changed. Sign in with the new one."],
+]);
 
 /**
  * @param searchParams `next`: a path of ours to go on to. `reauthenticate`: ask who is signed in for their password again (S113).
@@ -32,13 +35,13 @@ export default async function SignInPage({ searchParams }: Readonly<{ searchPara
   if (session && !("switch" in query)) redirect(next);
 
   const { BRAND_NAME } = env();
-  const notice = typeof query.notice === "string" ? notices[query.notice] : undefined;
+  const notice = notices.get(textOf(query.notice));
   return (
     <CardFrame>
       <CardHeader title={`Sign in to ${BRAND_NAME}`} />
       <div className="grid gap-5 px-6 pt-5 pb-6">
         {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <SignInForm next={next} login={typeof query.login_hint === "string" ? query.login_hint.slice(0, 320) : ""} />
+        <SignInForm next={next} login={textOf(query.login_hint).slice(0, LOGIN_MAX_CHARACTERS)} />
       </div>
       <CardFooter>
         New here?{" "}

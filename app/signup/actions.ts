@@ -1,5 +1,6 @@
 "use server";
 
+import { redirect } from "next/navigation";
 import { resendSignUpMail } from "#core/accounts/users/resend-sign-up-mail.ts";
 import { signUp } from "#core/accounts/users/sign-up.ts";
 import type { FormState } from "../_components/form-state.ts";
@@ -19,7 +20,7 @@ export async function signUpAction(_previous: FormState, data: FormData): Promis
       },
       await requestOrigin(),
     );
-    return { isDone: true, values: { email } };
+    redirect(`/signup/sent?${new URLSearchParams({ email })}`);
   });
 }
 

@@ -2,11 +2,10 @@ import { ActionForm } from "../_components/action-form.client.tsx";
 import { NewAccountFields } from "../_components/new-account-fields.tsx";
 import { SubmitButton } from "../_components/submit-button.client.tsx";
 import { signUpAction } from "./actions.ts";
-import { MailSent } from "./mail-sent.client.tsx";
 
 export function SignUpForm({ next }: Readonly<{ next: string }>) {
   return (
-    <ActionForm action={signUpAction} whenDone={<MailSent />}>
+    <ActionForm action={signUpAction}>
       <input type="hidden" name="next" value={next} />
       <NewAccountFields />
       <SubmitButton isWide>Create account</SubmitButton>

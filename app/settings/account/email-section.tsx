@@ -16,7 +16,7 @@ export function EmailSection({ user, isRecent }: EmailSectionProps) {
         Your address is <strong>{user.email}</strong>.
       </p>
       {isRecent ? (
-        <ActionForm action={changeEmailAction} className="grid max-w-reading gap-5" label="E-mail">
+        <ActionForm action={changeEmailAction} className="grid max-w-reading gap-5">
           <Field
             name="email"
             type="email"

@@ -9,7 +9,7 @@ import { PageHeader } from "../../_components/page-header.tsx";
 import { PasswordField } from "../../_components/password-field.client.tsx";
 import { SectionCard } from "../../_components/section-card.tsx";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import type { PageQuery } from "../../_server/page-query.ts";
+import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
 import { changePasswordAction, deleteAccountAction } from "./actions.ts";
 import { EmailSection } from "./email-section.tsx";
@@ -18,16 +18,15 @@ import { SessionsSection } from "./sessions-section.tsx";
 export const metadata: Metadata = { title: "Sign-in and sessions" };
 
 /** What just happened, said once after a redirect. */
-const notices: Record<string, string> = {
-  "email-changed": "Your e-mail address is changed.",
-  "session-ended": "That session is ended.",
-  "sessions-ended": "All other sessions are ended.",
-};
+const notices = new Map([
+  ["email-changed", "Your e-mail address is changed."],
+  ["session-ended", "That session is ended."],
+  ["sessions-ended", "All other sessions are ended."],
+]);
 
 export default async function AccountPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const session = await requireSession("/settings/account");
-  const { notice } = await searchParams;
-  const message = typeof notice === "string" ? notices[notice] : undefined;
+  const message = notices.get(textOf((await searchParams).notice));
   const { user } = session;
   return (
     <>
@@ -36,7 +35,7 @@ export default async function AccountPage({ searchParams }: Readonly<{ searchPar
         {message && <FormMessage tone="good">{message}</FormMessage>}
         <EmailSection user={user} isRecent={isRecentlyAuthenticated(session)} />
         <SectionCard title="Password" description="A new password ends all your other sessions.">
-          <ActionForm action={changePasswordAction} className="grid max-w-reading gap-5" label="Password">
+          <ActionForm action={changePasswordAction} className="grid max-w-reading gap-5">
             {/* Lets password managers know whose password changes. */}
             <input type="text" name="username" autoComplete="username" value={user.username} readOnly hidden />
             <PasswordField name="currentPassword" label="Present password" autoComplete="current-password" />

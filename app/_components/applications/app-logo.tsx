@@ -1,0 +1,11 @@
+import { Avatar, type AvatarProps } from "../avatar.tsx";
+
+export type AppLogoProps = Readonly<{
+  app: Readonly<{ name: string; logoId: string | null }>;
+  size?: AvatarProps["size"];
+}>;
+
+/** The logo of an app, from our own origin, or its initial. */
+export function AppLogo({ app, size = "md" }: AppLogoProps) {
+  return <Avatar kind="app" name={app.name} src={app.logoId ? `/images/${app.logoId}` : undefined} size={size} />;
+}

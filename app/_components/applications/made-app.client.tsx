@@ -1,0 +1,32 @@
+"use client";
+
+import type { ReactNode } from "react";
+import { useFormState } from "../action-form.client.tsx";
+import { ButtonLink } from "../button.tsx";
+import { Card } from "../card.tsx";
+import { CopyField } from "../copy-field.tsx";
+import { SecretOnce } from "../secret-once.tsx";
+
+/** The fields of the form, until the app is made and its secret takes their place. */
+export function MadeApp({ children }: Readonly<{ children: ReactNode }>) {
+  const { secret, values } = useFormState();
+  if (!secret) return children;
+  return (
+    <Card className="grid max-w-reading gap-5 p-5">
+      <h2>{text(values.name)} is ready</h2>
+      <CopyField label="Client ID" value={text(values.clientId)} />
+      <SecretOnce label={secret.label} value={secret.value}>
+        Keep it where only your server can read it.
+      </SecretOnce>
+      <div>
+        <ButtonLink variant="primary" href={text(values.page)}>
+          Go to the app
+        </ButtonLink>
+      </div>
+    </Card>
+  );
+}
+
+function text(value: string | readonly string[] | undefined): string {
+  return typeof value === "string" ? value : "";
+}

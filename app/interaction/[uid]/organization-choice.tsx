@@ -1,0 +1,90 @@
+import type { Scope } from "@keyhook/sdk";
+import { ChevronDown, Network } from "lucide-react";
+import type { ConsentRequest, RequestedOrganization } from "#core/oauth/consents/consent-request.ts";
+import { OrganizationRow } from "./organization-row.tsx";
+
+/** So many stand open; what is ticked always does. */
+const SHOWN_AT_FIRST = 6;
+
+/** How the scopes that cover organizations read there (brief §2.3, last line). */
+const reachSentences: Partial<Record<Scope, string>> = {
+  "read-repos": "read their repositories",
+  "read-billing": "see whether they have a payment method",
+};
+
+/** In which organizations the answer holds: none unless ticked, one by one or, as another answer, all (S31, S32). */
+export function OrganizationChoice({ request }: Readonly<{ request: ConsentRequest }>) {
+  const { organizations, isAllOrgs } = request;
+  if (organizations.length === 0) {
+    return (
+      <p className="border-line border-t px-6 py-4 text-muted text-small">You are in no organization, so it reaches none.</p>
+    );
+  }
+  const firsts = organizations.filter(({ isTicked }, index) => isTicked || index < SHOWN_AT_FIRST);
+  const rest = organizations.filter((each) => !firsts.includes(each));
+  return (
+    <fieldset className="border-line border-t px-6 pt-4 pb-5" aria-describedby="organizations-hint">
+      <legend className="contents">
+        <h2>In these organizations</h2>
+      </legend>
+      <p id="organizations-hint" className="text-muted text-small">
+        None unless you choose. {reachOf(request)}
+      </p>
+      <Rows organizations={firsts} />
+      {rest.length > 0 && (
+        <details className="group mt-2">
+          <summary className="flex items-center justify-between gap-3 rounded-control border border-line border-dashed px-3 py-2 text-small">
+            <span>
+              {rest.length} more {rest.length === 1 ? "organization" : "organizations"}
+            </span>
+            <ChevronDown className="size-4 text-muted group-open:rotate-180" aria-hidden="true" />
+          </summary>
+          <Rows organizations={rest} />
+        </details>
+      )}
+      <AllOrganizations isTicked={isAllOrgs} />
+    </fieldset>
+  );
+}
+
+function Rows({ organizations }: Readonly<{ organizations: readonly RequestedOrganization[] }>) {
+  return (
+    <ul className="mt-2 grid gap-2">
+      {organizations.map((organization) => (
+        <OrganizationRow key={organization.id} organization={organization} />
+      ))}
+    </ul>
+  );
+}
+
+function AllOrganizations({ isTicked }: Readonly<{ isTicked: boolean }>) {
+  return (
+    <label className="mt-3 flex items-start gap-3 border-line border-t px-3 pt-3">
+      <Network className="mt-1 size-4 shrink-0 text-muted" aria-hidden="true" />
+      <span className="min-w-0 flex-1">
+        <span id="all-organizations-label" className="block">
+          All current and future organizations
+        </span>
+        <span id="all-organizations-hint" className="block text-muted text-small">
+          Also those that you join later, whatever is ticked above.
+        </span>
+      </span>
+      <input
+        type="checkbox"
+        name="all_organizations"
+        value="1"
+        defaultChecked={isTicked}
+        aria-labelledby="all-organizations-label"
+        aria-describedby="all-organizations-hint"
+        className="mt-1 size-4 shrink-0"
+      />
+    </label>
+  );
+}
+
+/** "It sees your role in those, and may read their repositories, as far as you may yourself." */
+function reachOf({ scopes, alreadyGranted }: ConsentRequest): string {
+  const reach = [...scopes, ...alreadyGranted].flatMap(({ scope }) => reachSentences[scope] ?? []);
+  if (reach.length === 0) return "It sees that you are in those, and your role.";
+  return `It sees your role in those and may ${reach.join(" and ")}, as far as you may yourself.`;
+}

@@ -1,0 +1,51 @@
+import { headers } from "next/headers";
+import { cache } from "react";
+import { isServiceError } from "#core/errors.ts";
+import { type ConsentRequest, readConsentRequest } from "#core/oauth/consents/consent-request.ts";
+import { finishLogin, type LoginStep } from "#core/oauth/finish-login.ts";
+import { findAnsweredUrl, type InteractionCookies, readInteraction } from "#core/oauth/interaction.ts";
+import { signInPath } from "../../_server/next-path.ts";
+import { currentSession, type SiteSession } from "../../_server/session.ts";
+
+export type ConsentPage =
+  | { step: "ask"; request: ConsentRequest; session: SiteSession }
+  /** There is nothing to ask here, or not yet: the browser goes there. */
+  | { step: "go"; url: string }
+  | { step: "gone" };
+
+/** What the page of an interaction has to do; once a request, since telling the engine of a sign-in happens once. */
+export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> => {
+  const at = await interactionCookies(uid);
+  try {
+    const session = await currentSession();
+    const interaction = await readInteraction(at);
+    const login = await finishLogin(at, interaction, session);
+    if (login.step === "none" && session) {
+      return { step: "ask", request: await readConsentRequest(interaction, session), session };
+    }
+    return { step: "go", url: nextAddress(uid, login) };
+  } catch (error) {
+    if (!isServiceError(error) || error.code !== "gone") throw error;
+    const url = await findAnsweredUrl(at);
+    return url ? { step: "go", url } : { step: "gone" };
+  }
+});
+
+/** The engine knows an interaction by a signed cookie, whose path is the page's own. */
+export async function interactionCookies(uid: string): Promise<InteractionCookies> {
+  return { uid, cookie: (await headers()).get("cookie") ?? "" };
+}
+
+export function interactionPath(uid: string): string {
+  return `/interaction/${encodeURIComponent(uid)}`;
+}
+
+function nextAddress(uid: string, login: LoginStep): string {
+  if (login.step === "restart" || login.step === "continue") return login.url;
+  const isReauthentication = login.step === "sign-in" && login.isRepeat;
+  const loginHint = login.step === "sign-in" ? login.loginHint : undefined;
+  return (
+    signInPath(interactionPath(uid), { isReauthentication }) +
+    (loginHint ? `&${new URLSearchParams({ login_hint: loginHint })}` : "")
+  );
+}

@@ -1,0 +1,37 @@
+import type { Scope } from "@keyhook/sdk";
+import {
+  BookOpen,
+  CircleUserRound,
+  Cpu,
+  CreditCard,
+  FileKey,
+  FilePen,
+  FolderCog,
+  FolderPlus,
+  IdCard,
+  Library,
+  LibraryBig,
+  type LucideIcon,
+  Mail,
+  MessagesSquare,
+  Sparkles,
+  Webhook,
+} from "lucide-react";
+
+export const scopeIcons: Record<Scope, LucideIcon> = {
+  openid: IdCard,
+  profile: CircleUserRound,
+  email: Mail,
+  "read-billing": CreditCard,
+  "read-repos": BookOpen,
+  "gated-repos": FileKey,
+  "read-collections": Library,
+  "contribute-repos": FolderPlus,
+  "write-repos": FilePen,
+  "manage-repos": FolderCog,
+  "write-collections": LibraryBig,
+  "inference-api": Sparkles,
+  jobs: Cpu,
+  webhooks: Webhook,
+  "write-discussions": MessagesSquare,
+};
