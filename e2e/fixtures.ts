@@ -24,12 +24,19 @@ type Fixtures = {
   signInAt: (site: SampleSite, person: Person) => Promise<void>;
 };
 
-export const test = base.extend<Fixtures, { demo: Demo }>({
+type WorkerFixtures = {
+  demo: Demo;
+  /** Somebody new, for specs that only look. */
+  newcomer: Person;
+};
+
+export const test = base.extend<Fixtures, WorkerFixtures>({
   demo: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads which fixtures are wanted from this pattern.
     async ({}, use) => use(JSON.parse(process.env.KEYHOOK_E2E_DEMO ?? "")),
     { scope: "worker" },
   ],
+  newcomer: [async ({ demo }, use) => use(await makePerson(demo)), { scope: "worker" }],
   baseURL: ({ demo }, use) => use(demo.origin),
   person: async ({ demo }, use) => use(await makePerson(demo)),
   another: async ({ demo }, use) => use(await makePerson(demo)),

@@ -30,6 +30,8 @@ export async function forEachLook(
     await page.setViewportSize({ width, height: HEIGHT });
     for (const theme of THEMES) {
       await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      // Colours that are still on their way to the other theme are not what people see.
+      await page.evaluate(() => Promise.allSettled(document.getAnimations().map(({ finished }) => finished)));
       await look({ theme, width });
     }
   }

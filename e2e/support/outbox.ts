@@ -1,0 +1,24 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "@playwright/test";
+import type { Demo } from "./demo.ts";
+
+/** The link in a letter to `recipient`, once the worker has written one into the outbox: the path within the service. */
+export async function readLinkTo({ environment, origin }: Demo, recipient: string): Promise<string> {
+  const outbox = join(environment.DATA_DIR ?? "", "outbox");
+  let link: string | undefined;
+  await expect(() => {
+    const letters = existsSync(outbox) ? readdirSync(outbox).filter((name) => name.endsWith(".eml")) : [];
+    const letter = letters.map((name) => decode(readFileSync(join(outbox, name), "utf8"))).find((text) => isTo(text, recipient));
+    link = new RegExp(`${origin}(/\\S+)`).exec(letter ?? "")?.[1];
+    expect(link, `a letter to ${recipient} with a link`).toBeDefined();
+  }).toPass({ timeout: 15_000 });
+  return link ?? "";
+}
+
+const isTo = (letter: string, recipient: string): boolean => new RegExp(`^To: .*${recipient}`, "im").test(letter);
+
+/** Takes quoted-printable back: soft line breaks and escaped bytes (RFC 2045 §6.7). */
+function decode(letter: string): string {
+  return letter.replace(/=\r?\n/g, "").replace(/=([0-9A-F]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

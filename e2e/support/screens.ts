@@ -1,0 +1,184 @@
+import { randomBytes } from "node:crypto";
+import type { Page } from "@playwright/test";
+import { admin } from "./admin.ts";
+import { ConnectedApps } from "./connected-apps.ts";
+import type { Demo } from "./demo.ts";
+import { readLinkTo } from "./outbox.ts";
+import { PermissionsModal } from "./permissions-modal.ts";
+import { SampleSite } from "./sample-site.ts";
+import { type Person, SignInPage } from "./sign-in-page.ts";
+
+/** What a screen needs to be reached. */
+export type Visit = {
+  page: Page;
+  demo: Demo;
+  /** Somebody new, with nothing of their own yet. */
+  newcomer: Person;
+};
+
+export type Screen = { name: string; open: (visit: Visit) => Promise<void> };
+
+/** Every screen there is, signed out and in, empty and full. */
+export const screens: Screen[] = [
+  ...[
+    at("start", "/"),
+    at("sign-in", "/login"),
+    at("sign-up", "/signup"),
+    at("forgot-password", "/forgot-password"),
+    at("reset-password-expired", "/reset-password/no-such-token"),
+    at("verify-email-expired", "/verify-email/no-such-token"),
+    at("invitation-expired", "/invitations/no-such-token"),
+    at("setup-expired", "/setup/no-such-token"),
+    at("not-found", "/no-such/page"),
+    at("authorization-error", "/oauth/authorize?client_id=no-such-app"),
+    at("signed-out", "/oauth/logout/success"),
+  ],
+  { name: "sign-in-refused", open: async ({ page }) => refuseSignIn(page) },
+  { name: "sign-up-sent", open: async ({ page }) => void (await signUp(page)) },
+  { name: "verify-email", open: async ({ page, demo }) => void (await page.goto(await readLinkTo(demo, await signUp(page)))) },
+  { name: "forgot-password-sent", open: async ({ page, newcomer }) => forgetPassword(page, newcomer.email) },
+  {
+    name: "reset-password",
+    async open({ page, demo }) {
+      await forgetPassword(page, "jonas@example.test");
+      await page.goto(await readLinkTo(demo, "jonas@example.test"));
+    },
+  },
+
+  ...[
+    as("newcomer", "start-newcomer", "/"),
+    as("newcomer", "profile", "/settings/profile"),
+    as("newcomer", "account", "/settings/account"),
+    as("newcomer", "connected-apps-empty", "/settings/connected-applications"),
+    as("newcomer", "apps-empty", "/settings/applications"),
+    as("newcomer", "app-new", "/settings/applications/new"),
+    as("newcomer", "tokens-empty", "/settings/tokens"),
+    as("newcomer", "organization-new", "/organizations/new"),
+    as("newcomer", "reauthenticate", "/login?reauthenticate=1&next=/settings/account"),
+    as("newcomer", "sign-out", "/logout"),
+    as("mara", "start-member", "/"),
+    as("mara", "person", "/mara"),
+    as("aiko", "organization", "/tidepool"),
+    as("aiko", "organization-settings", "/organizations/tidepool/settings"),
+    as("aiko", "apps", "/settings/applications"),
+  ],
+  {
+    name: "app",
+    async open(visit) {
+      await signIn(visit, "aiko");
+      await visit.page.goto("/settings/applications");
+      await visit.page.getByRole("link", { name: /Paper Lantern/ }).click();
+      await visit.page.getByRole("heading", { level: 1, name: /Paper Lantern/ }).waitFor();
+    },
+  },
+  {
+    name: "tokens",
+    async open(visit) {
+      await admin(visit.demo, "token", "create", "--user", "mara", "--scopes", "read-repos write-repos", "--expires", "30");
+      await signIn(visit, "mara");
+      await visit.page.goto("/settings/tokens");
+    },
+  },
+
+  { name: "consent-no-organizations", open: async (visit) => askConsent(visit, "newcomer") },
+  { name: "consent", open: async (visit) => askConsent(visit, "mara", { organization: visit.demo.organizations.tidepool?.id }) },
+  {
+    name: "consent-repeated",
+    async open(visit) {
+      await connect(visit, "aiko");
+      await lantern(visit).ask({ scopes: ["email", "read-repos", "write-discussions"] });
+      await new PermissionsModal(visit.page).authorizeButton.waitFor();
+    },
+  },
+  {
+    name: "connected-apps",
+    async open(visit) {
+      await connect(visit, "jonas");
+      await new ConnectedApps(visit.page).open();
+    },
+  },
+  {
+    name: "sign-out-asked-by-app",
+    async open(visit) {
+      await connect(visit, "jonas");
+      await lantern(visit).signOut();
+      await visit.page.getByRole("button", { name: "Sign out", exact: true }).waitFor();
+    },
+  },
+  { name: "sample-server-side", open: async (visit) => lantern(visit).open() },
+  { name: "sample-server-side-signed-in", open: async (visit) => connect(visit, "jonas") },
+  { name: "sample-in-browser", open: async ({ page, demo }) => void (await page.goto(demo.sites.inBrowser)) },
+];
+
+function at(name: string, path: string): Screen {
+  return { name, open: async ({ page }) => void (await page.goto(path)) };
+}
+
+function as(who: string, name: string, path: string): Screen {
+  return {
+    name,
+    async open(visit) {
+      await signIn(visit, who);
+      await visit.page.goto(path);
+    },
+  };
+}
+
+/** @param who `newcomer`, or the username of one of the demo's people */
+function account({ demo, newcomer }: Visit, who: string): Pick<Person, "username" | "password"> {
+  return who === "newcomer" ? newcomer : { username: who, password: demo.password };
+}
+
+async function signIn(visit: Visit, who: string): Promise<void> {
+  await visit.page.goto("/login");
+  await new SignInPage(visit.page).signIn(account(visit, who));
+  await visit.page.waitForURL((url) => url.pathname !== "/login");
+}
+
+const lantern = ({ page, demo }: Visit) => new SampleSite(page, { kind: "server side", url: demo.sites.serverSide });
+
+async function askConsent(visit: Visit, who: string, { organization }: { organization?: string } = {}): Promise<void> {
+  const site = lantern(visit);
+  await site.open();
+  await site.ask({ organization, scopes: ["email", "read-repos", "write-discussions"], showPage: "always, to decide anew" });
+  await new SignInPage(visit.page).signIn(account(visit, who));
+  await new PermissionsModal(visit.page).authorizeButton.waitFor();
+}
+
+/** Signs in at the sample site; whoever has been there before passes without the modal. */
+async function connect(visit: Visit, who: string): Promise<void> {
+  const site = lantern(visit);
+  const { authorizeButton } = new PermissionsModal(visit.page);
+  await site.open();
+  await site.signInButton.click();
+  await new SignInPage(visit.page).signIn(account(visit, who));
+  await authorizeButton.or(site.callApiButton).waitFor();
+  if (await authorizeButton.isVisible()) await authorizeButton.click();
+  await site.callApiButton.waitFor();
+}
+
+async function refuseSignIn(page: Page): Promise<void> {
+  await page.goto("/login");
+  await new SignInPage(page).signIn({ username: "mara", password: "not the password" });
+  await page.getByRole("alert").first().waitFor();
+}
+
+/** @returns the address to which the letter goes */
+async function signUp(page: Page): Promise<string> {
+  const username = `n${randomBytes(5).toString("hex")}`;
+  const email = `${username}@example.test`;
+  await page.goto("/signup");
+  await page.getByLabel("Username").fill(username);
+  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(randomBytes(12).toString("hex"));
+  await page.getByRole("button", { name: "Create account" }).click();
+  await page.getByText(email).waitFor();
+  return email;
+}
+
+async function forgetPassword(page: Page, email: string): Promise<void> {
+  await page.goto("/forgot-password");
+  await page.getByLabel("E-mail of your account").fill(email);
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await page.getByText(email).waitFor();
+}
