@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Page } from "@playwright/test";
+import { expect, type Page } from "@playwright/test";
 import { admin } from "./admin.ts";
 import { ConnectedApps } from "./connected-apps.ts";
 import type { Demo } from "./demo.ts";
@@ -29,8 +29,8 @@ export const screens: Screen[] = [
     at("verify-email-expired", "/verify-email/no-such-token"),
     at("invitation-expired", "/invitations/no-such-token"),
     at("setup-expired", "/setup/no-such-token"),
-    at("not-found", "/no-such/page"),
-    at("authorization-error", "/oauth/authorize?client_id=no-such-app"),
+    at("not-found", "/no-such/page", 404),
+    at("authorization-error", "/oauth/authorize?client_id=no-such-app", 400),
     at("signed-out", "/oauth/logout/success"),
   ],
   { name: "sign-in-refused", open: async ({ page }) => refuseSignIn(page) },
@@ -110,8 +110,9 @@ export const screens: Screen[] = [
   { name: "sample-in-browser", open: async ({ page, demo }) => void (await page.goto(demo.sites.inBrowser)) },
 ];
 
-function at(name: string, path: string): Screen {
-  return { name, open: async ({ page }) => void (await page.goto(path)) };
+/** @param status of the answer: a screen that is missing must not pass for one that is well made. */
+function at(name: string, path: string, status = 200): Screen {
+  return { name, open: ({ page }) => go(page, path, status) };
 }
 
 function as(who: string, name: string, path: string): Screen {
@@ -119,9 +120,14 @@ function as(who: string, name: string, path: string): Screen {
     name,
     async open(visit) {
       await signIn(visit, who);
-      await visit.page.goto(path);
+      await go(visit.page, path);
     },
   };
+}
+
+async function go(page: Page, path: string, status = 200): Promise<void> {
+  const answer = await page.goto(path);
+  expect(answer?.status(), `status of ${path}`).toBe(status);
 }
 
 /** @param who `newcomer`, or the username of one of the demo's people */
