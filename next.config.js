@@ -1,7 +1,7 @@
 /** Where the protocol lives on a host without server.ts, which takes these paths before Next sees them. */
 const protocolPaths = ["/oauth/:path*", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"];
 
-/** What S23 asks of every page, for such a host too; server.ts adds the policy for scripts. */
+/** What S23 asks of every page, for such a host only: server.ts gives its own, which these would take the place of. */
 const pageHeaders = [
   { key: "Content-Security-Policy", value: "frame-ancestors 'none'" },
   { key: "X-Frame-Options", value: "DENY" },
@@ -21,5 +21,7 @@ export default {
   typescript: { ignoreBuildErrors: true },
   experimental: { serverActions: { bodySizeLimit: "6mb" } },
   rewrites: async () => protocolPaths.map((source) => ({ source, destination: `/api/oidc${source}` })),
-  headers: async () => [{ source: "/:path*", headers: pageHeaders }],
+  headers: async () => [
+    { source: "/:path*", missing: [{ type: "header", key: "x-keyhook-client-address" }], headers: pageHeaders },
+  ],
 };
