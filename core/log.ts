@@ -2,8 +2,18 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { type Logger, pino } from "pino";
 import { env } from "./env.ts";
 
-/** The request that is being answered; its id is on every line logged meanwhile and in the `X-Request-Id` header. */
-export const requestContext = new AsyncLocalStorage<{ requestId: string }>();
+/** The request that is being answered. */
+export type RequestContext = {
+  /** On every line logged meanwhile and in the `X-Request-Id` header. */
+  requestId: string;
+  /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */
+  pageStatus?: number;
+};
+
+// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+const keeper = globalThis as typeof globalThis & { keyhookRequestContext?: AsyncLocalStorage<RequestContext> };
+keeper.keyhookRequestContext ??= new AsyncLocalStorage();
+export const requestContext = keeper.keyhookRequestContext;
 
 // Whatever is logged by mistake must not carry a credential: names are cut here, in one place (S55, S130).
 const secretNames = [
@@ -29,7 +39,12 @@ export function log(): Logger {
   root ??= pino({
     level: env().LOG_LEVEL,
     redact: { paths: secretNames.flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]), censor: "[redacted]" },
-    mixin: () => requestContext.getStore() ?? {},
+    mixin: withRequestId,
   });
   return root;
+}
+
+function withRequestId(): { requestId?: string } {
+  const context = requestContext.getStore();
+  return context ? { requestId: context.requestId } : {};
 }

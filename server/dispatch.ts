@@ -5,6 +5,7 @@ import { handleApi } from "../api/index.ts";
 import { isCrossSite } from "./is-cross-site.ts";
 import type { Target } from "./parse-target.ts";
 import { allowPageScripts } from "./protect-response.ts";
+import { isScriptless, removeScripts } from "./remove-scripts.ts";
 import { databaseAway, sendFailure } from "./send.ts";
 
 export type Door = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
@@ -24,7 +25,7 @@ export function dispatch(
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
   if (pathname.startsWith("/_next/")) return next(req, res);
-  return dispatchPage(next, req, res);
+  return dispatchPage(next, req, res, pathname);
 }
 
 /** The protocol (core/oauth). */
@@ -34,13 +35,14 @@ export const isProtocol = (pathname: string): boolean => pathname.startsWith("/o
 export const isApi = (pathname: string): boolean =>
   (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) || /^\/(images|avatars)\//.test(pathname);
 
-async function dispatchPage(next: Door, req: IncomingMessage, res: ServerResponse): Promise<void> {
+async function dispatchPage(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
   if (isCrossSite(req))
     return sendFailure(req, res, { status: 403, error: "forbidden", description: "This form was sent from another site" });
   if (Number(req.headers["content-length"] ?? 0) > MAX_ACTION_BYTES)
     return sendFailure(req, res, { status: 413, error: "payload_too_large", description: "That is too large" });
   // Next answers a failed page with 500; a database that is away for a moment is 503.
   if (!(await isDatabaseUp())) return sendFailure(req, res, databaseAway);
-  allowPageScripts(req, res);
+  if (isScriptless(pathname)) removeScripts(req, res);
+  else allowPageScripts(req, res);
   return next(req, res);
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { env } from "#core/env.ts";
+import { requestContext } from "#core/log.ts";
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
@@ -21,6 +22,8 @@ export function protectResponse(res: ServerResponse): void {
       res.setHeader("Referrer-Policy", "no-referrer");
       res.setHeader("X-Frame-Options", "DENY");
       if (!res.hasHeader("Content-Security-Policy")) res.setHeader("Content-Security-Policy", contentSecurityPolicy());
+      const pageStatus = requestContext.getStore()?.pageStatus;
+      if (status === 200 && pageStatus) return Reflect.apply(writeHead, res, [pageStatus]) as ServerResponse;
     }
     return Reflect.apply(writeHead, res, reason === undefined ? [status] : [status, reason]) as ServerResponse;
   } as typeof res.writeHead;
@@ -28,15 +31,20 @@ export function protectResponse(res: ServerResponse): void {
 
 /** Lets the scripts that Next writes into this page run, and no other: Next reads the nonce from the request's header. */
 export function allowPageScripts(req: IncomingMessage, res: ServerResponse): void {
-  const policy = contentSecurityPolicy(randomBytes(16).toString("base64"));
+  const nonce = randomBytes(16).toString("base64");
+  const isDevelopment = env().NODE_ENV === "development";
+  const policy = contentSecurityPolicy(`'self' 'nonce-${nonce}' 'strict-dynamic'${isDevelopment ? " 'unsafe-eval'" : ""}`);
   req.headers["content-security-policy"] = policy;
   res.setHeader("Content-Security-Policy", policy);
 }
 
+/** Lets no script run on this page, whoever wrote it (server/remove-scripts.ts). */
+export function forbidPageScripts(res: ServerResponse): void {
+  res.setHeader("Content-Security-Policy", contentSecurityPolicy("'none'"));
+}
+
 /** No `form-action`: browsers apply it to redirects too, and a consent form ends with one to the third party's site. */
-function contentSecurityPolicy(nonce?: string): string {
-  const isDevelopment = env().NODE_ENV === "development";
-  const scripts = nonce ? `'self' 'nonce-${nonce}' 'strict-dynamic'${isDevelopment ? " 'unsafe-eval'" : ""}` : "'self'";
+function contentSecurityPolicy(scripts = "'self'"): string {
   return [
     "default-src 'self'",
     `script-src ${scripts}`,

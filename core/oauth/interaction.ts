@@ -30,13 +30,27 @@ const RUN_OUT = "This sign-in was finished elsewhere or has run out. Go back to 
  * @throws ServiceError `gone` when it has run out, was answered already, or belongs to another browser (S25).
  */
 export async function readInteraction(at: InteractionCookies): Promise<Interaction> {
+  const interaction = await findInteraction(at);
+  if (!interaction || interaction.result) throw new ServiceError("gone", RUN_OUT);
+  return interaction;
+}
+
+/**
+ * Where a browser goes on whose answer was taken, but which has not left yet: somebody pressed the button twice. The second
+ * answer does not count, and must not strand them either.
+ */
+export async function findAnsweredUrl(at: InteractionCookies): Promise<string | undefined> {
+  const interaction = await findInteraction(at);
+  return interaction?.result ? interaction.returnTo : undefined;
+}
+
+async function findInteraction(at: InteractionCookies): Promise<Interaction | undefined> {
   const provider = await currentProvider();
   try {
     const interaction = (await provider.interactionDetails(...shim(at))) as Interaction;
-    if (interaction.uid !== at.uid || interaction.result) throw new ServiceError("gone", RUN_OUT);
-    return interaction;
+    return interaction.uid === at.uid ? interaction : undefined;
   } catch (error) {
-    if (error instanceof errors.SessionNotFound) throw new ServiceError("gone", RUN_OUT, { cause: error });
+    if (error instanceof errors.SessionNotFound) return undefined;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { describeScope, isScope, type OrganizationRole, type Scope, type ScopeGr
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
-import { clientFingerprint, isLoopbackHost } from "../client-identity.ts";
+import { clientFingerprint, isRedirectUriBoundToClient } from "../client-identity.ts";
 import type { Interaction } from "../interaction.ts";
 import { ACCESS_TOKEN_SECONDS } from "../lifetimes.ts";
 import { parseOrgIds } from "../org-ids.ts";
@@ -12,35 +12,39 @@ import { type Consent, readConsent } from "./find-consent.ts";
 
 /** Everything that the permissions modal shows and that a submitted answer is checked against (S26, S33). */
 export type ConsentRequest = {
-  app: {
-    clientId: string;
-    name: string;
-    logoId: string | null;
-    /** Who answers for the app: a person or an organization here. */
-    owner: { handle: string; name: string } | null;
-    homepageHost: string | null;
-    homepageUrl: string | null;
-    isVerified: boolean;
-  };
+  app: RequestingApp;
   /** Asked for now, in the order of the page. */
   scopes: RequestedScope[];
   /** Granted earlier and not asked again. */
   alreadyGranted: { scope: Scope; sentence: string }[];
+  /** All that the person is in: those asked for first, then those granted earlier, then the rest, each by name. */
   organizations: RequestedOrganization[];
-  /** Whether the choice of organizations means anything for the scopes of this request. */
-  isOrganizationChoiceShown: boolean;
+  /** "All current and future organizations" was the answer before. */
   isAllOrgs: boolean;
-  redirectHost: string;
-  /** The app only ever receives within the device: anybody's program could be behind it (S27). */
-  isLoopbackOnly: boolean;
+  /** Where the browser goes afterwards: a host, or the private-use scheme of an app on the device (RFC 8252 §7.1). */
+  redirectTarget: string;
+  /** The answer goes to a program on the person's own device; any program there could be behind it (S27). */
+  isOnDevice: boolean;
   accessTokenSeconds: number;
   /** The app stays signed in without the person, until they revoke it. */
   isOffline: boolean;
-  isRepeat: boolean;
-  /** What may be stored as asked for. */
-  requested: Scope[];
-  previous: Consent | undefined;
+  /** The person has agreed to this app before, and it has changed its name, logo or redirect URIs since (S36). */
+  isChanged: boolean;
+  /** The standing consent that the answer adds to; undefined when everything is asked from the start. */
+  standing: Consent | undefined;
   fingerprint: string;
+};
+
+export type RequestingApp = {
+  clientId: string;
+  name: string;
+  logoId: string | null;
+  /** Who answers for the app: a person or an organization here. */
+  owner: { handle: string; name: string } | null;
+  /** What the app says of itself; nobody has checked it unless the app is verified. */
+  homepageUrl: string | null;
+  homepageHost: string | null;
+  isVerified: boolean;
 };
 
 export type RequestedScope = {
@@ -49,6 +53,8 @@ export type RequestedScope = {
   note?: string;
   group: ScopeGroup;
   isDangerous: boolean;
+  /** Whether it also reaches into the organizations that are ticked (brief §2.3). */
+  coversOrganizations: boolean;
   /** Cannot be unticked. */
   isRequired: boolean;
   isTicked: boolean;
@@ -58,7 +64,9 @@ export type RequestedOrganization = {
   id: string;
   name: string;
   fullName: string;
+  avatarId: string | null;
   role: OrganizationRole;
+  /** Named by the request's `orgIds`. */
   isAskedFor: boolean;
   isAlreadyGranted: boolean;
   isTicked: boolean;
@@ -79,80 +87,89 @@ export async function readConsentRequest(interaction: Interaction, session: Site
   if (!client || !app) throw new ServiceError("gone", "This app was removed a moment ago.");
 
   const asked = String(params.scope ?? "").split(" ");
-  const requested = asked.filter(isScope);
+  const requested = [...new Set(asked.filter(isScope))];
   const fingerprint = clientFingerprint(client);
-  // After the app has changed its looks everything is asked anew (S36); so it is when the app asks for the page itself.
-  const isAnew =
-    previous?.clientFingerprint !== fingerprint ||
-    String(params.prompt ?? "")
-      .split(" ")
-      .includes("consent");
-  const granted = isAnew ? [] : (previous?.scopes ?? []);
-  const redirect = URL.parse(String(params.redirect_uri));
-  const homepage = app.homepageUrl ? URL.parse(app.homepageUrl) : null;
+  const isChanged = previous !== undefined && previous.clientFingerprint !== fingerprint;
+  // What was allowed to the app as it was then says nothing about the app as it is now.
+  const standing = isChanged ? undefined : previous;
+  // With prompt=consent the app wants the whole question shown, the earlier answers ticked.
+  const isAnew = String(params.prompt ?? "")
+    .split(" ")
+    .includes("consent");
+  const granted = isAnew ? [] : (standing?.scopes ?? []);
+  const redirectUri = String(params.redirect_uri);
+  const redirect = URL.parse(redirectUri);
   return {
-    app: {
-      clientId,
-      name: app.name,
-      logoId: app.logoId,
-      owner: await readOwner(app),
-      homepageHost: homepage?.host ?? null,
-      homepageUrl: app.homepageUrl,
-      isVerified: app.verifiedAt !== null,
-    },
+    app: await readApp(app),
     scopes: requested
       .filter((scope) => !granted.includes(scope))
-      .map((scope) => requestedScope(scope, previous))
+      .map((scope) => requestedScope(scope, standing))
       .sort((a, b) => groupOrder.indexOf(a.group) - groupOrder.indexOf(b.group)),
     alreadyGranted: requested
       .filter((scope) => granted.includes(scope))
       .map((scope) => ({ scope, sentence: describeScope(scope).sentence })),
-    organizations: await readOrganizations(session.user.id, parseOrgIds(String(params.orgIds ?? "")), previous),
-    isOrganizationChoiceShown: true,
-    isAllOrgs: previous?.isAllOrgs ?? false,
-    redirectHost: redirect?.host || (redirect?.protocol ?? ""),
-    isLoopbackOnly: (client.redirectUris ?? []).every((uri) => isLoopbackHost(URL.parse(uri)?.hostname ?? "")),
+    organizations: await readOrganizations(session.user.id, parseOrgIds(String(params.orgIds ?? "")), standing),
+    isAllOrgs: standing?.isAllOrgs ?? false,
+    redirectTarget: redirect?.host || (redirect?.protocol ?? ""),
+    isOnDevice: !isRedirectUriBoundToClient(redirectUri),
     accessTokenSeconds: app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS,
     isOffline: asked.includes(OFFLINE_ACCESS) || app.isRefreshAllowed,
-    isRepeat: previous !== undefined,
-    requested,
-    previous,
+    isChanged,
+    standing,
     fingerprint,
   };
 }
 
-function requestedScope(scope: Scope, previous: Consent | undefined): RequestedScope {
-  const { sentence, note, group, isDangerous } = describeScope(scope);
+function requestedScope(scope: Scope, standing: Consent | undefined): RequestedScope {
+  const { sentence, note, group, isDangerous = false, coversOrganizations = false } = describeScope(scope);
   const isRequired = requiredScopes.includes(scope);
-  const isTicked = isRequired || !previous?.declinedScopes.includes(scope);
-  return { scope, sentence, note, group, isDangerous: isDangerous ?? false, isRequired, isTicked };
+  const isTicked = isRequired || !standing?.declinedScopes.includes(scope);
+  return { scope, sentence, note, group, isDangerous, coversOrganizations, isRequired, isTicked };
 }
 
-async function readOwner(app: { ownerUserId: string | null; ownerOrgId: string | null }) {
-  if (app.ownerOrgId) {
-    const org = await db().organization.findUnique({ where: { id: app.ownerOrgId }, select: { name: true, fullName: true } });
+type AppRow = Pick<RequestingApp, "clientId" | "name" | "logoId" | "homepageUrl"> & {
+  ownerUserId: string | null;
+  ownerOrgId: string | null;
+  verifiedAt: Date | null;
+};
+
+async function readApp(app: AppRow): Promise<RequestingApp> {
+  return {
+    clientId: app.clientId,
+    name: app.name,
+    logoId: app.logoId,
+    owner: await readOwner(app),
+    homepageUrl: app.homepageUrl,
+    homepageHost: (app.homepageUrl && URL.parse(app.homepageUrl)?.host) || null,
+    isVerified: app.verifiedAt !== null,
+  };
+}
+
+async function readOwner({ ownerUserId, ownerOrgId }: AppRow): Promise<RequestingApp["owner"]> {
+  if (ownerOrgId) {
+    const org = await db().organization.findUnique({ where: { id: ownerOrgId }, select: { name: true, fullName: true } });
     return org && { handle: org.name, name: org.fullName };
   }
-  if (!app.ownerUserId) return null;
-  const user = await db().user.findUnique({ where: { id: app.ownerUserId }, select: { username: true, fullName: true } });
+  if (!ownerUserId) return null;
+  const user = await db().user.findUnique({ where: { id: ownerUserId }, select: { username: true, fullName: true } });
   return user && { handle: user.username, name: user.fullName };
 }
 
 async function readOrganizations(
   userId: string,
   askedFor: string[],
-  previous: Consent | undefined,
+  standing: Consent | undefined,
 ): Promise<RequestedOrganization[]> {
   const memberships = await db().membership.findMany({
     where: { userId },
-    include: { org: { select: { id: true, name: true, fullName: true } } },
+    include: { org: { select: { id: true, name: true, fullName: true, avatarId: true } } },
     orderBy: { org: { name: "asc" } },
   });
   return memberships
     .map(({ org, role }) => {
       const isAskedFor = askedFor.includes(org.id);
-      const isAlreadyGranted = previous !== undefined && (previous.isAllOrgs || previous.orgIds.includes(org.id));
+      const isAlreadyGranted = standing !== undefined && (standing.isAllOrgs || standing.orgIds.includes(org.id));
       return { ...org, role: role as OrganizationRole, isAskedFor, isAlreadyGranted, isTicked: isAskedFor || isAlreadyGranted };
     })
-    .sort((a, b) => Number(b.isAskedFor) - Number(a.isAskedFor));
+    .sort((a, b) => Number(b.isAskedFor) - Number(a.isAskedFor) || Number(b.isTicked) - Number(a.isTicked));
 }

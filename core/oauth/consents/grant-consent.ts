@@ -67,11 +67,11 @@ function checkAnswer(request: ConsentRequest, answer: ConsentAnswer): Chosen {
   }
   const ticked = request.scopes.filter((each) => each.isRequired || answer.scopes.includes(each.scope)).map(({ scope }) => scope);
   const declined = offered.filter((scope) => !ticked.includes(scope));
-  const { previous } = request;
+  const { standing } = request;
   const kept = (scopes: string[] | undefined) => (scopes ?? []).filter(isScope).filter((scope) => !offered.includes(scope));
   return {
-    scopes: [...new Set([...kept(previous?.scopes), ...ticked])],
-    declinedScopes: [...new Set([...kept(previous?.declinedScopes), ...declined])],
+    scopes: [...new Set([...kept(standing?.scopes), ...ticked])],
+    declinedScopes: [...new Set([...kept(standing?.declinedScopes), ...declined])],
     orgIds: answer.isAllOrgs ? [...known] : answer.orgIds,
     isAllOrgs: answer.isAllOrgs,
   };

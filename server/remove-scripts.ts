@@ -1,0 +1,58 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
+import { forbidPageScripts } from "./protect-response.ts";
+
+/**
+ * Pages on which a person gives something away run no script at all: nothing that found its way into one could press its
+ * buttons. They are forms and need none; Next writes 130 kB of scripts into every page all the same.
+ */
+export const isScriptless = (pathname: string): boolean => pathname.startsWith("/interaction/");
+
+/** React escapes `<` and `>` wherever they are not its own, so what looks like a script in its output is one. */
+const SCRIPTS = /<script\b[^>]*>[\s\S]*?<\/script>|<link\b[^>]*\bas="script"[^>]*>/g;
+
+/** What Next's router adds to ask for data in place of a page. */
+const ROUTER_HEADER = /^(rsc|next-(router-.*|url|action))$/;
+
+/** Takes the scripts out of the page that answers this request, and has the browser refuse any that would be left. */
+export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
+  // A script on another page that was told to come here would draw the page itself; given a document, it loads that instead.
+  for (const name of Object.keys(req.headers)) if (ROUTER_HEADER.test(name)) delete req.headers[name];
+  const isGzipAccepted = /\bgzip\b/.test(String(req.headers["accept-encoding"]));
+  delete req.headers["accept-encoding"];
+  forbidPageScripts(res);
+
+  const { write, end } = res;
+  const chunks: Buffer[] = [];
+  const collect = (chunk: unknown, encoding: unknown) => {
+    if (typeof chunk === "string")
+      chunks.push(Buffer.from(chunk, typeof encoding === "string" ? (encoding as BufferEncoding) : "utf8"));
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk));
+  };
+  const callbackOf = (args: unknown[]) => args.find((arg) => typeof arg === "function") as (() => void) | undefined;
+
+  res.write = ((chunk: unknown, ...rest: unknown[]) => {
+    collect(chunk, rest[0]);
+    callbackOf(rest)?.();
+    return true;
+  }) as typeof res.write;
+
+  res.end = ((...args: unknown[]) => {
+    collect(args[0], args[1]);
+    res.write = write;
+    res.end = end;
+    const body = Buffer.concat(chunks);
+    const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));
+    return res.end(isPage ? withoutScripts(res, body, isGzipAccepted) : body, callbackOf(args));
+  }) as typeof res.end;
+}
+
+function withoutScripts(res: ServerResponse, page: Buffer, isGzipAccepted: boolean): Buffer {
+  const html = Buffer.from(page.toString().replace(SCRIPTS, ""));
+  const body = isGzipAccepted ? gzipSync(html) : html;
+  if (res.headersSent) return html;
+  if (isGzipAccepted) res.setHeader("Content-Encoding", "gzip");
+  res.appendHeader("Vary", "Accept-Encoding");
+  res.setHeader("Content-Length", body.length);
+  return body;
+}
