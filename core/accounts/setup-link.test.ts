@@ -1,0 +1,66 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { operatorCommand } from "../access/actor.ts";
+import { db } from "../db.ts";
+import { findSiteSession } from "./sessions/find-site-session.ts";
+import { ensureSetupLink, isSetupLink, redeemSetupLink } from "./setup-link.ts";
+import { freshName, from, outcomes, PASSWORD } from "./testing/people.ts";
+import { createUser } from "./users/create-user.ts";
+
+const input = () => {
+  const username = freshName("op");
+  return { username, email: `${username}@example.test`, password: PASSWORD };
+};
+const linkToken = async () => {
+  const url = new URL((await ensureSetupLink()) as string);
+  expect(url.origin).toBe("http://localhost:3000");
+  return url.pathname.replace(/^\/setup\//, "");
+};
+
+describe("the setup link", () => {
+  beforeEach(() => db().user.deleteMany());
+
+  test("makes an operator, signs them in, and there is no link after that", async () => {
+    const token = await linkToken();
+    expect(await isSetupLink(token)).toBe(true);
+    const { userId, token: session } = await redeemSetupLink(token, input(), from);
+    expect(await findSiteSession(session)).toMatchObject({
+      userId,
+      user: { isOperator: true, emailVerifiedAt: expect.any(Date) },
+    });
+    expect(await ensureSetupLink()).toBeUndefined();
+    expect(await isSetupLink(token)).toBe(false);
+    await expect(redeemSetupLink(token, input(), from)).rejects.toMatchObject({ code: "gone" });
+  });
+
+  test("each start makes a new one, which replaces the old", async () => {
+    const [old, fresh] = [await linkToken(), await linkToken()];
+    expect(await isSetupLink(old)).toBe(false);
+    await expect(redeemSetupLink(old, input(), from)).rejects.toMatchObject({ code: "gone" });
+    expect(await isSetupLink(fresh)).toBe(true);
+  });
+
+  test("of parallel uses exactly one makes an operator", async () => {
+    const token = await linkToken();
+    const uses = Array.from({ length: 6 }, () => redeemSetupLink(token, input(), from));
+    expect(await outcomes(uses)).toEqual([...Array(5).fill("gone"), "ok"]);
+    expect(await db().user.count({ where: { isOperator: true } })).toBe(1);
+  });
+
+  test("input that is refused leaves it as it was", async () => {
+    const token = await linkToken();
+    const { username } = await createUser(operatorCommand, input(), from);
+    await expect(redeemSetupLink(token, { ...input(), username }, from)).rejects.toMatchObject({
+      code: "conflict",
+      field: "username",
+    });
+    await expect(redeemSetupLink(token, { ...input(), password: "short" }, from)).rejects.toMatchObject({ field: "password" });
+    await expect(redeemSetupLink(token, input(), from)).resolves.toBeDefined();
+  });
+
+  test("an operator made by the command closes it", async () => {
+    const token = await linkToken();
+    await createUser(operatorCommand, { ...input(), isOperator: true }, from);
+    expect(await isSetupLink(token)).toBe(false);
+    await expect(redeemSetupLink(token, input(), from)).rejects.toMatchObject({ code: "gone" });
+  });
+});

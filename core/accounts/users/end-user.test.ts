@@ -1,0 +1,170 @@
+import { describe, expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { findOwner } from "../handles/find-owner.ts";
+import { createInvitation } from "../organizations/invitations/create-invitation.ts";
+import { findInvitation } from "../organizations/invitations/find-invitation.ts";
+import { findSiteSession } from "../sessions/find-site-session.ts";
+import {
+  auditTrail,
+  freshName,
+  from,
+  fromElsewhere,
+  linkedToken,
+  longAgo,
+  organizationOf,
+  outcomes,
+  PASSWORD,
+  signedInPerson,
+  type TestPerson,
+} from "../testing/people.ts";
+import { createPersonalAccessToken } from "../tokens/create-personal-access-token.ts";
+import { findPersonalAccessToken } from "../tokens/find-personal-access-token.ts";
+import { createUser } from "./create-user.ts";
+import { deleteUser } from "./delete-user.ts";
+import { disableUser } from "./disable-user.ts";
+import { enableUser } from "./enable-user.ts";
+import { setOperator } from "./set-operator.ts";
+import { signIn } from "./sign-in.ts";
+
+async function personalToken({ id }: TestPerson): Promise<string> {
+  const { token } = await createPersonalAccessToken(
+    operatorCommand,
+    id,
+    { name: "laptop", scopes: ["openid"], expiresInDays: null },
+    from,
+  );
+  return token;
+}
+
+/** What one app may do in a person's name: a consent, a Grant under it, and the engine's own session. */
+async function grantTo(clientId: string, userId: string): Promise<{ consentId: string; grantId: string }> {
+  const consentId = newId();
+  const grantId = newId();
+  await db().oAuthConsent.create({ data: { id: consentId, userId, clientId, scopes: ["openid"], clientFingerprint: "x" } });
+  await db().oAuthGrant.create({ data: { id: grantId, consentId, userId, clientId, payload: {} } });
+  await db().oAuthArtifact.create({ data: { model: "Session", idHash: newId(), payload: {}, accountId: userId } });
+  return { consentId, grantId };
+}
+
+describe("S112 disableUser", () => {
+  test("ends sessions, personal tokens, what apps were granted and invitations, and enabling brings none of it back", async () => {
+    const person = await signedInPerson();
+    const pat = await personalToken(person);
+    const { consentId, grantId } = await grantTo("client-1", person.id);
+    const organization = await organizationOf(person);
+    const guest = `${freshName("guest")}@example.test`;
+    await createInvitation(person.actor, organization.id, { email: guest, role: "admin" }, from);
+    const invitation = await linkedToken(guest, "invitations");
+
+    const operator = await signedInPerson("op", { isOperator: true });
+    await disableUser(operator.actor, person.id, from);
+    await disableUser(operator.actor, person.id, from);
+    await enableUser(operator.actor, person.id, from);
+
+    expect(await findSiteSession(person.token)).toBeUndefined();
+    expect(await findPersonalAccessToken(pat)).toBeUndefined();
+    expect((await db().oAuthConsent.findUniqueOrThrow({ where: { id: consentId } })).revokedAt).not.toBeNull();
+    expect((await db().oAuthGrant.findUniqueOrThrow({ where: { id: grantId } })).revokedAt).not.toBeNull();
+    expect(await db().oAuthArtifact.count({ where: { accountId: person.id } })).toBe(0);
+    expect(await findInvitation(invitation)).toBeUndefined();
+    await expect(signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
+    expect((await auditTrail({ subjectId: person.id })).filter((type) => /able/.test(type))).toEqual([
+      "user.disable",
+      "user.enable",
+    ]);
+  });
+
+  test("is for operators; another user is told that there is no such user", async () => {
+    const person = await signedInPerson();
+    const other = await signedInPerson();
+    for (const target of [person.id, newId(), "\0"]) {
+      await expect(disableUser(other.actor, target, from)).rejects.toMatchObject({
+        code: "not_found",
+        message: "User not found",
+      });
+    }
+    await expect(enableUser(other.actor, person.id, from)).rejects.toMatchObject({ code: "not_found" });
+    await expect(disableUser(operatorCommand, newId(), from)).rejects.toMatchObject({ code: "not_found" });
+  });
+});
+
+describe("the last operator", () => {
+  test("cannot be disabled, deleted or demoted, not even by two at the same moment", async () => {
+    await db().user.updateMany({ data: { isOperator: false } });
+    const [one, two] = [await signedInPerson("op", { isOperator: true }), await signedInPerson("op", { isOperator: true })];
+    const ends = await outcomes([disableUser(one.actor, two.id, from), setOperator(two.actor, one.id, false, from)]);
+    expect(ends).toEqual(["conflict", "ok"]);
+    const [last] = await db().user.findMany({ where: { isOperator: true, disabledAt: null } });
+    for (const end of [disableUser, deleteUser]) {
+      await expect(end(operatorCommand, last?.id ?? "", from)).rejects.toMatchObject({ code: "conflict" });
+    }
+    await expect(setOperator(operatorCommand, last?.id ?? "", false, from)).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("S116 making and unmaking one is in the audit log, and needs recent authentication", async () => {
+    const operator = await signedInPerson("op", { isOperator: true });
+    const person = await signedInPerson();
+    await expect(setOperator(longAgo(operator.actor), person.id, true, from)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+    await expect(setOperator(person.actor, person.id, true, from)).rejects.toMatchObject({ code: "not_found" });
+    await setOperator(operator.actor, person.id, true, from);
+    expect((await findSiteSession(person.token))?.user.isOperator).toBe(true);
+    await setOperator(operator.actor, person.id, false, from);
+    expect((await auditTrail({ subjectId: person.id })).slice(1)).toEqual(["user.make_operator", "user.unmake_operator"]);
+  });
+});
+
+describe("S112 deleteUser", () => {
+  test("takes sessions, tokens, grants, memberships and owned apps along; the log and the name stay", async () => {
+    const person = await signedInPerson();
+    const pat = await personalToken(person);
+    const { consentId } = await grantTo("client-2", person.id);
+    const admin = await signedInPerson();
+    const organization = await organizationOf(admin, [[person, "write"]]);
+    const clientId = newId();
+    await db().oAuthApp.create({ data: { id: newId(), clientId, name: "Quay", ownerUserId: person.id } });
+    const { grantId } = await grantTo(clientId, admin.id);
+
+    await deleteUser(person.actor, person.id, from);
+
+    expect(await findSiteSession(person.token)).toBeUndefined();
+    expect(await findPersonalAccessToken(pat)).toBeUndefined();
+    expect(await db().oAuthConsent.findUnique({ where: { id: consentId } })).toBeNull();
+    expect(await db().membership.count({ where: { orgId: organization.id } })).toBe(1);
+    expect(await db().oAuthApp.findUnique({ where: { clientId } })).toBeNull();
+    expect((await db().oAuthGrant.findUniqueOrThrow({ where: { id: grantId } })).revokedAt).not.toBeNull();
+    expect(await findOwner(person.username)).toBeUndefined();
+    expect(await auditTrail({ subjectId: person.id })).toContain("user.delete");
+    // The address is free again, the name is not: nobody steps into a stranger's shoes.
+    const again = { username: person.username, email: person.email, password: PASSWORD };
+    await expect(createUser(operatorCommand, again, from)).rejects.toMatchObject({ code: "conflict", field: "username" });
+    await expect(createUser(operatorCommand, { ...again, username: freshName("ada") }, from)).resolves.toBeDefined();
+  });
+
+  test("S113 needs recent authentication, and is nobody else's business", async () => {
+    const person = await signedInPerson();
+    const other = await signedInPerson();
+    await expect(deleteUser(longAgo(person.actor), person.id, from)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await expect(deleteUser(other.actor, person.id, from)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("waits until an organization has another administrator", async () => {
+    const person = await signedInPerson();
+    const organization = await organizationOf(person);
+    await expect(deleteUser(person.actor, person.id, from)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining(organization.name),
+    });
+  });
+
+  test("of two last administrators who delete themselves at once, one stays", async () => {
+    const [one, two] = [await signedInPerson(), await signedInPerson()];
+    const organization = await organizationOf(one, [[two, "admin"]]);
+    const ends = await outcomes([deleteUser(one.actor, one.id, from), deleteUser(two.actor, two.id, from)]);
+    expect(ends).toEqual(["conflict", "ok"]);
+    expect(await db().membership.count({ where: { orgId: organization.id, role: "admin" } })).toBe(1);
+  });
+});
