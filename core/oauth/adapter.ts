@@ -1,6 +1,4 @@
 import { type Adapter, type AdapterPayload, errors, Provider } from "oidc-provider";
-import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
-import { db } from "#core/db.ts";
 import {
   consumeArtifact,
   destroyArtifact,
@@ -12,13 +10,14 @@ import {
 } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
 import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
+import { revokeReplayedGrant } from "./revoke-replayed-grant.ts";
 import { isSiteSessionOf } from "./site-session.ts";
 
 /**
- * A replay within this time is taken for a client that sent its request twice, or two tabs that refreshed at once: it is
- * refused, and the family lives. Later it is taken for theft, and the family is revoked (S47; docs/decisions/005).
+ * A refresh token replayed within this time is taken for a client that sent its request twice, or two tabs that refreshed at
+ * once: it is refused, and the family lives. Later it is taken for theft, and the family ends (S47; docs/decisions/020).
  */
-const BENIGN_REPLAY_SECONDS = 10;
+export const BENIGN_REPLAY_SECONDS = 10;
 
 /** What the engine stores, in Postgres. One instance for each of its models; the models differ only where named here. */
 export class PostgresAdapter implements Adapter {
@@ -38,10 +37,8 @@ export class PostgresAdapter implements Adapter {
         return findGrant(id);
       case "Session":
         return this.#findSession(id);
-      case "RefreshToken":
-        return this.#findRefreshToken(id);
       default:
-        return findArtifact(this.model, id);
+        return this.#findToUse(id);
     }
   }
 
@@ -52,13 +49,13 @@ export class PostgresAdapter implements Adapter {
     return (await isSiteSessionOf(payload.accountId)) ? payload : undefined;
   }
 
-  async #findRefreshToken(id: string): Promise<Payload | undefined> {
-    const payload = await findArtifact("RefreshToken", id);
-    if (typeof payload?.consumed !== "number" || Provider.ctx?.oidc?.route !== "token") return payload;
-    if (Date.now() / 1000 - payload.consumed <= BENIGN_REPLAY_SECONDS) {
-      throw new errors.InvalidGrant("refresh token was used a moment ago; use the one that came with the answer");
-    }
-    await this.#recordReplay(payload);
+  /**
+   * At the token endpoint the engine looks whether an artifact was used before it marks it as used, and so misses whoever does
+   * both at the same moment. It is not told: there `consume` alone decides, for a replay in parallel and for a later one.
+   */
+  async #findToUse(id: string): Promise<Payload | undefined> {
+    const payload = await findArtifact(this.model, id);
+    if (payload && Provider.ctx?.oidc?.route === "token") delete payload.consumed;
     return payload;
   }
 
@@ -75,19 +72,18 @@ export class PostgresAdapter implements Adapter {
     await upsertArtifact(this.model, id, payload as Payload, expiresIn);
   }
 
-  /**
-   * The engine reads whether an artifact was used and marks it later, in two steps; between them a second request may do the
-   * same. The mark is therefore one conditional update, and whoever comes second has replayed (S43, S44).
-   */
+  /** Whoever is not the first to use an artifact has replayed it: nothing is issued, and what was issued ends (S43, S44, S47). */
   async consume(id: string): Promise<void> {
-    if (await consumeArtifact(this.model, id)) return;
-    const payload = await findArtifact(this.model, id);
-    const name = this.model === "RefreshToken" ? "refresh token" : "authorization code";
-    if (this.model !== "RefreshToken" && typeof payload?.grantId === "string") {
-      await revokeGrant(payload.grantId);
-      await this.#recordReplay(payload);
+    const used = await consumeArtifact(this.model, id);
+    if (!used) return;
+    const isBenign = this.model === "RefreshToken" && used.secondsSinceUse <= BENIGN_REPLAY_SECONDS;
+    const { grantId } = used;
+    if (grantId && !isBenign) {
+      const ctx = Provider.ctx;
+      const from = { ip: ctx?.ip || null, userAgent: ctx?.get("user-agent") || null };
+      await revokeReplayedGrant(this.model, { ...used, grantId }, from);
     }
-    throw new errors.InvalidGrant(`${name} already used`);
+    throw new errors.InvalidGrant(`${this.model} was used before`);
   }
 
   async destroy(id: string): Promise<void> {
@@ -97,14 +93,5 @@ export class PostgresAdapter implements Adapter {
 
   async revokeByGrantId(grantId: string): Promise<void> {
     await revokeGrant(grantId);
-  }
-
-  async #recordReplay(payload: Payload): Promise<void> {
-    await recordAuditEvent(db(), {
-      type: "oauth_token.replay_detected",
-      clientId: typeof payload.clientId === "string" ? payload.clientId : undefined,
-      subjectId: typeof payload.accountId === "string" ? payload.accountId : undefined,
-      data: { kind: this.model },
-    });
   }
 }

@@ -108,14 +108,35 @@ export async function upsertArtifact(model: string, id: string, payload: Payload
   await pool().query({ name: "artifact-upsert", text: UPSERT, values });
 }
 
-/** Marks an artifact as used; false when it was used before, also by a request at the very same moment (S44). */
-export async function consumeArtifact(model: string, id: string): Promise<boolean> {
+/** How an artifact stood when somebody wanted to use it that was used before. */
+export type UsedArtifact = {
+  grantId: string | null;
+  clientId: string | null;
+  accountId: string | null;
+  /** By the database's clock, which is the same for every process. */
+  secondsSinceUse: number;
+};
+
+/**
+ * Marks an artifact as used, in one conditional update, so that of requests at the very same moment one is the first (S44).
+ * @returns undefined for the first; for whoever comes later, whose artifact it was and how long ago it was used.
+ */
+export async function consumeArtifact(model: string, id: string): Promise<UsedArtifact | undefined> {
+  const values = [model, idHash(id)];
   const { rowCount } = await pool().query({
     name: "artifact-consume",
     text: "UPDATE oauth_artifact SET consumed_at = now() WHERE model = $1 AND id_hash = $2 AND consumed_at IS NULL",
-    values: [model, idHash(id)],
+    values,
   });
-  return rowCount === 1;
+  if (rowCount === 1) return undefined;
+  const { rows } = await pool().query<UsedArtifact>({
+    name: "artifact-used",
+    text: `SELECT grant_id AS "grantId", client_id AS "clientId", account_id AS "accountId",
+        extract(epoch FROM clock_timestamp() - consumed_at)::float8 AS "secondsSinceUse"
+      FROM oauth_artifact WHERE model = $1 AND id_hash = $2`,
+    values,
+  });
+  return rows[0] ?? { grantId: null, clientId: null, accountId: null, secondsSinceUse: 0 };
 }
 
 export async function destroyArtifact(model: string, id: string): Promise<void> {

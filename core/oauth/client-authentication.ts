@@ -1,55 +1,86 @@
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { findArtifact } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
 import { ProtocolError } from "./protocol-request.ts";
+import { protocolRoutes } from "./protocol-routes.ts";
+
+export const FAILED_AUTHENTICATION = "client authentication failed";
+const BASIC_CHALLENGE = 'Basic realm="OAuth"';
+
+const usedBasic = new WeakSet<ServerResponse>();
+
+/** What a 401 must say of how to authenticate: RFC 6749 §5.2 wants it only where the Authorization header was used (S39). */
+export function challengeFor(res: ServerResponse): Record<string, string> {
+  return usedBasic.has(res) ? { "WWW-Authenticate": BASIC_CHALLENGE } : {};
+}
 
 /**
  * How real clients identify themselves, made into what the engine expects. Nothing here decides whether a client is genuine:
  * the engine checks that afterwards, as ever.
+ * @returns the client that the request claims to come from.
+ * @throws ProtocolError 401 `invalid_client` for a request from nobody, and for an unreadable `Authorization` header (S39).
  */
-export async function identifyClient(path: string, headers: IncomingHttpHeaders, form: URLSearchParams): Promise<void> {
-  const basic = readBasic(headers.authorization);
-  if (basic?.secret === "") {
-    // openid-client 5 sends Basic with an empty secret for a public client (wire.md 0.3).
-    const inBody = form.get("client_id");
-    if (inBody === null || inBody === basic.clientId) {
-      delete headers.authorization;
-      form.set("client_id", basic.clientId);
-    }
-  } else if (!basic && !form.has("client_id") && !headers.authorization && !form.has("client_assertion")) {
-    await identifyByCode(form);
+export async function identifyClient(
+  { headers }: IncomingMessage,
+  res: ServerResponse,
+  path: string,
+  form: URLSearchParams,
+): Promise<string> {
+  const { authorization } = headers;
+  if (authorization !== undefined) usedBasic.add(res);
+  const basic = authorization === undefined ? undefined : readBasic(authorization, res);
+  // openid-client 5 sends Basic with an empty secret for a public client (wire.md 0.3). Beside a client_secret it stays, and the
+  // engine refuses two methods at once (S40).
+  if (basic?.secret === "" && !form.get("client_secret")) {
+    delete headers.authorization;
+    if (!form.get("client_id")) form.set("client_id", basic.clientId);
+    if (form.get("client_id") !== basic.clientId) throw new ProtocolError(400, "invalid_request", "client_id mismatch");
   }
-  if (path === "/oauth/introspect") requireAuthentication(headers, form);
+  // RFC 7662 §2.1: introspection is for clients that prove who they are, which a public client cannot (S104).
+  const isAnonymous = !headers.authorization && !form.get("client_secret");
+  if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res);
+
+  const clientId = basic?.clientId || form.get("client_id") || (await identifyByCode(form));
+  if (!clientId) throw unauthenticated(res);
+  return clientId;
 }
 
-/** RFC 6749 §2.3.1: both parts are form-urlencoded. Undefined for another scheme or what cannot be read. */
-function readBasic(header: string | undefined): { clientId: string; secret: string } | undefined {
-  const [, encoded] = /^basic ([A-Za-z0-9+/=]+)$/i.exec(header ?? "") ?? [];
-  if (!encoded) return undefined;
-  const [id, ...rest] = Buffer.from(encoded, "base64").toString("utf8").split(":");
-  if (!id || rest.length === 0) return undefined;
+/** RFC 7617, RFC 6749 §2.3.1: the scheme is compared without case, both parts are form-urlencoded. */
+function readBasic(header: string, res: ServerResponse): { clientId: string; secret: string } {
+  const [, encoded = ""] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? [];
+  const [id = "", ...rest] = Buffer.from(encoded, "base64").toString("utf8").split(":");
+  if (id === "" || rest.length === 0) throw unauthenticated(res);
   try {
-    return { clientId: decodeURIComponent(id.replaceAll("+", " ")), secret: rest.join(":") };
+    return { clientId: formDecode(id), secret: formDecode(rest.join(":")) };
   } catch {
-    return undefined;
+    throw unauthenticated(res);
   }
+}
+
+const VSCHAR = /^[\x20-\x7e]*$/;
+
+function formDecode(part: string): string {
+  const text = decodeURIComponent(part.replaceAll("+", " "));
+  if (!VSCHAR.test(text)) throw new URIError("not VSCHAR (RFC 6749 appendix A.1, A.2)");
+  return text;
 }
 
 /**
  * The hub's JavaScript client sends no `client_id` with its code (wire.md 0.2). The code belongs to one client; where that
  * client is public, naming it proves nothing that the code and its PKCE verifier do not prove.
  */
-async function identifyByCode(form: URLSearchParams): Promise<void> {
+async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");
-  if (form.get("grant_type") !== "authorization_code" || !code || code.includes("\0")) return;
+  if (form.get("grant_type") !== "authorization_code" || !code) return undefined;
   const clientId = (await findArtifact("AuthorizationCode", code))?.clientId;
-  if (typeof clientId !== "string") return;
+  if (typeof clientId !== "string") return undefined;
   const client = await findClientMetadata(clientId);
-  if (client?.token_endpoint_auth_method === "none") form.set("client_id", clientId);
+  if (client?.token_endpoint_auth_method !== "none") return undefined;
+  form.set("client_id", clientId);
+  return clientId;
 }
 
-/** RFC 7662 §2.1: introspection is for clients that prove who they are, which a public client cannot (S104). */
-function requireAuthentication(headers: IncomingHttpHeaders, form: URLSearchParams): void {
-  if (headers.authorization || form.has("client_secret") || form.has("client_assertion")) return;
-  throw new ProtocolError(401, "invalid_client", "client authentication failed", { "WWW-Authenticate": "Basic" });
+/** In the same words as for a wrong secret and an unknown client (S41). */
+function unauthenticated(res: ServerResponse): ProtocolError {
+  return new ProtocolError(401, "invalid_client", FAILED_AUTHENTICATION, challengeFor(res));
 }

@@ -2,6 +2,7 @@ import type { AllClientMetadata } from "oidc-provider";
 import { hashToken, isEqualInConstantTime } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
 import { isListening, listen } from "#core/notifications.ts";
+import { APP_CHANGE_CHANNEL } from "./apps/notify-app-change.ts";
 import { OFFLINE_ACCESS } from "./scopes.ts";
 
 /**
@@ -16,22 +17,30 @@ export type ClientExtension = {
   isPkceRequired: boolean;
   isRefreshAlways: boolean;
   accessTokenSeconds: number | null;
-  secrets: { hash: string; expiresAt: number | null }[];
+  secrets: StoredSecret[];
 };
+
+type StoredSecret = { id: string; hash: string; expiresAt: number | null };
 
 /** The metadata key under which the extension travels. */
 export const CLIENT_EXTENSION = "keyhook";
 
-const CHANNEL = "oauth_app";
 const CACHE_SIZE = 1_000;
-// The engine wants some secret for a client that authenticates with one; ours are hashed and compared by isClientSecret.
+// A connection that died without telling looks like one on which nothing happens.
+const TRUST_MS = 30_000;
+// The engine wants some secret for a client that authenticates with one; ours are hashed and compared by findClientSecret.
 const SECRET_IS_HASHED = "hashed";
 
-type Cache = { clients: Map<string, AllClientMetadata | undefined>; isWatched: boolean };
+type Cache = {
+  clients: Map<string, { metadata: AllClientMetadata; readAt: number }>;
+  /** Counts notifications: what was read before one arrived may be older than what it told of. */
+  notified: number;
+  isWatched: boolean;
+};
 const keeper = globalThis as typeof globalThis & { keyhookClients?: Cache };
 
 function cache(): Cache {
-  keeper.keyhookClients ??= { clients: new Map(), isWatched: false };
+  keeper.keyhookClients ??= { clients: new Map(), notified: 0, isWatched: false };
   return keeper.keyhookClients;
 }
 
@@ -39,19 +48,26 @@ function watch(): void {
   const kept = cache();
   if (kept.isWatched) return;
   kept.isWatched = true;
-  void listen(CHANNEL, (clientId) => (clientId ? kept.clients.delete(clientId) : kept.clients.clear()));
+  void listen(APP_CHANGE_CHANNEL, (clientId) => {
+    kept.notified += 1;
+    if (clientId) kept.clients.delete(clientId);
+    else kept.clients.clear();
+  });
 }
 
 /** The engine's metadata for a client id; undefined for an unknown or blocked one. */
 export async function findClientMetadata(clientId: string): Promise<AllClientMetadata | undefined> {
-  const { clients } = cache();
+  const kept = cache();
   watch();
-  if (isListening() && clients.has(clientId)) return clients.get(clientId);
-  const metadata = await loadClient(clientId);
+  const known = kept.clients.get(clientId);
+  if (known && isListening() && Date.now() - known.readAt < TRUST_MS) return known.metadata;
+
+  const [readAt, { notified }] = [Date.now(), kept];
+  const metadata = clientId.includes("\0") ? undefined : await loadClient(clientId);
   // Unknown ids are not kept: anybody can make them up.
-  if (metadata && isListening()) {
-    if (clients.size >= CACHE_SIZE) clients.clear();
-    clients.set(clientId, metadata);
+  if (metadata && isListening() && kept.notified === notified) {
+    if (kept.clients.size >= CACHE_SIZE) kept.clients.clear();
+    kept.clients.set(clientId, { metadata, readAt });
   }
   return metadata;
 }
@@ -60,7 +76,7 @@ async function loadClient(clientId: string): Promise<AllClientMetadata | undefin
   const app = await db().oAuthApp.findUnique({ where: { clientId }, include: { secrets: true } });
   if (!app || app.blockedAt) return undefined;
   const secrets = app.secrets
-    .map((secret) => ({ hash: secret.secretHash, expiresAt: secret.expiresAt?.getTime() ?? null }))
+    .map((secret) => ({ id: secret.id, hash: secret.secretHash, expiresAt: secret.expiresAt?.getTime() ?? null }))
     .filter(isLiveSecret);
   const extension: ClientExtension = {
     appId: app.id,
@@ -87,18 +103,16 @@ async function loadClient(clientId: string): Promise<AllClientMetadata | undefin
   };
 }
 
-type StoredSecret = ClientExtension["secrets"][number];
-
 const isLiveSecret = ({ expiresAt }: StoredSecret): boolean => expiresAt === null || expiresAt > Date.now();
 
-/** Whether `presented` is one of the live secrets. Every one is compared, so that time tells nothing (S41). */
-export function isClientSecret(secrets: readonly StoredSecret[], presented: string): boolean {
+/** The live secret that `presented` is. Every one is compared, so that time tells nothing (S41). */
+export function findClientSecret(secrets: readonly StoredSecret[], presented: string): StoredSecret | undefined {
   const hash = hashToken(presented);
-  let isMatch = false;
+  let match: StoredSecret | undefined;
   for (const secret of secrets) {
-    if (isEqualInConstantTime(secret.hash, hash) && isLiveSecret(secret)) isMatch = true;
+    if (isEqualInConstantTime(secret.hash, hash) && isLiveSecret(secret)) match = secret;
   }
-  return isMatch;
+  return match;
 }
 
 export function clientExtension(client: object): ClientExtension {

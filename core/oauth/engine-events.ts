@@ -1,10 +1,15 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type Provider from "oidc-provider";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { endSiteSessionByToken } from "#core/accounts/sessions/end-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { isDatabaseDown } from "#core/db.ts";
 import { log } from "#core/log.ts";
+import { challengeFor, FAILED_AUTHENTICATION } from "./client-authentication.ts";
 import { countFailure } from "./failure-throttle.ts";
+import { KEYS_CACHED_SECONDS } from "./keys.ts";
+import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
+import { isClientEndpoint, isPersonEndpoint, isPublicDocument, protocolRoutes } from "./protocol-routes.ts";
 import { countAuthorization, countToken } from "./usage.ts";
 
 /** What we do around the engine's own work: answers mended, failures logged, use counted. */
@@ -15,8 +20,15 @@ export function watchEngine(provider: Provider): void {
   });
   provider.on("authorization.success", (ctx) => countAuthorization(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.on("grant.success", (ctx) => countToken(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
+  provider.use(protectPage);
   provider.use(endSiteSessionWithLogout);
   provider.use(mendAnswer);
+}
+
+/** Before the engine answers: it reads the policy to let its own script through. */
+async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  if (isPersonEndpoint(ctx.path)) ctx.set("Content-Security-Policy", ENGINE_PAGE_POLICY);
+  await next();
 }
 
 /** RP-initiated logout ends the site session too: there is one signed-in state, not two (S34). */
@@ -35,32 +47,55 @@ const isDestroyed = (session: unknown): boolean => (session as { destroyed?: boo
 
 type ErrorBody = { error?: string; error_description?: string };
 
+// Longer than reading an unknown client takes, so that the time does not tell it from a wrong secret (S41).
+const FAILED_AUTHENTICATION_MS = 25;
+
 async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
   await next();
-  if (ctx.state.isDatabaseDown) {
-    ctx.status = 503;
-    ctx.set("Retry-After", "2");
-    if (isErrorBody(ctx.body))
-      ctx.body = { error: "temporarily_unavailable", error_description: "the service cannot reach its database" };
-    return;
-  }
+  if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
   // In the spelling of the brief and the public hub (§2.4); RFC 6750 §4 compares it without case.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
-  if (!isErrorBody(ctx.body)) return;
-  const body = ctx.body;
-  if (body.error === "invalid_client" || body.error === "invalid_grant") countFailure(ctx.res);
-  // S41: an unknown client and a wrong secret read the same.
-  if (body.error === "invalid_client") {
-    ctx.status = 401;
-    body.error_description = "client authentication failed";
-    if (/^basic /i.test(ctx.get("authorization"))) ctx.set("WWW-Authenticate", 'Basic realm="OAuth"');
+  if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
+  if (isClientEndpoint(ctx.path)) {
+    ctx.set("Cache-Control", "no-store");
+    if (isErrorBody(ctx.body)) await mendClientError(ctx, ctx.body, startedAt);
   }
-  // RFC 6749 §5.2 has a code for it, which the engine does not use (S42).
-  if (body.error_description === "requested grant type is not allowed for this client") body.error = "unauthorized_client";
-  // RFC 6749 §5.2: error_description is printable ASCII without " and \ (S38).
-  if (body.error_description)
-    body.error_description = body.error_description.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
-  ctx.body = body;
+  if (isErrorBody(ctx.body) && ctx.body.error_description) {
+    ctx.body = { ...ctx.body, error_description: printable(ctx.body.error_description) };
+  }
+}
+
+function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
+  ctx.status = 503;
+  ctx.set("Retry-After", "2");
+  if (!isErrorBody(ctx.body)) return;
+  ctx.body = { error: "temporarily_unavailable", error_description: "the service cannot reach its database" };
+}
+
+/** Errors of the endpoints where clients authenticate, as RFC 6749 §5.2 has them where the engine differs. */
+async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, startedAt: number): Promise<void> {
+  if (body.error === "invalid_client" || body.error === "invalid_grant") countFailure(ctx.res);
+  if (body.error === "invalid_client") {
+    // S41: an unknown client and a wrong secret read the same.
+    ctx.status = 401;
+    ctx.remove("WWW-Authenticate");
+    ctx.set(challengeFor(ctx.res));
+    ctx.body = { error: body.error, error_description: FAILED_AUTHENTICATION };
+    await sleep(FAILED_AUTHENTICATION_MS - (performance.now() - startedAt));
+  } else if (body.error_description === "requested grant type is not allowed for this client") {
+    // RFC 6749 §5.2 has a code for it, which the engine does not use (S42).
+    ctx.body = { ...body, error: "unauthorized_client" };
+  } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
+    // An ID token, say. RFC 7662 §2.2 has one answer for whatever is not an active token here (S104).
+    ctx.status = 200;
+    ctx.body = { active: false };
+  }
+}
+
+/** RFC 6749 §5.2: error_description is printable ASCII without " and \ (S38). */
+function printable(text: string): string {
+  return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
 }
 
 function isTokenBody(body: unknown): body is { token_type: string } {

@@ -2,33 +2,42 @@ import type { ServerResponse } from "node:http";
 import { ProtocolError } from "./protocol-request.ts";
 
 /**
- * A brake on guessing at the protocol endpoints (S56): failures are counted by address and client within this process, and
- * past the limit that pair is told to wait. Requests that succeed never count, so that a busy client is never slowed down.
+ * A brake on guessing at the protocol endpoints (S56): failures are counted within this process, by address and client, and by
+ * address alone, since whoever guesses may also vary the client; past either limit the address is told to wait. Requests that
+ * succeed never count, so that a busy client is never slowed down.
  */
 const WINDOW_MS = 60_000;
-const FAILURES_PER_WINDOW = 60;
+export const FAILURES_OF_CLIENT = 60;
+export const FAILURES_OF_ADDRESS = 600;
 const ENTRIES_MAX = 50_000;
 
-const failures = new Map<string, { count: number; resetAt: number }>();
-const keys = new WeakMap<ServerResponse, string>();
+type Entry = { count: number; resetAt: number };
+const failures = new Map<string, Entry>();
+const keys = new WeakMap<ServerResponse, string[]>();
 
-/** Refuses the request when this address has failed too often with this client; otherwise its failure will be counted. */
+/** Refuses the request when this address has failed too often; otherwise its failure will be counted. */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
-  const key = `${address} ${clientId.slice(0, 200)}`;
-  keys.set(res, key);
-  const entry = failures.get(key);
-  if (!entry || entry.resetAt <= Date.now() || entry.count < FAILURES_PER_WINDOW) return;
-  const seconds = Math.ceil((entry.resetAt - Date.now()) / 1000);
+  const ofClient = `${address} ${clientId.slice(0, 200)}`;
+  keys.set(res, [ofClient, address]);
+  const waitMs = Math.max(waitOf(ofClient, FAILURES_OF_CLIENT), waitOf(address, FAILURES_OF_ADDRESS));
+  if (waitMs <= 0) return;
+  const seconds = Math.ceil(waitMs / 1000);
   throw new ProtocolError(429, "temporarily_unavailable", `too many failed requests; try again in ${seconds} seconds`, {
     "Retry-After": String(seconds),
   });
 }
 
+function waitOf(key: string, limit: number): number {
+  const entry = failures.get(key);
+  return entry && entry.count >= limit ? entry.resetAt - Date.now() : 0;
+}
+
 /** Counts the answer as a failed guess: a wrong secret, an unknown code or token. */
 export function countFailure(res: ServerResponse): void {
-  const key = keys.get(res);
-  if (key === undefined) return;
-  const now = Date.now();
+  for (const key of keys.get(res) ?? []) countOne(key, Date.now());
+}
+
+function countOne(key: string, now: number): void {
   const entry = failures.get(key);
   if (entry && entry.resetAt > now) {
     entry.count += 1;

@@ -5,14 +5,11 @@ import { log } from "#core/log.ts";
 import { identifyClient } from "./client-authentication.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { errorPage } from "./pages/error-page.ts";
-import { ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
+import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
+import { checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
+import { isClientEndpoint, isPersonEndpoint } from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
 import { withRequestRows } from "./request-rows.ts";
-
-/** Endpoints where a client authenticates, and guesses are counted. */
-const CLIENT_PATHS = new Set(["/oauth/token", "/oauth/introspect", "/oauth/revoke"]);
-/** Endpoints that a person's browser visits: they get pages, not JSON. */
-const PERSON_PATHS = /^\/oauth\/(authorize|logout)(\/|$)/;
 
 type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
 const listeners = new WeakMap<Provider, RequestListener>();
@@ -37,20 +34,21 @@ export function handleOidc(req: IncomingMessage, res: ServerResponse, clientAddr
 async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: string): Promise<void> {
   const path = (req.url ?? "/").split("?", 1)[0] ?? "/";
   try {
+    checkMethod(req.method, path);
     pinHost(req.headers, clientAddress);
     req.url = preparedUrl(req.url ?? "/");
     let request = req;
     if (req.method === "POST") {
       const form = await readForm(req, path);
-      if (CLIENT_PATHS.has(path)) {
-        await identifyClient(path, req.headers, form);
-        guardAgainstGuessing(res, clientAddress, form.get("client_id") ?? req.headers.authorization ?? "");
+      if (isClientEndpoint(path)) {
+        const clientId = await identifyClient(req, res, path, form);
+        guardAgainstGuessing(res, clientAddress, clientId);
       }
       request = withForm(req, form);
     }
     await listenerOf(await currentProvider())(request, res);
   } catch (error) {
-    answerError(req, res, path, error);
+    answerError(res, path, error);
   }
 }
 
@@ -65,13 +63,13 @@ function toProtocolError(error: unknown): ProtocolError {
   return new ProtocolError(500, "server_error", "something went wrong on our side");
 }
 
-function answerError(req: IncomingMessage, res: ServerResponse, path: string, thrown: unknown): void {
+function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   const error = toProtocolError(thrown);
   if (res.headersSent) {
     res.destroy();
     return;
   }
-  const isPage = PERSON_PATHS.test(path);
+  const isPage = isPersonEndpoint(path);
   const body = isPage
     ? errorPage({ error: error.error, description: error.message })
     : JSON.stringify({ error: error.error, error_description: error.message });
@@ -80,7 +78,12 @@ function answerError(req: IncomingMessage, res: ServerResponse, path: string, th
   res.writeHead(error.status, {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
     "Cache-Control": "no-store",
-    ...(!isPage && { "Access-Control-Allow-Origin": req.headers.origin ?? "*" }),
+    ...(isPage && { "Content-Security-Policy": ENGINE_PAGE_POLICY }),
+    // S53: an answer to a program may be read by any page, which has no credential of ours but what it sent itself.
+    ...(!isPage && {
+      "Access-Control-Allow-Origin": "*",
+      "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After, X-Request-Id",
+    }),
     ...error.headers,
   });
   res.end(body);

@@ -14,8 +14,10 @@ type Algorithm = (typeof algorithms)[number];
 
 const PURPOSE = "signing keys";
 export const SIGNING_KEYS_CHANNEL = "signing_key";
-/** How long a new key is only published. Relying parties keep the key set for minutes. */
-export const PUBLISH_AHEAD_SECONDS = 15 * 60;
+/** How long relying parties may keep the key set, as its answer tells them. */
+export const KEYS_CACHED_SECONDS = 5 * 60;
+/** How long a new key is only published: three times as long, for those who keep it longer than they are told. */
+export const PUBLISH_AHEAD_SECONDS = 3 * KEYS_CACHED_SECONDS;
 /** How long an old key stays published: an ID token's hour, and a margin for clocks. */
 const RETIRE_AFTER_SECONDS = 2 * 3600;
 
@@ -73,17 +75,19 @@ export async function nextKeyChange(): Promise<Date | undefined> {
 
 /**
  * Publishes a new key for each algorithm and lets the present ones go once it has taken over.
- * @param isImmediate signs with the new keys at once: for a key that leaked.
+ * @param isImmediate for a key that leaked: signs with the new keys at once and withdraws the present ones, since whoever has
+ *   one could sign in as anybody for as long as it stays published.
  */
 export async function rotateSigningKeys({ isImmediate = false } = {}): Promise<{ kids: string[]; activeAt: Date }> {
   const activeAt = new Date(Date.now() + (isImmediate ? 0 : PUBLISH_AHEAD_SECONDS * 1000));
-  const retiredAt = new Date(activeAt.getTime() + RETIRE_AFTER_SECONDS * 1000);
+  const retiredAt = new Date(activeAt.getTime() + (isImmediate ? 0 : RETIRE_AFTER_SECONDS * 1000));
   return db().$transaction(async (tx) => {
     await tx.$executeRawUnsafe(LOCK);
-    await tx.signingKey.updateMany({ where: { retiredAt: null }, data: { retiredAt } });
+    const present = isImmediate ? { OR: [{ retiredAt: null }, { retiredAt: { gt: retiredAt } }] } : { retiredAt: null };
+    await tx.signingKey.updateMany({ where: present, data: { retiredAt } });
     const kids: string[] = [];
     for (const alg of algorithms) kids.push(await createKey(tx, alg, activeAt));
-    await recordAuditEvent(tx, { type: "signing_key.rotate", data: { kids, activeAt: activeAt.toISOString() } });
+    await recordAuditEvent(tx, { type: "signing_key.rotate", data: { kids, activeAt: activeAt.toISOString(), isImmediate } });
     await tx.$executeRawUnsafe(`NOTIFY ${SIGNING_KEYS_CHANNEL}`);
     return { kids, activeAt };
   });

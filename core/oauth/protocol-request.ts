@@ -1,7 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { env } from "#core/env.ts";
+import { malformedParameters } from "#core/http/malformed-parameters.ts";
 import { joinOrgIds } from "./org-ids.ts";
+import { methodsOf, protocolRoutes } from "./protocol-routes.ts";
 
 /**
  * What happens to a protocol request before the engine sees it: it is made to fit what the engine expects, and what could
@@ -24,11 +26,18 @@ export class ProtocolError extends Error {
 }
 
 const BODY_MAX_BYTES = 64 * 1024;
-const PARAMETERS_MAX = 100;
 const FORM = "application/x-www-form-urlencoded";
 
 /** Endpoints that take JSON as well as forms (wire.md 0.7, 0.10). */
-const JSON_PATHS = new Set(["/oauth/token", "/oauth/device"]);
+const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token]);
+
+/** Refuses addresses and methods that are not ours, in RFC 9110's words (S37). */
+export function checkMethod(method: string | undefined, path: string): void {
+  const allowed = methodsOf(path);
+  if (!allowed) throw new ProtocolError(404, "not_found", "there is nothing at this address");
+  if (method && allowed.includes(method)) return;
+  throw new ProtocolError(405, "invalid_request", `this address takes ${allowed.join(", ")}`, { Allow: allowed.join(", ") });
+}
 
 /** Host and scheme as everybody should see them, whatever the request says of itself (S110). */
 export function pinHost(headers: IncomingMessage["headers"], clientAddress: string): void {
@@ -40,18 +49,9 @@ export function pinHost(headers: IncomingMessage["headers"], clientAddress: stri
   delete headers.forwarded;
 }
 
-/** Percent-encoding that is no UTF-8, and NUL, which Postgres cannot hold. */
-export function checkText(encoded: string): void {
-  let text: string;
-  try {
-    text = decodeURIComponent(encoded.replaceAll("+", " "));
-  } catch {
-    throw new ProtocolError(400, "invalid_request", "the request is not valid UTF-8");
-  }
-  if (text.includes("\0")) throw new ProtocolError(400, "invalid_request", "the request contains a NUL character");
-  if (encoded.split("&").length > PARAMETERS_MAX) {
-    throw new ProtocolError(400, "invalid_request", `the request has more than ${PARAMETERS_MAX} parameters`);
-  }
+function checkParameters(encoded: string): void {
+  const problem = malformedParameters(encoded);
+  if (problem) throw new ProtocolError(400, "invalid_request", problem);
 }
 
 /** The request's URL, with its query checked and repeated `orgIds` folded into one. */
@@ -59,7 +59,7 @@ export function preparedUrl(url: string): string {
   const at = url.indexOf("?");
   if (at === -1) return url;
   const query = url.slice(at + 1);
-  checkText(query);
+  checkParameters(query);
   return query.includes("orgIds=") ? `${url.slice(0, at)}?${joinOrgIds(new URLSearchParams(query))}` : url;
 }
 
@@ -84,25 +84,34 @@ export async function readForm(req: IncomingMessage, path: string): Promise<URLS
   if (body.length === 0) return new URLSearchParams();
   if (contentType === "application/json" && JSON_PATHS.has(path)) return formFromJson(body);
   if (contentType !== FORM) throw new ProtocolError(400, "invalid_request", `only ${FORM} bodies are supported here`);
-  const form = body.toString("latin1");
-  checkText(form);
+  const form = decodeUtf8(body);
+  checkParameters(form);
   return joinOrgIds(new URLSearchParams(form));
 }
 
 function formFromJson(body: Buffer): URLSearchParams {
+  const text = decodeUtf8(body);
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    value = JSON.parse(text);
   } catch {
     throw new ProtocolError(400, "invalid_request", "the request body is not valid JSON");
   }
   const entries = Object.entries(value ?? {});
-  if (typeof value !== "object" || Array.isArray(value) || entries.some(([, each]) => typeof each !== "string")) {
+  if (typeof value !== "object" || !value || Array.isArray(value) || entries.some(([, each]) => typeof each !== "string")) {
     throw new ProtocolError(400, "invalid_request", "the JSON body must be an object whose values are strings");
   }
   const form = new URLSearchParams(entries as [string, string][]);
-  checkText(form.toString());
+  checkParameters(form.toString());
   return form;
+}
+
+function decodeUtf8(body: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(body);
+  } catch {
+    throw new ProtocolError(400, "invalid_request", "the request is not valid UTF-8");
+  }
 }
 
 /** The same request with another body: the engine reads a request as a stream, and that one has been read. */

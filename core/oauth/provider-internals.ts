@@ -1,7 +1,8 @@
 import { isRedirectUriAllowed } from "@keyhook/sdk";
 import type Provider from "oidc-provider";
 import { env } from "#core/env.ts";
-import { clientExtension, isClientSecret } from "./clients.ts";
+import { clientExtension, findClientSecret } from "./clients.ts";
+import { countSecretUse } from "./usage.ts";
 
 /**
  * The one place where the engine's classes are changed rather than configured. Each line says which gap it closes; each is a
@@ -15,16 +16,24 @@ type ClientPrototype = {
   compareClientSecret(presented: string): boolean;
 };
 
+type GrantPrototype = {
+  getOIDCScope(): string;
+  getRejectedOIDCScope(): string;
+  getResourceScope(resource: string): string;
+  getRejectedResourceScope(resource: string): string;
+};
+
 type TokenPrototype = { generateTokenId(): string };
 
 type Internals = {
   Client: { prototype: ClientPrototype; Schema: { prototype: { redirectUris(uris?: string[], label?: string): void } } };
+  Grant: { prototype: GrantPrototype };
   AccessToken: { prototype: TokenPrototype };
   RefreshToken: { prototype: TokenPrototype };
 };
 
 export function closeEngineGaps(provider: Provider): void {
-  const { Client, AccessToken, RefreshToken } = provider as unknown as Internals;
+  const { Client, Grant, AccessToken, RefreshToken } = provider as unknown as Internals;
   const { TOKEN_PREFIX, ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
@@ -40,7 +49,18 @@ export function closeEngineGaps(provider: Provider): void {
 
   // S41: secrets are hashed, and there may be two of them during a rotation.
   Client.prototype.compareClientSecret = function compareClientSecret(presented) {
-    return isClientSecret(clientExtension(this).secrets, presented);
+    const secret = findClientSecret(clientExtension(this).secrets, presented);
+    if (secret) countSecretUse(secret.id);
+    return secret !== undefined;
+  };
+
+  // S54: a person allows an app what its scopes say. Naming our API as the token's audience narrows the token; it is no second
+  // set of permissions to ask about.
+  Grant.prototype.getResourceScope = function getResourceScope() {
+    return this.getOIDCScope();
+  };
+  Grant.prototype.getRejectedResourceScope = function getRejectedResourceScope() {
+    return this.getRejectedOIDCScope();
   };
 
   // S55: secret scanners recognise our tokens by their prefix.

@@ -2,13 +2,15 @@ import { pool } from "#core/db.ts";
 import { log } from "#core/log.ts";
 
 /**
- * Use of each app by day, for its chart. Counted in memory and written together, since a statistic must not cost the request
- * that it counts; what a killed process had not written yet is lost, at most a few seconds of counts.
+ * Use of each app by day, for its chart, and of each secret, for the page that shows whether one is still in use. Counted in
+ * memory and written together, since a statistic must not cost the request that it counts; what a killed process had not
+ * written yet is lost, at most a few seconds of counts.
  */
 const FLUSH_MS = 5_000;
 
 type Count = { authorizations: number; tokens: number; users: Set<string> };
 let counts = new Map<string, Count>();
+let secretIds = new Set<string>();
 let timer: NodeJS.Timeout | undefined;
 
 function countOf(clientId: string): Count {
@@ -17,8 +19,12 @@ function countOf(clientId: string): Count {
     count = { authorizations: 0, tokens: 0, users: new Set() };
     counts.set(clientId, count);
   }
-  timer ??= setTimeout(() => void flushUsage(), FLUSH_MS).unref();
+  flushSoon();
   return count;
+}
+
+function flushSoon(): void {
+  timer ??= setTimeout(() => void flushUsage(), FLUSH_MS).unref();
 }
 
 export function countAuthorization(clientId: string | undefined, userId: string | undefined): void {
@@ -35,6 +41,11 @@ export function countToken(clientId: string | undefined, userId: string | undefi
   if (userId) count.users.add(userId);
 }
 
+export function countSecretUse(secretId: string): void {
+  secretIds.add(secretId);
+  flushSoon();
+}
+
 const ADD_USAGE = `INSERT INTO oauth_app_usage (client_id, day, authorizations, tokens)
   SELECT client_id, current_date, authorizations, tokens
     FROM unnest($1::text[], $2::int[], $3::int[]) AS counted(client_id, authorizations, tokens)
@@ -48,13 +59,17 @@ const ADD_USERS = `INSERT INTO oauth_app_active_user (client_id, day, user_id)
 const TOUCH_CONSENTS = `UPDATE oauth_consent SET last_used_at = now() FROM unnest($1::text[], $2::text[]) AS seen(client_id, user_id)
   WHERE oauth_consent.client_id = seen.client_id AND oauth_consent.user_id = seen.user_id AND revoked_at IS NULL`;
 
+const TOUCH_SECRETS = "UPDATE oauth_app_secret SET last_used_at = now() WHERE id = ANY ($1)";
+
 /** Writes what has been counted since the last time; also called when the process shuts down. */
 export async function flushUsage(): Promise<void> {
   clearTimeout(timer);
   timer = undefined;
-  if (counts.size === 0) return;
+  if (counts.size === 0 && secretIds.size === 0) return;
   const counted = [...counts];
+  const secrets = [...secretIds];
   counts = new Map();
+  secretIds = new Set();
   const pairs = counted.flatMap(([clientId, { users }]) => [...users].map((user) => [clientId, user] as const));
   const seen = [pairs.map(([clientId]) => clientId), pairs.map(([, user]) => user)];
   try {
@@ -65,6 +80,7 @@ export async function flushUsage(): Promise<void> {
     ]);
     await pool().query(ADD_USERS, seen);
     await pool().query(TOUCH_CONSENTS, seen);
+    await pool().query(TOUCH_SECRETS, [secrets]);
   } catch (error) {
     log().warn({ err: error }, "usage could not be counted");
   }

@@ -1,9 +1,12 @@
 import { env } from "#core/env.ts";
 
 /**
- * The few pages that the engine itself answers with (an error that must not redirect, the question at sign-out). They are
- * plain HTML without script, so that they work when nothing else does; their look is that of app/globals.css.
+ * Nothing but what stands in the page itself. The engine adds the hash of the one script it writes, which submits a form by
+ * itself (`response_mode=form_post`); without this header on its answer it would not, and the script would never run.
  */
+export const ENGINE_PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
+
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -29,7 +32,11 @@ a{color:inherit;text-underline-offset:4px}
 :focus-visible{outline:2px solid var(--brand);outline-offset:2px}
 @media (max-width:22rem){form{grid-template-columns:1fr}}`;
 
-/** @param body trusted HTML: whatever came from outside must have gone through `escapeHtml`. */
+/**
+ * The few pages that the engine itself answers with (an error that must not redirect, the question at sign-out). They are
+ * plain HTML without script, so that they work when nothing else does; their look is that of app/globals.css.
+ * @param body trusted HTML: whatever came from outside must have gone through `escapeHtml`.
+ */
 export function htmlPage(title: string, body: string): string {
   return `<!doctype html>
 <html lang="en">

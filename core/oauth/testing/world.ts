@@ -1,4 +1,4 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import * as oauth from "oauth4webapi";
 import { operatorCommand } from "#core/access/actor.ts";
@@ -31,8 +31,13 @@ export type Answer = { decision?: "allow" | "deny"; scopes?: string[]; orgIds?: 
 export type TestApp = { id: string; clientId: string; secret: string | undefined };
 export type TestUser = { id: string; username: string; email: string };
 
-export async function startWorld() {
-  const server = createServer((req, res) => void handleOidc(req, res, "127.0.0.1"));
+/**
+ * @param listener what answers: by default the protocol alone; tests of `server/` and `api/` bring a wider door.
+ */
+export async function startWorld(listener?: RequestListener) {
+  // Rate limits go by address: a test that fails on purpose, and often, sends from one of its own.
+  let address = "127.0.0.1";
+  const server = createServer(listener ?? ((req, res) => void handleOidc(req, res, address)));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
   provideSettings({ ORIGIN: origin });
@@ -195,6 +200,9 @@ export async function startWorld() {
     basic,
     insecure,
     stop,
+    sendFrom: (from: string) => {
+      address = from;
+    },
     browser: () => new Browser(origin),
   };
 }

@@ -1,0 +1,46 @@
+/** Where the protocol lives (brief §4, wire.md 1.1) and what each address takes. */
+export const protocolRoutes = {
+  authorization: "/oauth/authorize",
+  token: "/oauth/token",
+  userinfo: "/oauth/userinfo",
+  jwks: "/oauth/jwks",
+  revocation: "/oauth/revoke",
+  introspection: "/oauth/introspect",
+  end_session: "/oauth/logout",
+} as const;
+
+const methods: Record<string, readonly string[]> = {
+  [protocolRoutes.authorization]: ["GET", "HEAD", "POST"],
+  [protocolRoutes.token]: ["POST", "OPTIONS"],
+  [protocolRoutes.userinfo]: ["GET", "HEAD", "POST", "OPTIONS"],
+  [protocolRoutes.jwks]: ["GET", "HEAD", "OPTIONS"],
+  [protocolRoutes.revocation]: ["POST", "OPTIONS"],
+  [protocolRoutes.introspection]: ["POST", "OPTIONS"],
+  [protocolRoutes.end_session]: ["GET", "HEAD", "POST"],
+  [`${protocolRoutes.end_session}/confirm`]: ["POST"],
+  [`${protocolRoutes.end_session}/success`]: ["GET", "HEAD"],
+  "/.well-known/openid-configuration": ["GET", "HEAD", "OPTIONS"],
+  "/.well-known/oauth-authorization-server": ["GET", "HEAD", "OPTIONS"],
+};
+
+/** Where an interrupted authorization goes on: `/oauth/authorize/<uid>`. */
+const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
+
+/**
+ * The methods an address takes; undefined for an address that is none of ours. The engine would also answer other spellings
+ * (`/OAuth/Token/`), past every check of ours that goes by the path.
+ */
+export function methodsOf(path: string): readonly string[] | undefined {
+  if (Object.hasOwn(methods, path)) return methods[path];
+  return RESUME.test(path) ? ["GET", "HEAD"] : undefined;
+}
+
+/** Endpoints where a client says who it is, and where wrong answers are counted (S56). */
+export const isClientEndpoint = (path: string): boolean =>
+  path === protocolRoutes.token || path === protocolRoutes.introspection || path === protocolRoutes.revocation;
+
+/** Endpoints that a person's browser visits: they answer with pages, and no other site may read them (S53). */
+export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize|logout)(\/|$)/.test(path);
+
+/** The key set and the metadata: the same for everybody, and worth keeping for a while. */
+export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");
