@@ -1,6 +1,6 @@
 import { AppWindow } from "lucide-react";
 import Link from "next/link";
-import { type AppPage, APPS_PAGE_SIZE, type ListedApp } from "#core/oauth/apps/list-apps.ts";
+import { APPS_PAGE_SIZE, type AppPage, type ListedApp } from "#core/oauth/apps/list-apps.ts";
 import { ButtonLink } from "../button.tsx";
 import { Card } from "../card.tsx";
 import { Chip } from "../chip.tsx";

@@ -1,6 +1,6 @@
 import { describeScope, type Scope, type ScopeGroup, scopes } from "@keyhook/sdk";
-import { ChoiceRow } from "../choice-row.client.tsx";
 import { Chip } from "../chip.tsx";
+import { ChoiceRow } from "../choice-row.client.tsx";
 
 const groups: ReadonlyArray<Readonly<{ group: ScopeGroup; label: string }>> = [
   { group: "identity", label: "Who they are" },

@@ -1,8 +1,8 @@
 "use server";
 
+import { splitRedirectUris } from "@keyhook/sdk";
 import { revalidatePath } from "next/cache";
 import { redirect } from "next/navigation";
-import { splitRedirectUris } from "@keyhook/sdk";
 import { findOrganizationByName } from "#core/accounts/organizations/find-organization.ts";
 import { notFound, ServiceError } from "#core/errors.ts";
 import { addSecret } from "#core/oauth/apps/add-secret.ts";

@@ -1,0 +1,71 @@
+import type { Person } from "#core/access/actor.ts";
+import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
+import { appUsage } from "#core/oauth/apps/app-usage.ts";
+import type { AppDetails } from "#core/oauth/apps/get-app.ts";
+import { appListPath, appPath } from "../../_server/applications/app-paths.ts";
+import { Chip } from "../chip.tsx";
+import { FormMessage } from "../form-message.tsx";
+import { PageHeader } from "../page-header.tsx";
+import { RelativeTime } from "../relative-time.tsx";
+import { countOfUsers } from "./app-list.tsx";
+import { AppLogo } from "./app-logo.tsx";
+import { ConnectSection } from "./connect-section.tsx";
+import { CredentialsSection } from "./credentials-section.tsx";
+import { AboutSection, DeleteSection, PermissionsSection, RedirectsSection } from "./settings-sections.tsx";
+import { UsageSection } from "./usage-section.tsx";
+
+/** What just happened, said once after a redirect. */
+const notices: Record<string, string> = {
+  created: "The app is ready. Put its client ID into your code, or start from one of the examples below.",
+  "secret-deleted": "The secret is deleted. The app works as a public app from now on.",
+};
+
+export type AppPageProps = Readonly<{ person: Person; details: AppDetails; notice: string }>;
+
+/** Everything about one app, for those who manage it. */
+export async function AppPage({ person, details, notice }: AppPageProps) {
+  const { app, secrets, organization, userCount } = details;
+  const page = appPath(organization?.name ?? null, app.id);
+  const isRecent = isRecentlyAuthenticated(person);
+  return (
+    <>
+      <PageHeader
+        trail={[{ href: appListPath(organization?.name ?? null), label: "OAuth apps" }]}
+        title={
+          <span className="flex items-center gap-3">
+            <AppLogo app={app} size="lg" />
+            <span className="min-w-0 break-words">{app.name}</span>
+          </span>
+        }
+        status={
+          <>
+            <Chip>{secrets.length > 0 ? "Confidential" : "Public"}</Chip>
+            {app.verifiedAt && <Chip tone="good">Verified</Chip>}
+            {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
+          </>
+        }
+        description={
+          <>
+            {organization ? `Owned by ${organization.fullName}` : "Owned by you"} · {countOfUsers(userCount)} · made{" "}
+            <RelativeTime at={app.createdAt} />
+          </>
+        }
+      />
+      <div className="grid gap-5">
+        {notices[notice] && <FormMessage tone="good">{notices[notice]}</FormMessage>}
+        {app.blockedAt && (
+          <FormMessage tone="bad">
+            An operator has blocked this app: nobody can sign in to it. Ask them for the reason.
+          </FormMessage>
+        )}
+        <CredentialsSection details={details} isRecent={isRecent} page={page} />
+        <ConnectSection details={details} />
+        <UsageSection usage={await appUsage(person, app.id)} />
+        <AboutSection app={app} />
+        <RedirectsSection app={app} isRecent={isRecent} page={page} />
+        <PermissionsSection details={details} />
+        <DeleteSection details={details} isRecent={isRecent} page={page} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+import { env } from "#core/env.ts";
+import { appEndpoints } from "#core/oauth/apps/app-endpoints.ts";
+import type { AppDetails } from "#core/oauth/apps/get-app.ts";
+import { CodeBlock } from "../code-block.tsx";
+import { CopyField } from "../copy-field.tsx";
+import { SectionCard } from "../section-card.tsx";
+import { Tabs } from "../tabs.tsx";
+import { browserSnippet } from "./snippets/browser-snippet.ts";
+import { curlSnippet } from "./snippets/curl-snippet.ts";
+import { nextAuthSnippet } from "./snippets/next-auth-snippet.ts";
+import { nodeSnippet } from "./snippets/node-snippet.ts";
+import { pythonSnippet } from "./snippets/python-snippet.ts";
+import { sampleRedirectUri } from "./snippets/snippet-app.ts";
+
+export type ConnectSectionProps = Readonly<{ details: AppDetails }>;
+
+/** Everything to put into the app's own code: the addresses, and programs that run as they are. */
+export function ConnectSection({ details: { app, secrets } }: ConnectSectionProps) {
+  const endpoints = appEndpoints();
+  const { BRAND_NAME } = env();
+  const hasSecret = secrets.length > 0;
+  const sample = {
+    issuer: endpoints.issuer,
+    clientId: app.clientId,
+    hasSecret,
+    scope: app.scopes.join(" "),
+    redirectUri: sampleRedirectUri(app.redirectUris),
+  };
+  const onServer = [
+    { label: "Node", code: nodeSnippet(sample) },
+    { label: "Next.js", code: nextAuthSnippet({ ...sample, brand: BRAND_NAME }) },
+    { label: "Python", code: pythonSnippet(sample) },
+    { label: "curl", code: curlSnippet(sample) },
+  ];
+  // What runs in a browser cannot keep a secret: an app that has one belongs on a server.
+  const snippets = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
+  return (
+    <SectionCard
+      title="Connect your app"
+      description="Most libraries need the issuer alone and find the other addresses by themselves."
+    >
+      <div className="grid gap-5">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <CopyField label="Issuer" value={endpoints.issuer} />
+          <CopyField label="Discovery" value={endpoints.discovery} />
+          <CopyField label="Authorization endpoint" value={endpoints.authorization} />
+          <CopyField label="Token endpoint" value={endpoints.token} />
+          <CopyField label="Userinfo endpoint" value={endpoints.userinfo} />
+          <CopyField label="Signing keys (JWKS)" value={endpoints.jwks} />
+        </div>
+        <Tabs
+          label="Example in"
+          tabs={snippets.map(({ label, code }) => ({
+            label,
+            content: <CodeBlock code={code} label={`${label} example`} />,
+          }))}
+        />
+        {hasSecret && (
+          <p className="text-muted text-small">
+            The examples read the secret from the environment variable <code>CLIENT_SECRET</code>.
+          </p>
+        )}
+      </div>
+    </SectionCard>
+  );
+}

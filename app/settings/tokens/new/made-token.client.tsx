@@ -1,0 +1,25 @@
+"use client";
+
+import type { ReactNode } from "react";
+import { useFormState } from "../../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../../_components/button.tsx";
+import { Card } from "../../../_components/card.tsx";
+import { SecretOnce } from "../../../_components/secret-once.tsx";
+
+/** The fields of the form, until the token is made and takes their place. */
+export function MadeToken({ children }: Readonly<{ children: ReactNode }>) {
+  const { secret } = useFormState();
+  if (!secret) return children;
+  return (
+    <Card className="grid max-w-reading gap-5 p-5">
+      <SecretOnce label={secret.label} value={secret.value}>
+        Use it as the password for git, or as <code>Authorization: Bearer</code> for the API.
+      </SecretOnce>
+      <div>
+        <ButtonLink variant="primary" href="/settings/tokens">
+          Done
+        </ButtonLink>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,52 @@
+import { KeyRound } from "lucide-react";
+import type { Metadata } from "next";
+import { listPersonalAccessTokens } from "#core/accounts/tokens/list-personal-access-tokens.ts";
+import { ButtonLink } from "../../_components/button.tsx";
+import { Card } from "../../_components/card.tsx";
+import { EmptyState } from "../../_components/empty-state.tsx";
+import { FormMessage } from "../../_components/form-message.tsx";
+import { List } from "../../_components/list.tsx";
+import { PageHeader } from "../../_components/page-header.tsx";
+import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { requirePerson } from "../../_server/session.ts";
+import { TokenRow } from "./token-row.tsx";
+
+export const metadata: Metadata = { title: "Access tokens" };
+
+export default async function TokensPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  const person = await requirePerson("/settings/tokens");
+  const { notice } = await searchParams;
+  const tokens = await listPersonalAccessTokens(person, person.userId);
+  const create = (
+    <ButtonLink variant="primary" href="/settings/tokens/new">
+      New token
+    </ButtonLink>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Access tokens"
+        description="Passwords for your own programs: git, the command line, scripts. Each can do only what you allow it."
+        actions={tokens.length > 0 && create}
+      />
+      {textOf(notice) === "revoked" && (
+        <FormMessage tone="good" className="mb-5">
+          The token is revoked. What still uses it is refused from now on.
+        </FormMessage>
+      )}
+      <Card>
+        {tokens.length === 0 ? (
+          <EmptyState Icon={KeyRound} title="No tokens yet" action={create}>
+            Make one to push with git or to call the API from a script, without giving your password away.
+          </EmptyState>
+        ) : (
+          <List label="Access tokens">
+            {tokens.map((token) => (
+              <TokenRow key={token.id} token={token} />
+            ))}
+          </List>
+        )}
+      </Card>
+    </>
+  );
+}
