@@ -1,4 +1,4 @@
-import type { Client, Configuration, JWK, KoaContextWithOIDC, RefreshToken } from "oidc-provider";
+import type { Client, Configuration, JWK, RefreshToken } from "oidc-provider";
 import { derivedKey } from "#core/crypto/seal.ts";
 import { env } from "#core/env.ts";
 import { PostgresAdapter } from "./adapter.ts";
@@ -10,6 +10,9 @@ import * as lifetimes from "./lifetimes.ts";
 import { loadExistingGrant } from "./load-existing-grant.ts";
 import { renderErrorPage } from "./pages/error-page.ts";
 import { renderLogoutPage, renderSignedOutPage } from "./pages/logout-page.ts";
+import { prepareAuthorization } from "./prepare-authorization.ts";
+import { protocolRoutes } from "./protocol-routes.ts";
+import { findResourceServer } from "./resource-servers.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
 
 /** What the engine is told. Everything that is not on is off, and discovery lists only what is on (S106). */
@@ -19,15 +22,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
   return {
     adapter: PostgresAdapter,
     jwks: { keys: signingKeys },
-    routes: {
-      authorization: "/oauth/authorize",
-      token: "/oauth/token",
-      userinfo: "/oauth/userinfo",
-      jwks: "/oauth/jwks",
-      revocation: "/oauth/revoke",
-      introspection: "/oauth/introspect",
-      end_session: "/oauth/logout",
-    },
+    routes: { ...protocolRoutes },
     cookies: {
       keys: [derivedKey("engine cookies").toString("base64url")],
       names: { session: cookieName("provider"), interaction: cookieName("interaction"), resume: cookieName("resume") },
@@ -41,10 +36,14 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     responseTypes: ["code"],
     subjectTypes: ["public"],
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
+    discovery: {
+      introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
+      revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+    },
     clientDefaults: { id_token_signed_response_alg: "RS256" },
     enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256"] },
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
-    extraParams: { orgIds: restoreOfflineAccess },
+    extraParams: { orgIds: prepareAuthorization },
     allowOmittingSingleRegisteredRedirectUri: true,
     clientBasedCORS: () => true,
     clockTolerance: 5,
@@ -54,6 +53,12 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
       revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
       pushedAuthorizationRequests: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: (_ctx, resource) => findResourceServer(resource),
+        // A token that was asked for one audience is never issued for all of them because a later request leaves it out (S54).
+        useGrantedResource: () => true,
+      },
       dPoP: { enabled: false },
       rpInitiatedLogout: { enabled: true, logoutSource: renderLogoutPage, postLogoutSuccessSource: renderSignedOutPage },
     },
@@ -94,18 +99,4 @@ function refreshTokenSeconds(token: RefreshToken): number {
   const now = Math.floor(Date.now() / 1000);
   const ageSeconds = now - (token.iiat ?? now);
   return Math.max(1, Math.min(lifetimes.REFRESH_TOKEN_IDLE_SECONDS, lifetimes.REFRESH_TOKEN_ABSOLUTE_SECONDS - ageSeconds));
-}
-
-/**
- * The engine drops `offline_access` unless the request also has `prompt=consent` (OIDC Core §11 lets a server meet the demand
- * for consent otherwise: our consent page names lasting access). It calls this after that, for every request.
- */
-function restoreOfflineAccess(ctx: KoaContextWithOIDC): void {
-  const { params, body } = ctx.oidc;
-  const asked = String((ctx.method === "POST" ? body?.scope : ctx.query.scope) ?? "").split(" ");
-  if (!params || !asked.includes(OFFLINE_ACCESS)) return;
-  const kept = String(params.scope ?? "")
-    .split(" ")
-    .filter(Boolean);
-  params.scope = [...new Set([...kept, OFFLINE_ACCESS])].join(" ");
 }

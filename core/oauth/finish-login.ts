@@ -1,10 +1,17 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import { answerInteraction, type Interaction, type InteractionCookies } from "./interaction.ts";
+import { answerInteraction, type Interaction, type InteractionCookies, interactionStartedAt } from "./interaction.ts";
 
 /** What has to happen before consent can be asked. */
 export type LoginStep =
-  /** The person must sign in, or sign in again because the app asked for it (`prompt=login`, `max_age`). */
-  | { step: "sign-in"; isRepeat: boolean; loginHint?: string }
+  /** The person must sign in. */
+  | {
+      step: "sign-in";
+      /** They are signed in, and have to prove it again: the app asked for it (`prompt=login`, `max_age`). */
+      isRepeat: boolean;
+      /** They are signed in with another account than the app's `id_token_hint` names. */
+      isOtherAccount?: boolean;
+      loginHint?: string;
+    }
   /** Somebody else has signed in meanwhile: the request starts over with them. */
   | { step: "restart"; url: string }
   /** Signed in: the browser goes on at this address. */
@@ -22,38 +29,51 @@ export async function finishLogin(
   const loginHint = typeof params.login_hint === "string" ? params.login_hint : undefined;
   if (!session) return { step: "sign-in", isRepeat: false, loginHint };
 
+  const startedAt = await interactionStartedAt(at);
   const known = interaction.session?.accountId;
-  if (known && known !== session.user.id) return { step: "restart", url: restartUrl(interaction, session) };
+  if (known && known !== session.user.id) return { step: "restart", url: restartUrl(interaction, session, startedAt) };
   if (prompt.name !== "login") return { step: "none" };
-  if (!isFreshEnough(interaction, session)) return { step: "sign-in", isRepeat: true, loginHint };
+  if (prompt.reasons.includes("id_token_hint") && subjectOf(params.id_token_hint) !== session.user.id) {
+    return { step: "sign-in", isRepeat: true, isOtherAccount: true, loginHint };
+  }
+  if (!isFreshEnough(interaction, session, startedAt)) return { step: "sign-in", isRepeat: true, loginHint };
 
   const ts = Math.floor(session.authenticatedAt.getTime() / 1000);
   const url = await answerInteraction(at, { login: { accountId: session.user.id, ts, amr: ["pwd"], remember: true } });
   return { step: "continue", url };
 }
 
-/** Whether the person proved who they are late enough for this request. */
-function isFreshEnough({ params, prompt, iat }: Interaction, session: SiteSession): boolean {
-  const authenticatedAt = session.authenticatedAt.getTime() / 1000;
-  // A second of grace: iat is in whole seconds, and the sign-in may have happened in the same one.
-  if (prompt.reasons.includes("login_prompt") && authenticatedAt < (iat ?? 0) - 1) return false;
-  const maxAge = Number(params.max_age);
-  return params.max_age === undefined || Date.now() / 1000 - authenticatedAt <= Math.max(maxAge, RETURN_SECONDS);
+/** Whether the person proved who they are for this very request, or recently enough for it (OIDC Core §3.1.2.1). */
+function isFreshEnough({ params, prompt }: Interaction, session: SiteSession, startedAt: Date): boolean {
+  if (session.authenticatedAt >= startedAt) return true;
+  if (prompt.reasons.includes("login_prompt")) return false;
+  return params.max_age === undefined || Date.now() - session.authenticatedAt.getTime() <= Number(params.max_age) * 1000;
 }
 
-/** With `max_age=0` only a sign-in made for this very request will do; it takes the browser a moment to come back from it. */
-const RETURN_SECONDS = 30;
+/** The subject of an ID token whose signature the engine has checked when the request came. */
+function subjectOf(idToken: unknown): unknown {
+  const payload = String(idToken).split(".")[1] ?? "";
+  return (JSON.parse(Buffer.from(payload, "base64url").toString()) as { sub?: unknown }).sub;
+}
 
-/** The same authorization request anew; what this person's sign-in has just satisfied is not asked a second time. */
-function restartUrl(interaction: Interaction, session: SiteSession): string {
+/**
+ * The same authorization request anew, for the person who has signed in since it began. That sign-in is what `prompt=login`
+ * and `prompt=select_account` asked for, so they are left out, or it would be asked for without end. `max_age` takes the place of the first:
+ * the engine then holds the sign-in to be as recent as the request, and puts `auth_time` into the ID token as the app expects.
+ */
+function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(interaction.params)) {
-    if (typeof value === "string") parameters.set(name, value);
-  }
-  if (session.authenticatedAt.getTime() / 1000 >= (interaction.iat ?? 0) - 1) {
-    const prompts = (parameters.get("prompt") ?? "").split(" ").filter((prompt) => prompt && prompt !== "login");
-    if (prompts.length > 0) parameters.set("prompt", prompts.join(" "));
-    else parameters.delete("prompt");
+  for (const [name, value] of Object.entries(params)) if (typeof value === "string") parameters.set(name, value);
+  if (session.authenticatedAt < startedAt) return `/oauth/authorize?${parameters}`;
+
+  const prompts = String(params.prompt ?? "").split(" ");
+  const left = prompts.filter((prompt) => prompt !== "" && prompt !== "login" && prompt !== "select_account");
+  if (left.length > 0) parameters.set("prompt", left.join(" "));
+  else parameters.delete("prompt");
+  // `max_age` is for requests with an ID token; the engine refuses it in others.
+  if (prompts.includes("login") && String(params.scope).split(" ").includes("openid")) {
+    const ageSeconds = Math.ceil((Date.now() - startedAt.getTime()) / 1000) + 1;
+    parameters.set("max_age", String(Math.min(ageSeconds, Number(params.max_age ?? ageSeconds))));
   }
   return `/oauth/authorize?${parameters}`;
 }

@@ -19,11 +19,14 @@ export async function findGrant(id: string): Promise<Payload | undefined> {
 const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, payload, org_ids, is_all_orgs, expires_at)
   SELECT $1, c.id, c.user_id, c.client_id, $4, c.org_ids, c.is_all_orgs, now() + make_interval(secs => $5)
     FROM oauth_consent c WHERE c.user_id = $2 AND c.client_id = $3 AND c.revoked_at IS NULL
+      AND string_to_array(coalesce($4::jsonb #>> '{openid,scope}', ''), ' ') <@ c.scopes
+    FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
 
 /**
  * Stores a Grant with the organizations that the person's consent holds at this moment. A Grant is written once and never
- * widened (S48); without a live consent nothing is written and the engine finds no Grant, which ends the request.
+ * widened (S48). Without a live consent that covers it nothing is written and the engine finds no Grant; the lock on the
+ * consent lets a person who narrows or revokes it at this very moment have the last word.
  */
 export async function saveGrant(id: string, payload: Payload, expiresIn: number): Promise<void> {
   const { jti: _jti, ...stored } = payload;

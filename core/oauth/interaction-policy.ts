@@ -4,8 +4,9 @@ import { findConsent, isConsentEnough } from "./consents/find-consent.ts";
 import { prepareGrant } from "./load-existing-grant.ts";
 
 /**
- * When a person must be asked. The engine's own checks stay; three are ours: organizations and changed clients ask again, a
- * client whose identity nothing assures asks always, and a Grant is stored only once nothing is left to ask.
+ * When a person must be asked. The engine's own checks stay; ours are: organizations and changed clients ask again, a client
+ * whose identity nothing assures asks always, the consent page is the account chooser too, and a Grant is stored only once
+ * nothing is left to ask.
  */
 export function buildInteractionPolicy() {
   const { base, Check, Prompt } = interactionPolicy;
@@ -44,6 +45,21 @@ export function buildInteractionPolicy() {
           ? Check.NO_NEED_TO_PROMPT
           : Check.REQUEST_PROMPT;
       },
+    ),
+  );
+
+  // OIDC Core §3.1.2.1: the consent page names the account and offers another (S26), so it is what `prompt=select_account`
+  // asks for. The engine has to know the value; the page is asked for by the check.
+  const selectAccount = new Prompt({ name: "select_account", requestable: true });
+  selectAccount.checks.remove("select_account_prompt");
+  policy.add(selectAccount);
+  consent.checks.add(
+    new Check(
+      "account_not_selected",
+      "the account has to be chosen",
+      "account_selection_required",
+      ({ oidc }: KoaContextWithOIDC) =>
+        !oidc.result?.consent && oidc.prompts.has("select_account") ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
     ),
   );
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Interaction as EngineInteraction, errors } from "oidc-provider";
+import { pool } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
+import { idHash } from "./artifact-store.ts";
 import { currentProvider } from "./provider.ts";
 
 /**
@@ -53,6 +55,17 @@ async function findInteraction(at: InteractionCookies): Promise<Interaction | un
     if (error instanceof errors.SessionNotFound) return undefined;
     throw error;
   }
+}
+
+/** When the interaction began, to the millisecond: the engine's `iat` cannot tell a sign-in just before it from one after it. */
+export async function interactionStartedAt({ uid }: InteractionCookies): Promise<Date> {
+  const { rows } = await pool().query<{ startedAt: Date }>({
+    name: "interaction-started-at",
+    text: `SELECT created_at AS "startedAt" FROM oauth_artifact WHERE model = 'Interaction' AND id_hash = $1`,
+    values: [idHash(uid)],
+  });
+  if (!rows[0]) throw new ServiceError("gone", RUN_OUT);
+  return rows[0].startedAt;
 }
 
 /** Answers the interaction; the browser goes on at the returned address, where the engine takes over again. */

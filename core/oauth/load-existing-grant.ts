@@ -1,4 +1,4 @@
-import type { Grant, KoaContextWithOIDC } from "oidc-provider";
+import { errors, type Grant, type KoaContextWithOIDC } from "oidc-provider";
 import { type Consent, findConsent } from "./consents/find-consent.ts";
 
 /**
@@ -28,11 +28,15 @@ export function fillGrant(grant: Grant, { scopes, declinedScopes }: Pick<Consent
   if (declinedScopes.length > 0) grant.rejectOIDCScope(declinedScopes.join(" "));
 }
 
-/** Stores a Grant drawn from the standing consent, once every question is answered. */
+/**
+ * Stores a Grant drawn from the standing consent, once every question is answered.
+ * @throws AccessDenied when the consent was revoked or narrowed since this request read it.
+ */
 export async function prepareGrant(ctx: KoaContextWithOIDC): Promise<void> {
-  const { grant, session, client } = ctx.oidc;
+  const { grant, session, client, provider } = ctx.oidc;
   if (!grant || !client || grant.jti) return;
-  await grant.save();
+  const grantId = await grant.save();
+  if (!(await provider.Grant.find(grantId))) throw new errors.AccessDenied("the consent was taken back a moment ago");
   session?.ensureClientContainer(client.clientId);
-  session?.grantIdFor(client.clientId, grant.jti);
+  session?.grantIdFor(client.clientId, grantId);
 }

@@ -28,6 +28,8 @@ export type ConsentRequest = {
   accessTokenSeconds: number;
   /** The app stays signed in without the person, until they revoke it. */
   isOffline: boolean;
+  /** The request says so itself, with `offline_access`, and the answer is remembered. */
+  isOfflineAsked: boolean;
   /** The person has agreed to this app before, and it has changed its name, logo or redirect URIs since (S36). */
   isChanged: boolean;
   /** The standing consent that the answer adds to; undefined when everything is asked from the start. */
@@ -110,10 +112,11 @@ export async function readConsentRequest(interaction: Interaction, session: Site
       .map((scope) => ({ scope, sentence: describeScope(scope).sentence })),
     organizations: await readOrganizations(session.user.id, parseOrgIds(String(params.orgIds ?? "")), standing),
     isAllOrgs: standing?.isAllOrgs ?? false,
-    redirectTarget: redirect?.host || (redirect?.protocol ?? ""),
+    redirectTarget: redirect?.host || (redirect?.protocol.slice(0, -1) ?? ""),
     isOnDevice: !isRedirectUriBoundToClient(redirectUri),
     accessTokenSeconds: app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS,
     isOffline: asked.includes(OFFLINE_ACCESS) || app.isRefreshAllowed,
+    isOfflineAsked: asked.includes(OFFLINE_ACCESS),
     isChanged,
     standing,
     fingerprint,
@@ -163,13 +166,21 @@ async function readOrganizations(
   const memberships = await db().membership.findMany({
     where: { userId },
     include: { org: { select: { id: true, name: true, fullName: true, avatarId: true } } },
-    orderBy: { org: { name: "asc" } },
   });
   return memberships
     .map(({ org, role }) => {
       const isAskedFor = askedFor.includes(org.id);
       const isAlreadyGranted = standing !== undefined && (standing.isAllOrgs || standing.orgIds.includes(org.id));
-      return { ...org, role: role as OrganizationRole, isAskedFor, isAlreadyGranted, isTicked: isAskedFor || isAlreadyGranted };
+      const isDeclined = standing?.declinedOrgIds.includes(org.id) ?? false;
+      const isTicked = isAlreadyGranted || (isAskedFor && !isDeclined);
+      return { ...org, role: role as OrganizationRole, isAskedFor, isAlreadyGranted, isTicked };
     })
-    .sort((a, b) => Number(b.isAskedFor) - Number(a.isAskedFor) || Number(b.isTicked) - Number(a.isTicked));
+    .sort(
+      (a, b) =>
+        Number(b.isAskedFor) - Number(a.isAskedFor) ||
+        Number(b.isTicked) - Number(a.isTicked) ||
+        byName.compare(a.fullName, b.fullName),
+    );
 }
+
+const byName = new Intl.Collator("en", { numeric: true });

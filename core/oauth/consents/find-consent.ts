@@ -10,12 +10,13 @@ export type Consent = {
   scopes: string[];
   declinedScopes: string[];
   orgIds: string[];
+  declinedOrgIds: string[];
   isAllOrgs: boolean;
   clientFingerprint: string;
 };
 
 const FIND = `SELECT id, user_id AS "userId", client_id AS "clientId", scopes, declined_scopes AS "declinedScopes",
-    org_ids AS "orgIds", is_all_orgs AS "isAllOrgs", client_fingerprint AS "clientFingerprint"
+    org_ids AS "orgIds", declined_org_ids AS "declinedOrgIds", is_all_orgs AS "isAllOrgs", client_fingerprint AS "clientFingerprint"
   FROM oauth_consent WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL`;
 
 export async function readConsent(userId: string, clientId: string): Promise<Consent | undefined> {
@@ -39,7 +40,8 @@ export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: s
 export async function isConsentEnough(consent: Consent, client: Client, orgIdsParameter: string): Promise<boolean> {
   if (consent.clientFingerprint !== clientFingerprint(client)) return false;
   if (consent.isAllOrgs) return true;
-  const missing = parseOrgIds(orgIdsParameter).filter((id) => !consent.orgIds.includes(id));
+  const answered = new Set([...consent.orgIds, ...consent.declinedOrgIds]);
+  const missing = parseOrgIds(orgIdsParameter).filter((id) => !answered.has(id));
   return missing.length === 0 || !(await isMemberOfAny(consent.userId, missing));
 }
 

@@ -183,6 +183,7 @@ CREATE TABLE "oauth_consent" (
     "scopes" TEXT[],
     "declined_scopes" TEXT[],
     "org_ids" TEXT[],
+    "declined_org_ids" TEXT[],
     "is_all_orgs" BOOLEAN NOT NULL DEFAULT false,
     "client_fingerprint" TEXT NOT NULL,
     "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,

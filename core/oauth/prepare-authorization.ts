@@ -1,0 +1,54 @@
+import { errors, type KoaContextWithOIDC } from "oidc-provider";
+import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
+import { adoptSiteSession } from "./site-session.ts";
+
+/**
+ * What is ours to say of an authorization request once the engine has judged its client, redirect URI and parameters, and
+ * before it asks what is left to ask. The engine calls it by way of `extraParams`; what it throws goes to the redirect URI.
+ */
+export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
+  refuseRepetition(ctx);
+  refuseForeignChallenge(ctx);
+  completeScope(ctx);
+  if (ctx.oidc.route === "authorization") await adoptSiteSession(ctx);
+}
+
+/** RFC 6749 §3.1: no parameter twice. The engine sees to the ones it knows; this to the others, which are then ignored (S11). */
+function refuseRepetition({ oidc, method, query }: KoaContextWithOIDC): void {
+  const sent = method === "POST" ? (oidc.body ?? {}) : query;
+  const repeated = Object.keys(sent).find((name) => Array.isArray(sent[name]) && !Object.hasOwn(oidc.params ?? {}, name));
+  if (repeated !== undefined) throw new errors.InvalidRequest("a parameter must not be sent twice");
+}
+
+/**
+ * S256 is the only method, and its challenge is a SHA-256 hash in base64url: 43 characters, no more (RFC 7636 §4.2). Anything
+ * else is a client's mistake, which would come out only when its code is refused (S10).
+ */
+function refuseForeignChallenge({ oidc }: KoaContextWithOIDC): void {
+  const challenge = oidc.params?.code_challenge;
+  if (challenge === undefined || /^[A-Za-z0-9_-]{43}$/.test(String(challenge))) return;
+  throw new errors.InvalidRequest("code_challenge must be a SHA-256 hash in base64url, 43 characters long");
+}
+
+/** Settles which scopes are asked for (S17; docs/decisions/012). */
+function completeScope(ctx: KoaContextWithOIDC): void {
+  const { params, client } = ctx.oidc;
+  if (!params) return;
+  const sent = String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
+  if (sent === "") {
+    // RFC 6749 §3.3: a default that is documented. It is what the app's owner has configured, as with every other grant.
+    const configured = (client?.scope ?? "openid profile").split(" ").filter((scope) => scope !== OFFLINE_ACCESS);
+    params.scope = configured.join(" ");
+    return;
+  }
+  const asked = sent.split(" ");
+  if (!asked.some((scope) => supportedScopes.includes(scope))) {
+    throw new errors.InvalidScope("none of the requested scopes is known here", sent);
+  }
+  // The engine drops offline_access unless the request also has prompt=consent. OIDC Core §11 lets a server meet the demand for
+  // consent otherwise: our consent page names lasting access, and remembers the answer.
+  if (asked.includes(OFFLINE_ACCESS)) {
+    const kept = String(params.scope ?? "").split(" ");
+    params.scope = [...new Set([...kept, OFFLINE_ACCESS])].filter(Boolean).join(" ");
+  }
+}
