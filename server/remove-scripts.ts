@@ -22,7 +22,7 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
   delete req.headers["accept-encoding"];
   forbidPageScripts(res);
 
-  const { write, end } = res;
+  const { write, end, flushHeaders } = res;
   const chunks: Buffer[] = [];
   const collect = (chunk: unknown, encoding: unknown) => {
     if (typeof chunk === "string")
@@ -31,6 +31,7 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
   };
   const callbackOf = (args: unknown[]) => args.find((arg) => typeof arg === "function") as (() => void) | undefined;
 
+  res.flushHeaders = () => undefined;
   res.write = ((chunk: unknown, ...rest: unknown[]) => {
     collect(chunk, rest[0]);
     callbackOf(rest)?.();
@@ -39,8 +40,7 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
 
   res.end = ((...args: unknown[]) => {
     collect(args[0], args[1]);
-    res.write = write;
-    res.end = end;
+    Object.assign(res, { write, end, flushHeaders });
     const body = Buffer.concat(chunks);
     const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));
     return res.end(isPage ? withoutScripts(res, body, isGzipAccepted) : body, callbackOf(args));
@@ -50,9 +50,7 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
 function withoutScripts(res: ServerResponse, page: Buffer, isGzipAccepted: boolean): Buffer {
   const html = Buffer.from(page.toString().replace(SCRIPTS, ""));
   const body = isGzipAccepted ? gzipSync(html) : html;
-  if (res.headersSent) return html;
   if (isGzipAccepted) res.setHeader("Content-Encoding", "gzip");
-  res.appendHeader("Vary", "Accept-Encoding");
   res.setHeader("Content-Length", body.length);
   return body;
 }

@@ -17,7 +17,9 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
   const { organizations, isAllOrgs } = request;
   if (organizations.length === 0) {
     return (
-      <p className="border-line border-t px-6 py-4 text-muted text-small">You are in no organization, so it reaches none.</p>
+      <p className="border-line border-t px-6 py-4 text-muted text-small">
+        You are in no organization, so this is about your own account only.
+      </p>
     );
   }
   const firsts = organizations.filter(({ isTicked }, index) => isTicked || index < SHOWN_AT_FIRST);
@@ -82,9 +84,9 @@ function AllOrganizations({ isTicked }: Readonly<{ isTicked: boolean }>) {
   );
 }
 
-/** "It sees your role in those, and may read their repositories, as far as you may yourself." */
+/** "Where you do, it sees your role and may read their repositories, as far as you may yourself." */
 function reachOf({ scopes, alreadyGranted }: ConsentRequest): string {
   const reach = [...scopes, ...alreadyGranted].flatMap(({ scope }) => reachSentences[scope] ?? []);
-  if (reach.length === 0) return "It sees that you are in those, and your role.";
-  return `It sees your role in those and may ${reach.join(" and ")}, as far as you may yourself.`;
+  if (reach.length === 0) return "Where you do, it sees your role.";
+  return `Where you do, it sees your role and may ${reach.join(" and ")}, as far as you may yourself.`;
 }

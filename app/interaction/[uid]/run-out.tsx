@@ -5,8 +5,7 @@ import { Gone } from "../../_components/gone.tsx";
 export function RunOut() {
   return (
     <Gone title="This sign-in has run out" action={<ButtonLink href="/">Go to the start</ButtonLink>}>
-      It was finished elsewhere or left open too long. Nothing was shared from here. To sign in, go back to the app and start
-      again.
+      It is finished already, or was left open too long. To sign in, go back to the app and start again.
     </Gone>
   );
 }

@@ -1,3 +1,4 @@
+import type { Scope } from "@keyhook/sdk";
 import { Check } from "lucide-react";
 import type { RequestedScope } from "#core/oauth/consents/consent-request.ts";
 import { Chip } from "../../_components/chip.tsx";
@@ -8,6 +9,13 @@ export type ScopeRowProps = Readonly<{
   /** What there is to know besides the sentence. */
   detail?: string | undefined;
 }>;
+
+/** What is grave about the scopes marked as dangerous. */
+const dangers: Partial<Record<Scope, string>> = {
+  "manage-repos": "Can delete",
+  jobs: "Can cost you",
+  "write-discussions": "Speaks for you",
+};
 
 const rowClass = "flex items-start gap-3 py-2.5";
 
@@ -42,7 +50,7 @@ export function ScopeRow({ requested, detail }: ScopeRowProps) {
 }
 
 function Sentence({ id, requested, detail }: ScopeRowProps & Readonly<{ id: string }>) {
-  const { scope, sentence, isDangerous, group } = requested;
+  const { scope, sentence, isDangerous } = requested;
   const Icon = scopeIcons[scope];
   return (
     <>
@@ -52,7 +60,7 @@ function Sentence({ id, requested, detail }: ScopeRowProps & Readonly<{ id: stri
           {sentence}
         </span>
         <span id={`${id}-detail`} className="flex flex-wrap items-center gap-x-2 gap-y-1 text-muted text-small">
-          {isDangerous && <Chip tone="warn">{group === "act" ? "Acts for you" : "Can delete"}</Chip>}
+          {isDangerous && <Chip tone="warn">{dangers[scope] ?? "Take care"}</Chip>}
           {detail}
         </span>
       </span>

@@ -1,0 +1,65 @@
+import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { removeScripts } from "./remove-scripts.ts";
+
+const PAGE = `<!DOCTYPE html><head><link rel="preload" as="script" href="/a.js"/><link rel="stylesheet" href="/a.css"/></head>
+<body><script nonce="x">self.x=["\\u003c/script>"]</script><p>&lt;script&gt; é</p><script src="/a.js" async=""></script></body>`;
+
+const running: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of running.splice(0)) stop();
+});
+
+/** Serves `answer` behind `removeScripts`. */
+async function serve(answer: RequestListener): Promise<string> {
+  const server = createServer((req, res) => {
+    removeScripts(req, res);
+    answer(req, res);
+  });
+  running.push(() => server.close());
+  await new Promise<void>((listening) => server.listen(0, listening));
+  return `http://localhost:${(server.address() as AddressInfo).port}/interaction/x`;
+}
+
+test("a page written in pieces arrives whole, without its scripts, and the browser is told to run none", async () => {
+  const bytes = Buffer.from(PAGE);
+  const url = await serve((_req, res) => {
+    res.setHeader("Content-Type", "text/html; charset=utf-8");
+    res.flushHeaders();
+    // Also through the middle of a character.
+    const middle = bytes.indexOf("é") + 1;
+    res.write(bytes.subarray(0, middle));
+    res.end(bytes.subarray(middle));
+  });
+  const response = await fetch(url);
+  const html = await response.text();
+  expect(html).not.toMatch(/<script|\.js/);
+  expect(html).toContain('<link rel="stylesheet" href="/a.css"/>');
+  expect(html).toContain("<p>&lt;script&gt; é</p>");
+  expect(response.headers.get("content-security-policy")).toContain("script-src 'none'");
+  expect(response.headers.get("content-encoding")).toBe("gzip");
+});
+
+test("a browser that takes no gzip gets none", async () => {
+  const url = await serve((_req, res) => res.setHeader("Content-Type", "text/html").end(PAGE));
+  const response = await fetch(url, { headers: { "accept-encoding": "identity" } });
+  expect(response.headers.get("content-encoding")).toBeNull();
+  expect(await response.text()).toContain("<p>");
+});
+
+test("a router that asks for data is given the document: it would run its own scripts on it", async () => {
+  let seen: IncomingHttpHeaders = {};
+  const url = await serve((req, res) => {
+    seen = req.headers;
+    res.end();
+  });
+  await fetch(url, { headers: { rsc: "1", "next-router-state-tree": "x", "next-url": "/", "next-action": "x", cookie: "a=b" } });
+  expect(Object.keys(seen).filter((name) => /^(rsc|next-)/.test(name))).toEqual([]);
+  expect(seen.cookie).toBe("a=b");
+});
+
+test("what is no page is left as it is", async () => {
+  const url = await serve((_req, res) => res.setHeader("Content-Type", "application/json").end('{"a":"<script></script>"}'));
+  expect(await (await fetch(url)).json()).toEqual({ a: "<script></script>" });
+});
