@@ -1,0 +1,130 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+/**
+ * The table of who may import whom, against the rules that stand for it: a rule that matches nothing looks exactly like a
+ * tree without mistakes. Each line is a file with that import in it, linted by biome.json in a tree that holds nothing else.
+ */
+const forbidden = [
+  ["core/accounts/a.ts", "next/headers"],
+  ["core/accounts/a.ts", "react"],
+  ["core/oauth/a.ts", "next-auth"],
+  ["core/images/a.ts", "hono"],
+  ["core/oauth/a.ts", "../../app/_server/session.ts"],
+  ["core/oauth/consents/a.ts", "../../../api/app.ts"],
+  ["core/mail/a.ts", "../../worker/loop.ts"],
+  ["core/accounts/a.ts", "oidc-provider"],
+  ["core/oauth/a.ts", "oidc-provider/lib/models/index.js"],
+  ["core/a.ts", "./oauth/provider.ts"],
+  ["core/crypto/a.ts", "#core/accounts/throttle.ts"],
+  ["core/audit/a.ts", "../accounts/throttle.ts"],
+  ["core/access/a.ts", "../accounts/throttle.ts"],
+  ["core/access/a.ts", "../oauth/provider.ts"],
+  ["core/accounts/users/a.ts", "#core/oauth/provider.ts"],
+  ["core/accounts/users/a.ts", "../../oauth/provider.ts"],
+  ["core/oauth/a.ts", "#core/instance/run-service.ts"],
+  ["app/login/a.tsx", "../../api/app.ts"],
+  ["app/login/a.tsx", "../../worker/loop.ts"],
+  ["app/login/a.tsx", "oidc-provider"],
+  ["app/login/a.tsx", "#core/generated/prisma/client.ts"],
+  ["app/login/a.client.tsx", "#core/env.ts"],
+  ["app/login/a.client.tsx", "../_server/session.ts"],
+  ["app/login/a.client.tsx", "node:fs"],
+  ["api/a.ts", "next"],
+  ["api/routes/a.ts", "react"],
+  ["api/routes/a.ts", "../../app/_server/session.ts"],
+  ["api/routes/a.ts", "pg"],
+  ["pages/api/oidc/a.ts", "../../../app/_server/session.ts"],
+  ["pages/api/oidc/a.ts", "../../../worker/loop.ts"],
+  ["worker/a.ts", "next"],
+  ["worker/a.ts", "../api/app.ts"],
+  ["worker/a.ts", "../app/_server/session.ts"],
+  ["server/a.ts", "../app/_server/session.ts"],
+  ["server.ts", "./worker/loop.ts"],
+  ["e2e/a.spec.ts", "#core/env.ts"],
+  ["e2e/support/a.ts", "../../core/env.ts"],
+  ["examples/site/a.ts", "../../core/env.ts"],
+  ["packages/sdk/src/a.ts", "#core/env.ts"],
+  ["packages/sdk/src/a.ts", "node:fs"],
+  ["packages/cli/src/a.ts", "../../../core/env.ts"],
+] as const;
+
+const allowed = [
+  ["core/oauth/a.ts", "oidc-provider"],
+  ["core/oauth/a.ts", "../accounts/throttle.ts"],
+  ["core/oauth/consents/a.ts", "../pages/error-page.ts"],
+  ["core/oauth/provider-internals.ts", "oidc-provider/lib/models/index.js"],
+  ["core/accounts/a.ts", "#core/audit/record-audit-event.ts"],
+  ["core/instance/a.ts", "../accounts/setup-link.ts"],
+  ["app/login/a.tsx", "#core/accounts/throttle.ts"],
+  ["app/login/a.client.tsx", "./actions.ts"],
+  ["app/login/a.client.tsx", "react"],
+  ["api/a.ts", "hono"],
+  ["api/index.ts", "./app.ts"],
+  ["pages/api/oidc/a.ts", "#core/oauth/handler.ts"],
+  ["worker/a.ts", "#core/mail/deliver-mail.ts"],
+  ["server.ts", "next"],
+  ["server/a.ts", "../api/index.ts"],
+  ["packages/cli/src/a.ts", "@keyhook/sdk"],
+  ["scripts/a.ts", "#core/env.ts"],
+] as const;
+
+const root = join(import.meta.dirname, "../..");
+const tree = mkdtempSync(join(tmpdir(), "keyhook-import-rules-"));
+const lines = new Map<string, string[]>();
+/** `rule file:line` of everything that is found. */
+let found: string[];
+
+function write(file: string, source: string): string {
+  const before = lines.get(file) ?? [];
+  lines.set(file, [...before, source]);
+  return `${file}:${before.length + 1}`;
+}
+
+const places = new Map(
+  [...forbidden, ...allowed].map(([file, path], index) => [
+    `${file} ${path}`,
+    write(file, `export * as x${index} from "${path}";`),
+  ]),
+);
+const settingsRead = write("core/accounts/settings.ts", "export const x = process.env.X;");
+const settingsReadInEnv = write("core/env.ts", "export const x = process.env.X;");
+const cycle = write("core/one.ts", 'export * from "./two.ts";');
+write("core/two.ts", 'export * from "./one.ts";');
+
+beforeAll(() => {
+  cpSync(join(root, "biome.json"), join(tree, "biome.json"));
+  for (const [file, source] of lines) {
+    mkdirSync(dirname(join(tree, file)), { recursive: true });
+    writeFileSync(join(tree, file), `${source.join("\n")}\n`);
+  }
+  const args = ["lint", "--vcs-enabled=false", "--reporter=json", "--max-diagnostics=none", "."];
+  const { stdout } = spawnSync(join(root, "node_modules/.bin/biome"), args, { cwd: tree, encoding: "utf8" });
+  type Report = { diagnostics: { category: string; location: { path: string; start: { line: number } } }[] };
+  found = (JSON.parse(stdout) as Report).diagnostics.map(
+    ({ category, location: { path, start } }) => `${category.split("/").at(-1)} ${path}:${start.line}`,
+  );
+});
+afterAll(() => rmSync(tree, { recursive: true }));
+
+describe("who may import whom", () => {
+  test.each(forbidden)("%s may not import %s", (file, path) => {
+    expect(found).toContain(`noRestrictedImports ${places.get(`${file} ${path}`)}`);
+  });
+
+  test.each(allowed)("%s may import %s", (file, path) => {
+    expect(found).not.toContain(`noRestrictedImports ${places.get(`${file} ${path}`)}`);
+  });
+
+  test("only core/env.ts reads process.env", () => {
+    expect(found).toContain(`noProcessEnv ${settingsRead}`);
+    expect(found).not.toContain(`noProcessEnv ${settingsReadInEnv}`);
+  });
+
+  test("no import leads back to its file", () => {
+    expect(found).toContain(`noImportCycles ${cycle}`);
+  });
+});

@@ -1,0 +1,18 @@
+import { existsSync, readFileSync } from "node:fs";
+import { type Tally, tallyOf } from "./tally.ts";
+
+/** Vitest's JSON report (as Jest's). */
+export function readVitest(file: string, status: number): Tally {
+  const report = readJson<{ numPassedTests: number; numFailedTests: number }>(file);
+  return tallyOf(status, report && { passed: report.numPassedTests, failed: report.numFailedTests });
+}
+
+/** Playwright's JSON report. A flaky test passed when it was tried again. */
+export function readPlaywright(file: string, status: number): Tally {
+  const report = readJson<{ stats: { expected: number; unexpected: number; flaky: number } }>(file);
+  return tallyOf(status, report && { passed: report.stats.expected + report.stats.flaky, failed: report.stats.unexpected });
+}
+
+function readJson<Shape>(file: string): Shape | undefined {
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined;
+}

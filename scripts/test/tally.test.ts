@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { tallyOf } from "./tally.ts";
+
+test.each([
+  { status: 0, counted: { passed: 3, failed: 0 }, tally: { passed: 3, failed: 0 } },
+  { status: 1, counted: { passed: 3, failed: 2 }, tally: { passed: 3, failed: 2 } },
+  { status: 1, counted: { passed: 3, failed: 0 }, tally: { passed: 3, failed: 1 } }, // a suite that did not load
+  { status: 1, counted: undefined, tally: { passed: 0, failed: 1 } }, // a tool that did not start
+  { status: 0, counted: { passed: 0, failed: 0 }, tally: { passed: 0, failed: 1 } }, // nothing was tested
+])("status $status and $counted count as $tally", ({ status, counted, tally }) => {
+  expect(tallyOf(status, counted)).toEqual(tally);
+});
