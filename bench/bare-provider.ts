@@ -1,0 +1,36 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import Provider from "oidc-provider";
+
+/**
+ * What we measure ourselves against: the engine as it comes, with its store in memory, on the same Node and the same
+ * protocol settings. Prints its port; ends when its parent does.
+ */
+const server = createServer();
+await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+
+const provider = new Provider(origin, {
+  clients: [
+    {
+      client_id: "bench",
+      client_secret: "a-secret-that-is-long-enough-for-the-benchmark",
+      redirect_uris: ["https://app.example.test/callback"],
+      grant_types: ["authorization_code", "refresh_token"],
+      scope: "openid profile email offline_access",
+    },
+  ],
+  scopes: ["openid", "profile", "email", "offline_access"],
+  claims: { openid: ["sub"], profile: ["name", "preferred_username", "picture"], email: ["email", "email_verified"] },
+  conformIdTokenClaims: false,
+  cookies: { keys: ["a cookie key for the benchmark"] },
+  features: { introspection: { enabled: true }, revocation: { enabled: true } },
+  issueRefreshToken: async () => true,
+  findAccount: async (_ctx, id) => ({
+    accountId: id,
+    claims: async () => ({ sub: id, name: "Mara", preferred_username: "mara", email: "mara@example.test", email_verified: true }),
+  }),
+});
+server.on("request", provider.callback());
+process.on("disconnect", () => process.exit(0));
+process.send?.({ origin });

@@ -1,0 +1,49 @@
+import { readdirSync, readFileSync } from "node:fs";
+import type pg from "pg";
+
+const TICKS_PER_SECOND = 100;
+
+/** CPU seconds that a process and all below it have used so far (Linux; elsewhere 0). */
+export function cpuSeconds(pid: number): number {
+  let sum = 0;
+  for (const each of [pid, ...descendants(pid)]) {
+    try {
+      const fields = readFileSync(`/proc/${each}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+      sum += (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    } catch {
+      // It ended between the listing and the reading.
+    }
+  }
+  return sum;
+}
+
+export function descendants(pid: number): number[] {
+  const parents = new Map<number, number[]>();
+  let entries: string[] = [];
+  try {
+    entries = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch {
+    return [];
+  }
+  for (const entry of entries) {
+    try {
+      const parent = Number(readFileSync(`/proc/${entry}/stat`, "utf8").split(") ")[1]?.split(" ")[1]);
+      parents.set(parent, [...(parents.get(parent) ?? []), Number(entry)]);
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  const below = (id: number): number[] => (parents.get(id) ?? []).flatMap((child) => [child, ...below(child)]);
+  return below(pid);
+}
+
+/** Transactions that the service's database has run, each one round trip where no explicit transaction is used. */
+export async function transactionsSoFar(client: pg.Client): Promise<number> {
+  // Backends report at most once a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await client.query("SELECT pg_stat_clear_snapshot()");
+  const { rows } = await client.query<{ n: string }>(
+    "SELECT xact_commit + xact_rollback AS n FROM pg_stat_database WHERE datname = current_database()",
+  );
+  return Number(rows[0]?.n);
+}

@@ -1,0 +1,37 @@
+import { Pool } from "undici";
+
+/** One request of a run, prepared before the clock starts. */
+export type Prepared = { method: "GET" | "POST"; path: string; headers?: Record<string, string>; body?: string };
+
+export type Result = { requests: number; seconds: number; requestsPerSecond: number; p50Ms: number; p99Ms: number };
+
+const CONNECTIONS = 16;
+
+/**
+ * Sends every prepared request once, a bounded number at a time, and fails on the first answer that is not expected: a fast
+ * error is no result.
+ */
+export async function load(origin: string, requests: Iterable<Prepared>, expectedStatus: number): Promise<Result> {
+  const pool = new Pool(origin, { connections: CONNECTIONS, pipelining: 1 });
+  const iterator = requests[Symbol.iterator]();
+  const times: number[] = [];
+  const started = performance.now();
+  const lane = async () => {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) {
+      const from = performance.now();
+      const { statusCode, body } = await pool.request(next.value);
+      const text = await body.text();
+      times.push(performance.now() - from);
+      if (statusCode !== expectedStatus) throw new Error(`${next.value.path} answered ${statusCode}: ${text.slice(0, 300)}`);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+  } finally {
+    await pool.close();
+  }
+  const seconds = (performance.now() - started) / 1000;
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;
+  return { requests: times.length, seconds, requestsPerSecond: times.length / seconds, p50Ms: at(0.5), p99Ms: at(0.99) };
+}

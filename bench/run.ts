@@ -1,0 +1,181 @@
+import { cpuSeconds, transactionsSoFar } from "./cost.ts";
+import { load, type Prepared, type Result } from "./load.ts";
+import { authorizeUrl, REDIRECT_URI, startBare, startService, type Target, verifier } from "./targets.ts";
+
+/**
+ * `npm run bench`: the service on Postgres beside the bare engine with its store in memory, in the same run on the same
+ * machine. Only the ratios say something: both share the machine's cores with the load.
+ */
+// The engine's memory store forgets what is older than its 1,000 newest entries.
+const BATCH = 100;
+const ROUNDS = Number(process.argv[2] ?? 6);
+
+type Row = Result & { cpuMs: number; roundTrips?: number };
+type Measure = { name: string; aim?: number; baseline?: string; run(target: Target): Promise<Row | undefined> };
+
+const form = { "content-type": "application/x-www-form-urlencoded" };
+const basic = (target: Target) => ({
+  authorization: `Basic ${Buffer.from(`${target.clientId}:${target.secret}`).toString("base64")}`,
+});
+const tokenRequest = (target: Target, body: Record<string, string>): Prepared => ({
+  method: "POST",
+  path: target.paths.token,
+  headers: { ...form, ...basic(target) },
+  body: new URLSearchParams(body).toString(),
+});
+
+function codeRequest(target: Target): Prepared {
+  const url = authorizeUrl(target);
+  return { method: "GET", path: url.pathname + url.search, headers: { cookie: target.browser.cookieHeader(url.href) } };
+}
+
+async function makeCodes(target: Target, count: number): Promise<string[]> {
+  const codes: string[] = [];
+  for (let made = 0; made < count; made++) {
+    const response = await target.browser.fetch(authorizeUrl(target).href);
+    const location = new URL(response.headers.get("location") ?? "", target.origin);
+    const code = location.searchParams.get("code");
+    if (!location.href.startsWith(REDIRECT_URI) || !code) throw new Error(`no code: ${response.status} ${location.href}`);
+    codes.push(code);
+  }
+  return codes;
+}
+
+const exchange = (target: Target, code: string): Prepared =>
+  tokenRequest(target, { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: verifier });
+
+type Tokens = { access_token: string; refresh_token: string };
+
+async function makeTokens(target: Target): Promise<Tokens> {
+  const [code = ""] = await makeCodes(target, 1);
+  const { path, headers, body } = exchange(target, code);
+  const response = await fetch(new URL(path, target.origin), { method: "POST", headers, body });
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as Tokens;
+}
+
+/** Runs batches with preparation off the clock, and sums what the timed parts cost. */
+async function measure(target: Target, status: number, batch: () => Promise<Prepared[]>): Promise<Row> {
+  // Once without a clock: compiled code, open connections, prepared statements.
+  await load(target.origin, await batch(), status);
+  let requests = 0;
+  let seconds = 0;
+  let cpu = 0;
+  let roundTrips = 0;
+  const times: Result[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const prepared = await batch();
+    const transactions = target.database && (await transactionsSoFar(target.database));
+    const before = cpuSeconds(target.pid);
+    const result = await load(target.origin, prepared, status);
+    cpu += cpuSeconds(target.pid) - before;
+    // The question itself is one of the transactions.
+    if (target.database) roundTrips += (await transactionsSoFar(target.database)) - Number(transactions) - 1;
+    requests += result.requests;
+    seconds += result.seconds;
+    times.push(result);
+  }
+  const median = (pick: (result: Result) => number) => times.map(pick).sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+  return {
+    requests,
+    seconds,
+    requestsPerSecond: requests / seconds,
+    p50Ms: median((result) => result.p50Ms),
+    p99Ms: median((result) => result.p99Ms),
+    cpuMs: (cpu / requests) * 1000,
+    ...(target.database && { roundTrips: roundTrips / requests }),
+  };
+}
+
+const repeat = (count: number, request: Prepared): Prepared[] => Array.from({ length: count }, () => request);
+const READS = BATCH * 10;
+
+const measures: Measure[] = [
+  {
+    name: "code exchange",
+    aim: 0.4,
+    run: (target) => measure(target, 200, async () => (await makeCodes(target, BATCH)).map((code) => exchange(target, code))),
+  },
+  {
+    name: "refresh",
+    aim: 0.4,
+    run: (target) =>
+      measure(target, 200, async () => {
+        const requests: Prepared[] = [];
+        for (let made = 0; made < BATCH; made++) {
+          const { refresh_token } = await makeTokens(target);
+          requests.push(tokenRequest(target, { grant_type: "refresh_token", refresh_token }));
+        }
+        return requests;
+      }),
+  },
+  {
+    name: "userinfo",
+    aim: 0.6,
+    run: async (target) => {
+      const { access_token } = await makeTokens(target);
+      const headers = { authorization: `Bearer ${access_token}` };
+      return measure(target, 200, async () => repeat(READS, { method: "GET", path: target.paths.userinfo, headers }));
+    },
+  },
+  {
+    name: "whoami-v2",
+    aim: 0.6,
+    baseline: "userinfo",
+    run: async (target) => {
+      const { whoami } = target.paths;
+      if (!whoami) return undefined;
+      const { access_token } = await makeTokens(target);
+      const headers = { authorization: `Bearer ${access_token}` };
+      return measure(target, 200, async () => repeat(READS, { method: "GET", path: whoami, headers }));
+    },
+  },
+  {
+    name: "introspection",
+    aim: 0.6,
+    run: async (target) => {
+      const { access_token } = await makeTokens(target);
+      const body = new URLSearchParams({ token: access_token }).toString();
+      const request: Prepared = { method: "POST", path: target.paths.introspect, headers: { ...form, ...basic(target) }, body };
+      return measure(target, 200, async () => repeat(READS, request));
+    },
+  },
+  {
+    name: "authorize, stored consent",
+    run: (target) => measure(target, 303, async () => repeat(BATCH, codeRequest(target))),
+  },
+];
+
+const bare = await startBare();
+const service = await startService();
+let status = 1;
+try {
+  console.log(`ratio = requests/s of ${service.name} ÷ ${bare.name}; ${ROUNDS} rounds, 16 connections`);
+  console.log("                             ratio   aim     ours/s    bare/s   p99 ms  CPU ms (bare)  DB trips");
+  const baselines = new Map<string, Row>();
+  for (const { name, aim, baseline, run } of measures) {
+    const theirs = (await run(bare)) ?? baselines.get(baseline ?? "");
+    const ours = await run(service);
+    if (!ours || !theirs) continue;
+    baselines.set(name, theirs);
+    const ratio = ours.requestsPerSecond / theirs.requestsPerSecond;
+    const cells = [
+      name.padEnd(27),
+      ratio.toFixed(2).padStart(6),
+      (aim === undefined ? "–" : `≥ ${aim}`).padStart(6),
+      ours.requestsPerSecond.toFixed(0).padStart(9),
+      theirs.requestsPerSecond.toFixed(0).padStart(9),
+      ours.p99Ms.toFixed(1).padStart(8),
+      `${ours.cpuMs.toFixed(2)} (${theirs.cpuMs.toFixed(2)})`.padStart(14),
+      (ours.roundTrips ?? 0).toFixed(1).padStart(9),
+    ];
+    console.log(cells.join(" "));
+  }
+  status = 0;
+} catch (error) {
+  console.error(error);
+} finally {
+  await service.stop();
+  await bare.stop();
+}
+process.exit(status);

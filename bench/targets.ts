@@ -1,0 +1,207 @@
+import { type ChildProcess, fork, spawn } from "node:child_process";
+import { hash } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { operatorCommand } from "#core/access/actor.ts";
+import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
+import { createUser } from "#core/accounts/users/create-user.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { databaseUrl, provideSettings } from "#core/env.ts";
+import { openInstance } from "#core/instance/open-instance.ts";
+import { createApp } from "#core/oauth/apps/create-app.ts";
+import { grantConsent } from "#core/oauth/consents/grant-consent.ts";
+import { finishLogin } from "#core/oauth/finish-login.ts";
+import { readInteraction } from "#core/oauth/interaction.ts";
+import { Browser } from "#core/oauth/testing/browser.ts";
+
+/** A running provider with a person who has already agreed to a confidential app. */
+export type Target = {
+  name: string;
+  origin: string;
+  pid: number;
+  clientId: string;
+  secret: string;
+  /** Signed in; consent is stored, so that an authorization request is answered with a code at once. */
+  browser: Browser;
+  paths: { authorize: string; token: string; userinfo: string; introspect: string; whoami?: string };
+  database?: pg.Client;
+  stop(): Promise<void>;
+};
+
+export const REDIRECT_URI = "https://app.example.test/callback";
+export const SCOPE = "openid profile email offline_access";
+
+export async function startBare(): Promise<Target> {
+  const child = fork(join(import.meta.dirname, "bare-provider.ts"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const [{ origin }] = (await once(child, "message")) as [{ origin: string }];
+  const target: Target = {
+    name: "bare engine, in memory",
+    origin,
+    pid: child.pid as number,
+    clientId: "bench",
+    secret: "a-secret-that-is-long-enough-for-the-benchmark",
+    browser: new Browser(origin),
+    paths: { authorize: "/auth", token: "/token", userinfo: "/me", introspect: "/token/introspection" },
+    stop: () => end(child),
+  };
+  await agreeAtBare(target);
+  return target;
+}
+
+/** Clicks through the engine's own development pages once. */
+async function agreeAtBare(target: Target): Promise<void> {
+  let url = authorizeUrl(target).href;
+  for (let hops = 0; hops < 10; hops++) {
+    const response = await target.browser.fetch(url);
+    const location = response.headers.get("location");
+    if (location) {
+      if (location.startsWith(REDIRECT_URI)) return;
+      url = new URL(location, target.origin).href;
+      continue;
+    }
+    const isLogin = (await response.text()).includes('name="login"');
+    const form = new URLSearchParams(isLogin ? { prompt: "login", login: "mara", password: "x" } : { prompt: "consent" });
+    const answered = await target.browser.fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+      body: form.toString(),
+    });
+    url = new URL(answered.headers.get("location") ?? "", target.origin).href;
+  }
+  throw new Error("the bare engine did not finish its sign-in");
+}
+
+export async function startService(): Promise<Target> {
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
+  const port = await freePort();
+  const origin = `http://localhost:${port}`;
+  const settings = { PORT: String(port), DATA_DIR: directory, ORIGIN: origin, LOG_LEVEL: "warn", NODE_ENV: "production" };
+  const child = spawn(process.execPath, ["supervisor.ts"], {
+    env: { ...environment(), ...settings },
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  // Whatever goes wrong here must not leave a service behind.
+  process.once("exit", () => child.kill("SIGTERM"));
+  await ready(origin);
+  provideSettings(settings);
+  const instance = await openInstance();
+  const database = new pg.Client({ connectionString: databaseUrl() });
+  await database.connect();
+
+  const user = { username: "mara", email: "mara@example.test", fullName: "Mara Lindqvist", password: "a long enough passphrase" };
+  const { id: userId } = await createUser(operatorCommand, user, noOrigin);
+  const { app, secret } = await createApp(
+    operatorCommand,
+    {
+      owner: { userId },
+      name: "Bench",
+      redirectUris: [REDIRECT_URI],
+      scopes: ["openid", "profile", "email"],
+      isConfidential: true,
+      isRefreshAllowed: true,
+    },
+    noOrigin,
+  );
+  const browser = new Browser(origin);
+  const { token } = await startSiteSession(userId, noOrigin);
+  browser.setCookie(siteSessionCookie().name, token);
+  const target: Target = {
+    name: "Keyhook on Postgres",
+    origin,
+    pid: child.pid as number,
+    clientId: app.clientId,
+    secret: secret ?? "",
+    browser,
+    paths: {
+      authorize: "/oauth/authorize",
+      token: "/oauth/token",
+      userinfo: "/oauth/userinfo",
+      introspect: "/oauth/introspect",
+      whoami: "/api/whoami-v2",
+    },
+    database,
+    stop: async () => {
+      await database.end();
+      await instance.close();
+      await end(child);
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+  await agree(target, (await findSiteSession(token)) as SiteSession);
+  return target;
+}
+
+/** Answers the questions of the first request as the pages would: who is there, and whether they agree. */
+async function agree(target: Target, session: SiteSession): Promise<void> {
+  let url = authorizeUrl(target).href;
+  for (let hops = 0; hops < 10; hops++) {
+    const response = await target.browser.fetch(url);
+    const location = new URL(response.headers.get("location") ?? "", target.origin);
+    if (location.href.startsWith(REDIRECT_URI)) return;
+    url = location.href;
+    if (!location.pathname.startsWith("/interaction/")) continue;
+    const at = { uid: location.pathname.split("/")[2] ?? "", cookie: target.browser.cookieHeader(url) };
+    const login = await finishLogin(at, await readInteraction(at), session);
+    if (login.step === "continue") url = login.url;
+    else
+      url = await grantConsent(
+        at,
+        session,
+        { accountId: session.userId, scopes: ["email"], orgIds: [], isAllOrgs: false },
+        noOrigin,
+      );
+  }
+  throw new Error("the service did not finish its sign-in");
+}
+
+export const verifier = "a-code-verifier-of-forty-three-characters-or-more";
+
+export function authorizeUrl(target: Target): URL {
+  const url = new URL(target.paths.authorize, target.origin);
+  const challenge = hash("sha256", verifier, "base64url");
+  url.search = new URLSearchParams({
+    client_id: target.clientId,
+    redirect_uri: REDIRECT_URI,
+    response_type: "code",
+    scope: SCOPE,
+    state: "bench",
+    code_challenge: challenge,
+    code_challenge_method: "S256",
+  }).toString();
+  return url;
+}
+
+function environment(): NodeJS.ProcessEnv {
+  const { DATABASE_URL: _url, SECRET_KEY: _key, ...rest } = process.env;
+  return rest;
+}
+
+async function ready(origin: string): Promise<void> {
+  for (let tries = 0; tries < 600; tries++) {
+    const answer = await fetch(`${origin}/readyz`).catch(() => undefined);
+    if (answer?.ok) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error("the service did not start");
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  await exited;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return port;
+}
