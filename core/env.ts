@@ -14,6 +14,13 @@ function isAddressRange(entry: string): boolean {
   return bits > 0 && rest.length === 0 && (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits));
 }
 
+function isUrlOf(...protocols: string[]): (text: string) => boolean {
+  return (text) => {
+    const url = URL.parse(text);
+    return url !== null && protocols.includes(url.protocol) && url.hostname !== "";
+  };
+}
+
 const cidrList = z
   .string()
   .default("")
@@ -41,46 +48,46 @@ const origin = z
   })
   .transform((text) => (text === undefined ? undefined : new URL(text).origin));
 
-const schema = z
-  .object({
-    NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
-    PORT: z.coerce
-      .number("must be a port number between 1 and 65535")
-      .int("must be a whole number")
-      .min(1, "must be between 1 and 65535")
-      .max(65535, "must be between 1 and 65535")
-      .default(3000),
-    ORIGIN: origin,
-    DATA_DIR: z
-      .string()
-      .default("./data")
-      .transform((path) => resolve(path)),
-    DATABASE_URL: z
-      .string()
-      .regex(/^postgres(ql)?:\/\//, "must be a postgres:// or postgresql:// URL")
-      .optional(),
-    SECRET_KEY: z.string().min(32, "must have at least 32 characters; `openssl rand -base64 48` makes a good one").optional(),
-    SMTP_URL: z
-      .string()
-      .regex(/^smtps?:\/\//, "must be an smtp:// or smtps:// URL")
-      .optional(),
-    MAIL_FROM: z.string().optional(),
-    BRAND_NAME: z.string().trim().min(1).max(40).default("Keyhook"),
-    VENDOR: z
-      .string()
-      .regex(/^[a-z][a-z0-9-]{0,30}$/, "must be a lower-case word, since it becomes part of a URN")
-      .default("keyhook"),
-    TOKEN_PREFIX: z
-      .string()
-      .regex(/^[A-Za-z][A-Za-z0-9]{0,9}_$/, "must be letters and digits ending in an underscore, such as kh_")
-      .default("kh_"),
-    TRUST_PROXY: cidrList,
-    OUTBOUND_ALLOW_CIDRS: cidrList,
-    LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-    /** Set by the supervisor: the database is its own child, not the operator's. */
-    KEYHOOK_EMBEDDED: z.enum(["0", "1"]).default("0"),
-  })
-  .transform((value) => ({ ...value, ORIGIN: value.ORIGIN ?? `http://localhost:${value.PORT}` }));
+const fields = z.object({
+  NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
+  PORT: z.coerce
+    .number("must be a port number between 1 and 65535")
+    .int("must be a whole number")
+    .min(1, "must be between 1 and 65535")
+    .max(65535, "must be between 1 and 65535")
+    .default(3000),
+  ORIGIN: origin,
+  DATA_DIR: z
+    .string()
+    .default("./data")
+    .transform((path) => resolve(path)),
+  DATABASE_URL: z.string().refine(isUrlOf("postgres:", "postgresql:"), "must be a postgres:// or postgresql:// URL").optional(),
+  SECRET_KEY: z.string().min(32, "must have at least 32 characters; `openssl rand -base64 48` makes a good one").optional(),
+  SMTP_URL: z.string().refine(isUrlOf("smtp:", "smtps:"), "must be an smtp:// or smtps:// URL").optional(),
+  MAIL_FROM: z
+    .string()
+    .regex(/^[^<>@\r\n]*<?[^\s<>@]+@[^\s<>@]+>?$/, "must be an address, such as Keyhook <keyhook@example.com>")
+    .optional(),
+  BRAND_NAME: z.string().trim().min(1).max(40).default("Keyhook"),
+  VENDOR: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,30}$/, "must be a lower-case word, since it becomes part of a URN")
+    .default("keyhook"),
+  TOKEN_PREFIX: z
+    .string()
+    .regex(/^[A-Za-z][A-Za-z0-9]{0,9}_$/, "must be letters and digits ending in an underscore, such as kh_")
+    .default("kh_"),
+  TRUST_PROXY: cidrList,
+  OUTBOUND_ALLOW_CIDRS: cidrList,
+  LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
+  /** Set by the supervisor: the database is its own child, not the operator's. */
+  KEYHOOK_EMBEDDED: z.enum(["0", "1"]).default("0"),
+});
+
+const schema = fields.transform((value) => ({ ...value, ORIGIN: value.ORIGIN ?? `http://localhost:${value.PORT}` }));
+
+/** The variables that are read. */
+export const settingNames = Object.keys(fields.shape);
 
 export type Env = z.infer<typeof schema>;
 

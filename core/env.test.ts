@@ -1,0 +1,74 @@
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { parseEnv as parseFile } from "node:util";
+import { describe, expect, it } from "vitest";
+import { parseEnv, SettingsError, settingNames } from "./env.ts";
+
+describe("settings", () => {
+  it("need not be given", () => {
+    expect(parseEnv({})).toMatchObject({
+      NODE_ENV: "production",
+      PORT: 3000,
+      ORIGIN: "http://localhost:3000",
+      DATA_DIR: resolve("data"),
+      DATABASE_URL: undefined,
+      SECRET_KEY: undefined,
+      BRAND_NAME: "Keyhook",
+      VENDOR: "keyhook",
+      TOKEN_PREFIX: "kh_",
+      TRUST_PROXY: [],
+      OUTBOUND_ALLOW_CIDRS: [],
+    });
+  });
+
+  it("follow the port with the origin, unless that is given", () => {
+    expect(parseEnv({ PORT: "4000" }).ORIGIN).toBe("http://localhost:4000");
+    expect(parseEnv({ PORT: "4000", ORIGIN: "https://Keys.example.com:443" }).ORIGIN).toBe("https://keys.example.com");
+  });
+
+  it.each([
+    ["PORT", "none"],
+    ["PORT", "0"],
+    ["PORT", "65536"],
+    ["PORT", "80.5"],
+    ["ORIGIN", "keys.example.com"],
+    ["ORIGIN", "ftp://keys.example.com"],
+    ["ORIGIN", "https://keys.example.com/path"],
+    ["ORIGIN", "https://user@keys.example.com"],
+    ["DATABASE_URL", "mysql://localhost/keyhook"],
+    ["DATABASE_URL", "postgres://"],
+    ["SECRET_KEY", "short"],
+    ["SMTP_URL", "mail.example.com:25"],
+    ["MAIL_FROM", "Keyhook"],
+    ["VENDOR", "Key Hook"],
+    ["TOKEN_PREFIX", "kh"],
+    ["TRUST_PROXY", "10.0.0.0/33"],
+    ["TRUST_PROXY", "10.0.0.1, proxy.example.com"],
+    ["OUTBOUND_ALLOW_CIDRS", "fd00::/129"],
+    ["LOG_LEVEL", "loud"],
+  ])("stop the start when %s is %j, by its name", (name, value) => {
+    expect(() => parseEnv({ [name]: value })).toThrow(SettingsError);
+    expect(() => parseEnv({ [name]: value })).toThrow(new RegExp(`^  ${name}: \\w`, "m"));
+  });
+
+  it("are all named when several are bad", () => {
+    expect(() => parseEnv({ PORT: "x", VENDOR: "X" })).toThrow(/PORT: [\s\S]*VENDOR: /);
+  });
+
+  it("never show a secret in what they say", () => {
+    expect(() => parseEnv({ SECRET_KEY: "hunter2", DATABASE_URL: "hunter2", SMTP_URL: "hunter2" })).toThrow(
+      /^((?!hunter2)[\s\S])*$/,
+    );
+  });
+
+  it("take lists of addresses and ranges", () => {
+    expect(parseEnv({ TRUST_PROXY: " 127.0.0.1, ::1 ,10.0.0.0/8," }).TRUST_PROXY).toEqual(["127.0.0.1", "::1", "10.0.0.0/8"]);
+  });
+
+  it("are all in .env.example, which can be used as it is", () => {
+    const example = parseFile(readFileSync(join(import.meta.dirname, "../.env.example"), "utf8"));
+    const own = ["NODE_ENV", "KEYHOOK_EMBEDDED"]; // between our own processes
+    expect(Object.keys(example).sort()).toEqual(settingNames.filter((name) => !own.includes(name)).sort());
+    expect(parseEnv(example)).toEqual(parseEnv({}));
+  });
+});
