@@ -1,4 +1,5 @@
 import { isScope, type Scope } from "@keyhook/sdk";
+import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
 import { db } from "#core/db.ts";
 
 export type ConnectedApp = {
@@ -9,24 +10,26 @@ export type ConnectedApp = {
   homepageUrl: string | null;
   isVerified: boolean;
   scopes: Scope[];
-  organizations: { id: string; name: string; fullName: string }[];
+  /** Those of the answer that the person is still in. */
+  organizations: { id: string; name: string; fullName: string; avatarId: string | null }[];
   isAllOrgs: boolean;
   firstUsedAt: Date;
   lastUsedAt: Date | null;
 };
 
-export const CONNECTED_APPS_PAGE_SIZE = 20;
+const PAGE_SIZE = 20;
 
-/** The apps that a person has let in, last used first (S114). `page` counts from 1. */
-export async function listConsents(userId: string, page: number): Promise<{ apps: ConnectedApp[]; count: number }> {
+/** The apps that a person has let in, last used first (S114). */
+export async function listConsents(userId: string, request: PageRequest = {}): Promise<Page<ConnectedApp>> {
   const where = { userId, revokedAt: null };
-  const [count, consents] = await Promise.all([
+  const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
+  const [total, consents] = await Promise.all([
     db().oAuthConsent.count({ where }),
     db().oAuthConsent.findMany({
       where,
-      orderBy: [{ lastUsedAt: { sort: "desc", nulls: "last" } }, { createdAt: "desc" }],
-      take: CONNECTED_APPS_PAGE_SIZE,
-      skip: (Math.max(1, page) - 1) * CONNECTED_APPS_PAGE_SIZE,
+      orderBy: [{ lastUsedAt: { sort: "desc", nulls: "last" } }, { createdAt: "desc" }, { id: "desc" }],
+      take,
+      skip,
     }),
   ]);
   const [apps, organizations] = await Promise.all([
@@ -34,14 +37,16 @@ export async function listConsents(userId: string, page: number): Promise<{ apps
     db().organization.findMany({
       // Only those that the person is still in: the token reaches no other.
       where: { id: { in: consents.flatMap(({ orgIds }) => orgIds) }, memberships: { some: { userId } } },
-      select: { id: true, name: true, fullName: true },
+      select: { id: true, name: true, fullName: true, avatarId: true },
       orderBy: { name: "asc" },
     }),
   ]);
   const appOf = new Map(apps.map((app) => [app.clientId, app]));
   return {
-    count,
-    apps: consents.map((consent) => {
+    page,
+    pageSize,
+    total,
+    items: consents.map((consent) => {
       const app = appOf.get(consent.clientId);
       return {
         consentId: consent.id,

@@ -1,0 +1,94 @@
+import { BadgeCheck } from "lucide-react";
+import { env } from "#core/env.ts";
+import type { ConnectedApp } from "#core/oauth/consents/list-consents.ts";
+import { AppLogo } from "../../_components/applications/app-logo.tsx";
+import { Chip } from "../../_components/chip.tsx";
+import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
+import { ListRow } from "../../_components/list.tsx";
+import { RelativeTime } from "../../_components/relative-time.tsx";
+import { revokeAction } from "./actions.ts";
+import { GrantedOrganizations } from "./granted-organizations.tsx";
+import { GrantedScopes } from "./granted-scopes.tsx";
+
+export type ConnectedAppRowProps = Readonly<{
+  app: ConnectedApp;
+  /** Of the list, to come back to. */
+  page: number;
+}>;
+
+export function ConnectedAppRow({ app, page }: ConnectedAppRowProps) {
+  return (
+    <ListRow
+      leading={<AppLogo app={app} />}
+      title={
+        <>
+          <bdi className="min-w-0 break-words">{app.name}</bdi>
+          {app.isVerified && (
+            <Chip tone="good">
+              <BadgeCheck className="size-3.5" aria-hidden="true" />
+              Verified by {env().BRAND_NAME}
+            </Chip>
+          )}
+        </>
+      }
+      meta={
+        <>
+          Allowed <RelativeTime at={app.firstUsedAt} /> ·{" "}
+          {app.lastUsedAt ? (
+            <>
+              last used <RelativeTime at={app.lastUsedAt} />
+            </>
+          ) : (
+            "not used yet"
+          )}
+          <Homepage url={app.homepageUrl} />
+        </>
+      }
+    >
+      <dl className="mt-3 grid gap-x-6 gap-y-3 text-small sm:ml-11 sm:grid-cols-2">
+        <div>
+          <dt className="mb-1 text-muted">It can</dt>
+          <dd>
+            <GrantedScopes scopes={app.scopes} />
+          </dd>
+        </div>
+        <div>
+          <dt className="mb-1 text-muted">In organizations</dt>
+          <dd>
+            <GrantedOrganizations organizations={app.organizations} isAllOrgs={app.isAllOrgs} />
+          </dd>
+        </div>
+      </dl>
+      <div className="mt-3 sm:ml-11">
+        <ConfirmDestructive
+          action={revokeAction}
+          trigger="Revoke"
+          title={
+            <>
+              Revoke the access of <bdi>{app.name}</bdi>?
+            </>
+          }
+          confirm={`Revoke ${app.name}`}
+          size="small"
+        >
+          <input type="hidden" name="consentId" value={app.consentId} />
+          <input type="hidden" name="page" value={page} />
+          It is signed out of your account at once, on every device. What it has copied already, it keeps.
+        </ConfirmDestructive>
+      </div>
+    </ListRow>
+  );
+}
+
+function Homepage({ url }: Readonly<{ url: string | null }>) {
+  const host = url && URL.parse(url)?.host;
+  if (!host) return null;
+  return (
+    <>
+      {" · "}
+      <a href={url} target="_blank" rel="noopener noreferrer nofollow" className="link break-words">
+        {host}
+      </a>
+    </>
+  );
+}
