@@ -11,8 +11,6 @@ describe("settings", () => {
       PORT: 3000,
       ORIGIN: "http://localhost:3000",
       DATA_DIR: resolve("data"),
-      DATABASE_URL: undefined,
-      SECRET_KEY: undefined,
       BRAND_NAME: "Keyhook",
       VENDOR: "keyhook",
       TOKEN_PREFIX: "kh_",
