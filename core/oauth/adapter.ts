@@ -9,6 +9,7 @@ import {
   upsertArtifact,
 } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
+import { findInteraction } from "./find-interaction.ts";
 import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
 import { revokeReplayedGrant } from "./revoke-replayed-grant.ts";
 import { isSiteSessionOf } from "./site-session.ts";
@@ -37,6 +38,8 @@ export class PostgresAdapter implements Adapter {
         return findGrant(id);
       case "Session":
         return this.#findSession(id);
+      case "Interaction":
+        return findInteraction(id);
       default:
         return this.#findToUse(id);
     }

@@ -6,8 +6,8 @@ import { identifyClient } from "./client-authentication.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
-import { checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
-import { isClientEndpoint, isPersonEndpoint } from "./protocol-routes.ts";
+import { asGet, checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
+import { isClientEndpoint, isPersonEndpoint, takesEitherMethod } from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
 import { withRequestRows } from "./request-rows.ts";
 
@@ -44,7 +44,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
         const clientId = await identifyClient(req, res, path, form);
         guardAgainstGuessing(res, clientAddress, clientId);
       }
-      request = withForm(req, form);
+      request = takesEitherMethod(path) ? asGet(req, path, form) : withForm(req, form);
     }
     await listenerOf(await currentProvider())(request, res);
   } catch (error) {

@@ -133,3 +133,12 @@ export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingM
     httpVersionMinor,
   }) as unknown as IncomingMessage;
 }
+
+/**
+ * A form posted by a person's browser, as the GET that it could as well have been (OIDC Core §3.1.2.1 and RP-Initiated Logout
+ * §2 have both methods mean the same). The engine would take a POST there only with cookies that every site may send along.
+ */
+export function asGet(req: IncomingMessage, path: string, form: URLSearchParams): IncomingMessage {
+  const url = `${path}?${form}`;
+  return Object.assign(withForm(req, new URLSearchParams()), { method: "GET", url, originalUrl: url });
+}

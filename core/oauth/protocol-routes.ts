@@ -44,3 +44,7 @@ export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize
 
 /** The key set and the metadata: the same for everybody, and worth keeping for a while. */
 export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");
+
+/** Endpoints where a form means what the same parameters in the address would. */
+export const takesEitherMethod = (path: string): boolean =>
+  path === protocolRoutes.authorization || path === protocolRoutes.end_session;

@@ -1,0 +1,19 @@
+import { isRedirectUriAllowed } from "./apps/redirect-uri.ts";
+import { findArtifact, type Payload } from "./artifact-store.ts";
+import { findClientMetadata } from "./clients.ts";
+
+/**
+ * An authorization request that waits for its person. The engine judges client and redirect URI only as the request comes;
+ * a person may take an hour to answer. If the app was removed meanwhile, or no longer receives at that address, the request is
+ * over, and neither a code nor a refusal is sent there (S20, S86).
+ */
+export async function findInteraction(id: string): Promise<Payload | undefined> {
+  const payload = await findArtifact("Interaction", id);
+  const params = payload?.params as { client_id?: unknown; redirect_uri?: unknown } | undefined;
+  const client = params && (await findClientMetadata(String(params.client_id)));
+  if (!client) return undefined;
+  const { redirect_uri: redirectUri } = params;
+  // A device has none.
+  if (redirectUri === undefined) return payload;
+  return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
+}

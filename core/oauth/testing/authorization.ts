@@ -1,0 +1,94 @@
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { type ConsentRequest, readConsentRequest } from "../consents/consent-request.ts";
+import { type ConsentAnswer, grantConsent } from "../consents/grant-consent.ts";
+import type { InteractionCookies } from "../interaction.ts";
+import { readInteraction } from "../interaction.ts";
+import type { Prepared } from "./sign-in.ts";
+
+/** For requests that are judged and whose code nobody redeems. */
+export const PKCE = {
+  code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+  code_challenge_method: "S256",
+};
+
+/** What came of one authorization request. */
+export type Outcome = {
+  status: number;
+  headers: Headers;
+  /** Where the browser was sent. */
+  location: URL | undefined;
+  /** What an app reads at its redirect URI, from the query or the fragment; empty when the browser was not sent to one. */
+  answer: Record<string, string>;
+  /** The browser was sent to the interaction page: a person is asked something. */
+  isQuestion: boolean;
+  page: string;
+};
+
+type Parameters = Record<string, string | undefined> | [string, string][] | string;
+
+/** Sends one authorization request and follows nothing. A list or a string is sent as it is, without the usual parameters. */
+export async function ask(
+  { world, app, browser }: Pick<Prepared, "world" | "app" | "browser">,
+  parameters: Parameters = {},
+  method: "GET" | "POST" = "GET",
+): Promise<Outcome> {
+  const url = new URL(
+    typeof parameters === "string" || Array.isArray(parameters)
+      ? `${world.origin}/oauth/authorize?${new URLSearchParams(parameters)}`
+      : world.authorizeUrl(app, { ...PKCE, ...parameters }),
+  );
+  if (typeof parameters === "string") url.search = parameters;
+  const response =
+    method === "GET"
+      ? await browser.fetch(url.href)
+      : await browser.fetch(url.pathname, { method, body: new URLSearchParams(url.search) });
+  return outcomeOf(world.origin, response);
+}
+
+export async function outcomeOf(origin: string, response: Response): Promise<Outcome> {
+  const header = response.headers.get("location");
+  const location = header === null ? undefined : new URL(header, origin);
+  const isOurs = location?.origin === origin;
+  const read = location && !isOurs ? [...location.searchParams, ...new URLSearchParams(location.hash.slice(1))] : [];
+  return {
+    status: response.status,
+    headers: response.headers,
+    location,
+    answer: Object.fromEntries(read),
+    isQuestion: isOurs && (location?.pathname.startsWith("/interaction/") ?? false),
+    page: await response.text(),
+  };
+}
+
+/** The permissions modal of one request, open in a browser. */
+export type OpenQuestion = {
+  at: InteractionCookies;
+  request: ConsentRequest;
+  /** Submits it, ticked as it is shown but for what is given. */
+  allow(answer?: Partial<ConsentAnswer>): Promise<string>;
+};
+
+/** Asks, and opens the permissions modal that the browser is sent to. */
+export async function openQuestion(prepared: Prepared, parameters: Parameters = {}): Promise<OpenQuestion> {
+  const outcome = await ask(prepared, parameters);
+  if (!outcome.isQuestion) throw new Error(`nothing was asked: ${outcome.status} ${outcome.location ?? outcome.page}`);
+  return openInteraction(prepared, outcome);
+}
+
+export async function openInteraction({ browser, session }: Prepared, { location }: Outcome): Promise<OpenQuestion> {
+  const uid = location?.pathname.split("/").at(-1) ?? "";
+  const at = { uid, cookie: browser.cookieHeader(location?.href ?? "") };
+  const request = await readConsentRequest(await readInteraction(at), session);
+  const shown: ConsentAnswer = {
+    scopes: request.scopes.filter(({ isTicked }) => isTicked).map(({ scope }) => scope),
+    orgIds: request.organizations.filter(({ isTicked }) => isTicked).map(({ id }) => id),
+    isAllOrgs: request.isAllOrgs,
+    accountId: session.user.id,
+  };
+  return { at, request, allow: (answer = {}) => grantConsent(at, session, { ...shown, ...answer }, noOrigin) };
+}
+
+/** Goes on where an answered interaction leads to. */
+export async function resume({ world, browser }: Pick<Prepared, "world" | "browser">, url: string): Promise<Outcome> {
+  return outcomeOf(world.origin, await browser.fetch(url));
+}
