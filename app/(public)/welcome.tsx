@@ -1,4 +1,4 @@
-import { Building2, KeyRound, ShieldCheck, Webhook } from "lucide-react";
+import { Blocks, Building2, KeyRound, ShieldCheck } from "lucide-react";
 import { env } from "#core/env.ts";
 import { BrandMark } from "../_components/brand-mark.tsx";
 import { ButtonLink } from "../_components/button.tsx";
@@ -51,8 +51,8 @@ export function Welcome() {
           ))}
         </ul>
       </Card>
-      <p className="flex flex-wrap items-center gap-x-2 text-muted text-small">
-        <Webhook className="size-4 shrink-0" aria-hidden="true" />
+      <p className="flex items-start gap-2 text-muted text-small">
+        <Blocks className="mt-0.5 size-4 shrink-0" aria-hidden="true" />
         <span>
           Building something? It speaks OAuth 2.0 and OpenID Connect:{" "}
           <a className="link" href="/.well-known/openid-configuration">

@@ -15,6 +15,8 @@ const variants = {
 const sizes = {
   medium: "h-10 gap-2 px-4 text-body",
   small: "h-8 gap-1.5 px-3 text-small",
+  /** A square for an icon alone; the button then has an `aria-label`. */
+  icon: "size-8",
 } as const;
 
 export type ButtonLook = Readonly<{

@@ -3,7 +3,6 @@ import { classNames } from "./class-names.ts";
 
 const tones = {
   neutral: "bg-sunken text-muted",
-  brand: "bg-brand-soft text-brand",
   good: "bg-good-soft text-good",
   warn: "bg-warn-soft text-warn",
   bad: "bg-bad-soft text-bad",

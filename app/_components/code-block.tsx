@@ -9,14 +9,15 @@ export type CodeBlockProps = Readonly<{
 /** Code to take away. It can be scrolled with the keyboard alone. */
 export function CodeBlock({ code, label }: CodeBlockProps) {
   return (
-    <div className="relative rounded-control border border-line bg-sunken">
+    // Long lines scroll: without containment they would widen every grid and fieldset around them.
+    <div className="flex items-start rounded-control contain-inline-size border border-line bg-sunken">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
-      <section aria-label={label} tabIndex={0} className="overflow-x-auto rounded-control py-3 pr-12 pl-3">
+      <section aria-label={label} tabIndex={0} className="min-w-0 flex-1 overflow-x-auto rounded-control p-3">
         <pre className="leading-5">
           <code>{code}</code>
         </pre>
       </section>
-      <div className="absolute top-1 right-1 rounded-control bg-sunken">
+      <div className="p-1">
         <CopyButton value={code} label={label} />
       </div>
     </div>

@@ -39,7 +39,7 @@ function Question({ trigger, title, confirm, phrase, children, size }: Omit<Conf
   const isRefused = Object.keys(errors).length > 0 || message?.tone === "bad";
   return (
     <details open={isRefused} className="group">
-      <summary className={buttonClass({ variant: "danger", size })}>
+      <summary className={buttonClass({ variant: "danger", size }, "group-open:text-ink")}>
         <span className="group-open:hidden">{trigger}</span>
         <span className="hidden group-open:inline">Keep it</span>
       </summary>

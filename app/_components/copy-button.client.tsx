@@ -35,10 +35,7 @@ export function CopyButton({ value, label, hasText }: CopyButtonProps) {
         onClick={copy}
         aria-label={`Copy ${label}`}
         title={`Copy ${label}`}
-        className={buttonClass(
-          { variant: hasText ? "secondary" : "quiet", size: "small" },
-          `noscript:hidden ${hasText ? "" : "w-8 px-0"}`,
-        )}
+        className={buttonClass({ variant: hasText ? "secondary" : "quiet", size: hasText ? "small" : "icon" }, "noscript:hidden")}
       >
         <Icon className="size-4" aria-hidden="true" />
         {hasText && (isCopied ? "Copied" : "Copy")}

@@ -3,7 +3,7 @@ export function SkipLink() {
   return (
     <a
       href="#main"
-      className="-translate-y-16 fixed top-2 left-2 z-10 rounded-control border border-line bg-surface px-3 py-2 text-small shadow-menu focus:translate-y-0"
+      className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-10 focus:rounded-control focus:border focus:border-line focus:bg-surface focus:px-3 focus:py-2 focus:text-small focus:shadow-menu"
     >
       Skip to the content
     </a>

@@ -15,12 +15,7 @@ export function Tabs({ label, tabs }: TabsProps) {
       {tabs.map((tab, index) => (
         <Fragment key={tab.label}>
           <input type="radio" name={id} id={`${id}-${index}`} defaultChecked={index === 0} className="sr-only" />
-          <label
-            htmlFor={`${id}-${index}`}
-            className="-mb-px border-transparent border-b-2 px-0.5 py-1.5 font-medium text-muted text-small hover:text-ink"
-          >
-            {tab.label}
-          </label>
+          <label htmlFor={`${id}-${index}`}>{tab.label}</label>
           <div className="border-line border-t pt-3">{tab.content}</div>
         </Fragment>
       ))}

@@ -51,7 +51,7 @@ export async function AppPage({ person, details, notice }: AppPageProps) {
           </>
         }
       />
-      <div className="grid gap-5">
+      <div className="grid grid-cols-1 gap-5">
         {notices[notice] && <FormMessage tone="good">{notices[notice]}</FormMessage>}
         {app.blockedAt && (
           <FormMessage tone="bad">

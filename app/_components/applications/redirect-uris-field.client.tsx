@@ -2,6 +2,8 @@
 
 import { explainRedirectUri, splitRedirectUris } from "@keyhook/sdk";
 import { type ReactNode, useState } from "react";
+import { useFormState } from "../action-form.client.tsx";
+import type { FormState } from "../form-state.ts";
 import { TextArea } from "../text-area.client.tsx";
 
 export type RedirectUrisFieldProps = Readonly<{
@@ -19,12 +21,17 @@ export type RedirectUrisFieldProps = Readonly<{
  * field, not in the middle of a word, and goes as soon as it is put right.
  */
 export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProps) {
-  const [problems, setProblems] = useState<readonly Problem[]>([]);
-  const judge = (text: string) => setProblems(findProblems(text, ownOrigin));
+  const { errors } = useFormState();
+  const [judged, setJudged] = useState<Judgement>();
+  // What the service says about a submission counts until the text is judged again.
+  const isCurrent = judged?.after === errors;
+  const problems = isCurrent ? judged.problems : [];
+  const judge = (text: string) => setJudged({ after: errors, problems: findProblems(text, ownOrigin) });
   return (
     <div className="grid gap-2">
       <TextArea
         {...field}
+        error={isCurrent ? summary(problems) : undefined}
         isMono
         rows={3}
         spellCheck={false}
@@ -32,18 +39,30 @@ export function RedirectUrisField({ ownOrigin, ...field }: RedirectUrisFieldProp
         autoComplete="off"
         wrap="off"
         onBlur={({ target }) => judge(target.value)}
-        onChange={({ target }) => problems.length > 0 && judge(target.value)}
+        onChange={({ target }) => (problems.length > 0 || errors[field.name]) && judge(target.value)}
       />
-      <ul role="status" aria-label={`Problems in ${field.label}`} className="grid gap-1 text-bad text-small empty:hidden">
-        {problems.map(({ uri, reason }) => (
-          <li key={uri} className="break-words">
-            <code className="break-all">{uri}</code> {reason}
-          </li>
-        ))}
-      </ul>
+      <div role="status" className="text-bad text-small empty:hidden">
+        {problems.length > 0 && (
+          <ul className="grid gap-1">
+            {problems.map(({ uri, reason }) => (
+              <li key={uri} className="break-words">
+                <code className="break-all">{uri}</code> {reason}
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
     </div>
   );
 }
+
+/** The field's own message; empty, where nothing is wrong any more, it takes the service's away. */
+function summary(problems: readonly Problem[]): string {
+  if (problems.length === 0) return "";
+  return problems.length === 1 ? "One address cannot be used:" : `${problems.length} addresses cannot be used:`;
+}
+
+type Judgement = Readonly<{ after: FormState["errors"]; problems: readonly Problem[] }>;
 
 type Problem = Readonly<{ uri: string; reason: string }>;
 

@@ -3,14 +3,18 @@ import { quoted, type SnippetApp } from "./snippet-app.ts";
 /** A whole server in one file, on openid-client. */
 export function nodeSnippet({ issuer, clientId, hasSecret, redirectUri, scope }: SnippetApp): string {
   const authentication = hasSecret ? "client.ClientSecretBasic(process.env.CLIENT_SECRET)" : "client.None()";
-  const options = issuer.startsWith("http:") ? ", { execute: [client.allowInsecureRequests] }" : "";
+  const options = issuer.startsWith("http:") ? "\n  { execute: [client.allowInsecureRequests] }," : "";
   return `// npm install openid-client
 import { createServer } from "node:http";
 import * as client from "openid-client";
 
 const redirectUri = ${quoted(redirectUri)};
 const config = await client.discovery(
-  new URL(${quoted(issuer)}), ${quoted(clientId)}, undefined, ${authentication}${options});
+  new URL(${quoted(issuer)}),
+  ${quoted(clientId)},
+  undefined,
+  ${authentication},${options}
+);
 const pending = new Map(); // by state; keep it in the visitor's session
 
 async function startSignIn(response) {
