@@ -51,7 +51,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
   const password = keptSecret(join(dataDir, "postgres-password"));
   const binaries = await findBinaries();
   const existing = existsSync(cluster) ? cluster : undefined;
-  const user = findServerUser([binaries.postgres, binaries.share, dataDir], existing);
+  const user = findServerUser([binaries.postgres, binaries.share], dataDir, existing);
   await createCluster(cluster, password, { binaries, user, isDurable });
 
   for (let tried = 1; ; tried++) {

@@ -3,10 +3,12 @@ import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { SettingsError } from "../env.ts";
 
+type Identity = { uid: number; gid: number };
+
 /** Who the server runs as, and how a program of its is started as them. */
 export type ServerUser = {
   /** Undefined: as ourselves. */
-  owner: { uid: number; gid: number } | undefined;
+  owner: Identity | undefined;
   spawn(command: string, args: string[], options: SpawnOptions): ChildProcess;
 };
 
@@ -21,10 +23,11 @@ const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
  * server gets one capability, CAP_DAC_OVERRIDE, through `setpriv`, and keeps no other: neither programs nor data are
  * copied, and no directory of the operator's is opened to others.
  *
- * @param needed what that user must be able to read.
+ * @param programs what that user must be able to read.
+ * @param dataDir what it must be able to pass through.
  * @param cluster the cluster's directory, if it exists.
  */
-export function findServerUser(needed: string[], cluster?: string): ServerUser {
+export function findServerUser(programs: string[], dataDir: string, cluster?: string): ServerUser {
   const owner = cluster === undefined ? undefined : statSync(cluster);
   if (process.getuid?.() !== 0) {
     if (owner && process.getuid && owner.uid !== process.getuid())
@@ -39,7 +42,7 @@ export function findServerUser(needed: string[], cluster?: string): ServerUser {
       "PostgreSQL may not run as root, and there is no user postgres or nobody. Start the service as another user.",
     );
 
-  const unreachable = needed.find((path) => !isReadableBy(identity, path));
+  const unreachable = canEnter(identity, dataDir) ? programs.find((path) => !canRead(identity, path)) : dataDir;
   if (unreachable === undefined)
     return { owner: identity, spawn: (command, args, options) => spawn(command, args, { ...clean, ...options, ...identity }) };
 
@@ -55,7 +58,7 @@ export function findServerUser(needed: string[], cluster?: string): ServerUser {
   };
 }
 
-function privileges({ uid, gid }: { uid: number; gid: number }): string[] {
+function privileges({ uid, gid }: Identity): string[] {
   return [
     `--reuid=${uid}`,
     `--regid=${gid}`,
@@ -68,7 +71,7 @@ function privileges({ uid, gid }: { uid: number; gid: number }): string[] {
   ];
 }
 
-function findUser(name: string): { uid: number; gid: number } | undefined {
+function findUser(name: string): Identity | undefined {
   for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
     const [user, , uid, gid] = line.split(":");
     if (user === name) return { uid: Number(uid), gid: Number(gid) };
@@ -79,16 +82,19 @@ function findUser(name: string): { uid: number; gid: number } | undefined {
 const READ = 4;
 const ENTER = 1;
 
-/** Whether the permission bits let a user without extra groups read a file and enter every directory above it. */
-function isReadableBy(identity: { uid: number; gid: number }, path: string): boolean {
-  if (!may(identity, statSync(path), READ)) return false;
-  for (let at = dirname(path); ; at = dirname(at)) {
+// Both by the permission bits, for a user without extra groups.
+function canRead(identity: Identity, path: string): boolean {
+  return may(identity, statSync(path), READ) && canEnter(identity, dirname(path));
+}
+
+function canEnter(identity: Identity, directory: string): boolean {
+  for (let at = directory; ; at = dirname(at)) {
     if (!may(identity, statSync(at), ENTER)) return false;
     if (at === dirname(at)) return true;
   }
 }
 
-function may({ uid, gid }: { uid: number; gid: number }, stats: Stats, wanted: number): boolean {
+function may({ uid, gid }: Identity, stats: Stats, wanted: number): boolean {
   const shift = stats.uid === uid ? 6 : stats.gid === gid ? 3 : 0;
   return ((stats.mode >> shift) & wanted) === wanted;
 }
