@@ -9,15 +9,17 @@ export type NavLinkProps = Readonly<{
   href: string;
   /** The part of the site the link stands for, when that is more than `href` and what lies below it. */
   section?: string;
+  /** The link stands for `href` alone: what lies below it has links of its own. */
+  isExact?: boolean;
   className?: string;
   currentClassName: string;
   children: ReactNode;
 }>;
 
 /** A link that knows whether one is there, and that says when its page is on the way. */
-export function NavLink({ href, section = href, className, currentClassName, children }: NavLinkProps) {
+export function NavLink({ href, section = href, isExact = false, className, currentClassName, children }: NavLinkProps) {
   const path = usePathname() ?? "";
-  const isCurrent = path === section || path.startsWith(`${section}/`);
+  const isCurrent = path === section || (!isExact && path.startsWith(`${section}/`));
   return (
     <Link
       href={href}

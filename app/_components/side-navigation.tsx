@@ -1,9 +1,14 @@
 import { NavLink } from "./nav-link.client.tsx";
 import { NavMenu } from "./nav-menu.client.tsx";
 
-export type NavSections = ReadonlyArray<
-  Readonly<{ label: string; pages: ReadonlyArray<Readonly<{ href: string; label: string }>> }>
->;
+export type NavPage = Readonly<{
+  href: string;
+  label: string;
+  /** The address of another page of the navigation begins with this one's. */
+  isExact?: boolean;
+}>;
+
+export type NavSections = ReadonlyArray<Readonly<{ label: string; pages: ReadonlyArray<NavPage> }>>;
 
 export type SideNavigationProps = Readonly<{
   /** What the pages are of: "Settings". */
@@ -34,10 +39,11 @@ function Groups({ sections }: Readonly<{ sections: NavSections }>) {
         <div key={section.label}>
           <p className="px-3 pb-1 text-fine text-muted">{section.label}</p>
           <ul>
-            {section.pages.map(({ href, label }) => (
+            {section.pages.map(({ href, label, isExact }) => (
               <li key={href}>
                 <NavLink
                   href={href}
+                  isExact={isExact}
                   className="block rounded-control px-3 py-1.5 text-muted hover:text-ink"
                   currentClassName="bg-sunken font-medium text-ink"
                 >

@@ -25,6 +25,9 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
           </Link>
           {session && (
             <nav aria-label="Main" className="hidden gap-5 text-muted text-small sm:flex">
+              <NavLink href="/organizations" currentClassName="font-medium text-ink" className="hover:text-ink">
+                Organizations
+              </NavLink>
               <NavLink
                 href="/settings/profile"
                 section="/settings"

@@ -1,0 +1,9 @@
+import type { OrganizationRole } from "@keyhook/sdk";
+
+/** What each role in an organization may do, after "may". */
+export const roleSentences: Record<OrganizationRole, string> = {
+  read: "see what is private to the organization",
+  contributor: "create repositories there and change those that they created",
+  write: "change every repository there",
+  admin: "change everything there, members and settings too",
+};

@@ -1,0 +1,80 @@
+import { Building2 } from "lucide-react";
+import type { Metadata } from "next";
+import Link from "next/link";
+import { listOrganizations, type OrganizationOfUser } from "#core/accounts/organizations/list-organizations.ts";
+import { Avatar } from "../_components/avatar.tsx";
+import { avatarSrc } from "../_components/avatar-src.ts";
+import { ButtonLink } from "../_components/button.tsx";
+import { Card } from "../_components/card.tsx";
+import { EmptyState } from "../_components/empty-state.tsx";
+import { FormMessage } from "../_components/form-message.tsx";
+import { List, ListRow } from "../_components/list.tsx";
+import { PageBody } from "../_components/page-body.tsx";
+import { PageHeader } from "../_components/page-header.tsx";
+import { SiteFrame } from "../_components/site-frame.tsx";
+import { organizationPath } from "../_server/organization-page.ts";
+import { type PageQuery, textOf } from "../_server/page-query.ts";
+import { requireSession } from "../_server/session.ts";
+
+export const metadata: Metadata = { title: "Organizations" };
+
+export default async function OrganizationsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  const { userId } = await requireSession("/organizations");
+  const organizations = await listOrganizations(userId);
+  const create = (
+    <ButtonLink variant="primary" href="/organizations/new">
+      New organization
+    </ButtonLink>
+  );
+  return (
+    <SiteFrame>
+      <PageBody width="reading">
+        <PageHeader
+          title="Organizations"
+          description="What you own and decide together with others."
+          actions={organizations.length > 0 && create}
+        />
+        {textOf((await searchParams).notice) === "left" && (
+          <FormMessage tone="good" className="mb-5">
+            You have left the organization. What you had allowed apps to do there has ended.
+          </FormMessage>
+        )}
+        <Card>
+          {organizations.length === 0 ? (
+            <EmptyState Icon={Building2} title="You are in no organization" action={create}>
+              Make one for your team, or open the link in an invitation that was mailed to you.
+            </EmptyState>
+          ) : (
+            <List label="Your organizations">
+              {organizations.map((organization) => (
+                <OrganizationRow key={organization.id} organization={organization} />
+              ))}
+            </List>
+          )}
+        </Card>
+      </PageBody>
+    </SiteFrame>
+  );
+}
+
+function OrganizationRow({ organization }: Readonly<{ organization: OrganizationOfUser }>) {
+  const { name, fullName, avatarId, role } = organization;
+  const [page, label] = role === "admin" ? (["settings", "Settings"] as const) : (["members", "Members"] as const);
+  return (
+    <ListRow
+      leading={<Avatar name={fullName} src={avatarSrc(name, avatarId)} kind="organization" />}
+      title={
+        <Link prefetch={false} href={`/${name}`} className="link break-words">
+          <bdi>{fullName}</bdi>
+        </Link>
+      }
+      meta={`${name} · ${role}`}
+      trailing={
+        <ButtonLink size="small" href={organizationPath(name, page)}>
+          {label}
+          <span className="sr-only"> of {fullName}</span>
+        </ButtonLink>
+      }
+    />
+  );
+}
