@@ -40,7 +40,7 @@ export function ConnectSection({ details: { app, secrets } }: ConnectSectionProp
       description="Most libraries need the issuer alone and find the other addresses by themselves."
     >
       <div className="grid grid-cols-1 gap-5">
-        <div className="grid gap-4 sm:grid-cols-2">
+        <div className="grid items-start gap-4 sm:grid-cols-2">
           <CopyField label="Issuer" value={endpoints.issuer} />
           <CopyField label="Discovery" value={endpoints.discovery} />
           <CopyField label="Authorization endpoint" value={endpoints.authorization} />

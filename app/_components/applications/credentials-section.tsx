@@ -70,7 +70,9 @@ function SecretLines({ secrets }: Readonly<{ secrets: readonly AppSecretDescript
           </code>
           {secret.expiresAt && (
             <Chip tone="warn">
-              ends <RelativeTime at={secret.expiresAt} />
+              <span>
+                ends <RelativeTime at={secret.expiresAt} />
+              </span>
             </Chip>
           )}
           <span className="text-muted">

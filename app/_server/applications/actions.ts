@@ -18,6 +18,9 @@ import { requirePerson } from "../session.ts";
 import { appListPath, appPath } from "./app-paths.ts";
 import { changeAppForm } from "./change-app-form.ts";
 
+/** Consent was given to what the app was then (S36). */
+const ASKED_AGAIN = "People who allowed the app are asked again when they next sign in.";
+
 /** @param organizationName the owner; null for the person's own app */
 export async function createAppAction(organizationName: string | null, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
@@ -55,7 +58,7 @@ async function organizationId(name: string): Promise<string> {
 }
 
 export async function updateAboutAction(appId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return changeAppForm(appId, data, async ({ form, person, from, page }) => {
+  return changeAppForm(appId, data, async ({ form, person, from, page, details }) => {
     const logo = (await form.file("logo")) ?? (form.isTicked("removeLogo") ? null : undefined);
     const changes = {
       name: form.text("name"),
@@ -66,12 +69,16 @@ export async function updateAboutAction(appId: string, _previous: FormState, dat
     const app = await updateApp(person, appId, changes, from);
     revalidatePath(page);
     const values = { name: app.name, description: app.description ?? "", homepageUrl: app.homepageUrl ?? "" };
-    return { message: "Saved. People who allowed the app are asked again when its name or logo has changed.", values };
+    const isNew = app.name !== details.app.name || app.logoId !== details.app.logoId;
+    return {
+      message: isNew ? "Saved. People who allowed the app are asked again, since it looks different now." : "Saved.",
+      values,
+    };
   });
 }
 
 export async function updateRedirectsAction(appId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  return changeAppForm(appId, data, async ({ form, person, from, page }) => {
+  return changeAppForm(appId, data, async ({ form, person, from, page, details }) => {
     const app = await updateApp(
       person,
       appId,
@@ -86,7 +93,8 @@ export async function updateRedirectsAction(appId: string, _previous: FormState,
       redirectUris: app.redirectUris.join("\n"),
       postLogoutRedirectUris: app.postLogoutRedirectUris.join("\n"),
     };
-    return { message: "Saved. The addresses that you took out stopped working.", values };
+    const isChanged = values.redirectUris !== details.app.redirectUris.join("\n");
+    return { message: isChanged ? `Saved. ${ASKED_AGAIN}` : "Saved.", values };
   });
 }
 
