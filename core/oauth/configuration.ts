@@ -37,6 +37,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     subjectTypes: ["public"],
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
     discovery: {
+      prompt_values_supported: ["none", "login", "consent", "select_account"],
       introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
       revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
     },

@@ -37,7 +37,7 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   const { session } = ctx.oidc;
   if (!site || !session) return;
   const loginTs = Math.floor(site.authenticatedAt.getTime() / 1000);
-  if (session.accountId === site.user.id && (session.loginTs ?? 0) >= loginTs) return;
+  if (session.accountId === site.user.id && session.loginTs === loginTs) return;
   if (!("new" in session)) session.resetIdentifier();
   // Two tabs that begin at once get two engine sessions, of which the browser keeps one. The same uid on both lets it finish
   // the interactions of either.

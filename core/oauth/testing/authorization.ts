@@ -1,8 +1,9 @@
+import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { type ConsentRequest, readConsentRequest } from "../consents/consent-request.ts";
 import { type ConsentAnswer, grantConsent } from "../consents/grant-consent.ts";
-import type { InteractionCookies } from "../interaction.ts";
-import { readInteraction } from "../interaction.ts";
+import { finishLogin } from "../finish-login.ts";
+import { type InteractionCookies, readInteraction } from "../interaction.ts";
 import type { Prepared } from "./sign-in.ts";
 
 /** For requests that are judged and whose code nobody redeems. */
@@ -91,4 +92,15 @@ export async function openInteraction({ browser, session }: Prepared, { location
 /** Goes on where an answered interaction leads to. */
 export async function resume({ world, browser }: Pick<Prepared, "world" | "browser">, url: string): Promise<Outcome> {
   return outcomeOf(world.origin, await browser.fetch(url));
+}
+
+/** What the sign-in page's side says of a question, with whoever is signed in by then. */
+export async function loginStep({ browser }: Pick<Prepared, "browser">, { location }: Outcome, session?: SiteSession) {
+  const at = { uid: location?.pathname.split("/").at(-1) ?? "", cookie: browser.cookieHeader(location?.href ?? "") };
+  return finishLogin(at, await readInteraction(at), session);
+}
+
+/** The claims of an ID token, whose signature is not checked here. */
+export function claimsOf(idToken: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(idToken.split(".")[1] ?? "", "base64url").toString());
 }

@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { endAllSiteSessions } from "#core/accounts/sessions/end-all-site-sessions.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { ask, claimsOf, openInteraction, openQuestion, resume } from "./testing/authorization.ts";
+import { type Prepared, prepare } from "./testing/sign-in.ts";
+import { startWorld, type World } from "./testing/world.ts";
+
+/** One signed-in state, not two (S34): the engine's session against the one of our own pages. */
+let world: World;
+let at: Prepared;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  at = await prepare(world, { isConfidential: true });
+  await world.signInWith(at.app, at.session, at.browser);
+});
+
+const engineCookie = () => `provider-${new URL(world.origin).port}`;
+const cookieOf = ({ browser }: Pick<Prepared, "browser">, name: string) =>
+  browser
+    .cookieHeader(`${world.origin}/oauth/authorize`)
+    .split("; ")
+    .find((pair) => pair.startsWith(`${name}=`))
+    ?.slice(name.length + 1) ?? "";
+const passes = { status: 303, isQuestion: false, answer: { code: expect.any(String) } };
+
+/** Puts one browser's engine session into another, as an attacker would who can plant cookies. */
+function plant(from: Prepared, into: Prepared): void {
+  for (const name of [engineCookie(), `${engineCookie()}.sig`]) into.browser.setCookie(name, cookieOf(from, name), "/oauth");
+}
+
+async function subjectOf(prepared: Prepared): Promise<unknown> {
+  const { tokens } = await world.signInWith(prepared.app, prepared.session, prepared.browser);
+  return claimsOf(tokens.id_token ?? "").sub;
+}
+
+test("S34 a planted engine session of somebody else signs nobody in as them", async () => {
+  const attacker = await prepare(world);
+  await world.signInWith(attacker.app, attacker.session, attacker.browser);
+  plant(attacker, at);
+  expect(await subjectOf(at)).toBe(at.person.id);
+  expect(cookieOf(at, engineCookie())).not.toBe(cookieOf(attacker, engineCookie()));
+});
+
+test("S34 an engine session without its site session is dead", async () => {
+  const thief = { ...at, browser: world.browser() };
+  plant(at, thief);
+  expect((await ask(thief, { prompt: "none" })).answer.error).toBe("login_required");
+  expect(await ask(at, { prompt: "none" })).toMatchObject(passes);
+  await endAllSiteSessions(at.person.id);
+  expect((await ask(at, { prompt: "none" })).answer.error).toBe("login_required");
+});
+
+test("S34 every sign-in renews the engine's session id, and the old one is worth nothing", async () => {
+  const before = cookieOf(at, engineCookie());
+  const old = { ...at, browser: world.browser() };
+  plant(at, old);
+  expect(before).not.toBe("");
+
+  await endAllSiteSessions(at.person.id);
+  await new Promise((resolve) => setTimeout(resolve, 1100));
+  at.session = await world.signIn(at.browser, at.person);
+  const { tokens } = await world.signInWith(at.app, at.session, at.browser, { max_age: "100" });
+  expect(cookieOf(at, engineCookie())).not.toBe(before);
+  expect(claimsOf(tokens.id_token ?? "").auth_time).toBe(Math.floor(at.session.authenticatedAt.getTime() / 1000));
+
+  const { name } = siteSessionCookie();
+  old.browser.setCookie(name, cookieOf(at, name));
+  expect(await ask(old, { prompt: "none" })).toMatchObject(passes);
+  expect(cookieOf(old, engineCookie())).not.toBe(before);
+});
+
+test("S34 an answered question is worth nothing once another account is signed in: it is aborted, and no code is issued", async () => {
+  const question = await openQuestion(at, { prompt: "consent" });
+  const url = await question.allow();
+  await world.signIn(at.browser, await world.user(`b-${at.person.username}`.slice(0, 30)));
+  const aborted = await resume(at, url);
+  expect(aborted).toMatchObject({ status: 400, location: undefined });
+  expect(aborted.page).toContain("This sign-in has run out");
+});
+
+test("S34 an answered question is worth nothing once the person has signed out", async () => {
+  const question = await openQuestion(at, { prompt: "consent" });
+  const url = await question.allow();
+  await endAllSiteSessions(at.person.id);
+  expect(await resume(at, url)).toMatchObject({ status: 400, location: undefined });
+});
+
+test("a person who opens two apps at the very first moment is signed in to both", async () => {
+  const fresh = await prepare(world);
+  const second = await world.app(fresh.person);
+  const both = [fresh, { ...fresh, app: second }];
+  const asked = await Promise.all(both.map((each) => ask(each)));
+  for (const [index, each] of both.entries()) {
+    const question = await openInteraction(each, asked[index] as (typeof asked)[number]);
+    expect(await resume(each, await question.allow())).toMatchObject(passes);
+  }
+});
