@@ -20,7 +20,7 @@ let decoy: Promise<string> | undefined;
 export async function verifyPassword(passwordHash: string | null | undefined, password: string): Promise<boolean> {
   decoy ??= hashPassword(newToken());
   const decoyHash = await decoy;
-  const isRight = await verify(passwordHash ?? decoyHash, normalized(password));
+  const isRight = await verify(passwordHash || decoyHash, normalized(password));
   return isRight && Boolean(passwordHash);
 }
 

@@ -1,0 +1,163 @@
+import { type OrganizationRole, organizationRoles } from "@keyhook/sdk";
+import { describe, expect, test } from "vitest";
+import { db } from "../db.ts";
+import { newId } from "../ids.ts";
+import { type Actor, operatorCommand, type Person } from "./actor.ts";
+import { may, requirePermission } from "./may.ts";
+import { type Action, type ResourceOf, rules } from "./rules.ts";
+
+/** Everybody who could ask, seen from one person's and one organization's things. */
+const actors = ["owner", "admin", "write", "contributor", "read", "stranger", "operator", "command"] as const;
+type Who = (typeof actors)[number];
+
+const everybody: Who[] = [...actors];
+const members: Who[] = ["admin", "write", "contributor", "read"];
+
+/** Who may do what: the whole table a second time, so that no change of rules.ts goes unnoticed (S135). */
+const expected: Record<Action, Who[]> = {
+  "user.create": ["operator", "command"],
+  "user.update": ["owner", "command"],
+  "user.change_email": ["owner", "command"],
+  "user.disable": ["operator", "command"],
+  "user.set_operator": ["operator", "command"],
+  "user.delete": ["owner", "operator", "command"],
+  "personal_access_token.list": ["owner", "command"],
+  "personal_access_token.create": ["owner", "command"],
+  "personal_access_token.revoke": ["owner", "operator", "command"],
+  "organization.create": everybody,
+  "organization.read_membership": [...members, "operator", "command"],
+  "organization.leave": [...members, "command"],
+  "organization.manage": ["admin", "operator", "command"],
+  "organization.add_member": ["operator", "command"],
+  "organization.set_plan": ["operator", "command"],
+  "oauth_app.create": ["owner", "admin", "command"],
+  "oauth_app.read": ["owner", "admin", "operator", "command"],
+  "oauth_app.manage": ["owner", "admin", "command"],
+  "oauth_app.manage_security": ["owner", "admin", "command"],
+  "oauth_app.operate": ["operator", "command"],
+  "installation.operate": ["operator", "command"],
+};
+
+/** Somebody signed in a moment ago; access reads nothing of a user but their memberships. */
+async function person(isOperator = false): Promise<Person> {
+  const id = newId();
+  await db().user.create({
+    data: { id, username: id, fullName: id, email: `${id}@example.test`, emailCanonical: `${id}@example.test`, isOperator },
+  });
+  return { kind: "person", userId: id, isOperator, sessionId: newId(), authenticatedAt: new Date() };
+}
+
+async function organizationWith(members: [Person, OrganizationRole][]): Promise<{ id: string }> {
+  const id = newId();
+  await db().organization.create({ data: { id, name: id, fullName: id } });
+  for (const [{ userId }, role] of members) await db().membership.create({ data: { orgId: id, userId, role } });
+  return { id };
+}
+
+const owner = await person();
+const roles = Object.fromEntries(
+  await Promise.all(organizationRoles.map(async (role) => [role, await person()] as const)),
+) as Record<OrganizationRole, Person>;
+const admin = roles.admin;
+const people: Record<Who, Actor> = {
+  ...roles,
+  owner,
+  stranger: await person(),
+  operator: await person(true),
+  command: operatorCommand,
+};
+const organization = await organizationWith(organizationRoles.map((role) => [roles[role], role]));
+
+/** The resource as each kind of owner has it: an app is once the user's and once the organization's. */
+function resourcesFor<A extends Action>(action: A): ResourceOf<A>[] {
+  const byKind = {
+    installation: [null],
+    user: [{ userId: owner.userId }],
+    organization: [{ orgId: organization.id }],
+    oauthApp: [
+      { ownerUserId: owner.userId, ownerOrgId: null },
+      { ownerUserId: null, ownerOrgId: organization.id },
+    ],
+  };
+  return byKind[rules[action].on] as ResourceOf<A>[];
+}
+
+const mayAny = async (actor: Actor, action: Action) =>
+  (await Promise.all(resourcesFor(action).map((resource) => may(actor, action, resource)))).some(Boolean);
+
+describe("S135 may", () => {
+  test.each(Object.keys(rules) as Action[])("%s", async (action) => {
+    const allowed: Who[] = [];
+    for (const who of actors) if (await mayAny(people[who], action)) allowed.push(who);
+    expect(allowed.sort()).toEqual([...expected[action]].sort());
+  });
+
+  test("an app of a user is not its owner's organizations' affair, and the reverse", async () => {
+    const [ofUser, ofOrganization] = resourcesFor("oauth_app.manage");
+    expect(await may(people.admin, "oauth_app.manage", ofUser as never)).toBe(false);
+    expect(await may(people.owner, "oauth_app.manage", ofOrganization as never)).toBe(false);
+    expect(await may(people.admin, "oauth_app.manage", ofOrganization as never)).toBe(true);
+    // Nobody's app is nobody's to manage.
+    expect(await may(people.owner, "oauth_app.manage", { ownerUserId: null, ownerOrgId: null })).toBe(false);
+  });
+
+  test("S113 what the table marks needs recent authentication, and only that", async () => {
+    for (const action of Object.keys(rules) as Action[]) {
+      for (const who of ["owner", "admin", "operator"] as const) {
+        const fresh = await mayAny(people[who], action);
+        const stale = await mayAny({ ...people[who], authenticatedAt: new Date(0) } as Actor, action);
+        expect([action, who, stale]).toEqual([action, who, fresh && !("recent" in rules[action])]);
+      }
+    }
+  });
+
+  test("a token never does more than its scopes and organizations, and mostly nothing", async () => {
+    const token = (orgIds: string[] | "all", userId = admin.userId): Actor => ({ kind: "token", userId, scopes: [], orgIds });
+    const read = (actor: Actor) => may(actor, "organization.read_membership", { orgId: organization.id });
+    expect(await read(token([organization.id]))).toBe(true);
+    expect(await read(token("all"))).toBe(true);
+    expect(await read(token([newId()]))).toBe(false);
+    expect(await read(token([]))).toBe(false);
+    expect(await read(token("all", owner.userId))).toBe(false);
+    for (const action of Object.keys(rules) as Action[]) {
+      if (action === "organization.read_membership") continue;
+      expect([action, await mayAny(token("all"), action), await mayAny(token("all", owner.userId), action)]).toEqual([
+        action,
+        false,
+        false,
+      ]);
+    }
+  });
+
+  test("S138 what is no id belongs to nobody, not even for operators", async () => {
+    for (const bad of ["\0", "x".repeat(10_000), "' OR 1=1 --"]) {
+      for (const actor of [people.operator, people.command, people.owner]) {
+        expect(await may(actor, "organization.manage", { orgId: bad })).toBe(false);
+        expect(await may(actor, "user.delete", { userId: bad })).toBe(false);
+      }
+    }
+  });
+
+  test("a role is read anew each time", async () => {
+    const someone = await person();
+    const { id } = await organizationWith([[someone, "admin"]]);
+    expect(await may(someone, "organization.manage", { orgId: id })).toBe(true);
+    await db().membership.update({ where: { orgId_userId: { orgId: id, userId: someone.userId } }, data: { role: "write" } });
+    expect(await may(someone, "organization.manage", { orgId: id })).toBe(false);
+  });
+});
+
+describe("requirePermission", () => {
+  test("answers as the rule says: hidden things do not exist, public ones are forbidden, old proof asks for the password", async () => {
+    const [app] = resourcesFor("oauth_app.manage_security");
+    const ask = (actor: Actor) => requirePermission(actor, "oauth_app.manage_security", app as never, { what: "OAuth app" });
+    await expect(ask(people.stranger)).rejects.toMatchObject({ code: "not_found", message: "OAuth app not found" });
+    await expect(ask({ ...people.owner, authenticatedAt: new Date(0) } as Actor)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+    await expect(ask(people.owner)).resolves.toBeUndefined();
+    await expect(
+      requirePermission(people.stranger, "organization.manage", { orgId: organization.id }, { what: "Organization" }),
+    ).rejects.toMatchObject({ code: "forbidden" });
+  });
+});

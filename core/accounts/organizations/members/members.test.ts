@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import { operatorCommand } from "../../../access/actor.ts";
+import { db } from "../../../db.ts";
+import { newId } from "../../../ids.ts";
+import { auditTrail, freshName, from, linkedToken, organizationOf, outcomes, signedInPerson } from "../../testing/people.ts";
+import { createInvitation } from "../invitations/create-invitation.ts";
+import { findInvitation } from "../invitations/find-invitation.ts";
+import { listOrganizations } from "../list-organizations.ts";
+import { addMember } from "./add-member.ts";
+import { changeRole } from "./change-role.ts";
+import { findMember } from "./find-member.ts";
+import { listMembers } from "./list-members.ts";
+import { removeMember } from "./remove-member.ts";
+
+const adminsOf = (orgId: string) => db().membership.count({ where: { orgId, role: "admin" } });
+
+describe("members", () => {
+  test("are listed to members, page by page, without e-mail addresses", async () => {
+    const [admin, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [[reader, "read"]]);
+    const first = await listMembers(reader.actor, id, { pageSize: 1 });
+    expect(first).toMatchObject({
+      total: 2,
+      page: 1,
+      pageSize: 1,
+      items: [{ userId: admin.id, role: "admin", isDisabled: false }],
+    });
+    expect((await listMembers(reader.actor, id, { page: 2, pageSize: 1 })).items).toMatchObject([
+      { userId: reader.id, role: "read" },
+    ]);
+    expect(JSON.stringify(await listMembers(reader.actor, id))).not.toContain("@example.test");
+    for (const target of [id, newId(), "\0"]) {
+      await expect(listMembers(stranger.actor, target)).rejects.toMatchObject({ code: "forbidden" });
+    }
+  });
+
+  test("one is found by name, in any spelling, by members only", async () => {
+    const [admin, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [[reader, "read"]]);
+    expect(await findMember(reader.actor, id, admin.username.toUpperCase())).toMatchObject({ userId: admin.id, role: "admin" });
+    for (const name of [stranger.username, "nobody-here", "\0"]) expect(await findMember(reader.actor, id, name)).toBeUndefined();
+    await expect(findMember(stranger.actor, id, admin.username)).rejects.toMatchObject({ code: "forbidden" });
+  });
+
+  test("S138 whatever page a URL asks for, the answer is bounded", async () => {
+    const admin = await signedInPerson();
+    const { id } = await organizationOf(admin);
+    for (const bad of [Number.NaN, -1, 0, Number.POSITIVE_INFINITY, 1e308]) {
+      const page = await listMembers(admin.actor, id, { page: bad, pageSize: bad });
+      expect(page.pageSize).toBeLessThanOrEqual(100);
+      expect(page.total).toBe(1);
+    }
+  });
+
+  test("only the operator adds one without asking them; two at once make one membership", async () => {
+    const [admin, person] = [await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin);
+    const input = { username: person.username.toUpperCase(), role: "contributor" };
+    await expect(addMember(admin.actor, id, input, from)).rejects.toMatchObject({ code: "forbidden" });
+    const adds = [1, 2, 3].map(() => addMember(operatorCommand, id, input, from));
+    expect(await outcomes(adds)).toEqual(["conflict", "conflict", "ok"]);
+    await expect(addMember(operatorCommand, id, { ...input, role: "owner" }, from)).rejects.toMatchObject({ field: "role" });
+    await expect(addMember(operatorCommand, id, { username: freshName("no"), role: "read" }, from)).rejects.toMatchObject({
+      code: "not_found",
+      field: "username",
+    });
+  });
+
+  test("S116 administrators change roles, and the audit log says from what to what", async () => {
+    const [admin, person] = [await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [[person, "read"]]);
+    await changeRole(admin.actor, id, person.id, "write", from);
+    expect(await listOrganizations(person.id)).toMatchObject([{ role: "write" }]);
+    const event = await db().auditEvent.findFirstOrThrow({ where: { orgId: id, type: "organization.change_role" } });
+    expect(event).toMatchObject({ actorId: admin.id, subjectId: person.id, data: { from: "read", to: "write" } });
+    await expect(changeRole(person.actor, id, person.id, "admin", from)).rejects.toMatchObject({ code: "forbidden" });
+    await expect(changeRole(admin.actor, id, newId(), "read", from)).rejects.toMatchObject({ code: "not_found" });
+    await expect(changeRole(admin.actor, id, "\0", "read", from)).rejects.toMatchObject({ code: "not_found" });
+    await expect(changeRole(admin.actor, id, person.id, "god", from)).rejects.toMatchObject({
+      code: "invalid_request",
+      field: "role",
+    });
+  });
+
+  test("members leave; administrators remove; others do neither to others", async () => {
+    const [admin, one, two] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [
+      [one, "write"],
+      [two, "write"],
+    ]);
+    await expect(removeMember(one.actor, id, two.id, from)).rejects.toMatchObject({ code: "forbidden" });
+    await removeMember(one.actor, id, one.id, from);
+    await removeMember(admin.actor, id, two.id, from);
+    await expect(removeMember(one.actor, id, one.id, from)).rejects.toMatchObject({ code: "not_found" });
+    expect((await auditTrail({ orgId: id })).slice(-2)).toEqual(["organization.leave", "organization.remove_member"]);
+    expect((await listMembers(admin.actor, id)).total).toBe(1);
+  });
+
+  test("the last administrator can neither go nor be demoted", async () => {
+    const [admin, writer] = [await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [[writer, "write"]]);
+    for (const attempt of [
+      removeMember(admin.actor, id, admin.id, from),
+      changeRole(admin.actor, id, admin.id, "write", from),
+      removeMember(operatorCommand, id, admin.id, from),
+    ]) {
+      await expect(attempt).rejects.toMatchObject({ code: "conflict" });
+    }
+    expect(await adminsOf(id)).toBe(1);
+  });
+
+  test("of two administrators who remove or demote each other at once, one stays", async () => {
+    for (let round = 0; round < 3; round++) {
+      const [one, two] = [await signedInPerson(), await signedInPerson()];
+      const { id } = await organizationOf(one, [[two, "admin"]]);
+      const ends = await outcomes([removeMember(one.actor, id, two.id, from), changeRole(two.actor, id, one.id, "read", from)]);
+      expect(ends.filter((end) => end === "ok")).toHaveLength(1);
+      expect(await adminsOf(id)).toBe(1);
+    }
+  });
+
+  test("S49 what was granted to apps for the organization ends with membership, and coming back does not revive it", async () => {
+    const [admin, person] = [await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [[person, "write"]]);
+    const [consentId, grantId, kept] = [newId(), newId(), newId()];
+    const base = { userId: person.id, clientId: "client-1", orgIds: [kept, id] };
+    await db().oAuthConsent.create({ data: { id: consentId, ...base, clientFingerprint: "x" } });
+    await db().oAuthGrant.create({ data: { id: grantId, consentId, ...base, payload: {} } });
+    await removeMember(admin.actor, id, person.id, from);
+    await addMember(operatorCommand, id, { username: person.username, role: "write" }, from);
+    expect((await db().oAuthConsent.findUniqueOrThrow({ where: { id: consentId } })).orgIds).toEqual([kept]);
+    expect((await db().oAuthGrant.findUniqueOrThrow({ where: { id: grantId } })).orgIds).toEqual([kept]);
+  });
+
+  test("whoever stops being administrator cannot come back through an invitation to themselves", async () => {
+    for (const end of ["demoted", "removed"]) {
+      const [admin, rogue] = [await signedInPerson(), await signedInPerson()];
+      const { id } = await organizationOf(admin, [[rogue, "admin"]]);
+      const mailbox = `${freshName("rogue")}@example.test`;
+      await createInvitation(rogue.actor, id, { email: mailbox, role: "admin" }, from);
+      const token = await linkedToken(mailbox, "invitations");
+      expect(await findInvitation(token)).toBeDefined();
+      if (end === "demoted") await changeRole(admin.actor, id, rogue.id, "read", from);
+      else await removeMember(admin.actor, id, rogue.id, from);
+      expect(await findInvitation(token)).toBeUndefined();
+    }
+  });
+});

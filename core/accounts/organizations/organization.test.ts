@@ -1,0 +1,126 @@
+import sharp from "sharp";
+import { describe, expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { findAvatar } from "../find-avatar.ts";
+import { findOwner } from "../handles/find-owner.ts";
+import { auditTrail, freshName, from, organizationOf, outcomes, signedInPerson } from "../testing/people.ts";
+import { createOrganization } from "./create-organization.ts";
+import { findOrganization, findOrganizationByName } from "./find-organization.ts";
+import { listOrganizations } from "./list-organizations.ts";
+import { setPlan } from "./set-plan.ts";
+import { updateOrganization } from "./update-organization.ts";
+
+describe("createOrganization", () => {
+  test("its creator is administrator, and it is found by id and by name in any spelling", async () => {
+    const person = await signedInPerson();
+    const name = `${freshName("Harbour")}.Works`;
+    const { id } = await createOrganization(
+      person.actor,
+      { name, fullName: "Harbour Works", website: "http://harbour.example" },
+      from,
+    );
+    const organization = { id, name, fullName: "Harbour Works", website: "http://harbour.example/", plan: null };
+    expect(await findOrganization(id)).toMatchObject(organization);
+    expect(await findOrganizationByName(name.toUpperCase())).toMatchObject(organization);
+    expect(await findOwner(name.toLowerCase())).toMatchObject({ kind: "organization", id, handle: name });
+    expect(await listOrganizations(person.id)).toEqual([expect.objectContaining({ ...organization, role: "admin" })]);
+    expect(await auditTrail({ orgId: id })).toEqual(["organization.create"]);
+  });
+
+  test("S139 shares its names with users: of parallel claims one wins, and the others leave nothing behind", async () => {
+    const person = await signedInPerson();
+    await expect(createOrganization(person.actor, { name: person.username }, from)).rejects.toMatchObject({
+      code: "conflict",
+      field: "name",
+    });
+    const name = freshName("quay");
+    const claims = [1, 2, 3, 4].map(() => createOrganization(person.actor, { name }, from));
+    expect(await outcomes(claims)).toEqual(["conflict", "conflict", "conflict", "ok"]);
+    expect(await db().organization.count({ where: { name } })).toBe(1);
+    expect(await db().membership.count({ where: { userId: person.id } })).toBe(1);
+  });
+
+  test("the operator's command names the administrator", async () => {
+    const { id: ownerId } = await signedInPerson();
+    const { id } = await createOrganization(operatorCommand, { name: freshName("org"), ownerId }, from);
+    expect(await listOrganizations(ownerId)).toEqual([expect.objectContaining({ id, role: "admin" })]);
+    await expect(createOrganization(operatorCommand, { name: freshName("org") }, from)).rejects.toMatchObject({ field: "owner" });
+  });
+
+  test("a person who names another as administrator gets the organization themselves", async () => {
+    const [person, other] = [await signedInPerson(), await signedInPerson()];
+    await createOrganization(person.actor, { name: freshName("org"), ownerId: other.id }, from);
+    expect(await listOrganizations(other.id)).toEqual([]);
+    expect(await listOrganizations(person.id)).toHaveLength(1);
+  });
+
+  test("S56 nobody takes names by the hundred", async () => {
+    const person = await signedInPerson();
+    for (let i = 0; i < 20; i++) await createOrganization(person.actor, { name: freshName("org") }, from);
+    await expect(createOrganization(person.actor, { name: freshName("org") }, from)).rejects.toMatchObject({
+      code: "rate_limited",
+    });
+  });
+});
+
+describe("updateOrganization", () => {
+  test("changes what is given; the logo is shown for its name", async () => {
+    const person = await signedInPerson();
+    const { id, name } = await organizationOf(person);
+    const logo = await sharp({ create: { width: 9, height: 9, channels: 3, background: "#225577" } })
+      .png()
+      .toBuffer();
+    await updateOrganization(
+      person.actor,
+      id,
+      { fullName: "Harbour", email: "Desk@Harbour.Example", website: "https://harbour.example", logo },
+      from,
+    );
+    expect(await findOrganization(id)).toMatchObject({ fullName: "Harbour", email: "Desk@harbour.example" });
+    expect((await findAvatar(name)).contentType).toBe("image/webp");
+    await updateOrganization(person.actor, id, { email: "", website: "", logo: null }, from);
+    expect(await findOrganization(id)).toMatchObject({ fullName: "Harbour", email: null, website: null, avatarId: null });
+    expect(await db().image.count()).toBe(0);
+    expect(await auditTrail({ orgId: id })).toEqual(["organization.create", "organization.update", "organization.update"]);
+  });
+
+  test.each([
+    ["fullName", { fullName: "" }],
+    ["fullName", { fullName: "\0" }],
+    ["website", { website: "ftp://harbour.example" }],
+    ["email", { email: "nobody" }],
+    ["logo", { logo: Buffer.from("GIF89a, but not really") }],
+  ])("a bad %s is refused beside its field", async (field, bad) => {
+    const person = await signedInPerson();
+    const { id } = await organizationOf(person);
+    await expect(updateOrganization(person.actor, id, bad, from)).rejects.toMatchObject({ code: "invalid_request", field });
+  });
+
+  test("is for administrators, whatever the id", async () => {
+    const [person, writer, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(person, [[writer, "write"]]);
+    for (const { actor } of [writer, stranger]) {
+      for (const target of [id, newId(), "\0"]) {
+        await expect(updateOrganization(actor, target, { fullName: "x" }, from)).rejects.toMatchObject({ code: "forbidden" });
+      }
+    }
+  });
+});
+
+describe("setPlan", () => {
+  test("operators set and take away a plan; administrators do not give themselves one", async () => {
+    const person = await signedInPerson();
+    const operator = await signedInPerson("op", { isOperator: true });
+    const { id } = await organizationOf(person);
+    await setPlan(operator.actor, id, "enterprise", from);
+    expect(await findOrganization(id)).toMatchObject({ plan: "enterprise" });
+    await setPlan(operatorCommand, id, null, from);
+    expect(await findOrganization(id)).toMatchObject({ plan: null });
+    await expect(setPlan(person.actor, id, "enterprise", from)).rejects.toMatchObject({ code: "forbidden" });
+    await expect(setPlan(operatorCommand, id, "gold", from)).rejects.toMatchObject({ code: "invalid_request", field: "plan" });
+    await expect(setPlan(operatorCommand, newId(), "team", from)).rejects.toMatchObject({ code: "not_found" });
+    expect(await auditTrail({ orgId: id })).toEqual(["organization.create", "organization.set_plan", "organization.set_plan"]);
+  });
+});

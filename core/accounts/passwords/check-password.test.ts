@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { checkPassword, presentedPassword } from "./check-password.ts";
+import { hashPassword, isOutdatedHash, verifyPassword } from "./password-hash.ts";
+
+const names = ["lovelace", "Ada Lovelace", "countess@analytical.example"];
+
+describe("checkPassword", () => {
+  test.each([
+    "a lantern over the quay",
+    "xK9$mQ2p",
+    "lovelace builds an engine",
+    "пароль надёжный",
+    "🔑🔑🔑🗝️🗝️🔐🔏🔒",
+    "    spaces    ",
+    "x".repeat(100) + "abcdefghijklmnopqrstuvwxyz",
+  ])("takes %j, and as it is", (password) => {
+    expect(checkPassword(password, names)).toBe(password);
+  });
+
+  test.each([
+    ["too short", "xK9$mQ2"],
+    ["too short in characters, not in code units", "🔑🗝️🔐🔏"],
+    ["too long", "xK9$".repeat(65)],
+    ["common", "password"],
+    ["common, decorated", "P4$$w0rd!2026"],
+    ["common, with digits around", "123qwertyuiop456"],
+    ["common", "iloveyou"],
+    ["one character", "aaaaaaaaaaaa"],
+    ["few characters", "abababababab"],
+    ["a run", "12345678"],
+    ["a run backwards", "hgfedcba"],
+    ["a date", "19121815"],
+    ["the username", "lovelace"],
+    ["the username, decorated", "Lovelace1815!"],
+    ["the full name", "AdaLovelace"],
+    ["the mailbox", "countess1"],
+    ["the service's own name", "Keyhook2026"],
+    ["not text", "good enough \0"],
+    ["not text", "good enough \ud800"],
+  ])("refuses one that is %s: %j", (_why, password) => {
+    expect(() => checkPassword(password, names)).toThrow(expect.objectContaining({ code: "invalid_request", field: "password" }));
+  });
+
+  test("a presented one is only read", () => {
+    expect(presentedPassword("abc")).toBe("abc");
+    expect(() => presentedPassword("")).toThrow("Enter the password.");
+    expect(() => presentedPassword(undefined, "currentPassword")).toThrow(expect.objectContaining({ field: "currentPassword" }));
+  });
+});
+
+describe("password hashes", () => {
+  test("are argon2id with OWASP's parameters and a salt of their own", async () => {
+    const [one, two] = [await hashPassword("a lantern over the quay"), await hashPassword("a lantern over the quay")];
+    expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+    expect(one).not.toBe(two);
+    expect(isOutdatedHash(one)).toBe(false);
+    expect(isOutdatedHash(one.replace("t=2", "t=1"))).toBe(true);
+  });
+
+  test("one password typed on two keyboards is one password", async () => {
+    const composed = await hashPassword("Grüße aus Köln");
+    expect(await verifyPassword(composed, "Gru\u0308ße aus Ko\u0308ln")).toBe(true);
+    expect(await verifyPassword(composed, "Grüße aus Koln")).toBe(false);
+  });
+
+  test("without a hash nothing is right", async () => {
+    for (const none of [null, undefined, ""]) expect(await verifyPassword(none, "a lantern over the quay")).toBe(false);
+  });
+});
