@@ -23,7 +23,9 @@ export function canonicalLocation(req: IncomingMessage, { pathname, search }: Ta
 }
 
 function firstOf(header: string | string[] | undefined): string | undefined {
-  return String(header ?? "")
-    .split(",")[0]
-    ?.trim();
+  return (
+    String(header ?? "")
+      .split(",")[0]
+      ?.trim() || undefined
+  );
 }

@@ -1,0 +1,306 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { closeConnections, pool } from "#core/db.ts";
+import { env, provideSettings } from "#core/env.ts";
+import { requestOriginOf } from "#core/http/request-origin-of.ts";
+import { stopListening } from "#core/notifications.ts";
+import type { Door } from "./dispatch.ts";
+import { MAX_ACTION_BYTES } from "./dispatch.ts";
+import { handleRequest } from "./handle-request.ts";
+
+/** What stands for Next here: any door that draws a page. It tells what it was given. */
+const pages: Door = async (req, res) => {
+  if (req.url === "/fails") throw new Error("a page that fails");
+  res.writeHead(200, {
+    "Content-Type": req.url === "/data" ? "text/x-component" : "text/html; charset=utf-8",
+    "Cache-Control": "private",
+  });
+  res.end(JSON.stringify({ url: req.url, headers: req.headers, origin: requestOriginOf(req.headers) }));
+};
+
+type Answer = { status: number; headers: IncomingMessage["headers"]; body: string; seen: Seen };
+type Seen = { url: string; headers: Record<string, string>; origin: { ip: string | null; userAgent: string | null } };
+type Options = { method?: string; headers?: Record<string, string>; body?: string };
+
+let server: Server;
+let port: number;
+
+async function ask(path: string, { method = "GET", headers = {}, body }: Options = {}): Promise<Answer> {
+  const req = request({
+    port,
+    host: "127.0.0.1",
+    path,
+    method,
+    headers: { host: `localhost:${port}`, ...headers },
+    agent: false,
+  });
+  req.end(body);
+  const [res] = (await once(req, "response")) as [IncomingMessage];
+  const answer = await text(res);
+  const seen = answer.startsWith('{"url"') ? JSON.parse(answer) : undefined;
+  return { status: res.statusCode ?? 0, headers: res.headers, body: answer, seen };
+}
+
+/** Sends bytes that no client library would. */
+async function askRaw(head: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1");
+  socket.end(head);
+  return text(socket);
+}
+
+beforeAll(async () => {
+  server = createServer((req, res) => handleRequest(pages, req, res)).listen(0);
+  await once(server, "listening");
+  port = (server.address() as AddressInfo).port;
+});
+beforeEach(() => {
+  provideSettings({ PORT: String(port), ORIGIN: `http://localhost:${port}`, TRUST_PROXY: "", NODE_ENV: "production" });
+});
+afterAll(async () => {
+  server.close();
+  await stopListening();
+});
+
+describe("every page", () => {
+  it("S23 cannot be framed, is not stored, and tells no other site where it was", async () => {
+    const { headers } = await ask("/login");
+    expect(headers).toMatchObject({
+      "x-frame-options": "DENY",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    });
+    expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+  });
+
+  it("S24 runs only scripts that carry the nonce of this answer, which Next reads from the request", async () => {
+    const [one, other] = [await ask("/login"), await ask("/login")];
+    const policy = String(one.headers["content-security-policy"]);
+    expect(policy).toContain("default-src 'self'");
+    expect(policy).toMatch(/script-src 'self' 'nonce-[\w+/=]{22,}' 'strict-dynamic';/);
+    expect(policy).not.toContain("unsafe-eval");
+    expect(policy).not.toContain("form-action");
+    expect(one.seen.headers["content-security-policy"]).toBe(policy);
+    expect(other.headers["content-security-policy"]).not.toBe(policy);
+  });
+
+  it("S23 holds for the protocol's own pages too", async () => {
+    const { status, headers } = await ask("/oauth/authorize?client_id=unknown", { headers: { accept: "text/html" } });
+    expect(status).toBe(400);
+    expect(headers).toMatchObject({ "x-frame-options": "DENY", "referrer-policy": "no-referrer", "cache-control": "no-store" });
+    expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
+  });
+
+  it("lets other answers keep how long they may be stored", async () => {
+    const { headers } = await ask("/data");
+    expect(headers["cache-control"]).toBe("private");
+    expect(headers["x-frame-options"]).toBeUndefined();
+  });
+
+  it("asks for https only from a service that is on https", async () => {
+    expect((await ask("/login")).headers["strict-transport-security"]).toBeUndefined();
+    provideSettings({ ORIGIN: "https://keys.example.com" });
+    expect((await ask("/login")).headers["strict-transport-security"]).toMatch(/^max-age=\d{8}$/);
+  });
+
+  it("that fails answers 500 without saying why", async () => {
+    const { status, body } = await ask("/fails");
+    expect(status).toBe(500);
+    expect(body).not.toContain("a page that fails");
+  });
+});
+
+describe("S110 what a request says of its address", () => {
+  const spoofed = {
+    "x-forwarded-host": "evil.example",
+    "x-forwarded-proto": "https",
+    "x-forwarded-port": "1",
+    "x-forwarded-for": "203.0.113.9",
+    forwarded: "for=203.0.113.9;host=evil.example",
+    "x-real-ip": "203.0.113.9",
+    "x-keyhook-client-address": "203.0.113.9",
+    "x-request-id": "spoofed-request-id",
+  };
+
+  it("changes nothing that a page sees", async () => {
+    const { seen, headers } = await ask("/login", { headers: spoofed });
+    expect(seen.headers).toMatchObject({
+      host: `localhost:${port}`,
+      "x-forwarded-host": `localhost:${port}`,
+      "x-forwarded-proto": "http",
+      "x-forwarded-port": String(port),
+      "x-forwarded-for": "127.0.0.1",
+    });
+    expect(JSON.stringify(seen)).not.toMatch(/evil|203\.0\.113/);
+    expect(seen.origin.ip).toBe("127.0.0.1");
+    expect(headers["x-request-id"]).toMatch(/^[0-9a-f]{24}$/);
+  });
+
+  it("changes no issuer and no endpoint", async () => {
+    for (const host of ["evil.example", `localhost:${port}`]) {
+      const { body } = await ask("/.well-known/openid-configuration", { headers: { ...spoofed, host } });
+      expect(JSON.parse(body)).toMatchObject({ issuer: env().ORIGIN, token_endpoint: `${env().ORIGIN}/oauth/token` });
+      expect(body).not.toContain("evil");
+    }
+  });
+
+  it("is believed of a trusted proxy, read from the right", async () => {
+    provideSettings({ TRUST_PROXY: "127.0.0.0/8,10.0.0.5" });
+    const from = async (forwarded: string) => (await ask("/login", { headers: { "x-forwarded-for": forwarded } })).seen.origin.ip;
+    expect(await from("198.51.100.7")).toBe("198.51.100.7");
+    expect(await from("203.0.113.9, 198.51.100.7")).toBe("198.51.100.7");
+    expect(await from("203.0.113.9, 198.51.100.7, 10.0.0.5")).toBe("198.51.100.7");
+    expect(await from("203.0.113.9, 10.0.0.6")).toBe("10.0.0.6");
+    expect(await from("[2001:db8::1]:4711")).toBe("2001:db8::1");
+    expect(await from("198.51.100.7:80")).toBe("198.51.100.7");
+    expect(await from("203.0.113.9, unknown")).toBe("127.0.0.1");
+    expect(await from("")).toBe("127.0.0.1");
+    expect(await from("10.0.0.5")).toBe("10.0.0.5");
+  });
+
+  it("brings a request id only through a trusted proxy", async () => {
+    provideSettings({ TRUST_PROXY: "127.0.0.1" });
+    expect((await ask("/login", { headers: { "x-request-id": "from-the-proxy-1" } })).headers["x-request-id"]).toBe(
+      "from-the-proxy-1",
+    );
+    expect((await ask("/login", { headers: { "x-request-id": "not one; at all" } })).headers["x-request-id"]).toMatch(
+      /^[0-9a-f]{24}$/,
+    );
+  });
+});
+
+describe("a page that was asked for under another name", () => {
+  it("is sent to ORIGIN when people reach us directly", async () => {
+    const { status, headers } = await ask("/login?next=%2Fa", { headers: { host: `127.0.0.1:${port}` } });
+    expect(status).toBe(307);
+    expect(headers.location).toBe(`http://localhost:${port}/login?next=%2Fa`);
+  });
+
+  it("never leads to another site", async () => {
+    const { headers } = await ask("//evil.example/%2e%2e", { headers: { host: "evil.example" } });
+    expect(new URL(String(headers.location)).origin).toBe(env().ORIGIN);
+  });
+
+  it("is answered when a form was sent, and for programs", async () => {
+    const host = { host: `127.0.0.1:${port}` };
+    expect((await ask("/login", { method: "POST", headers: host })).status).toBe(200);
+    expect((await ask("/healthz", { headers: host })).status).toBe(200);
+    expect((await ask("/.well-known/openid-configuration", { headers: host })).status).toBe(200);
+    expect((await ask("/api/whoami-v2", { headers: host })).status).toBe(401);
+  });
+
+  it("goes round no loop behind a proxy that puts its own host there", async () => {
+    provideSettings({ ORIGIN: "https://keys.example.com", TRUST_PROXY: "127.0.0.1" });
+    expect((await ask("/login", { headers: { host: "upstream" } })).status).toBe(200);
+    expect((await ask("/login", { headers: { host: "upstream", "x-forwarded-host": "keys.example.com" } })).status).toBe(200);
+    const moved = await ask("/login", { headers: { host: "upstream", "x-forwarded-host": "old.example.com" } });
+    expect(moved.headers.location).toBe("https://keys.example.com/login");
+    provideSettings({ TRUST_PROXY: "" });
+    expect((await ask("/login", { headers: { host: "upstream", "x-forwarded-host": "old.example.com" } })).status).toBe(200);
+  });
+});
+
+describe("S25 a form that another site sends", () => {
+  const post = (headers: Record<string, string>) => ask("/settings/profile", { method: "POST", headers, body: "" });
+
+  it("is refused, by what the browser says of it", async () => {
+    for (const site of ["cross-site", "same-site"]) expect((await post({ "sec-fetch-site": site })).status).toBe(403);
+    expect((await post({ origin: "https://evil.example" })).status).toBe(403);
+  });
+
+  it("is told apart from ours, whose Origin is null for want of a referrer", async () => {
+    const { status, seen } = await post({ "sec-fetch-site": "same-origin", origin: "null" });
+    expect(status).toBe(200);
+    expect(seen.headers.origin).toBe(env().ORIGIN);
+    expect((await post({ "sec-fetch-site": "none" })).status).toBe(200);
+    expect((await post({ origin: env().ORIGIN })).status).toBe(200);
+  });
+
+  it("cannot hide behind a null Origin on https, where browsers always say", async () => {
+    expect((await post({ origin: "null" })).status).toBe(200);
+    provideSettings({ ORIGIN: "https://keys.example.com" });
+    expect((await post({ origin: "null" })).status).toBe(403);
+    expect((await post({ origin: "null", "sec-fetch-site": "same-origin" })).status).toBe(200);
+  });
+
+  it("does not concern links", async () => {
+    expect((await ask("/login", { headers: { "sec-fetch-site": "cross-site" } })).status).toBe(200);
+  });
+});
+
+describe("S51 S138 an address that is none", () => {
+  it.each(["/%", "/%zz", "/a%c3", "/%ff", "/a%00b", "/a?b=%00", "/oauth/token%00", "/api/%e0%a4%a", "/images/%"])(
+    "%s answers 400",
+    async (path) => {
+      const { status, headers } = await ask(path);
+      expect(status).toBe(400);
+      expect(headers["x-request-id"]).toBeDefined();
+    },
+  );
+
+  it.each([
+    ["GET /\u0000 HTTP/1.1", 400],
+    ["GET http://evil.example/login HTTP/1.1", 200],
+    ["OPTIONS * HTTP/1.1", 400],
+    ["GET login HTTP/1.1", 400],
+    [`GET /${"a".repeat(20_000)} HTTP/1.1`, 431],
+  ])("%j is answered, and not with 5xx", async (line, status) => {
+    const answer = await askRaw(`${line}\r\nHost: localhost:${port}\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    if (status === 200) expect(answer).toContain('"url":"/login"');
+  });
+
+  it("is a page for people, with what they wrote shown as text", async () => {
+    provideSettings({ BRAND_NAME: "<b>Keys</b>" });
+    const { body, headers } = await ask("/%", { headers: { accept: "text/html" } });
+    expect(headers["content-type"]).toContain("text/html");
+    expect(body).toContain("&#60;b&#62;Keys");
+    provideSettings({ BRAND_NAME: "Keyhook" });
+  });
+});
+
+describe("a body", () => {
+  it("that is larger than any form of ours is refused before it is read", async () => {
+    const { status } = await ask("/settings/profile", {
+      method: "POST",
+      headers: { "content-length": String(MAX_ACTION_BYTES + 1) },
+    });
+    expect(status).toBe(413);
+  });
+});
+
+describe("health", () => {
+  it("says that the process answers and that the service is ready", async () => {
+    expect(await ask("/healthz")).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(JSON.parse((await ask("/readyz")).body)).toEqual({ status: "ready", database: "up", migrations: "applied" });
+  });
+
+  it("is not ready while a migration is missing", async () => {
+    await pool().query(`update "_prisma_migrations" set rolled_back_at = now()`);
+    const { status, headers, body } = await ask("/readyz");
+    expect(status).toBe(503);
+    expect(headers["retry-after"]).toBe("2");
+    expect(JSON.parse(body)).toMatchObject({ status: "unavailable", database: "up", migrations: "pending" });
+    await pool().query(`update "_prisma_migrations" set rolled_back_at = null`);
+    expect((await ask("/readyz")).status).toBe(200);
+  });
+
+  it("survives the database, and says so; pages answer 503 until it is back", async () => {
+    const { DATABASE_URL } = env();
+    await closeConnections();
+    provideSettings({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/nothing" });
+    expect((await ask("/healthz")).status).toBe(200);
+    for (const path of ["/readyz", "/login", "/api/whoami-v2", "/oauth/userinfo"]) {
+      const { status, headers } = await ask(path, { headers: { authorization: "Bearer kh_something" } });
+      expect([path, status]).toEqual([path, 503]);
+      expect(Number(headers["retry-after"])).toBeGreaterThan(0);
+    }
+    await closeConnections();
+    provideSettings({ DATABASE_URL });
+    expect((await ask("/readyz")).status).toBe(200);
+    expect((await ask("/login")).status).toBe(200);
+  });
+});
