@@ -1,6 +1,7 @@
 import type { AllClientMetadata } from "oidc-provider";
 import { hashToken, isEqualInConstantTime } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
+import { env } from "#core/env.ts";
 import { isListening, listen } from "#core/notifications.ts";
 import { APP_CHANGE_CHANNEL } from "./apps/notify-app-change.ts";
 import { OFFLINE_ACCESS } from "./scopes.ts";
@@ -88,6 +89,8 @@ async function loadClient(clientId: string): Promise<AllClientMetadata | undefin
   return {
     client_id: app.clientId,
     client_name: app.name,
+    // A new picture has a new address, by which people are asked again (S36).
+    ...(app.logoId && { logo_uri: `${env().ORIGIN}/images/${app.logoId}` }),
     application_type: "native",
     redirect_uris: app.redirectUris,
     post_logout_redirect_uris: app.postLogoutRedirectUris,

@@ -9,7 +9,9 @@ import { challengeFor, FAILED_AUTHENTICATION } from "./client-authentication.ts"
 import { countFailure } from "./failure-throttle.ts";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
 import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
+import { logoutForm, renderLogoutPage } from "./pages/logout-page.ts";
 import { isClientEndpoint, isPersonEndpoint, isPublicDocument, protocolRoutes } from "./protocol-routes.ts";
+import { siteSessionOf } from "./site-session.ts";
 import { countAuthorization, countToken } from "./usage.ts";
 
 /** What we do around the engine's own work: answers mended, failures logged, use counted. */
@@ -21,6 +23,7 @@ export function watchEngine(provider: Provider): void {
   provider.on("authorization.success", (ctx) => countAuthorization(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.on("grant.success", (ctx) => countToken(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.use(protectPage);
+  provider.use(askBeforeLogout);
   provider.use(endSiteSessionWithLogout);
   provider.use(mendAnswer);
 }
@@ -31,9 +34,22 @@ async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): 
   await next();
 }
 
+/**
+ * Somebody may be signed in on our pages and unknown to the engine, since they have not used an app in this browser yet. It
+ * would sign them out without a question, and so for any site that sends them here (S108).
+ */
+async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  await next();
+  if (ctx.path !== protocolRoutes.end_session || ctx.status !== 200) return;
+  const { session } = ctx.oidc;
+  const secret = (session?.state as { secret?: string } | undefined)?.secret;
+  if (session?.accountId || !secret || !(await siteSessionOf(ctx))) return;
+  renderLogoutPage(ctx, logoutForm(secret));
+}
+
 /** RP-initiated logout ends the site session too: there is one signed-in state, not two (S34). */
 async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-  const isConfirmation = ctx.method === "POST" && ctx.path === "/oauth/logout/confirm";
+  const isConfirmation = ctx.path === `${protocolRoutes.end_session}/confirm`;
   const { name, options } = siteSessionCookie();
   const token = isConfirmation ? ctx.cookies.get(name, { signed: false }) : undefined;
   await next();
@@ -82,7 +98,7 @@ async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, started
     ctx.remove("WWW-Authenticate");
     ctx.set(challengeFor(ctx.res));
     ctx.body = { error: body.error, error_description: FAILED_AUTHENTICATION };
-    await sleep(FAILED_AUTHENTICATION_MS - (performance.now() - startedAt));
+    await sleep(Math.max(1, FAILED_AUTHENTICATION_MS - (performance.now() - startedAt)));
   } else if (body.error_description === "requested grant type is not allowed for this client") {
     // RFC 6749 §5.2 has a code for it, which the engine does not use (S42).
     ctx.body = { ...body, error: "unauthorized_client" };

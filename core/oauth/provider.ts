@@ -11,11 +11,12 @@ import { closeEngineGaps } from "./provider-internals.ts";
  * The engine, one instance a process (architecture decision 7). It takes its signing keys when it is made; when they change,
  * a new instance takes over while requests that are under way finish with the old one.
  */
-type State = { current?: Promise<Provider>; isWatched: boolean; timer?: NodeJS.Timeout };
+type State = { current?: Promise<Provider>; turn: number; isWatched: boolean; timer?: NodeJS.Timeout };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
+const RETRY_MS = 5_000;
 
 function state(): State {
-  keeper.keyhookProvider ??= { isWatched: false };
+  keeper.keyhookProvider ??= { turn: 0, isWatched: false };
   return keeper.keyhookProvider;
 }
 
@@ -30,32 +31,49 @@ export function currentProvider(): Promise<Provider> {
 }
 
 async function build(): Promise<Provider> {
+  // First listen, then read: a change in between is heard.
+  await watchKeys();
   const provider = new Provider(env().ORIGIN, buildConfiguration(await loadSigningKeys()));
   // The process's own front door has set Host and X-Forwarded-* from ORIGIN and dropped what came from outside (S110).
   provider.proxy = true;
   closeEngineGaps(provider);
   watchEngine(provider);
-  await watchKeys();
+  await replaceAtNextChange();
   return provider;
+}
+
+/** Requests are answered by the present instance until the next one is complete; of several under way the last one asked for counts. */
+function replace(): void {
+  const now = state();
+  now.turn += 1;
+  const { turn } = now;
+  build().then(
+    (provider) => {
+      if (turn === now.turn) now.current = Promise.resolve(provider);
+    },
+    (error) => {
+      log().error({ err: error }, "cannot load the signing keys anew; those at hand stay in use");
+      if (turn === now.turn) setTimeout(replace, RETRY_MS).unref();
+    },
+  );
 }
 
 async function watchKeys(): Promise<void> {
   const now = state();
-  const replace = () => {
-    const previous = now.current;
-    now.current = build().catch((error) => {
-      log().error({ err: error }, "cannot load the new signing keys; the old ones stay in use");
-      now.current = previous;
-      return previous as Promise<Provider>;
-    });
-  };
-  if (!now.isWatched) {
-    now.isWatched = true;
-    await listen(SIGNING_KEYS_CHANNEL, replace);
-  }
-  clearTimeout(now.timer);
+  if (now.isWatched) return;
+  now.isWatched = true;
+  let isFirstConnection = true;
+  await listen(SIGNING_KEYS_CHANNEL, () => {
+    if (!isFirstConnection) replace();
+  });
+  isFirstConnection = false;
+}
+
+async function replaceAtNextChange(): Promise<void> {
+  const now = state();
   const change = await nextKeyChange();
+  clearTimeout(now.timer);
   if (!change) return;
   // A timer's delay is a 32-bit number of milliseconds.
-  now.timer = setTimeout(replace, Math.min(change.getTime() - Date.now() + 1_000, 2 ** 31 - 1)).unref();
+  now.timer = setTimeout(replace, Math.min(Math.max(change.getTime() - Date.now(), 0) + 1_000, 2 ** 31 - 1)).unref();
 }

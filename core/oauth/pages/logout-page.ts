@@ -1,6 +1,13 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { env } from "#core/env.ts";
+import { protocolRoutes } from "../protocol-routes.ts";
 import { escapeHtml, htmlPage } from "./layout.ts";
+
+/** The engine's form, for where it would not ask itself. */
+export function logoutForm(secret: string): string {
+  const action = `${env().ORIGIN}${protocolRoutes.end_session}/confirm`;
+  return `<form id="op.logoutForm" method="post" action="${escapeHtml(action)}"><input type="hidden" name="xsrf" value="${secret}"/></form>`;
+}
 
 /**
  * Asks before signing out, whoever sent the person here: a site that could do it silently could annoy people with it (S108).

@@ -1,0 +1,158 @@
+import { scopes } from "@keyhook/sdk";
+import * as oauth from "oauth4webapi";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { asApp, authorize, redemption, type SignIn, signIn } from "./testing/sign-in.ts";
+import { startWorld, type World } from "./testing/world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const documents = ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"];
+const read = async (path = documents[0] as string) => (await fetch(world.origin + path)).json();
+
+describe("S106 discovery", () => {
+  test.each([["oidc"], ["oauth2"]] as const)("an independent client accepts the %s document as ours", async (algorithm) => {
+    const issuer = new URL(world.origin);
+    const response = await oauth.discoveryRequest(issuer, { algorithm, ...world.insecure });
+    expect(await oauth.processDiscoveryResponse(issuer, response)).toMatchObject({ issuer: world.origin });
+  });
+
+  test("both documents are the same, and their issuer is the URL they are found under, byte for byte", async () => {
+    const [openid, oauth2] = await Promise.all(documents.map(read));
+    expect(oauth2).toEqual(openid);
+    expect(openid.issuer).toBe(world.origin);
+  });
+
+  test("lists what is on, and only that", async () => {
+    const document = await read();
+    expect(document).toMatchObject({
+      response_types_supported: ["code"],
+      code_challenge_methods_supported: ["S256"],
+      subject_types_supported: ["public"],
+      authorization_response_iss_parameter_supported: true,
+      request_uri_parameter_supported: false,
+      claims_parameter_supported: false,
+    });
+    const sorted = (name: string) => [...document[name]].sort();
+    expect(sorted("grant_types_supported")).toEqual(["authorization_code", "refresh_token"]);
+    expect(sorted("scopes_supported")).toEqual([...scopes, "offline_access"].sort());
+    expect(sorted("id_token_signing_alg_values_supported")).toEqual(["ES256", "RS256"]);
+    expect(sorted("token_endpoint_auth_methods_supported")).toEqual(["client_secret_basic", "client_secret_post", "none"]);
+    expect(sorted("introspection_endpoint_auth_methods_supported")).toEqual(["client_secret_basic", "client_secret_post"]);
+    expect(sorted("response_modes_supported")).toEqual(["form_post", "fragment", "query"]);
+    for (const name of [
+      "registration_endpoint",
+      "device_authorization_endpoint",
+      "pushed_authorization_request_endpoint",
+      "backchannel_authentication_endpoint",
+      "dpop_signing_alg_values_supported",
+      "request_parameter_supported",
+      "client_id_metadata_document_supported",
+      "backchannel_logout_supported",
+      "frontchannel_logout_supported",
+      "tls_client_certificate_bound_access_tokens",
+    ]) {
+      expect(document).not.toHaveProperty(name);
+    }
+  });
+
+  test("every claim it lists exists somewhere, and every claim that userinfo gives is listed", async () => {
+    const { claims_supported } = await read();
+    const { tokens } = await signIn(
+      world,
+      { scopes: ["openid", "profile", "email", "read-billing"] },
+      { scope: "openid profile email read-billing" },
+    );
+    const given = Object.keys(await (await world.userinfo(tokens.access_token)).json());
+    expect(claims_supported).toEqual(expect.arrayContaining(given));
+  });
+
+  test("can be kept for minutes, and has the type of JSON", async () => {
+    for (const path of documents) {
+      const { headers } = await fetch(world.origin + path);
+      expect(headers.get("content-type")).toMatch(/^application\/json\b/);
+      expect(headers.get("cache-control")).toBe("public, max-age=300");
+    }
+  });
+});
+
+describe("S106 every endpoint that discovery names works", () => {
+  const confidential = { isConfidential: true, isRefreshAllowed: true } as const;
+
+  /** One call for each name; a name without a call here fails the test. */
+  const calls: Record<string, (url: string, at: SignIn) => Promise<void>> = {
+    async authorization_endpoint(url, at) {
+      for (const response_mode of [undefined, "query"]) expect((await authorize(at, { response_mode })).code).toBeTruthy();
+      expect(new URL(world.authorizeUrl(at.app, {})).href).toContain(`${url}?`);
+    },
+    async token_endpoint(url, at) {
+      const code = await authorize(at);
+      const response = await asApp(world, at.app, new URL(url).pathname, redemption(code));
+      expect(await response.json()).toHaveProperty("access_token");
+      const refreshed = await asApp(world, at.app, new URL(url).pathname, {
+        grant_type: "refresh_token",
+        refresh_token: at.tokens.refresh_token,
+      });
+      expect(await refreshed.json()).toHaveProperty("access_token");
+    },
+    async userinfo_endpoint(url, at) {
+      const response = await fetch(url, { headers: { authorization: `Bearer ${at.tokens.access_token}` } });
+      expect(await response.json()).toMatchObject({ sub: at.person.id });
+    },
+    async introspection_endpoint(url, at) {
+      const response = await asApp(world, at.app, new URL(url).pathname, { token: at.tokens.access_token });
+      expect(await response.json()).toMatchObject({ active: true });
+    },
+    async revocation_endpoint(url, at) {
+      const { tokens } = await world.signInWith(at.app, at.session, at.browser);
+      expect((await asApp(world, at.app, new URL(url).pathname, { token: tokens.access_token })).status).toBe(200);
+      expect((await world.userinfo(tokens.access_token)).status).toBe(401);
+    },
+    async jwks_uri(url) {
+      expect((await (await fetch(url)).json()).keys.length).toBeGreaterThanOrEqual(2);
+    },
+    async end_session_endpoint(url, at) {
+      const response = await at.browser.fetch(`${url}?id_token_hint=${at.tokens.id_token}`);
+      expect(response.status).toBe(200);
+      expect(await response.text()).toContain("Sign out");
+    },
+  };
+
+  test("called one by one", async () => {
+    const document = await read();
+    const named = Object.keys(document).filter((name) => /_endpoint$|_uri$/.test(name));
+    expect(named.sort()).toEqual(Object.keys(calls).sort());
+    const at = await signIn(world, confidential);
+    for (const name of named) {
+      expect(document[name].startsWith(`${world.origin}/`), name).toBe(true);
+      await calls[name]?.(document[name], at);
+    }
+  });
+
+  test("every response mode delivers the code", async () => {
+    const at = await signIn(world, confidential);
+    const { response_modes_supported } = await read();
+    for (const mode of response_modes_supported) {
+      const url = world.authorizeUrl(at.app, {
+        response_mode: mode,
+        code_challenge: "x".repeat(43),
+        code_challenge_method: "S256",
+      });
+      const answer = await world.follow(at.browser, url, at.session);
+      if (mode === "form_post") {
+        const html = await (answer as Response).text();
+        expect(html).toMatch(/name="code" value="[\w-]+"/);
+        // Its script runs under the policy that comes with it, or the browser would stop here.
+        const [, script = ""] = /<script>([\s\S]*)<\/script>/.exec(html) ?? [];
+        const digest = Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(script))).toString("base64");
+        expect((answer as Response).headers.get("content-security-policy")).toContain(`'sha256-${digest}'`);
+      } else {
+        const parameters = new URLSearchParams(mode === "fragment" ? (answer as URL).hash.slice(1) : (answer as URL).search);
+        expect(parameters.get("code"), mode).toBeTruthy();
+      }
+    }
+  });
+});
