@@ -3,15 +3,21 @@ import { join } from "node:path";
 import { expect } from "@playwright/test";
 import type { Demo } from "./demo.ts";
 
-/** The link in a letter to `recipient`, once the worker has written one into the outbox: the path within the service. */
-export async function readLinkTo({ environment, origin }: Demo, recipient: string): Promise<string> {
+/**
+ * The link in a letter to `recipient`, once the worker has written one into the outbox: the path within the service.
+ * @param start of the path, where a person gets several letters
+ */
+export async function readLinkTo({ environment, origin }: Demo, recipient: string, start = "/"): Promise<string> {
   const outbox = join(environment.DATA_DIR ?? "", "outbox");
   let link: string | undefined;
   await expect(() => {
     const letters = existsSync(outbox) ? readdirSync(outbox).filter((name) => name.endsWith(".eml")) : [];
-    const letter = letters.map((name) => decode(readFileSync(join(outbox, name), "utf8"))).find((text) => isTo(text, recipient));
-    link = new RegExp(`${origin}(/\\S+)`).exec(letter ?? "")?.[1];
-    expect(link, `a letter to ${recipient} with a link`).toBeDefined();
+    link = letters
+      .map((name) => decode(readFileSync(join(outbox, name), "utf8")))
+      .filter((text) => isTo(text, recipient))
+      .map((text) => new RegExp(`${origin}(${start}\\S*)`).exec(text)?.[1])
+      .find((path) => path !== undefined);
+    expect(link, `a letter to ${recipient} with a link to ${start}…`).toBeDefined();
   }).toPass({ timeout: 15_000 });
   return link ?? "";
 }

@@ -1,0 +1,210 @@
+import { randomBytes } from "node:crypto";
+import type { Browser, Page } from "@playwright/test";
+import { expect, test } from "./fixtures.ts";
+import { AccountSettings } from "./support/account-settings.ts";
+import { readLinkTo } from "./support/outbox.ts";
+import { type Person, SignInPage } from "./support/sign-in-page.ts";
+
+/** The smallest PNG: one pixel. */
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+function newPerson(): Person {
+  const username = `n${randomBytes(5).toString("hex")}`;
+  return { username, fullName: `New ${username}`, email: `${username}@example.test`, password: randomBytes(12).toString("hex") };
+}
+
+async function signIn(page: Page, person: Pick<Person, "username" | "password">): Promise<void> {
+  await page.goto("/login");
+  await new SignInPage(page).signIn(person);
+  await page.waitForURL((url) => url.pathname === "/");
+}
+
+/** Signs in at another device, so to say. */
+async function signInElsewhere(browser: Browser, baseURL: string | undefined, person: Person): Promise<Page> {
+  const page = await (await browser.newContext({ baseURL })).newPage();
+  await signIn(page, person);
+  return page;
+}
+
+async function expectSignedOut(page: Page): Promise<void> {
+  await page.goto("/settings/account");
+  await expect(page).toHaveURL(/\/login\?next=%2Fsettings%2Faccount$/);
+}
+
+for (const hasScripts of [true, false]) {
+  test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
+    test.use({ javaScriptEnabled: hasScripts });
+
+    test("sign up, confirm by mail, forget the password, choose a new one, end the other sessions", async ({
+      page,
+      demo,
+      browser,
+      baseURL,
+      signInPage,
+    }) => {
+      const person = newPerson();
+      await page.goto("/signup?next=/settings/profile");
+      await page.getByLabel("Username").fill(person.username);
+      await page.getByLabel("Full name").fill(person.fullName);
+      await page.getByLabel("E-mail").fill("not an address");
+      await page.getByLabel("Password", { exact: true }).fill(person.password);
+      await page.getByRole("button", { name: "Create account" }).click();
+      await expect(page.getByLabel("E-mail")).toHaveAccessibleDescription(/Enter an e-mail address/);
+      await expect(page.getByLabel("Username")).toHaveValue(person.username);
+      await expect(page.getByLabel("Password", { exact: true }), "a password is never sent back").toHaveValue("");
+
+      await page.getByLabel("E-mail").fill(person.email);
+      await page.getByLabel("Password", { exact: true }).fill(person.password);
+      await page.getByRole("button", { name: "Create account" }).click();
+      await expect(page.getByText(person.email)).toBeVisible();
+
+      await page.goto(await readLinkTo(demo, person.email, "/verify-email/"));
+      await page.getByRole("button", { name: "Finish" }).click();
+      await expect(page.getByRole("status")).toContainText("Your account is ready");
+      await signInPage.signIn(person);
+      await expect(page, "the way on survives the mail").toHaveURL(/\/settings\/profile$/);
+
+      await page.goto("/logout");
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await expect(page.getByRole("heading", { level: 1, name: /^Sign in anywhere/ })).toBeVisible();
+      await expectSignedOut(page);
+
+      await page.goto("/forgot-password");
+      await page.getByLabel("E-mail of your account").fill(person.email);
+      await page.getByRole("button", { name: "Send the link" }).click();
+      await expect(page.getByText(person.email)).toBeVisible();
+      const reset = await readLinkTo(demo, person.email, "/reset-password/");
+      await page.goto(reset);
+      await page.getByLabel("New password").fill("short");
+      await page.getByRole("button", { name: "Change password" }).click();
+      await expect(page.getByLabel("New password")).toHaveAccessibleDescription(/at least 8 characters/);
+      const renewed = { ...person, password: randomBytes(12).toString("hex") };
+      await page.getByLabel("New password").fill(renewed.password);
+      await page.getByRole("button", { name: "Change password" }).click();
+      await expect(page.getByRole("status")).toContainText("Sign in with the new one");
+
+      await signInPage.signIn(person);
+      await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/wrong/);
+      await signInPage.signIn(renewed);
+      await expect(page.getByRole("heading", { level: 1, name: `Hello, ${person.fullName}` })).toBeVisible();
+      await page.goto(reset);
+      await expect(page.getByRole("heading", { level: 1, name: "This link no longer works" })).toBeVisible();
+
+      const elsewhere = await signInElsewhere(browser, baseURL, renewed);
+      const settings = new AccountSettings(page);
+      await settings.open();
+      await expect(settings.sessions).toHaveCount(2);
+      await settings.endOtherSessions();
+      await expect(settings.sessions).toHaveCount(1);
+      await expectSignedOut(elsewhere);
+      await elsewhere.context().close();
+    });
+
+    test("another e-mail address: a link to the new one, a warning to the old one", async ({ page, demo, person }) => {
+      await signIn(page, person);
+      const settings = new AccountSettings(page);
+      await settings.open();
+      await settings.changeEmail(person.email);
+      await expect(page.getByLabel("New e-mail")).toHaveAccessibleDescription(/This is your address already/);
+      const address = `other-${person.email}`;
+      await settings.changeEmail(address);
+      await expect(settings.section("E-mail").getByRole("status")).toContainText(address);
+      await settings.open();
+      await expect(settings.section("E-mail")).toContainText(person.email);
+
+      await readLinkTo(demo, person.email, "/forgot-password");
+      await page.goto(await readLinkTo(demo, address, "/verify-email/"));
+      await page.getByRole("button", { name: "Confirm" }).click();
+      await expect(page.getByRole("status")).toContainText("Your e-mail address is changed");
+      await expect(settings.section("E-mail")).toContainText(`Your address is ${address}`);
+    });
+
+    test("a picture is uploaded, shown, refused when it is none, and removed", async ({ page, person }) => {
+      await signIn(page, person);
+      await page.goto("/settings/profile");
+      await page
+        .getByLabel("Picture")
+        .setInputFiles({ name: "me.png", mimeType: "image/png", buffer: Buffer.from("not a picture") });
+      await page.getByLabel("Full name").fill("Somebody Else");
+      await page.getByRole("button", { name: "Save" }).click();
+      await expect(page.getByLabel("Picture")).toHaveAttribute("aria-invalid", "true");
+      await expect(page.getByLabel("Full name")).toHaveValue("Somebody Else");
+
+      await page.getByLabel("Picture").setInputFiles({ name: "me.png", mimeType: "image/png", buffer: PNG });
+      await page.getByRole("button", { name: "Save" }).click();
+      await expect(page.getByRole("status")).toContainText("saved");
+      const inHeader = page.getByRole("button", { name: `Account menu of ${person.username}` }).locator("img");
+      await expect(inHeader).toHaveAttribute("src", /\?v=[0-9a-f]{24}$/);
+      const picture = await page.request.get((await inHeader.getAttribute("src")) ?? "");
+      expect(picture.headers()["content-type"]).toBe("image/webp");
+
+      await page.getByLabel("Remove the present picture").check();
+      await page.getByRole("button", { name: "Save" }).click();
+      await expect(page.getByLabel("Remove the present picture")).toHaveCount(0);
+      await expect(inHeader).toHaveAttribute("src", `/avatars/${person.username}`);
+    });
+
+    test("an account is deleted by typing its name, and not otherwise", async ({ page, person, signInPage }) => {
+      await signIn(page, person);
+      const settings = new AccountSettings(page);
+      await settings.open();
+      await settings.deleteAccount(person.username, { typing: "something else" });
+      await expect(page.getByLabel(/^Type .* to confirm$/)).toHaveAccessibleDescription(`Type ${person.username} to confirm.`);
+      await settings.deleteAccount(person.username, { typing: person.username });
+      await expect(page.getByRole("status")).toContainText("Your account is deleted");
+      await page.goto("/login");
+      await signInPage.signIn(person);
+      await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/wrong/);
+    });
+
+    test("the theme is a choice that stays", async ({ page }) => {
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.goto("/login");
+      await page.getByRole("button", { name: "Dark" }).click();
+      await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+      await page.goto("/signup");
+      await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
+      await page.getByRole("button", { name: "As the system" }).click();
+      await expect(page.locator("html")).not.toHaveAttribute("data-theme");
+    });
+  });
+}
+
+test("S112 a new password ends the other sessions", async ({ page, browser, baseURL, person }) => {
+  await signIn(page, person);
+  const elsewhere = await signInElsewhere(browser, baseURL, person);
+  const settings = new AccountSettings(page);
+  await settings.open();
+  await settings.changePassword("not the password", "three tides a day");
+  await expect(page.getByLabel("Present password")).toHaveAccessibleDescription(/not your password/);
+  await settings.changePassword(person.password, "three tides a day");
+  await expect(settings.section("Password").getByRole("status")).toContainText("1 other session was ended");
+  await expect(settings.sessions).toHaveCount(1);
+  await expectSignedOut(elsewhere);
+  await elsewhere.context().close();
+});
+
+test("S34 signing in replaces the session that the browser brought along", async ({ page, person }) => {
+  await signIn(page, person);
+  const cookieOf = async () => (await page.context().cookies()).find(({ name }) => name.includes("session"));
+  const before = await cookieOf();
+  await page.goto("/login?switch=1");
+  await new SignInPage(page).signIn(person);
+  await page.waitForURL((url) => url.pathname === "/");
+  const after = await cookieOf();
+  expect(after?.value).not.toBe(before?.value);
+  await page.context().addCookies([{ ...(before as NonNullable<typeof before>) }]);
+  await expectSignedOut(page);
+});
+
+for (const next of ["//elsewhere.example", "/\\elsewhere.example", "https://elsewhere.example/", "/..//elsewhere.example"]) {
+  test(`open redirect: signing in with next=${next} stays here`, async ({ page, demo, person, signInPage }) => {
+    await page.goto(`/login?${new URLSearchParams({ next })}`);
+    await signInPage.signIn(person);
+    await expect(page.getByRole("heading", { level: 1, name: `Hello, ${person.fullName}` })).toBeVisible();
+    expect(new URL(page.url()).origin).toBe(demo.origin);
+  });
+}
