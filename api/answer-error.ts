@@ -8,7 +8,10 @@ export function answerError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
   if (error.retryAfterSeconds !== undefined) headers["Retry-After"] = String(error.retryAfterSeconds);
-  if (error.code === "unauthorized") headers["WWW-Authenticate"] = "Bearer";
+  // RFC 6750 §3.1: no error code for a request that did not try.
+  if (error.code === "unauthorized") {
+    headers["WWW-Authenticate"] = c.req.header("Authorization") ? 'Bearer error="invalid_token"' : "Bearer";
+  }
   return c.json({ error: error.message, error_description: error.message, code: error.code }, error.status as 400, headers);
 }
 

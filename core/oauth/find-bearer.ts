@@ -1,12 +1,15 @@
 import { isScope, type Scope } from "@keyhook/sdk";
 import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
 import { findArtifact } from "./artifact-store.ts";
-import { type AccountRow, requestRows, withRequestRows } from "./request-rows.ts";
+import { findClientMetadata } from "./clients.ts";
+import { type Member, readMember } from "./read-member.ts";
+import { requestRows, withRequestRows } from "./request-rows.ts";
+import { apiAudience } from "./resource-servers.ts";
 
 /** Who holds an access token, and what it is good for. */
 export type Bearer = {
   kind: "oauth" | "personal";
-  account: AccountRow & { organizations: NonNullable<AccountRow["organizations"]> };
+  account: Member;
   scopes: Scope[];
   /** Unix seconds; null for a personal token without an end. */
   expiresAt: number | null;
@@ -30,6 +33,9 @@ function findOAuthBearer(token: string): Promise<Bearer | undefined> {
     const payload = await findArtifact("AccessToken", token);
     const expiresAt = Number(payload?.exp);
     if (!payload || !(expiresAt > Date.now() / 1000)) return undefined;
+    // RFC 8707: a token for another audience is none here.
+    if (payload.aud !== undefined && payload.aud !== apiAudience()) return undefined;
+    if (!(await findClientMetadata(String(payload.clientId)))) return undefined;
     const account = requestRows().accounts.get(String(payload.accountId));
     if (!account) return undefined;
     return {
@@ -47,10 +53,11 @@ function findOAuthBearer(token: string): Promise<Bearer | undefined> {
 
 async function findPersonalBearer(token: string): Promise<Bearer | undefined> {
   const found = await findPersonalAccessToken(token);
-  if (!found) return undefined;
+  const account = found && (await readMember(found.userId));
+  if (!account) return undefined;
   return {
     kind: "personal",
-    account: found.account,
+    account,
     scopes: found.scopes,
     expiresAt: found.expiresAt && Math.floor(found.expiresAt.getTime() / 1000),
     issuedAt: Math.floor(found.createdAt.getTime() / 1000),
