@@ -15,12 +15,10 @@ export type PasswordAttempt = {
 
 /**
  * Counts one attempt with a password, per account and per address (S115).
- * @param account what names the account. At sign-in this is the login as typed, whether it exists or not: one counter for
- * username and e-mail together would tell a guesser which address belongs to which name.
+ * @param accountThrottle `loginThrottle` at sign-in, `ownPasswordThrottle` for somebody who is signed in
  * @throws ServiceError `rate_limited`
  */
-export async function countPasswordAttempt(account: string, from: RequestOrigin): Promise<PasswordAttempt> {
-  const accountThrottle = passwordThrottle(account);
+export async function countPasswordAttempt(accountThrottle: string, from: RequestOrigin): Promise<PasswordAttempt> {
   const address = addressKey(from.ip);
   const addressThrottle = address && throttleKey("password-address", address);
   if (addressThrottle) await consumeThrottle(addressThrottle, ADDRESS_LIMIT);
@@ -34,7 +32,15 @@ export async function countPasswordAttempt(account: string, from: RequestOrigin)
   };
 }
 
-/** The counter of wrong passwords for one account. */
-export function passwordThrottle(account: string): string {
-  return throttleKey("password", account);
+/**
+ * The counter of wrong passwords for a login as typed, whether it exists or not: one counter for the username and the e-mail address
+ * of an account would tell a guesser which address belongs to which name.
+ */
+export function loginThrottle(login: string): string {
+  return throttleKey("password-login", login);
+}
+
+/** The counter for those who are signed in; a kind of its own, so that nobody can fill it from the sign-in page. */
+export function ownPasswordThrottle(userId: string): string {
+  return throttleKey("password-own", userId);
 }

@@ -1,6 +1,7 @@
 import { hashToken } from "../crypto/token.ts";
 import { pool } from "../db.ts";
 import { ServiceError } from "../errors.ts";
+import { log } from "../log.ts";
 
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
@@ -23,6 +24,7 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   });
   const [row] = rows;
   if (!row || row.count <= limit) return;
+  log().info({ throttle: key.slice(0, key.indexOf(":")), count: row.count }, "too many attempts");
   const retryAfterSeconds = Math.max(1, row.seconds);
   throw new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });
 }

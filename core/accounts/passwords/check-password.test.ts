@@ -12,7 +12,7 @@ describe("checkPassword", () => {
     "пароль надёжный",
     "🔑🔑🔑🗝️🗝️🔐🔏🔒",
     "    spaces    ",
-    "x".repeat(100) + "abcdefghijklmnopqrstuvwxyz",
+    `${"x".repeat(100)}abcdefghijklmnopqrstuvwxyz`,
   ])("takes %j, and as it is", (password) => {
     expect(checkPassword(password, names)).toBe(password);
   });

@@ -9,6 +9,7 @@ import { env } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { displayText } from "../display-text.ts";
+import { lockLiveUser } from "../users/lock-live-user.ts";
 
 export const TOKEN_NAME_MAX_CHARACTERS = 60;
 export const TOKEN_MAX_DAYS = 366;
@@ -41,6 +42,7 @@ export async function createPersonalAccessToken(
   const id = newId();
   const token = newToken(env().TOKEN_PREFIX);
   await db().$transaction(async (tx) => {
+    await lockLiveUser(tx, userId);
     const live = await tx.personalAccessToken.count({ where: { userId, revokedAt: null } });
     if (live >= TOKENS_MAX_PER_USER) throw new ServiceError("conflict", "There are too many tokens. Revoke one first.");
     await tx.personalAccessToken.create({

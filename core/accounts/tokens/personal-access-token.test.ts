@@ -104,6 +104,16 @@ describe("personal access tokens", () => {
     await expect(create(person, bad)).rejects.toMatchObject({ code: "invalid_request", field });
   });
 
+  test("an unknown or disabled user gets none, and a hundred are enough, also when made at once", async () => {
+    const person = await signedInPerson();
+    await expect(createPersonalAccessToken(operatorCommand, newId(), input, from)).rejects.toMatchObject({ code: "not_found" });
+    const row = (n: number) => ({ id: newId(), userId: person.id, name: `${n}`, tokenHash: newId(), last4: "abcd", scopes: [] });
+    await db().personalAccessToken.createMany({ data: Array.from({ length: 98 }, (_, n) => row(n)) });
+    expect(await outcomes([1, 2, 3, 4].map(() => create(person)))).toEqual(["conflict", "conflict", "ok", "ok"]);
+    await db().user.update({ where: { id: person.id }, data: { disabledAt: new Date() } });
+    await expect(createPersonalAccessToken(operatorCommand, person.id, input, from)).rejects.toMatchObject({ code: "not_found" });
+  });
+
   test("nonsense for a token finds nothing", async () => {
     for (const token of ["", "kh_", "\0", "\ud800", "x".repeat(100_000)])
       expect(await findPersonalAccessToken(token)).toBeUndefined();

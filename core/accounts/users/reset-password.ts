@@ -2,7 +2,7 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { passwordThrottle } from "../count-password-attempt.ts";
+import { loginThrottle, ownPasswordThrottle } from "../count-password-attempt.ts";
 import { passwordChangedLetter } from "../mails/password-changed-letter.ts";
 import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
 import { linkIsGone } from "../one-time-tokens/one-time-token.ts";
@@ -33,5 +33,9 @@ export async function resetPassword(token: string, input: { password: string }, 
     await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });
     await recordAuditEvent(tx, { type: "user.reset_password", actorId: user.id, subjectId: user.id, from });
   });
-  await clearThrottle(passwordThrottle(user.username.toLowerCase()), passwordThrottle(user.emailCanonical));
+  await clearThrottle(
+    loginThrottle(user.username.toLowerCase()),
+    loginThrottle(user.emailCanonical),
+    ownPasswordThrottle(user.id),
+  );
 }

@@ -2,7 +2,8 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db, pool } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
-import { countPasswordAttempt } from "../count-password-attempt.ts";
+import { log } from "../../log.ts";
+import { countPasswordAttempt, loginThrottle } from "../count-password-attempt.ts";
 import { readEmailAddress } from "../email-address.ts";
 import { presentedPassword } from "../passwords/check-password.ts";
 import { hashPassword, isOutdatedHash, verifyPassword } from "../passwords/password-hash.ts";
@@ -26,16 +27,19 @@ export type SignInInput = {
 export async function signIn(input: SignInInput, from: RequestOrigin): Promise<StartedSiteSession & { userId: string }> {
   const login = canonicalLogin(input.login);
   const password = presentedPassword(input.password);
-  const attempt = await countPasswordAttempt(login, from);
+  const attempt = await countPasswordAttempt(loginThrottle(login), from);
   const user = await findByLogin(login);
   if (!(await verifyPassword(user?.passwordHash, password)) || !user?.passwordHash) {
-    throw new ServiceError("unauthorized", "The username, the e-mail address or the password is wrong.", { field: "password" });
+    // Not the login as typed: people put their password into that field by mistake.
+    log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");
+    throw wrongLogin();
   }
   await attempt.succeeded();
   if (user.disabledAt) throw new ServiceError("forbidden", "This account is disabled. Write to the operator of this service.");
   const newHash = isOutdatedHash(user.passwordHash) ? await hashPassword(password) : undefined;
   return db().$transaction(async (tx) => {
-    if (newHash) await replaceHash(tx, user.id, user.passwordHash, newHash);
+    await requireUnchanged(tx, user);
+    if (newHash) await tx.user.update({ where: { id: user.id }, data: { passwordHash: newHash } });
     if (input.replaces) await endSiteSessionByToken(input.replaces, tx);
     await recordAuditEvent(tx, { type: "user.sign_in", actorId: user.id, subjectId: user.id, from });
     return { userId: user.id, ...(await startSiteSession(user.id, from, tx)) };
@@ -43,7 +47,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
 }
 
 /** The login in the form in which accounts are found and attempts counted. */
-export function canonicalLogin(value: unknown): string {
+function canonicalLogin(value: unknown): string {
   const login = plainText("login", value, 1_000).trim();
   if (login === "") throw new ServiceError("invalid_request", "Enter your username or e-mail address.", { field: "login" });
   return readEmailAddress(login)?.canonical ?? login.toLowerCase();
@@ -62,7 +66,16 @@ async function findByLogin(login: string): Promise<Candidate | undefined> {
   return rows[0];
 }
 
-/** Only while the hash is the one that was verified: a password changed meanwhile is not undone. */
-async function replaceHash(tx: Db, userId: string, oldHash: string | null, newHash: string): Promise<void> {
-  await tx.user.updateMany({ where: { id: userId, passwordHash: oldHash }, data: { passwordHash: newHash } });
+/**
+ * The password may have been changed, or the user disabled, while it was verified; both end all sessions and must not miss this one.
+ * The lock makes them wait for it, or it for them.
+ */
+async function requireUnchanged(tx: Db, { id, passwordHash }: Candidate): Promise<void> {
+  const same = await tx.$queryRaw<unknown[]>`
+    SELECT 1 FROM "user" WHERE id = ${id} AND password_hash = ${passwordHash} AND disabled_at IS NULL FOR NO KEY UPDATE`;
+  if (same.length === 0) throw wrongLogin();
+}
+
+function wrongLogin(): ServiceError {
+  return new ServiceError("unauthorized", "The username, the e-mail address or the password is wrong.", { field: "password" });
 }

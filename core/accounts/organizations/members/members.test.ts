@@ -99,13 +99,12 @@ describe("members", () => {
   test("the last administrator can neither go nor be demoted", async () => {
     const [admin, writer] = [await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[writer, "write"]]);
-    for (const attempt of [
-      removeMember(admin.actor, id, admin.id, from),
-      changeRole(admin.actor, id, admin.id, "write", from),
-      removeMember(operatorCommand, id, admin.id, from),
-    ]) {
-      await expect(attempt).rejects.toMatchObject({ code: "conflict" });
-    }
+    const attempts = [
+      () => removeMember(admin.actor, id, admin.id, from),
+      () => changeRole(admin.actor, id, admin.id, "write", from),
+      () => removeMember(operatorCommand, id, admin.id, from),
+    ];
+    for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "conflict" });
     expect(await adminsOf(id)).toBe(1);
   });
 
