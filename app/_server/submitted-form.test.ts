@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { ServiceError } from "#core/errors.ts";
+import { SubmittedForm } from "./submitted-form.ts";
+
+function formOf(entries: ReadonlyArray<readonly [string, string | File]>): SubmittedForm {
+  const data = new FormData();
+  for (const [name, value] of entries) data.append(name, value);
+  return new SubmittedForm(data);
+}
+
+test("text is read without the spaces around it, a password with them", () => {
+  const form = formOf([
+    ["name", "  Ada "],
+    ["password", "  two spaces  "],
+  ]);
+  expect(form.text("name")).toBe("Ada");
+  expect(form.verbatim("password")).toBe("  two spaces  ");
+});
+
+test("what was not sent reads as empty, and as not ticked", () => {
+  const form = formOf([]);
+  expect([form.text("name"), form.optional("name"), form.all("scope"), form.lines("uris"), form.isTicked("ok")]).toEqual([
+    "",
+    null,
+    [],
+    [],
+    false,
+  ]);
+});
+
+test("lines of a text area come without blank ones, whatever the browser ends them with", () => {
+  expect(formOf([["uris", " https://a.example\r\n\r\n\thttps://b.example\n"]]).lines("uris")).toEqual([
+    "https://a.example",
+    "https://b.example",
+  ]);
+});
+
+test("a file that was not chosen is no file", async () => {
+  expect(await formOf([["avatar", new File([], "")]]).file("avatar")).toBeUndefined();
+  expect(await formOf([["avatar", "not a file"]]).file("avatar")).toBeUndefined();
+  expect(await formOf([["avatar", new File(["abc"], "a.png")]]).file("avatar")).toEqual(new TextEncoder().encode("abc"));
+});
+
+test("passwords, secrets, files and React's own fields are not sent back", () => {
+  const form = formOf([
+    ["$ACTION_ID_1", ""],
+    ["username", "ada"],
+    ["password", "hunter22"],
+    ["currentPassword", "hunter22"],
+    ["clientSecret", "s3cret"],
+    ["avatar", new File(["abc"], "a.png")],
+    ["scope", "openid"],
+    ["scope", "email"],
+  ]);
+  expect(form.echo()).toEqual({ username: "ada", scope: ["openid", "email"] });
+});
+
+test("S51 a NUL is refused beside its field", () => {
+  const form = formOf([
+    ["username", "ada"],
+    ["fullName", "A\0da"],
+  ]);
+  expect(() => form.requireStorableText()).toThrow(ServiceError);
+  expect(() => form.requireStorableText()).toThrow(expect.objectContaining({ field: "fullName" }));
+  expect(() => formOf([["fullName", "Ada"]]).requireStorableText()).not.toThrow();
+});
