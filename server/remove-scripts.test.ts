@@ -41,6 +41,21 @@ test("a page written in pieces arrives whole, without its scripts, and the brows
   expect(response.headers.get("content-encoding")).toBe("gzip");
 });
 
+test("a head that is written before the page says the truth about it", async () => {
+  const url = await serve((_req, res) => {
+    res.setHeader("Content-Type", "text/html; charset=utf-8");
+    // As Next's compression does it: the head first, and later headers are lost on it.
+    res.writeHead(410, { "X-Kept": "yes" });
+    res.write(PAGE);
+    res.end();
+  });
+  const response = await fetch(url);
+  expect(response.status).toBe(410);
+  expect(response.headers.get("x-kept")).toBe("yes");
+  expect(response.headers.get("content-encoding")).toBe("gzip");
+  expect(await response.text()).not.toMatch(/<script|\.js/);
+});
+
 test("a browser that takes no gzip gets none", async () => {
   const url = await serve((_req, res) => res.setHeader("Content-Type", "text/html").end(PAGE));
   const response = await fetch(url, { headers: { "accept-encoding": "identity" } });

@@ -22,7 +22,8 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
   delete req.headers["accept-encoding"];
   forbidPageScripts(res);
 
-  const { write, end, flushHeaders } = res;
+  const { write, writeHead, end, flushHeaders } = res;
+  let head: unknown[] | undefined;
   const chunks: Buffer[] = [];
   const collect = (chunk: unknown, encoding: unknown) => {
     if (typeof chunk === "string")
@@ -32,6 +33,11 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
   const callbackOf = (args: unknown[]) => args.find((arg) => typeof arg === "function") as (() => void) | undefined;
 
   res.flushHeaders = () => undefined;
+  // Next's compression has the head written before the first piece; it waits for the length and the encoding that are true.
+  res.writeHead = ((...args: unknown[]) => {
+    head = args;
+    return res;
+  }) as typeof res.writeHead;
   res.write = ((chunk: unknown, ...rest: unknown[]) => {
     collect(chunk, rest[0]);
     callbackOf(rest)?.();
@@ -40,10 +46,12 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
 
   res.end = ((...args: unknown[]) => {
     collect(args[0], args[1]);
-    Object.assign(res, { write, end, flushHeaders });
+    Object.assign(res, { write, writeHead, end, flushHeaders });
     const body = Buffer.concat(chunks);
     const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));
-    return res.end(isPage ? withoutScripts(res, body, isGzipAccepted) : body, callbackOf(args));
+    const sent = isPage ? withoutScripts(res, body, isGzipAccepted) : body;
+    if (head) Reflect.apply(res.writeHead, res, head);
+    return res.end(sent, callbackOf(args));
   }) as typeof res.end;
 }
 
