@@ -69,11 +69,7 @@ export async function updateAboutAction(appId: string, _previous: FormState, dat
     const app = await updateApp(person, appId, changes, from);
     revalidatePath(page);
     const values = { name: app.name, description: app.description ?? "", homepageUrl: app.homepageUrl ?? "" };
-    const isNew = app.name !== details.app.name || app.logoId !== details.app.logoId;
-    return {
-      message: isNew ? "Saved. People who allowed the app are asked again, since it looks different now." : "Saved.",
-      values,
-    };
+    return { message: app.name === details.app.name ? "Saved." : `Saved. ${ASKED_AGAIN}`, values };
   });
 }
 

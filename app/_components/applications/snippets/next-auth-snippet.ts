@@ -17,6 +17,7 @@ export function nextAuthSnippet({ issuer, clientId, hasSecret, scope, brand }: N
   return `// npm install next-auth
 // app/api/auth/[...nextauth]/route.ts
 // Redirect URI to register: <your site>/api/auth/callback/${id}
+// Environment: NEXTAUTH_URL=<your site>, NEXTAUTH_SECRET=<output of: openssl rand -base64 32>
 import NextAuth from "next-auth";
 
 const handler = NextAuth({

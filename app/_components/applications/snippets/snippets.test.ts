@@ -1,0 +1,207 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { childEnvironment } from "#core/env.ts";
+import { Browser } from "#core/oauth/testing/browser.ts";
+import { startWorld, type World } from "#core/oauth/testing/world.ts";
+import { freePort } from "#core/postgres/free-port.ts";
+import { browserSnippet } from "./browser-snippet.ts";
+import { curlSnippet } from "./curl-snippet.ts";
+import { nextAuthSnippet } from "./next-auth-snippet.ts";
+import { nodeSnippet } from "./node-snippet.ts";
+import { type SnippetApp, sampleRedirectUri } from "./snippet-app.ts";
+
+// Each snippet is run as it is copied from the page: against the engine, by the library it names.
+let world: World;
+let browser: Browser;
+let session: SiteSession;
+let userId: string;
+let owner: Awaited<ReturnType<World["user"]>>;
+const directory = mkdtempSync(join(tmpdir(), "keyhook-snippets-"));
+const children: ChildProcessWithoutNullStreams[] = [];
+
+beforeAll(async () => {
+  world = await startWorld();
+  owner = await world.user("mara");
+  userId = owner.id;
+  browser = new Browser(world.origin);
+  session = await world.signIn(browser, owner);
+  symlinkSync(join(import.meta.dirname, "../../../../node_modules"), join(directory, "node_modules"));
+});
+
+afterAll(async () => {
+  for (const child of children) child.kill();
+  await world.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+async function sample(redirectUri: string, isConfidential: boolean): Promise<SnippetApp & { secret: string }> {
+  const app = await world.app(owner, { redirectUris: [redirectUri], isConfidential });
+  const { clientId, secret = "" } = app;
+  return { issuer: world.origin, clientId, hasSecret: isConfidential, scope: "openid profile email", redirectUri, secret };
+}
+
+/** What the person's browser does between leaving the site and coming back to it. */
+async function visit(url: string): Promise<URL> {
+  const landed = await world.follow(browser, url, session);
+  if (landed instanceof URL) return landed;
+  throw new Error(await landed.text());
+}
+
+function write(name: string, code: string): string {
+  const file = join(directory, name);
+  writeFileSync(file, code);
+  return file;
+}
+
+function run(command: string, args: string[], secret: string): ChildProcessWithoutNullStreams {
+  const child = spawn(command, args, { cwd: directory, env: childEnvironment({ CLIENT_SECRET: secret }) });
+  children.push(child);
+  return child;
+}
+
+const kinds = [
+  ["public", false],
+  ["confidential", true],
+] as const;
+
+describe("Node", () => {
+  test.each(kinds)("signs in to a %s app", async (kind, isConfidential) => {
+    const origin = `http://127.0.0.1:${await freePort()}`;
+    const app = await sample(`${origin}/callback`, isConfidential);
+    const child = run(process.execPath, [write(`node-${kind}.mjs`, nodeSnippet(app))], app.secret);
+    let failure = "";
+    child.stderr.on("data", (text) => {
+      failure += text;
+    });
+    const start = await vi
+      .waitFor(() => fetch(origin, { redirect: "manual" }), { timeout: 10_000, interval: 50 })
+      .catch(() => undefined);
+    expect(start?.status, failure).toBe(303);
+    const back = await fetch(await visit(start?.headers.get("location") ?? ""));
+    expect(await back.json()).toMatchObject({ sub: userId, preferred_username: "mara", email: "mara@example.test" });
+    const forged = await fetch(`${origin}/callback?code=x&state=forged`);
+    expect(forged.status).toBe(400);
+  });
+});
+
+test("Browser signs in to a public app", async () => {
+  const app = await sample("https://app.example.com/callback", false);
+  const store = new Map<string, string>();
+  const left: string[] = [];
+  vi.stubGlobal("sessionStorage", {
+    getItem: (key: string) => store.get(key),
+    setItem: (key: string, value: string) => store.set(key, value),
+  });
+  vi.stubGlobal("location", { href: "", assign: (url: URL) => left.push(url.href) });
+  const page = await import(pathToFileURL(write("browser.mjs", browserSnippet(app))).href);
+  await page.signIn();
+  vi.stubGlobal("location", { href: (await visit(left[0] ?? "")).href });
+  const { user, accessToken } = await page.finishSignIn();
+  vi.unstubAllGlobals();
+  expect(user).toMatchObject({ sub: userId });
+  expect((await world.userinfo(accessToken)).status).toBe(200);
+});
+
+describe("Next.js", () => {
+  test.each(kinds)("signs in to a %s app", async (kind, isConfidential) => {
+    const site = "http://localhost:8080";
+    const app = await sample(`${site}/api/auth/callback/keyhook`, isConfidential);
+    vi.stubEnv("CLIENT_SECRET", app.secret);
+    vi.stubEnv("NEXTAUTH_URL", site);
+    vi.stubEnv("NEXTAUTH_SECRET", "a secret of the site itself");
+    const code = nextAuthSnippet({ ...app, brand: "Keyhook" });
+    const { GET: handler } = await import(pathToFileURL(write(`next-${kind}.mjs`, code)).href);
+
+    const cookies: Record<string, string> = {};
+    async function ask(path: string, { query = {}, ...request }: { query?: object; method?: string; body?: object } = {}) {
+      const answer = new ApiAnswer(cookies);
+      await handler(
+        {
+          method: "GET",
+          headers: { host: "localhost:8080" },
+          cookies,
+          query: { ...query, nextauth: path.split("/") },
+          ...request,
+        },
+        answer,
+      );
+      return answer;
+    }
+    const { csrfToken } = (await ask("csrf")).body as { csrfToken: string };
+    const leaving = await ask("signin/keyhook", { method: "POST", body: { csrfToken } });
+    const landed = await visit(leaving.headers.location ?? "");
+    await ask("callback/keyhook", { query: Object.fromEntries(landed.searchParams) });
+    const { body } = await ask("session");
+    vi.unstubAllEnvs();
+    expect(body).toMatchObject({ user: { name: "mara", email: "mara@example.test" } });
+  });
+});
+
+/** The answer object that Next gives an API route, as far as the library uses it; cookies go straight to the visitor. */
+class ApiAnswer {
+  readonly headers: Record<string, string> = {};
+  body: unknown;
+  readonly #cookies: Record<string, string>;
+
+  constructor(cookies: Record<string, string>) {
+    this.#cookies = cookies;
+  }
+
+  status(): this {
+    return this;
+  }
+
+  getHeader(): undefined {
+    return undefined;
+  }
+
+  setHeader(name: string, value: string | string[]): this {
+    if (name.toLowerCase() !== "set-cookie") this.headers[name.toLowerCase()] = String(value);
+    for (const cookie of name.toLowerCase() === "set-cookie" ? [value].flat() : []) {
+      const [, key = "", content = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
+      this.#cookies[key] = decodeURIComponent(content);
+    }
+    return this;
+  }
+
+  json(body: unknown): void {
+    this.body = body;
+  }
+
+  send(body: unknown): void {
+    this.body = body;
+  }
+
+  end(): void {}
+}
+
+describe("curl", () => {
+  test.each(kinds)("signs in to a %s app", async (_kind, isConfidential) => {
+    const app = await sample("https://app.example.com/callback?tenant=it's", isConfidential);
+    const child = run("bash", ["-c", curlSnippet(app)], app.secret);
+    let printed = "";
+    child.stdout.on("data", (text) => {
+      printed += text;
+    });
+    const url = await vi.waitUntil(() => /^http\S+/.exec(printed)?.[0], { timeout: 10_000 });
+    child.stdin.write(`${(await visit(url)).searchParams.get("code")}\n`);
+    const token = await vi.waitUntil(() => /"access_token":\s*"([^"]+)"/.exec(printed)?.[1], { timeout: 10_000 });
+    child.stdin.end(`${token}\n`);
+    await once(child, "exit");
+    expect(printed).toContain(`"sub":"${userId}"`);
+  });
+});
+
+test("an address on the developer's machine is preferred, with a port to listen on", () => {
+  expect(sampleRedirectUri(["https://a.example/cb", "http://127.0.0.1/cb?x=1"])).toBe("http://127.0.0.1:8080/cb?x=1");
+  expect(sampleRedirectUri(["http://[::1]/cb"])).toBe("http://[::1]:8080/cb");
+  expect(sampleRedirectUri(["http://localhost:5173"])).toBe("http://localhost:5173");
+  expect(sampleRedirectUri(["https://a.example/cb", "app:/cb"])).toBe("https://a.example/cb");
+  expect(sampleRedirectUri([])).toMatch(/^https:/);
+});
