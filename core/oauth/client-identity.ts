@@ -7,8 +7,10 @@ export function isRedirectUriBoundToClient(redirectUri: string): boolean {
   return url?.protocol === "https:" && !isLoopbackHost(url.hostname);
 }
 
-export function isLoopbackHost(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "127.0.0.1" || hostname === "[::1]";
+/** A name or address that leads to the device itself (RFC 6761 §6.3, RFC 5735 §3), as a URL class writes it. */
+function isLoopbackHost(hostname: string): boolean {
+  const host = hostname.replace(/\.$/, "");
+  return host === "localhost" || host.endsWith(".localhost") || host.startsWith("127.") || host === "[::1]";
 }
 
 /**

@@ -26,6 +26,7 @@ function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResp
 }
 
 const RUN_OUT = "This sign-in was finished elsewhere or has run out. Go back to the app and start again.";
+export const ANOTHER_ACCOUNT = "You are signed in with another account by now. Check the page and answer again.";
 
 /**
  * The interaction that this browser is in the middle of.

@@ -4,7 +4,7 @@ import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.t
 
 /**
  * A person is signed in on our pages or not at all: the engine's session follows the site session, and ends with it (S34;
- * docs/decisions/010).
+ * docs/decisions/007).
  */
 
 /** The site session of the browser behind a request to the engine, read once a request. */

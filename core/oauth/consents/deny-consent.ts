@@ -2,11 +2,14 @@ import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
-import { answerInteraction, type InteractionCookies, readInteraction } from "../interaction.ts";
+import { ServiceError } from "#core/errors.ts";
+import { ANOTHER_ACCOUNT, answerInteraction, type InteractionCookies, readInteraction } from "../interaction.ts";
 
 /**
  * Refuses the request; the app is told `access_denied` at its redirect URI (S18; docs/decisions/006). Nothing is remembered:
  * a consent given earlier stays as it was.
+ * @param session undefined when nobody is signed in, as on the way to the sign-in page.
+ * @throws ServiceError `gone` for an interaction that is over; `forbidden` when it is another account's (S25).
  */
 export async function denyConsent(
   at: InteractionCookies,
@@ -14,6 +17,8 @@ export async function denyConsent(
   from: RequestOrigin,
 ): Promise<string> {
   const interaction = await readInteraction(at);
+  const known = interaction.session?.accountId;
+  if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   await recordAuditEvent(db(), {
     type: "oauth_consent.deny",
     actorId: session?.user.id,

@@ -1,7 +1,8 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { type ConsentRequest, readConsentRequest } from "../consents/consent-request.ts";
-import { type ConsentAnswer, grantConsent } from "../consents/grant-consent.ts";
+import { grantConsent } from "../consents/grant-consent.ts";
+import type { ConsentAnswer } from "../consents/merge-answer.ts";
 import { finishLogin } from "../finish-login.ts";
 import { type InteractionCookies, readInteraction } from "../interaction.ts";
 import type { Prepared } from "./sign-in.ts";

@@ -1,0 +1,40 @@
+import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
+import type { ConsentRequest } from "./consent-request.ts";
+import type { Consent } from "./find-consent.ts";
+
+/** What a person allows a client, and what they were asked for and did not. */
+export type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs">;
+
+/** The form of the permissions modal as it was submitted. */
+export type ConsentAnswer = {
+  /** Ticked scopes; required ones count as ticked. */
+  scopes: string[];
+  /** Ticked organizations. */
+  orgIds: string[];
+  /** "All current and future organizations" (S32). */
+  isAllOrgs: boolean;
+  /** The account that the page showed. */
+  accountId: string;
+};
+
+/**
+ * The answer together with the ones before it: a scope that was not asked about stays as it was answered earlier, while the
+ * page shows every organization and so speaks for all of them (docs/decisions/010).
+ */
+export function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, standing: Choice | undefined): Choice {
+  const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
+  const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);
+  const ticked = new Set<string>([...answer.scopes, ...required, ...(request.isOfflineAsked ? [OFFLINE_ACCESS] : [])]);
+  const isKept = (scope: string) => !offered.has(scope) && !ticked.has(scope);
+  const orgIds = answer.isAllOrgs ? request.organizations.map(({ id }) => id) : [...new Set(answer.orgIds)];
+  const askedOrgIds = request.organizations.filter(({ isAskedFor }) => isAskedFor).map(({ id }) => id);
+  return {
+    scopes: supportedScopes.filter((scope) => ticked.has(scope) || (isKept(scope) && standing?.scopes.includes(scope))),
+    declinedScopes: supportedScopes.filter((scope) =>
+      isKept(scope) ? standing?.declinedScopes.includes(scope) : !ticked.has(scope),
+    ),
+    orgIds,
+    declinedOrgIds: [...new Set([...(standing?.declinedOrgIds ?? []), ...askedOrgIds])].filter((id) => !orgIds.includes(id)),
+    isAllOrgs: answer.isAllOrgs,
+  };
+}
