@@ -35,7 +35,7 @@ export async function keepRunning<Exit, Thing extends Running<Exit>>(
   let wait = FIRST_DELAY_MS;
 
   async function watch(): Promise<void> {
-    for (;;) {
+    while (!stopping.signal.aborted) {
       const exit = await current.exited;
       if (stopping.signal.aborted) return;
       if (isRestarting) {
@@ -46,23 +46,21 @@ export async function keepRunning<Exit, Thing extends Running<Exit>>(
         log().warn({ exit }, `the ${name} ended; starting it again`);
         await pause();
       }
-      if (!(await startAgain())) return;
+      await startAgain();
     }
   }
 
-  /** Whether it runs again; false when it is to stop. */
-  async function startAgain(): Promise<boolean> {
+  async function startAgain(): Promise<void> {
     while (!stopping.signal.aborted) {
       try {
         current = await start(current);
         startedAt = Date.now();
-        return true;
+        return;
       } catch (error) {
         log().error({ err: error }, `the ${name} cannot be started; trying again in ${wait} ms`);
         await pause();
       }
     }
-    return false;
   }
 
   async function pause(): Promise<void> {

@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { onTestFinished } from "vitest";
+import { freePort } from "../postgres/free-port.ts";
+import { findPostmaster } from "../postgres/postmaster.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const START_SECONDS = 60;
+
+/** A service as `npm start` runs it: its own processes, port and data directory. */
+export type RunningService = {
+  process: ChildProcess;
+  origin: string;
+  dataDir: string;
+  exited: Promise<{ code: number | null; signal: string | null }>;
+  /** What it has printed so far. */
+  output(): string;
+  /** The process that runs this file for it, or its database's. */
+  pidOf(what: "server.ts" | "worker/index.ts" | "database"): number;
+};
+
+type Settings = Record<string, string>;
+
+/** What a test process has been given must not reach the service: only what is named here does. */
+function environment(settings: Settings): NodeJS.ProcessEnv {
+  const { PATH, HOME, NEXT_DIST_DIR } = process.env;
+  const given: Record<string, string | undefined> = { PATH, HOME, NEXT_DIST_DIR, ...settings };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as NodeJS.ProcessEnv;
+}
+
+/** Builds the pages if they are not; the services of these tests run as in production. */
+export function buildForTests(): void {
+  const { status, stderr } = spawnSync(process.execPath, ["scripts/setup.mjs", "--build"], {
+    cwd: ROOT,
+    env: environment({}),
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(stderr);
+}
+
+/** Starts a service without waiting for it. */
+export async function spawnService(settings: Settings = {}): Promise<RunningService> {
+  const port = settings.PORT ?? String(await freePort());
+  const dataDir = settings.DATA_DIR ?? join(mkdtempSync(join(tmpdir(), "keyhook-service-")), "data");
+  const child = spawn(process.execPath, ["supervisor.ts"], {
+    cwd: ROOT,
+    env: environment({ ...settings, PORT: port, DATA_DIR: dataDir }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (printed += chunk));
+  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.once("exit", (code, signal) => resolve({ code, signal }));
+  });
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await exited;
+    if (settings.DATA_DIR) return; // another service may be using it
+    const left = findPostmaster(join(dataDir, "postgres"));
+    if (left) process.kill(left.pid, "SIGQUIT");
+    rmSync(join(dataDir, ".."), { recursive: true, force: true });
+  });
+  return {
+    process: child,
+    origin: `http://localhost:${port}`,
+    dataDir,
+    exited,
+    output: () => printed,
+    pidOf(what) {
+      const pid = what === "database" ? findPostmaster(join(dataDir, "postgres"))?.pid : childRunning(child.pid as number, what);
+      if (!pid) throw new Error(`${what} does not run:\n${printed}`);
+      return pid;
+    },
+  };
+}
+
+/** Starts a service and returns once it is ready. */
+export async function startService(settings: Settings = {}): Promise<RunningService> {
+  const service = await spawnService(settings);
+  let hasEnded = false;
+  void service.exited.then(() => {
+    hasEnded = true;
+  });
+  for (const deadline = Date.now() + START_SECONDS * 1_000; Date.now() < deadline && !hasEnded; await delay(50)) {
+    if (service.output().includes("is ready:")) return service;
+  }
+  throw new Error(`the service did not start:\n${service.output()}`);
+}
+
+export const isAlive = (pid: number): boolean =>
+  existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+
+function childRunning(parent: number, file: string): number | undefined {
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const isChild = new RegExp(`^PPid:\\s+${parent}$`, "m").test(readFileSync(`/proc/${name}/status`, "utf8"));
+      if (isChild && readFileSync(`/proc/${name}/cmdline`, "utf8").includes(`/${file}\0`)) return Number(name);
+    } catch {
+      // it ended meanwhile
+    }
+  }
+  return undefined;
+}
