@@ -18,6 +18,7 @@ const links = [
   { href: "/settings/connected-applications", label: "Connected apps" },
   { href: "/settings/applications", label: "OAuth apps" },
   { href: "/organizations", label: "Organizations" },
+  { href: "/organizations", label: "Organizations" },
 ] as const;
 
 const rowClass = "flex w-full items-center gap-2 rounded-control px-3 py-1.5 text-left text-small hover:bg-sunken";

@@ -19,7 +19,7 @@ export function EmptyState({ Icon, title, children, action }: EmptyStateProps) {
         <Icon className="size-5" aria-hidden="true" />
       </span>
       <div className="mt-4 font-medium">{title}</div>
-      <div className="mt-1 max-w-sm text-muted text-small">{children}</div>
+      <div className="mt-1.5 max-w-sm text-muted text-small">{children}</div>
       {action && <div className="mt-5">{action}</div>}
     </div>
   );

@@ -5,11 +5,11 @@ import { CardHeader } from "./card-header.tsx";
 export type GoneProps = Readonly<{
   title: string;
   children: ReactNode;
-  /** The way to a new link. */
+  /** The way on: to a new link, or past it. */
   action: ReactNode;
 }>;
 
-/** A mailed link that no longer works: unknown, used, replaced and too old look the same. */
+/** A mailed link that has nothing more to do: unknown, used, replaced and too old look the same. */
 export function Gone({ title, children, action }: GoneProps) {
   return (
     <CardFrame>

@@ -15,6 +15,8 @@ test.each([
   [-24 * HOUR, "yesterday"],
   [24 * HOUR, "tomorrow"],
   [7 * 24 * HOUR, "in 7 days"],
+  [7 * 24 * HOUR - SECOND, "in 7 days"],
+  [-7 * 24 * HOUR + SECOND, "6 days ago"],
   [-29 * 24 * HOUR, "29 days ago"],
   [-30 * 24 * HOUR, "Oct 22, 2026"],
 ])("%d ms from now is %s", (offset, text) => {

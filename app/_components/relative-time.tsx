@@ -29,5 +29,8 @@ export function relativeTime(at: Date, now: Date): string {
   const seconds = (at.getTime() - now.getTime()) / 1000;
   if (Math.abs(seconds) < MINUTE) return seconds > 0 ? "in a moment" : "just now";
   const step = steps.find(({ until }) => Math.abs(seconds) < until);
-  return step ? words.format(Math.trunc(seconds / step.seconds), step.unit) : day.format(at);
+  if (!step) return day.format(at);
+  // What ends in 7 days but a moment ends in 7 days; what began 7 days ago but a moment is not a week old yet.
+  const count = seconds > 0 ? Math.round(seconds / step.seconds) : Math.trunc(seconds / step.seconds);
+  return words.format(count, step.unit);
 }

@@ -28,9 +28,6 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
               <NavLink href="/organizations" currentClassName="font-medium text-ink" className="hover:text-ink">
                 Organizations
               </NavLink>
-              <NavLink href="/organizations" currentClassName="font-medium text-ink" className="hover:text-ink">
-                Organizations
-              </NavLink>
               <NavLink
                 href="/settings/profile"
                 section="/settings"

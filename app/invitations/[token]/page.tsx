@@ -1,5 +1,6 @@
 import type { Metadata } from "next";
 import Link from "next/link";
+import { roleInOrganization } from "#core/access/role-in-organization.ts";
 import { findInvitation, type Invitation } from "#core/accounts/organizations/invitations/find-invitation.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
 import { ActionForm } from "../../_components/action-form.client.tsx";
@@ -35,6 +36,7 @@ export default async function InvitationPage({ params }: Readonly<{ params: Prom
       </Gone>
     );
   }
+  if (session && (await roleInOrganization(session.userId, invitation.orgId))) return <AlreadyMember invitation={invitation} />;
   const here = `/invitations/${encodeURIComponent(token)}`;
   return (
     <CardFrame>
@@ -86,5 +88,16 @@ function InvitationHeader({ invitation: { organization, invitedBy, role, expires
         The invitation ends <RelativeTime at={expiresAt} />.
       </p>
     </header>
+  );
+}
+
+function AlreadyMember({ invitation: { organization } }: Readonly<{ invitation: Invitation }>) {
+  return (
+    <Gone
+      title={`You are in ${organization.fullName} already`}
+      action={<ButtonLink href={`/${organization.name}`}>Go to {organization.name}</ButtonLink>}
+    >
+      The invitation stays open for whoever else it was meant for.
+    </Gone>
   );
 }

@@ -26,7 +26,7 @@ export default async function ResetPasswordPage({ params }: Readonly<{ params: P
   return (
     <CardFrame>
       <CardHeader title="Choose a new password">
-        For the account <strong className="text-ink">{user.username}</strong>. Everywhere else you are signed out.
+        For the account <strong className="text-ink">{user.username}</strong>. You will be signed out everywhere.
       </CardHeader>
       <div className="px-6 pt-5 pb-6">
         <ActionForm action={resetPasswordAction}>
