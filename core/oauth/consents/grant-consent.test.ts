@@ -1,0 +1,357 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { ask, type OpenQuestion, openInteraction, openQuestion, resume } from "../testing/authorization.ts";
+import { type Prepared, prepare, refresh, signIn } from "../testing/sign-in.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { grantConsent } from "./grant-consent.ts";
+
+/** The answer to the permissions modal: who may give it, what it may contain, and what it changes (S25, S30–S33). */
+let world: World;
+let at: Prepared;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  at = await prepare(world, { isConfidential: true });
+});
+
+const passes = { status: 303, isQuestion: false, answer: { code: expect.any(String) } };
+const ALL = "openid profile email read-repos";
+const liveConsents = () => db().oAuthConsent.findMany({ where: { clientId: at.app.clientId, revokedAt: null } });
+const theConsent = async () => (await liveConsents())[0];
+
+/** The form as it would be sent with every box ticked as shown. */
+const answerTo = ({ request }: OpenQuestion) => ({
+  scopes: request.scopes.map(({ scope }) => scope as string),
+  orgIds: [] as string[],
+  isAllOrgs: false,
+  accountId: at.person.id,
+});
+
+describe("S25 whose answer it is", () => {
+  test("S25 an answer sent a second time is refused, before the browser has gone on and after", async () => {
+    const question = await openQuestion(at);
+    const url = await question.allow();
+    await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
+    expect(await resume(at, url)).toMatchObject(passes);
+    await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
+    expect(await resume(at, url)).toMatchObject({ status: 400, location: undefined });
+    expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(1);
+  });
+
+  test("S25 an answer from another browser, with the right address but not its cookie, is refused", async () => {
+    const question = await openQuestion(at);
+    const other = world.browser();
+    const session = await world.signIn(other, at.person);
+    const page = `/interaction/${question.at.uid}`;
+    const sent = (cookie: string) => grantConsent({ uid: question.at.uid, cookie }, session, answerTo(question), noOrigin);
+    await expect(sent(other.cookieHeader(page))).rejects.toMatchObject({ code: "gone" });
+    const forged = question.at.cookie.replace(/(interaction-\d+\.sig=)[^;]+/, "$1AAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    expect(forged).not.toBe(question.at.cookie);
+    await expect(sent(forged)).rejects.toMatchObject({ code: "gone" });
+    expect(await liveConsents()).toEqual([]);
+  });
+
+  test("S25 the cookie of one question does not answer another", async () => {
+    const first = await openQuestion(at);
+    const second = await openQuestion(at, { scope: ALL });
+    const mixed = { uid: second.at.uid, cookie: first.at.cookie };
+    await expect(grantConsent(mixed, at.session, answerTo(second), noOrigin)).rejects.toMatchObject({ code: "gone" });
+    for (const uid of ["", "x".repeat(5000), "a\0b", "../../etc"]) {
+      const odd = { uid, cookie: first.at.cookie };
+      await expect(grantConsent(odd, at.session, answerTo(first), noOrigin)).rejects.toMatchObject({ code: "gone" });
+    }
+  });
+
+  test("S25 the question of one account, answered once another has signed in, is forbidden to both of their names", async () => {
+    const question = await openQuestion(at);
+    const other = await world.user(`b-${newId()}`);
+    const session = await world.signIn(at.browser, other);
+    for (const accountId of [at.person.id, other.id, "", "a\0"]) {
+      const answer = { ...answerTo(question), accountId };
+      await expect(grantConsent(question.at, session, answer, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
+    }
+    expect(await liveConsents()).toEqual([]);
+  });
+
+  test("S25 a page that showed another account than the one signed in is forbidden", async () => {
+    const question = await openQuestion(at);
+    await expect(question.allow({ accountId: newId() })).rejects.toMatchObject({ code: "forbidden" });
+    expect(await liveConsents()).toEqual([]);
+  });
+
+  test("S25 a question about signing in is not answered by consent", async () => {
+    await world.signInWith(at.app, at.session, at.browser);
+    const asked = await ask(at, { prompt: "login" });
+    const question = await openInteraction(at, asked);
+    await expect(question.allow()).rejects.toMatchObject({ code: "invalid_request" });
+  });
+
+  test("S25 an app that is gone meanwhile gets nothing", async () => {
+    const question = await openQuestion(at);
+    await db().oAuthApp.delete({ where: { id: at.app.id } });
+    await db().$executeRaw`SELECT pg_notify('oauth_app', ${at.app.clientId})`;
+    await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
+  });
+});
+
+describe("S30 what is unticked", () => {
+  test("S30 is not in the token, which says so, nor in what the token shows", async () => {
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["read-repos"] });
+    expect(tokens.scope).toBe("openid profile read-repos");
+    const claims = await (await world.userinfo(tokens.access_token)).json();
+    expect(claims).not.toHaveProperty("email");
+  });
+
+  test("S30 is remembered: not asked again, and still not granted", async () => {
+    await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["read-repos"] });
+    expect(await theConsent()).toMatchObject({ scopes: ["openid", "profile", "read-repos"], declinedScopes: ["email"] });
+    expect(await ask(at, { scope: ALL })).toMatchObject(passes);
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL });
+    expect(tokens.scope).toBe("openid profile read-repos");
+  });
+
+  test("S30 cannot be a scope without which a sign-in means nothing", async () => {
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: [] });
+    expect(tokens.scope).toBe("openid profile");
+  });
+
+  test("S30 can be ticked later, when the app asks for the page", async () => {
+    await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: [] });
+    const { tokens } = await world.signInWith(
+      at.app,
+      at.session,
+      at.browser,
+      { scope: ALL, prompt: "consent" },
+      { scopes: ["email"] },
+    );
+    expect(tokens.scope).toBe("openid profile email");
+    expect(await theConsent()).toMatchObject({ scopes: ["openid", "profile", "email"], declinedScopes: ["read-repos"] });
+  });
+
+  test("S30 when it was granted before, dies in the tokens that are out", async () => {
+    const parameters = { scope: "openid profile email" };
+    const first = await signIn(world, { isRefreshAllowed: true }, parameters);
+    const second = await world.signInWith(
+      first.app,
+      first.session,
+      first.browser,
+      { ...parameters, prompt: "consent" },
+      { scopes: [] },
+    );
+    expect((await world.userinfo(first.tokens.access_token)).status).toBe(401);
+    expect((await refresh(first, first.tokens.refresh_token)).body.error).toBe("invalid_grant");
+    expect((await world.userinfo(second.tokens.access_token)).status).toBe(200);
+  });
+
+  test("S30 if it is everything, the app is told access_denied", async () => {
+    const landed = await world.follow(at.browser, world.authorizeUrl(at.app, { ...pkce, scope: "email" }), at.session, {
+      scopes: [],
+    });
+    expect(landed instanceof URL && landed.searchParams.get("error")).toBe("access_denied");
+  });
+});
+
+const pkce = { code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" };
+
+describe("an app that asks for more later", () => {
+  test("is asked about the new scope only, and keeps the others", async () => {
+    const before = await world.signInWith(at.app, at.session, at.browser, { scope: "openid profile" });
+    const question = await openQuestion(at, { scope: ALL });
+    expect(question.request.scopes.map(({ scope }) => scope)).toEqual(["email", "read-repos"]);
+    expect(question.request.alreadyGranted.map(({ scope }) => scope)).toEqual(["openid", "profile"]);
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: ALL });
+    expect(tokens.scope).toBe(ALL);
+    expect((await world.userinfo(before.tokens.access_token)).status).toBe(200);
+  });
+
+  test("gets no more than it asks for, whatever the consent holds", async () => {
+    await world.signInWith(at.app, at.session, at.browser, { scope: ALL });
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, { scope: "openid" });
+    expect(tokens.scope).toBe("openid");
+  });
+
+  test("is asked about lasting access too, once; the refresh token comes with it", async () => {
+    await world.signInWith(at.app, at.session, at.browser);
+    const lasting = { scope: "openid profile offline_access" };
+    const question = await openQuestion(at, lasting);
+    expect(question.request).toMatchObject({ scopes: [], isOffline: true });
+    const first = await world.signInWith(at.app, at.session, at.browser, lasting);
+    expect(first.tokens).toMatchObject({ refresh_token: expect.any(String), scope: "openid profile offline_access" });
+    expect(await ask(at, lasting)).toMatchObject(passes);
+    const without = await world.signInWith(at.app, at.session, at.browser);
+    expect(without.tokens).not.toHaveProperty("refresh_token");
+    expect((await theConsent())?.scopes).toContain("offline_access");
+  });
+});
+
+describe("S31 S32 organizations", () => {
+  let mine: string;
+  let second: string;
+  beforeEach(async () => {
+    mine = await world.organization(`o-${newId()}`, { [at.person.id]: "write" });
+    second = await world.organization(`o-${newId()}`, { [at.person.id]: "read" });
+  });
+  const orgsOf = async (accessToken: string) => {
+    const claims = (await (await world.userinfo(accessToken)).json()) as { orgs: { sub: string }[] };
+    return claims.orgs.map(({ sub }) => sub);
+  };
+
+  test("S31 none is granted unless it is ticked, whichever were asked for", async () => {
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [] });
+    expect(await orgsOf(tokens.access_token)).toEqual([]);
+  });
+
+  test("S31 those that are ticked are granted, asked for or not", async () => {
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [second] });
+    expect(await orgsOf(tokens.access_token)).toEqual([second]);
+  });
+
+  test("S31 the memberships of the moment of the answer count, not those of the page", async () => {
+    const question = await openQuestion(at, { orgIds: mine });
+    await db().membership.deleteMany({ where: { orgId: mine } });
+    await expect(question.allow()).rejects.toMatchObject({ code: "invalid_request" });
+    expect(await liveConsents()).toEqual([]);
+  });
+
+  test("S31 a membership that ends later takes the organization out of the token, one that begins adds nothing", async () => {
+    const { tokens } = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine] });
+    const third = await world.organization(`o-${newId()}`, { [at.person.id]: "admin" });
+    expect(await orgsOf(tokens.access_token)).toEqual([mine]);
+    await db().membership.deleteMany({ where: { orgId: mine } });
+    expect(await orgsOf(tokens.access_token)).toEqual([]);
+    expect(third).toBeTruthy();
+  });
+
+  test("S32 all current and future ones is another answer than each of them", async () => {
+    const each = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine, second] });
+    expect(await theConsent()).toMatchObject({ isAllOrgs: false, orgIds: expect.arrayContaining([mine, second]) });
+    const all = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { isAllOrgs: true });
+    expect(await theConsent()).toMatchObject({ isAllOrgs: true });
+    const third = await world.organization(`o-${newId()}`, { [at.person.id]: "read" });
+    expect(await orgsOf(each.tokens.access_token)).not.toContain(third);
+    expect(await orgsOf(all.tokens.access_token)).toContain(third);
+    expect(await ask(at, { orgIds: third })).toMatchObject(passes);
+  });
+
+  test("S32 going back from all to some ends what held all", async () => {
+    const all = await world.signInWith(at.app, at.session, at.browser, {}, { isAllOrgs: true });
+    const some = await world.signInWith(
+      at.app,
+      at.session,
+      at.browser,
+      { prompt: "consent" },
+      { isAllOrgs: false, orgIds: [mine] },
+    );
+    expect((await world.userinfo(all.tokens.access_token)).status).toBe(401);
+    expect(await orgsOf(some.tokens.access_token)).toEqual([mine]);
+  });
+
+  test("an organization that is unticked ends the tokens that hold it, and no others", async () => {
+    const both = await world.signInWith(at.app, at.session, at.browser, {}, { orgIds: [mine, second] });
+    const one = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { orgIds: [mine] });
+    const more = await world.signInWith(at.app, at.session, at.browser, { prompt: "consent" }, { orgIds: [mine, second] });
+    expect((await world.userinfo(both.tokens.access_token)).status).toBe(401);
+    expect(await orgsOf(one.tokens.access_token)).toEqual([mine]);
+    expect((await orgsOf(more.tokens.access_token)).toSorted()).toEqual([mine, second].toSorted());
+  });
+
+  test("one that was asked for and unticked is not asked about again, until the app asks for the page", async () => {
+    await world.signInWith(at.app, at.session, at.browser, { orgIds: mine }, { orgIds: [] });
+    expect(await ask(at, { orgIds: mine })).toMatchObject(passes);
+    expect(await ask(at, { orgIds: second })).toMatchObject({ isQuestion: true });
+    const { request } = await openQuestion(at, { orgIds: mine, prompt: "consent" });
+    expect(request.organizations.find(({ id }) => id === mine)).toMatchObject({ isAskedFor: true, isTicked: false });
+  });
+});
+
+describe("S33 an answer to something that was not asked", () => {
+  test.each([
+    ["a scope that was not requested", { scopes: ["openid", "profile", "email"] }],
+    ["a scope that the app has not configured", { scopes: ["openid", "profile", "manage-repos"] }],
+    ["a scope that does not exist", { scopes: ["openid", "profile", "root"] }],
+    ["lasting access that was not asked for", { scopes: ["openid", "profile", "offline_access"] }],
+    ["a scope with NUL", { scopes: ["openid\0"] }],
+    ["an odd name", { scopes: ["__proto__"] }],
+    ["another odd name", { scopes: ["constructor"] }],
+    ["an empty scope", { scopes: [""] }],
+    ["an organization that does not exist", { orgIds: ["0123456789abcdef01234567"] }],
+    ["what is no id", { orgIds: ["1' OR '1'='1"] }],
+    ["NUL for an organization", { orgIds: ["\0"] }],
+  ])("S33 with %s is refused, and nothing of it is stored", async (_, answer) => {
+    const question = await openQuestion(at);
+    await expect(question.allow(answer)).rejects.toMatchObject({ code: "invalid_request" });
+    expect(await liveConsents()).toEqual([]);
+    expect(await resume(at, await question.allow())).toMatchObject(passes);
+  });
+
+  test("S33 with an organization of others is refused, with the very same words as one that does not exist (S22)", async () => {
+    const theirs = await world.organization(`o-${newId()}`, { [(await world.user(`x-${newId()}`)).id]: "admin" });
+    const question = await openQuestion(at, { orgIds: theirs });
+    const refusal = async (id: string) =>
+      question.allow({ orgIds: [id] }).catch((error: Error) => `${error.name} ${error.message}`);
+    expect(await refusal(theirs)).toBe(await refusal(newId()));
+    expect(await liveConsents()).toEqual([]);
+  });
+});
+
+describe("two browsers of one person at the same moment", () => {
+  test("leave one consent, which holds what was ticked in either, and sign in to both", async () => {
+    const other = { ...at, browser: world.browser() };
+    other.session = await world.signIn(other.browser, at.person);
+    const questions = [
+      await openQuestion(at, { scope: "openid email" }),
+      await openQuestion(other, { scope: "openid read-repos" }),
+    ];
+    const urls = await Promise.all(questions.map((question) => question.allow()));
+    const consents = await liveConsents();
+    expect(consents).toHaveLength(1);
+    expect(consents[0]?.scopes).toEqual(["openid", "email", "read-repos"]);
+    expect(await resume(at, urls[0] as string)).toMatchObject(passes);
+    expect(await resume(other, urls[1] as string)).toMatchObject(passes);
+  });
+
+  test("an answer to a page that the other browser has overtaken still counts", async () => {
+    const other = { ...at, browser: world.browser() };
+    other.session = await world.signIn(other.browser, at.person);
+    const [slow, fast] = [await openQuestion(at, { scope: ALL }), await openQuestion(other, { scope: ALL })];
+    await fast.allow();
+    expect(await resume(at, await slow.allow({ scopes: answerTo(slow).scopes }))).toMatchObject(passes);
+  });
+
+  test("whoever narrows the consent has the last word over a sign-in that is under way", async () => {
+    await world.signInWith(at.app, at.session, at.browser, { scope: ALL });
+    for (let round = 0; round < 5; round++) {
+      const question = await openQuestion(at, { scope: ALL, prompt: "consent" });
+      const [, ...passed] = await Promise.all([
+        question.allow({ scopes: ["openid", "profile"] }),
+        ...Array.from({ length: 6 }, () => ask(at, { scope: ALL })),
+      ]);
+      for (const outcome of passed) expect(outcome.status).toBe(303);
+      const excess = await db().$queryRaw<unknown[]>`
+        SELECT g.id FROM oauth_grant g JOIN oauth_consent c ON c.id = g.consent_id
+        WHERE c.client_id = ${at.app.clientId} AND g.revoked_at IS NULL
+          AND NOT string_to_array(g.payload #>> '{openid,scope}', ' ') <@ c.scopes`;
+      expect(excess).toEqual([]);
+      await world.signInWith(
+        at.app,
+        at.session,
+        at.browser,
+        { scope: ALL, prompt: "consent" },
+        { scopes: ["email", "read-repos"] },
+      );
+    }
+  });
+});
+
+test("S116 what was allowed is in the audit log, with what was not", async () => {
+  await world.signInWith(at.app, at.session, at.browser, { scope: ALL }, { scopes: ["email"] });
+  const [event] = await db().auditEvent.findMany({ where: { type: "oauth_consent.give", clientId: at.app.clientId } });
+  expect(event).toMatchObject({
+    actorId: at.person.id,
+    data: { scopes: ["openid", "profile", "email"], declinedScopes: ["read-repos"], isAllOrgs: false },
+  });
+});
