@@ -2,6 +2,7 @@ import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
 import { env } from "#core/env.ts";
 import { answerError, answerNotFound } from "./answer-error.ts";
+import { refuseBadInput } from "./refuse-bad-input.ts";
 import { agentHarnesses } from "./routes/agent-harnesses.ts";
 import { images } from "./routes/images.ts";
 import { whoami } from "./routes/whoami.ts";
@@ -30,6 +31,8 @@ api.use(
     maxAge: 3600,
   }),
 );
+
+api.use(refuseBadInput);
 
 api.route("/", whoami);
 api.route("/", agentHarnesses);

@@ -66,7 +66,9 @@ describe("whoami-v2 with an OAuth token (wire 1.8)", () => {
       emailVerified: true,
       isPro: false,
       avatarUrl: `${world.origin}/avatars/${username}`,
-      orgs: [{ type: "org", id: orgId, name: `org-${username}`, roleInOrg: "contributor", plan: "enterprise", isEnterprise: true }],
+      orgs: [
+        { type: "org", id: orgId, name: `org-${username}`, roleInOrg: "contributor", plan: "enterprise", isEnterprise: true },
+      ],
       auth: { type: "oauth", clientId: at.app.clientId },
     });
     expect(Math.abs(Date.parse(body.auth.expiresAt) - Date.now() - 28_800_000)).toBeLessThan(60_000);

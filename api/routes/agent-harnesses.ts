@@ -5,7 +5,7 @@ const route = createRoute({
   path: "/api/agent-harnesses",
   summary: "Agent programs that command-line clients adapt to",
   responses: {
-    200: { description: "None are known here", content: { "application/json": { schema: z.array(z.never()) } } },
+    200: { description: "None are known here", content: { "application/json": { schema: z.array(z.string()).max(0) } } },
   },
 });
 

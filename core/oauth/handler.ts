@@ -6,7 +6,7 @@ import { identifyClient } from "./client-authentication.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
-import { asGet, checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
+import { asGet, checkLength, checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
 import { isClientEndpoint, isPersonEndpoint, takesEitherMethod } from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
 import { withRequestRows } from "./request-rows.ts";
@@ -35,6 +35,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
   const path = (req.url ?? "/").split("?", 1)[0] ?? "/";
   try {
     checkMethod(req.method, path);
+    checkLength(req);
     pinHost(req.headers, clientAddress);
     req.url = preparedUrl(req.url ?? "/");
     let request = req;

@@ -63,9 +63,14 @@ export function preparedUrl(url: string): string {
   return query.includes("orgIds=") ? `${url.slice(0, at)}?${joinOrgIds(new URLSearchParams(query))}` : url;
 }
 
+const tooLarge = () => new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES} bytes`);
+
+/** Refuses a body that is announced as too large, before anything is done for the request. */
+export function checkLength({ headers }: IncomingMessage): void {
+  if (Number(headers["content-length"] ?? 0) > BODY_MAX_BYTES) throw tooLarge();
+}
+
 async function readBody(req: IncomingMessage): Promise<Buffer> {
-  const tooLarge = () => new ProtocolError(413, "invalid_request", `the request body is larger than ${BODY_MAX_BYTES} bytes`);
-  if (Number(req.headers["content-length"] ?? 0) > BODY_MAX_BYTES) throw tooLarge();
   const chunks: Buffer[] = [];
   let received = 0;
   // The connection stays open when reading stops, so that the answer reaches the client.

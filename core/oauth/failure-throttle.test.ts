@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newId } from "#core/ids.ts";
+import { FAILURES_OF_ADDRESS, FAILURES_OF_CLIENT } from "./failure-throttle.ts";
+import { asApp, authorize, prepare, redemption, refresh, signIn } from "./testing/sign-in.ts";
+import { startWorld, type World } from "./testing/world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+const CLIENT_ENDPOINTS = ["/oauth/token", "/oauth/introspect", "/oauth/revoke"];
+const form = { grant_type: "refresh_token", refresh_token: "kh_refresh_guess", token: "kh_oauth_guess" };
+
+/** Sends wrong secrets until one is refused as one too many; each guess is another one, as a guesser's would be. */
+async function guess(clientId: string, times: number, path = "/oauth/token"): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let sent = 0; sent < times; sent += 30) {
+    const batch = Array.from({ length: Math.min(30, times - sent) }, (_, at) =>
+      world.post(path, form, { authorization: world.basic(clientId, `guess-${sent + at}`) }),
+    );
+    for (const response of await Promise.all(batch)) statuses.push(response.status);
+  }
+  return statuses;
+}
+
+describe("S56 guessing", () => {
+  test.each(CLIENT_ENDPOINTS)("a client's secret at %s ends in 429 with Retry-After", async (path) => {
+    world.sendFrom(`192.0.2.1 ${path}`);
+    const { app } = await prepare(world, { isConfidential: true });
+    expect(new Set(await guess(app.clientId, FAILURES_OF_CLIENT, path))).toEqual(new Set([401]));
+
+    const refused = await world.post(path, form, { authorization: world.basic(app.clientId, "one more") });
+    expect(refused.status).toBe(429);
+    expect(refused.headers.get("content-type")).toMatch(/^application\/json\b/);
+    expect(refused.headers.get("cache-control")).toBe("no-store");
+    expect(await refused.json()).toMatchObject({ error: "temporarily_unavailable" });
+    const seconds = Number(refused.headers.get("retry-after"));
+    expect(seconds).toBeGreaterThan(0);
+    expect(seconds).toBeLessThanOrEqual(60);
+  });
+
+  test("the right secret does not get past it either, or every guess could be checked", async () => {
+    world.sendFrom("192.0.2.2");
+    const at = await prepare(world, { isConfidential: true });
+    await guess(at.app.clientId, FAILURES_OF_CLIENT);
+    expect((await asApp(world, at.app, "/oauth/token", form)).status).toBe(429);
+  });
+
+  test("stops neither another client at that address, nor that client elsewhere", async () => {
+    world.sendFrom("192.0.2.3");
+    const [at, other] = [await prepare(world, { isConfidential: true }), await prepare(world, { isConfidential: true })];
+    await guess(at.app.clientId, FAILURES_OF_CLIENT + 1);
+    expect((await asApp(world, other.app, "/oauth/token", redemption(await authorize(other)))).status).toBe(200);
+    world.sendFrom("192.0.2.4");
+    expect((await asApp(world, at.app, "/oauth/token", redemption(await authorize(at)))).status).toBe(200);
+  });
+
+  test("a client's secret in Basic and in the body is one count", async () => {
+    world.sendFrom("192.0.2.5");
+    const { app } = await prepare(world, { isConfidential: true });
+    await guess(app.clientId, FAILURES_OF_CLIENT);
+    const inBody = await world.post("/oauth/token", { ...form, client_id: app.clientId, client_secret: "guess" });
+    expect(inBody.status).toBe(429);
+  });
+
+  test("of a public client's codes and refresh tokens counts as well", async () => {
+    world.sendFrom("192.0.2.6");
+    const { app } = await prepare(world);
+    const statuses = await Promise.all(
+      Array.from({ length: FAILURES_OF_CLIENT }, () => asApp(world, app, "/oauth/token", form).then(({ status }) => status)),
+    );
+    expect(new Set(statuses)).toEqual(new Set([400]));
+    expect((await asApp(world, app, "/oauth/token", form)).status).toBe(429);
+  });
+
+  test("with another client each time ends at the address's own limit", async () => {
+    world.sendFrom("192.0.2.7");
+    const statuses: number[] = [];
+    while (statuses.length < FAILURES_OF_ADDRESS) {
+      const batch = await Promise.all(Array.from({ length: 50 }, () => guess(newId(), 1)));
+      statuses.push(...batch.flat());
+    }
+    expect(new Set(statuses)).toEqual(new Set([401]));
+    expect(await guess(newId(), 1)).toEqual([429]);
+  });
+});
+
+test("S56 what succeeds never counts, however often", async () => {
+  world.sendFrom("192.0.2.8");
+  const at = await signIn(world, { isRefreshAllowed: true });
+  let token = at.tokens.refresh_token;
+  for (let round = 0; round < FAILURES_OF_CLIENT + 5; round++) {
+    const { status, body } = await refresh(at, token);
+    expect(status).toBe(200);
+    token = body.refresh_token;
+  }
+});

@@ -1,0 +1,190 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newId } from "#core/ids.ts";
+import { asApp, prepare, type SignIn, signIn } from "#core/oauth/testing/sign-in.ts";
+import { startWorld, type World } from "#core/oauth/testing/world.ts";
+import { api } from "../api/app.ts";
+import { handleRequest } from "./handle-request.ts";
+
+/** S51, S138: whatever is sent to an address of the protocol or the API, the answer is the sender's fault, and comes. */
+let world: World;
+let at: SignIn;
+beforeAll(async () => {
+  world = await startWorld((req, res) => handleRequest(async (_, page) => void page.writeHead(404).end(), req, res));
+  at = await signIn(world, { isConfidential: true });
+});
+afterAll(() => world.stop());
+
+const protocol: [string, string][] = [
+  ["GET", "/oauth/authorize"],
+  ["POST", "/oauth/authorize"],
+  ["GET", "/oauth/authorize/some-interaction"],
+  ["POST", "/oauth/token"],
+  ["GET", "/oauth/userinfo"],
+  ["POST", "/oauth/userinfo"],
+  ["GET", "/oauth/jwks"],
+  ["POST", "/oauth/revoke"],
+  ["POST", "/oauth/introspect"],
+  ["GET", "/oauth/logout"],
+  ["POST", "/oauth/logout"],
+  ["POST", "/oauth/logout/confirm"],
+  ["GET", "/oauth/logout/success"],
+  ["GET", "/.well-known/openid-configuration"],
+  ["GET", "/.well-known/oauth-authorization-server"],
+];
+
+/** Every route that the API has, whoever added it. */
+const routes: [string, string][] = api.routes
+  .filter(({ method, path }) => method !== "ALL" && !path.includes("*"))
+  .map(({ method, path }) => [method, path.replace(/:\w+/g, newId())]);
+
+const endpoints = [...protocol, ...new Map(routes.map((route) => [route.join(" "), route])).values()];
+
+type Sent = { method: string; path: string; headers?: Record<string, string | string[]>; body?: Buffer | string };
+
+/** Node's own client sends bytes that `fetch` would not. */
+function send({ method, path, headers = {}, body }: Sent): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const req = request(`${world.origin}/`, { path, method, headers, agent: false }, (res) => {
+      text(res).then((answer) => resolve({ status: res.statusCode ?? 0, body: answer }), reject);
+    });
+    // An answer may come before all of a large body was taken.
+    req.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE" && error.code !== "ECONNRESET") reject(error);
+    });
+    req.end(body);
+  });
+}
+
+const form = { "content-type": "application/x-www-form-urlencoded" };
+const isForm = (method: string, path: string) => method === "POST" && path.startsWith("/oauth/");
+
+async function expectRefused(sent: Sent) {
+  const { status, body } = await send(sent);
+  expect(status, `${sent.method} ${sent.path.slice(0, 100)} ${body.slice(0, 200)}`).toBeGreaterThanOrEqual(400);
+  expect(status, body.slice(0, 200)).toBeLessThan(500);
+}
+
+describe.each(endpoints)("%s %s", (method, path) => {
+  /** The same text in the query and, where there is a form, in the form. */
+  async function expectTextRefused(encoded: string) {
+    await expectRefused({ method, path: `${path}?${encoded}`, headers: method === "POST" ? form : {} });
+    if (isForm(method, path)) await expectRefused({ method, path, headers: form, body: encoded });
+  }
+
+  test("S51 a NUL byte", async () => {
+    for (const encoded of ["client_id=a%00b", "a%00b=c", "scope=openid%00&token=x&code=%00&refresh_token=%00", "%00"]) {
+      await expectTextRefused(encoded);
+    }
+    if (isForm(method, path)) await expectRefused({ method, path, headers: form, body: "client_id=a\0b" });
+    for (const at of [`${path}/%00`, `${path}%00`]) await expectRefused({ method, path: at });
+  });
+
+  test("S51 what is not UTF-8", async () => {
+    for (const encoded of ["client_id=%ff%fe", "%c3%28=x", "state=%ed%a0%80", "x=%", "x=%zz", "x=%c0%80"]) {
+      await expectTextRefused(encoded);
+    }
+    if (isForm(method, path)) {
+      await expectRefused({ method, path, headers: form, body: Buffer.from([0x61, 0x3d, 0xff, 0xfe, 0xc3, 0x28]) });
+    }
+    for (const at of [`${path}/%ff`, `${path}%c0%80`]) await expectRefused({ method, path: at });
+  });
+
+  test("S51 ten thousand parameters", async () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => `p${index}=1`).join("&");
+    const some = Array.from({ length: 1_000 }, (_, index) => `p${index}=1`).join("&");
+    await expectRefused({ method, path: `${path}?${some}`, headers: method === "POST" ? form : {} });
+    await expectRefused({ method, path: `${path}?${many}` });
+    if (isForm(method, path)) {
+      await expectRefused({ method, path, headers: form, body: many });
+      await expectRefused({ method, path, headers: form, body: some });
+    }
+  });
+
+  test("S51 a body of a megabyte, announced and not", async () => {
+    const body = `client_id=${"a".repeat(1024 * 1024)}`;
+    await expectRefused({ method, path, headers: { ...form, "content-length": String(body.length) }, body });
+    if (method === "POST") await expectRefused({ method, path, headers: { ...form, "transfer-encoding": "chunked" }, body });
+  });
+
+  test("S51 junk in headers and cookies", async () => {
+    const bytes = Buffer.from([0x80, 0xff, 0xc3, 0x28, 0x22, 0x25, 0x7b]).toString("latin1");
+    const headers: Record<string, string>[] = [
+      { authorization: bytes },
+      { authorization: `Bearer ${bytes}` },
+      { authorization: `Basic ${bytes}` },
+      { authorization: `Bearer ${"a".repeat(8000)}` },
+      { authorization: "Bearer" },
+      { authorization: "," },
+      { cookie: bytes },
+      { cookie: "=;;;=;a;%zz=%00;__Host-=" },
+      { cookie: names.map((name) => `${name}=${bytes}; ${name}.sig=${bytes}`).join("; ") },
+      { cookie: names.map((name) => `${name}=${"a".repeat(600)}`).join("; ") },
+      { origin: bytes },
+      { accept: `${bytes}, */*;q=nonsense, text/html;q=-1` },
+      { "content-type": bytes },
+      { "content-type": "application/x-www-form-urlencoded; charset=no-such-charset" },
+      { "user-agent": bytes.repeat(200) },
+      { "x-forwarded-for": bytes, "x-forwarded-host": bytes, "x-forwarded-proto": bytes, forwarded: bytes },
+      { "if-none-match": bytes, range: bytes, "accept-language": bytes, referer: bytes },
+      { "content-encoding": "gzip", ...form },
+      { dpop: bytes, "oauth-client-attestation": bytes, "oauth-client-attestation-pop": "x" },
+      { traceparent: bytes, "x-request-id": bytes },
+    ];
+    for (const each of headers) {
+      const sent = { method, path, headers: { ...(method === "POST" && form), ...each }, body: method === "POST" ? "a=b" : "" };
+      const { status, body } = await send(sent);
+      expect(status, `${Object.keys(each)} ${body.slice(0, 200)}`).toBeLessThan(500);
+      expect(status).toBeGreaterThanOrEqual(200);
+    }
+  });
+});
+
+/** The cookies that somebody reads. */
+const names = ["provider", "interaction", "resume", "session", "__Host-session", "keyhook-session", "next-auth.session-token"];
+
+describe("S51 a known client sends", () => {
+  const junk = ["", " ", "\u{1F511}", "a".repeat(50_000), "[]", "{}", "null", "__proto__", "constructor", "'; DROP TABLE x; --"];
+  const parameters = ["grant_type", "code", "code_verifier", "redirect_uri", "refresh_token", "scope", "resource", "token"];
+
+  test.each(["/oauth/token", "/oauth/introspect", "/oauth/revoke"])("nonsense in every parameter of %s", async (path) => {
+    for (const grant_type of ["authorization_code", "refresh_token"]) {
+      for (const name of parameters) {
+        for (const value of junk) {
+          const sent = { grant_type, code: "x", refresh_token: "x", code_verifier: "v".repeat(43), [name]: value };
+          const response = await asApp(world, at.app, path, sent);
+          expect(response.status, `${name}=${value.slice(0, 40)}`).toBeLessThan(500);
+          await response.arrayBuffer();
+        }
+      }
+    }
+  });
+
+  test("nonsense in every parameter of an authorization request, with a person signed in", async () => {
+    const names = [
+      ...[
+        "client_id",
+        "redirect_uri",
+        "response_type",
+        "response_mode",
+        "scope",
+        "state",
+        "nonce",
+        "prompt",
+        "max_age",
+        "acr_values",
+      ],
+      ...["login_hint", "id_token_hint", "ui_locales", "display", "claims", "orgIds", "resource", "request", "request_uri"],
+      ...["code_challenge", "code_challenge_method", "claims_locales", "registration", "dpop_jkt", "authorization_details"],
+    ];
+    const { app, browser } = await prepare(world);
+    for (const name of names) {
+      for (const value of junk.map((each) => each.slice(0, 6_000))) {
+        const response = await browser.fetch(world.authorizeUrl(app, { code_challenge_method: "S256", [name]: value }));
+        expect(response.status, `${name}=${value.slice(0, 40)}`).toBeLessThan(500);
+        await response.arrayBuffer();
+      }
+    }
+  });
+});

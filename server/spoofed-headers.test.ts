@@ -1,0 +1,132 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { provideSettings } from "#core/env.ts";
+import { FAILURES_OF_CLIENT } from "#core/oauth/failure-throttle.ts";
+import { handleOidc } from "#core/oauth/handler.ts";
+import { prepare } from "#core/oauth/testing/sign-in.ts";
+import { startWorld, type World } from "#core/oauth/testing/world.ts";
+import { handleRequest } from "./handle-request.ts";
+
+/** S110: what a request says of its host and of its sender never changes what we say of ourselves, nor whom we count. */
+let world: World;
+let isBehindFrontDoor = true;
+beforeAll(async () => {
+  world = await startWorld((req, res) => {
+    if (isBehindFrontDoor) handleRequest(async (_, page) => void page.writeHead(404).end(), req, res);
+    else void handleOidc(req, res, "127.0.0.1");
+  });
+});
+beforeEach(() => {
+  isBehindFrontDoor = true;
+  provideSettings({ TRUST_PROXY: "" });
+});
+afterAll(() => world.stop());
+
+const spoofed: Record<string, string> = {
+  host: "evil.example:8443",
+  forwarded: "for=203.0.113.9;host=evil.example;proto=https",
+  "x-forwarded-for": "203.0.113.9",
+  "x-forwarded-host": "evil.example",
+  "x-forwarded-proto": "https",
+  "x-forwarded-port": "8443",
+  "x-forwarded-prefix": "/evil",
+  "x-original-url": "/evil",
+  "x-rewrite-url": "/evil",
+  "x-real-ip": "203.0.113.9",
+  "x-keyhook-client-address": "203.0.113.9",
+};
+
+type Sent = { headers?: Record<string, string>; method?: string; body?: string };
+
+function send(path: string, { headers = {}, method = "GET", body }: Sent = {}) {
+  return new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
+    const req = request(`${world.origin}/`, { path, method, headers: { ...spoofed, ...headers }, agent: false }, (res) => {
+      text(res).then((answer) => resolve({ status: res.statusCode ?? 0, headers: res.headers, body: answer }), reject);
+    });
+    req.on("error", reject);
+    req.end(body);
+  });
+}
+
+describe.each([
+  ["the front door", true],
+  ["a plain Next host", false],
+])("S110 behind %s, spoofed headers change", (_, frontDoor) => {
+  beforeEach(() => {
+    isBehindFrontDoor = frontDoor;
+  });
+
+  test("neither the issuer nor any endpoint in discovery", async () => {
+    for (const path of ["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"]) {
+      const [honest, lying] = [await (await fetch(world.origin + path)).json(), await send(path)];
+      expect(JSON.parse(lying.body)).toEqual(honest);
+      expect(lying.body).not.toContain("evil");
+    }
+  });
+
+  test("nor where a person is sent, nor the cookies they get", async () => {
+    const { app, browser } = await prepare(world);
+    const url = new URL(world.authorizeUrl(app, { code_challenge: "x".repeat(43), code_challenge_method: "S256" }));
+    const path = url.pathname + url.search;
+    const answer = await send(path, { headers: { cookie: browser.cookieHeader(path) } });
+    expect(answer.status).toBe(303);
+    expect(new URL(String(answer.headers.location), world.origin).origin).toBe(world.origin);
+    const cookies = answer.headers["set-cookie"] as string[];
+    expect(cookies.length).toBeGreaterThan(0);
+    for (const cookie of cookies) {
+      // ORIGIN is http here: a cookie that a spoofed "https" makes Secure would be lost, one with a Domain would leak.
+      expect(cookie).not.toMatch(/; *secure/i);
+      expect(cookie).not.toMatch(/; *domain=/i);
+      expect(cookie).toMatch(/; *httponly/i);
+    }
+  });
+
+  test("nor the forms of a page", async () => {
+    const answer = await send("/oauth/logout");
+    expect(answer.body).not.toContain("evil");
+    expect(answer.body).toContain(`action="${world.origin}/oauth/logout/confirm"`);
+  });
+
+  test("nor the address that an error page leads back to", async () => {
+    const answer = await send("/oauth/authorize?client_id=unknown", { headers: { accept: "text/html" } });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toContain(`href="${world.origin}/"`);
+    expect(answer.body).not.toContain("evil");
+  });
+});
+
+describe("S110 the rate limit goes by who sent the request", () => {
+  const form = "grant_type=refresh_token&refresh_token=guess";
+  const statusOf = async (clientId: string, address: string) => {
+    const headers = {
+      "content-type": "application/x-www-form-urlencoded",
+      authorization: world.basic(clientId, `guess from ${address}`),
+      ...Object.fromEntries(["x-forwarded-for", "x-real-ip", "x-keyhook-client-address"].map((name) => [name, address])),
+      forwarded: `for=${address}`,
+    };
+    return (await send("/oauth/token", { method: "POST", headers, body: form })).status;
+  };
+  const exhaust = async (clientId: string, addressOf: (index: number) => string) => {
+    const statuses = new Set<number>();
+    for (let sent = 0; sent < FAILURES_OF_CLIENT; sent += 20) {
+      const batch = await Promise.all(Array.from({ length: 20 }, (_, index) => statusOf(clientId, addressOf(sent + index))));
+      for (const status of batch) statuses.add(status);
+    }
+    expect([...statuses]).toEqual([401]);
+  };
+
+  test("and not by whom it names: another X-Forwarded-For each time is still one sender", async () => {
+    const { app } = await prepare(world, { isConfidential: true });
+    await exhaust(app.clientId, (index) => `203.0.113.${index}`);
+    expect(await statusOf(app.clientId, "203.0.113.200")).toBe(429);
+  });
+
+  test("behind a trusted proxy by whom that one names, of all the names the last", async () => {
+    provideSettings({ TRUST_PROXY: "127.0.0.1,::1" });
+    const { app } = await prepare(world, { isConfidential: true });
+    await exhaust(app.clientId, (index) => `198.51.100.${index}, 203.0.113.7`);
+    expect(await statusOf(app.clientId, "198.51.100.250, 203.0.113.7")).toBe(429);
+    expect(await statusOf(app.clientId, "203.0.113.7, 203.0.113.8")).toBe(401);
+  });
+});
