@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Provider from "oidc-provider";
 import type { KoaContextWithOIDC } from "oidc-provider";
@@ -8,6 +9,7 @@ import { log } from "#core/log.ts";
 import { challengeFor, FAILED_AUTHENTICATION } from "./client-authentication.ts";
 import { countFailure } from "./failure-throttle.ts";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
+import { errorPage } from "./pages/error-page.ts";
 import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
 import { logoutForm, renderLogoutPage } from "./pages/logout-page.ts";
 import { isClientEndpoint, isPersonEndpoint, isPublicDocument, protocolRoutes } from "./protocol-routes.ts";
@@ -22,10 +24,30 @@ export function watchEngine(provider: Provider): void {
   });
   provider.on("authorization.success", (ctx) => countAuthorization(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.on("grant.success", (ctx) => countToken(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
+  provider.use(handOverFailure);
   provider.use(protectPage);
   provider.use(askBeforeLogout);
   provider.use(endSiteSessionWithLogout);
   provider.use(mendAnswer);
+}
+
+const failures = new WeakMap<ServerResponse, unknown>();
+
+/** What went wrong around the engine, where its own handling of errors does not reach; once, for whoever answers instead. */
+export function takeFailure(res: ServerResponse): unknown {
+  const failure = failures.get(res);
+  failures.delete(res);
+  return failure;
+}
+
+/** A session that cannot be saved, say: the server beneath the engine would answer 500 in words of its own. */
+async function handOverFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  try {
+    await next();
+  } catch (error) {
+    ctx.respond = false;
+    failures.set(ctx.res, error);
+  }
 }
 
 /** Before the engine answers: it reads the policy to let its own script through. */
@@ -83,10 +105,11 @@ async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): P
 }
 
 function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
+  const [error, description] = ["temporarily_unavailable", "the service cannot reach its database"];
+  if (typeof ctx.body === "string") ctx.body = errorPage({ error, description });
+  else ctx.body = { error, error_description: description };
   ctx.status = 503;
   ctx.set("Retry-After", "2");
-  if (!isErrorBody(ctx.body)) return;
-  ctx.body = { error: "temporarily_unavailable", error_description: "the service cannot reach its database" };
 }
 
 /** Errors of the endpoints where clients authenticate, as RFC 6749 §5.2 has them where the engine differs. */

@@ -3,6 +3,7 @@ import type Provider from "oidc-provider";
 import { isDatabaseDown } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { identifyClient } from "./client-authentication.ts";
+import { takeFailure } from "./engine-events.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
@@ -48,6 +49,8 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
       request = takesEitherMethod(path) ? asGet(req, path, form) : withForm(req, form);
     }
     await listenerOf(await currentProvider())(request, res);
+    const failure = takeFailure(res);
+    if (failure !== undefined) throw failure;
   } catch (error) {
     answerError(res, path, error);
   }

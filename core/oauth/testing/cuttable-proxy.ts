@@ -1,0 +1,47 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** A TCP proxy that can be cut: what stands behind it is, as far as anybody can tell, away. */
+export async function startCuttableProxy(target: { host: string; port: number }) {
+  const open = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((client) => {
+    if (isCut) {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(target);
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(from);
+      from.on("error", () => undefined);
+      from.on("close", () => {
+        open.delete(from);
+        to.destroy();
+      });
+      from.pipe(to);
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const dropAll = () => {
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      isCut = true;
+      dropAll();
+    },
+    restore() {
+      isCut = false;
+    },
+    async stop() {
+      server.close();
+      dropAll();
+      await once(server, "close");
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { closeConnections, pool } from "#core/db.ts";
+import { databaseUrl, provideSettings } from "#core/env.ts";
+import { rotateSecret } from "#core/oauth/apps/rotate-secret.ts";
+import type { Browser } from "#core/oauth/testing/browser.ts";
+import { startCuttableProxy } from "#core/oauth/testing/cuttable-proxy.ts";
+import { asApp, authorize, prepare, redemption, refresh, type SignIn, signIn } from "#core/oauth/testing/sign-in.ts";
+import { startWorld, type World } from "#core/oauth/testing/world.ts";
+import { handleRequest } from "./handle-request.ts";
+
+/** The database goes away and comes back; the service says so, and recovers by itself. */
+let world: World;
+let proxy: Awaited<ReturnType<typeof startCuttableProxy>>;
+let at: SignIn;
+let onlyOnSite: Browser;
+const direct = databaseUrl();
+
+beforeAll(async () => {
+  const url = new URL(direct);
+  proxy = await startCuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
+  url.hostname = "127.0.0.1";
+  url.port = String(proxy.port);
+  provideSettings({ DATABASE_URL: url.href });
+  await closeConnections();
+  world = await startWorld((req, res) => handleRequest(async (_, page) => void page.writeHead(200).end("page"), req, res));
+  at = await signIn(world, { isConfidential: true, isRefreshAllowed: true });
+  onlyOnSite = world.browser();
+  await world.signIn(onlyOnSite, at.person);
+});
+afterAll(async () => {
+  proxy.restore();
+  await world.stop();
+  await closeConnections();
+  await proxy.stop();
+});
+
+const html = { accept: "text/html" };
+
+/** Every endpoint that needs the database, as somebody with good intentions calls it. */
+const calls: Record<string, () => Promise<Response>> = {
+  "authorize, signed in": () => at.browser.fetch(world.authorizeUrl(at.app, challenge)),
+  "authorize, signed out": () => world.browser().fetch(world.authorizeUrl(at.app, challenge)),
+  "code exchange": () => asApp(world, at.app, "/oauth/token", redemption({ code: "x", verifier: "v".repeat(43) })),
+  refresh: () => asApp(world, at.app, "/oauth/token", { grant_type: "refresh_token", refresh_token: at.tokens.refresh_token }),
+  userinfo: () => world.userinfo(at.tokens.access_token),
+  introspection: () => asApp(world, at.app, "/oauth/introspect", { token: at.tokens.access_token }),
+  revocation: () => asApp(world, at.app, "/oauth/revoke", { token: "x" }),
+  logout: () => at.browser.fetch("/oauth/logout"),
+  "logout, by somebody whom the engine does not know yet": () => onlyOnSite.fetch("/oauth/logout"),
+  "whoami-v2": () => fetch(`${world.origin}/api/whoami-v2`, { headers: { authorization: `Bearer ${at.tokens.access_token}` } }),
+  "an avatar": () => fetch(`${world.origin}/avatars/${at.person.username}`),
+  "a page": () => fetch(`${world.origin}/login`, { headers: html }),
+  readiness: () => fetch(`${world.origin}/readyz`),
+};
+const challenge = { code_challenge: "x".repeat(43), code_challenge_method: "S256" };
+
+describe("S51 while the database is away", () => {
+  beforeAll(() => proxy.cut());
+  afterAll(() => proxy.restore());
+
+  test.each(Object.keys(calls))("%s answers 503 with Retry-After, soon, and says nothing of the inside", async (name) => {
+    for (let round = 0; round < 3; round++) {
+      const startedAt = performance.now();
+      const response = await (calls[name] as () => Promise<Response>)();
+      expect(response.status).toBe(503);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      const body = await response.text();
+      expect(body).not.toMatch(/postgres|ECONN|5432|pg_|at .*\.ts|Connection terminated/i);
+      if (response.headers.get("content-type")?.startsWith("application/json") && name !== "readiness") {
+        expect(["temporarily_unavailable", "unavailable"]).toContain(JSON.parse(body).code ?? JSON.parse(body).error);
+      }
+    }
+  });
+
+  test("a browser sees a page that says so, and is not sent to the app with an error", async () => {
+    const response = await at.browser.fetch(world.authorizeUrl(at.app, challenge), { headers: html });
+    expect(response.headers.get("location")).toBeNull();
+    expect(response.headers.get("content-type")).toMatch(/^text\/html/);
+    expect(await response.text()).toContain("Not reachable for a moment");
+  });
+
+  test("what needs no database still answers", async () => {
+    expect((await fetch(`${world.origin}/healthz`)).status).toBe(200);
+    for (const path of ["/.well-known/openid-configuration", "/oauth/jwks", "/api/agent-harnesses"]) {
+      expect((await fetch(world.origin + path)).status).toBe(200);
+    }
+  });
+});
+
+test("S51 as soon as the database is back everything works, without a restart", async () => {
+  proxy.cut();
+  await Promise.all(Object.values(calls).map((call) => call().then((response) => response.arrayBuffer())));
+  proxy.restore();
+  await expect.poll(async () => (await fetch(`${world.origin}/readyz`)).status, { timeout: 5000 }).toBe(200);
+  const fresh = await signIn(world, { isConfidential: true, isRefreshAllowed: true });
+  expect(await refresh(fresh, fresh.tokens.refresh_token)).toMatchObject({ status: 200 });
+  expect((await world.userinfo(at.tokens.access_token)).status).toBe(200);
+});
+
+test("S51 a code survives: the app that was told to come back redeems it afterwards", async () => {
+  const prepared = await prepare(world);
+  const code = await authorize(prepared);
+  proxy.cut();
+  expect((await asApp(world, prepared.app, "/oauth/token", redemption(code))).status).toBe(503);
+  proxy.restore();
+  await expect
+    .poll(async () => (await asApp(world, prepared.app, "/oauth/token", redemption(code))).status, { timeout: 5000 })
+    .toBe(200);
+});
+
+test("S52 a secret that was rotated while we could not hear of it is not accepted afterwards", async () => {
+  const { app } = await prepare(world, { isConfidential: true });
+  const withSecret = async (secret: string | undefined) =>
+    (await asApp(world, { ...app, secret }, "/oauth/introspect", { token: "x" })).status;
+  expect(await withSecret(app.secret)).toBe(200);
+
+  // The notification goes to a connection that is cut; the change itself is committed past the proxy.
+  proxy.cut();
+  await withSecret(app.secret);
+  provideSettings({ DATABASE_URL: direct });
+  const { secret } = await elsewhere(() => rotateSecret(operatorCommand, app.id, {}, noOrigin));
+  proxy.restore();
+  await expect.poll(() => withSecret(secret), { timeout: 5000 }).toBe(200);
+  expect(await withSecret(app.secret)).toBe(401);
+});
+
+/** Runs an operation as another process would, with connections of its own. */
+async function elsewhere<T>(run: () => Promise<T>): Promise<T> {
+  const keeper = globalThis as { keyhookConnections?: unknown };
+  const ours = keeper.keyhookConnections;
+  keeper.keyhookConnections = undefined;
+  try {
+    return await run();
+  } finally {
+    await closeConnections();
+    keeper.keyhookConnections = ours;
+    await pool()
+      .query("SELECT 1")
+      .catch(() => undefined);
+  }
+}
