@@ -100,7 +100,6 @@ export async function readConsentRequest(interaction: Interaction, session: Site
     .includes("consent");
   const granted = isAnew ? [] : (standing?.scopes ?? []);
   const redirectUri = String(params.redirect_uri);
-  const redirect = URL.parse(redirectUri);
   return {
     app: await readApp(app),
     scopes: requested
@@ -112,7 +111,7 @@ export async function readConsentRequest(interaction: Interaction, session: Site
       .map((scope) => ({ scope, sentence: describeScope(scope).sentence })),
     organizations: await readOrganizations(session.user.id, parseOrgIds(String(params.orgIds ?? "")), standing),
     isAllOrgs: standing?.isAllOrgs ?? false,
-    redirectTarget: redirect?.host || (redirect?.protocol.slice(0, -1) ?? ""),
+    redirectTarget: redirectTarget(redirectUri),
     isOnDevice: !isRedirectUriBoundToClient(redirectUri),
     accessTokenSeconds: app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS,
     isOffline: asked.includes(OFFLINE_ACCESS) || app.isRefreshAllowed,
@@ -121,6 +120,13 @@ export async function readConsentRequest(interaction: Interaction, session: Site
     standing,
     fingerprint,
   };
+}
+
+/** What follows a private-use scheme is the app's own affair: shown as a host, it would be taken for one. */
+function redirectTarget(redirectUri: string): string {
+  const url = URL.parse(redirectUri);
+  if (!url) return "";
+  return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
 }
 
 function requestedScope(scope: Scope, standing: Consent | undefined): RequestedScope {

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { ask, openQuestion, resume } from "../testing/authorization.ts";
+import { type Prepared, prepare } from "../testing/sign-in.ts";
+import { REDIRECT_URI, startWorld, type World } from "../testing/world.ts";
+import { denyConsent } from "./deny-consent.ts";
+
+/** A refusal (S18; docs/decisions/006). */
+let world: World;
+let at: Prepared;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  at = await prepare(world, { isConfidential: true });
+});
+
+test("S18 a refusal is access_denied at the redirect URI, with state and iss and nothing else to go by", async () => {
+  const question = await openQuestion(at);
+  const refused = await resume(at, await denyConsent(question.at, at.session, noOrigin));
+  expect(refused.status).toBe(303);
+  expect(refused.location?.href.startsWith(`${REDIRECT_URI}?`)).toBe(true);
+  expect(refused.answer).toEqual({
+    error: "access_denied",
+    error_description: "the request was refused by the user",
+    state: "a state",
+    iss: world.origin,
+  });
+});
+
+test("S18 a refusal is not remembered, and takes nothing back", async () => {
+  const { tokens } = await world.signInWith(at.app, at.session, at.browser);
+  const question = await openQuestion(at, { scope: "openid email" });
+  await resume(at, await denyConsent(question.at, at.session, noOrigin));
+  expect((await world.userinfo(tokens.access_token)).status).toBe(200);
+  expect((await ask(at)).answer).toMatchObject({ code: expect.any(String) });
+  expect((await ask(at, { scope: "openid email" })).isQuestion).toBe(true);
+});
+
+test("S18 somebody who will not even sign in can refuse", async () => {
+  const browser = world.browser();
+  const asked = await ask({ ...at, browser });
+  const uid = asked.location?.pathname.split("/").at(-1) ?? "";
+  const cookies = { uid, cookie: browser.cookieHeader(asked.location?.href ?? "") };
+  const refused = await resume({ world, browser }, await denyConsent(cookies, undefined, noOrigin));
+  expect(refused.answer).toMatchObject({ error: "access_denied", state: "a state" });
+});
+
+test("S25 a refusal counts once, from the browser and the account that were asked", async () => {
+  const question = await openQuestion(at);
+  const other = await world.signIn(world.browser(), await world.user(`b-${newId()}`));
+  await expect(denyConsent(question.at, other, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(denyConsent(question.at, undefined, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(denyConsent({ ...question.at, cookie: "" }, at.session, noOrigin)).rejects.toMatchObject({ code: "gone" });
+  await denyConsent(question.at, at.session, noOrigin);
+  await expect(denyConsent(question.at, at.session, noOrigin)).rejects.toMatchObject({ code: "gone" });
+  await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
+  const events = await db().auditEvent.findMany({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } });
+  expect(events).toMatchObject([{ actorId: at.person.id }]);
+});
