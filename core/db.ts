@@ -15,6 +15,8 @@ const keeper = globalThis as typeof globalThis & { keyhookConnections?: Connecti
 const CONNECT_TIMEOUT_MS = 3_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 const POOL_SIZE = 10;
+// Prisma's own limits (2 s to begin, 5 s to end) fail sign-ups on a machine that is merely busy.
+const TRANSACTION = { maxWait: 5_000, timeout: STATEMENT_TIMEOUT_MS };
 
 function connections(): Connections {
   if (keeper.keyhookConnections) return keeper.keyhookConnections;
@@ -27,7 +29,10 @@ function connections(): Connections {
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
-  keeper.keyhookConnections = { pool, prisma: new PrismaClient({ adapter: new PrismaPg(pool) }) };
+  keeper.keyhookConnections = {
+    pool,
+    prisma: new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: TRANSACTION }),
+  };
   return keeper.keyhookConnections;
 }
 
