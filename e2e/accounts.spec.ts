@@ -200,6 +200,21 @@ test("S34 signing in replaces the session that the browser brought along", async
   await expectSignedOut(page);
 });
 
+test("next-auth knows the same session, and ends it for good", async ({ page, person }) => {
+  await signIn(page, person);
+  const ask = async () => (await page.request.get("/api/auth/session")).json();
+  expect(await ask()).toMatchObject({ user: { name: person.fullName, email: person.email } });
+  await page.goto("/settings/account");
+  await expect(page, "asking leaves the session as it is").toHaveURL(/\/settings\/account$/);
+
+  const kept = await page.context().cookies();
+  const { csrfToken } = await (await page.request.get("/api/auth/csrf")).json();
+  await page.request.post("/api/auth/signout", { form: { csrfToken, json: "true" } });
+  expect(await ask()).toEqual({});
+  await page.context().addCookies(kept);
+  await expectSignedOut(page);
+});
+
 for (const next of ["//elsewhere.example", "/\\elsewhere.example", "https://elsewhere.example/", "/..//elsewhere.example"]) {
   test(`open redirect: signing in with next=${next} stays here`, async ({ page, demo, person, signInPage }) => {
     await page.goto(`/login?${new URLSearchParams({ next })}`);
