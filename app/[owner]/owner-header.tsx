@@ -43,8 +43,7 @@ export function OwnerHeader({ owner, isOneself, isMember }: OwnerHeaderProps) {
             </Fact>
           )}
           <Fact icon={<CalendarDays className="mt-0.5 size-4 shrink-0" aria-hidden="true" />}>
-            {kind === "organization" ? "Founded" : "Joined"} in{" "}
-            <time dateTime={createdAt.toISOString()}>{month.format(createdAt)}</time>
+            Here since <time dateTime={createdAt.toISOString()}>{month.format(createdAt)}</time>
           </Fact>
         </ul>
       </div>

@@ -11,6 +11,7 @@ import { FormMessage } from "../_components/form-message.tsx";
 import { List, ListRow } from "../_components/list.tsx";
 import { PageBody } from "../_components/page-body.tsx";
 import { PageHeader } from "../_components/page-header.tsx";
+import { Pagination } from "../_components/pagination.tsx";
 import { SiteFrame } from "../_components/site-frame.tsx";
 import { organizationPath } from "../_server/organization-page.ts";
 import { type PageQuery, textOf } from "../_server/page-query.ts";
@@ -18,9 +19,16 @@ import { requireSession } from "../_server/session.ts";
 
 export const metadata: Metadata = { title: "Organizations" };
 
+const PAGE_SIZE = 30;
+
 export default async function OrganizationsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const { userId } = await requireSession("/organizations");
+  const query = await searchParams;
   const organizations = await listOrganizations(userId);
+  const page = Math.min(
+    Math.max(1, Math.floor(Number(textOf(query.page))) || 1),
+    Math.ceil(organizations.length / PAGE_SIZE) || 1,
+  );
   const create = (
     <ButtonLink variant="primary" href="/organizations/new">
       New organization
@@ -34,7 +42,7 @@ export default async function OrganizationsPage({ searchParams }: Readonly<{ sea
           description="What you own and decide together with others."
           actions={organizations.length > 0 && create}
         />
-        {textOf((await searchParams).notice) === "left" && (
+        {textOf(query.notice) === "left" && (
           <FormMessage tone="good" className="mb-5">
             You have left the organization. What you had allowed apps to do there has ended.
           </FormMessage>
@@ -46,12 +54,19 @@ export default async function OrganizationsPage({ searchParams }: Readonly<{ sea
             </EmptyState>
           ) : (
             <List label="Your organizations">
-              {organizations.map((organization) => (
+              {organizations.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE).map((organization) => (
                 <OrganizationRow key={organization.id} organization={organization} />
               ))}
             </List>
           )}
         </Card>
+        <Pagination
+          label="organizations"
+          page={page}
+          pageSize={PAGE_SIZE}
+          total={organizations.length}
+          hrefOf={(at) => `/organizations?page=${at}`}
+        />
       </PageBody>
     </SiteFrame>
   );

@@ -1,13 +1,6 @@
-import type { ScopeGroup } from "@keyhook/sdk";
 import type { RequestedScope } from "#core/oauth/consents/consent-request.ts";
+import { scopeGroups } from "../../_components/scopes/scope-groups.ts";
 import { ScopeRow } from "./scope-row.tsx";
-
-const groups: ReadonlyArray<{ group: ScopeGroup; label: string }> = [
-  { group: "identity", label: "Who you are" },
-  { group: "read", label: "Read" },
-  { group: "write", label: "Write" },
-  { group: "act", label: "Act for you" },
-];
 
 export type ScopeChoiceProps = Readonly<{ scopes: readonly RequestedScope[]; email: string }>;
 
@@ -18,7 +11,7 @@ export function ScopeChoice({ scopes, email }: ScopeChoiceProps) {
       <legend className="contents">
         <h2>It will be able to</h2>
       </legend>
-      {groups.map(({ group, label }) => {
+      {scopeGroups.map(({ group, label }) => {
         const members = scopes.filter((each) => each.group === group);
         if (members.length === 0) return null;
         return (

@@ -1,21 +1,13 @@
-import type { Scope } from "@keyhook/sdk";
 import { Check } from "lucide-react";
 import type { RequestedScope } from "#core/oauth/consents/consent-request.ts";
-import { Chip } from "../../_components/chip.tsx";
-import { scopeIcons } from "./scope-icons.ts";
+import { ScopeDanger } from "../../_components/scopes/scope-danger.tsx";
+import { scopeIcons } from "../../_components/scopes/scope-icons.ts";
 
 export type ScopeRowProps = Readonly<{
   requested: RequestedScope;
   /** What there is to know besides the sentence. */
   detail?: string | undefined;
 }>;
-
-/** What is grave about the scopes marked as dangerous. */
-const dangers: Partial<Record<Scope, string>> = {
-  "manage-repos": "Can delete",
-  jobs: "Can cost you",
-  "write-discussions": "Speaks for you",
-};
 
 const rowClass = "flex items-start gap-3 py-2.5";
 
@@ -50,7 +42,7 @@ export function ScopeRow({ requested, detail }: ScopeRowProps) {
 }
 
 function Sentence({ id, requested, detail }: ScopeRowProps & Readonly<{ id: string }>) {
-  const { scope, sentence, isDangerous } = requested;
+  const { scope, sentence } = requested;
   const Icon = scopeIcons[scope];
   return (
     <>
@@ -60,7 +52,7 @@ function Sentence({ id, requested, detail }: ScopeRowProps & Readonly<{ id: stri
           {sentence}
         </span>
         <span id={`${id}-detail`} className="flex flex-wrap items-center gap-x-2 gap-y-1 text-muted text-small">
-          {isDangerous && <Chip tone="warn">{dangers[scope] ?? "Take care"}</Chip>}
+          <ScopeDanger scope={scope} />
           {detail}
         </span>
       </span>

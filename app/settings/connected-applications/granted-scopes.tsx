@@ -1,5 +1,6 @@
 import { describeScope, type Scope } from "@keyhook/sdk";
-import { Chip } from "../../_components/chip.tsx";
+import { ScopeDanger } from "../../_components/scopes/scope-danger.tsx";
+import { scopeIcons } from "../../_components/scopes/scope-icons.ts";
 
 /** So many sentences stand open. */
 const SHOWN_AT_FIRST = 5;
@@ -28,12 +29,18 @@ export function GrantedScopes({ scopes }: Readonly<{ scopes: readonly Scope[] }>
 function Sentences({ scopes }: Readonly<{ scopes: readonly Scope[] }>) {
   return (
     <ul className="grid gap-1">
-      {scopes.map((scope) => (
-        <li key={scope} className="flex flex-wrap items-center gap-x-2">
-          {describeScope(scope).sentence}
-          {describeScope(scope).isDangerous && <Chip tone="warn">Far-reaching</Chip>}
-        </li>
-      ))}
+      {scopes.map((scope) => {
+        const Icon = scopeIcons[scope];
+        return (
+          <li key={scope} className="flex items-start gap-2.5">
+            <Icon className="mt-0.5 size-4 shrink-0 text-muted" aria-hidden="true" />
+            <span className="flex min-w-0 flex-wrap items-center gap-x-2">
+              {describeScope(scope).sentence}
+              <ScopeDanger scope={scope} />
+            </span>
+          </li>
+        );
+      })}
     </ul>
   );
 }

@@ -6,7 +6,6 @@ import { ActionForm } from "../../../_components/action-form.client.tsx";
 import { Field } from "../../../_components/field.client.tsx";
 import { List } from "../../../_components/list.tsx";
 import { Pagination } from "../../../_components/pagination.tsx";
-import { roleSentences } from "../../../_components/role-sentences.ts";
 import { SectionCard } from "../../../_components/section-card.tsx";
 import { Select } from "../../../_components/select.client.tsx";
 import { SubmitButton } from "../../../_components/submit-button.client.tsx";
@@ -21,7 +20,7 @@ export type InvitationsSectionProps = Readonly<{
   page: number;
 }>;
 
-const roleOptions = organizationRoles.map((role) => ({ value: role, label: `${role}: may ${roleSentences[role]}` }));
+const roleOptions = organizationRoles.map((role) => ({ value: role, label: role }));
 
 /** Inviting somebody by e-mail, and the invitations that nobody has answered yet. */
 export async function InvitationsSection({ organization, person, page }: InvitationsSectionProps) {
@@ -34,11 +33,16 @@ export async function InvitationsSection({ organization, person, page }: Invitat
           <ActionForm
             action={inviteAction.bind(null, organization.name)}
             values={{ role: "read" }}
-            className="grid max-w-reading gap-5"
+            className="grid items-start gap-5 sm:grid-cols-2"
           >
             <Field name="email" type="email" label="E-mail" autoComplete="off" autoCapitalize="none" spellCheck={false} />
-            <Select name="role" label="Role" options={roleOptions} />
-            <div>
+            <Select
+              name="role"
+              label="Role"
+              options={roleOptions}
+              hint="read sees, contributor adds, write changes, admin decides"
+            />
+            <div className="sm:col-span-2">
               <SubmitButton>Send invitation</SubmitButton>
             </div>
           </ActionForm>

@@ -10,11 +10,11 @@ import { ButtonLink } from "../../../../_components/button.tsx";
 import { ChoiceRow } from "../../../../_components/choice-row.client.tsx";
 import { ConfirmDestructive } from "../../../../_components/confirm-destructive.client.tsx";
 import { PageHeader } from "../../../../_components/page-header.tsx";
-import { roleSentences } from "../../../../_components/role-sentences.ts";
 import { SectionCard } from "../../../../_components/section-card.tsx";
 import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
 import { organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
 import { changeRoleAction, removeMemberAction } from "../actions.ts";
+import { roleSentences } from "./role-sentences.ts";
 
 type Props = Readonly<{ params: Promise<{ org: string; username: string }> }>;
 
