@@ -1,14 +1,14 @@
 import * as oauth from "oauth4webapi";
 import { newId } from "#core/ids.ts";
 import type { NewApp } from "../apps/create-app.ts";
-import { type Answer, REDIRECT_URI, type TestApp, type World } from "./world.ts";
+import { type Answer, type AnyWorld, REDIRECT_URI, type TestApp } from "./world.ts";
 
 export type Tokens = { access_token: string; refresh_token: string; id_token: string; scope: string; expires_in: number };
 
 export type SignIn = Awaited<ReturnType<typeof signIn>>;
 
 /** A person of their own, at an app of their own, and a browser in which they are signed in. */
-export async function prepare(world: World, app: Partial<NewApp> = {}) {
+export async function prepare(world: AnyWorld, app: Partial<NewApp> = {}) {
   const person = await world.user(`p-${newId()}`);
   const browser = world.browser();
   const session = await world.signIn(browser, person);
@@ -19,7 +19,7 @@ export type Prepared = Awaited<ReturnType<typeof prepare>>;
 
 /** The same, signed in to the app: its code was redeemed. */
 export async function signIn(
-  world: World,
+  world: AnyWorld,
   app: Partial<NewApp> = {},
   parameters: Record<string, string> = {},
   answer: Answer = {},
@@ -51,7 +51,7 @@ export function redemption({ code, verifier }: { code: string; verifier: string 
 }
 
 /** A request to an endpoint where clients authenticate, as this app sends it. Values that are undefined are left out. */
-export function asApp(world: World, app: TestApp, path: string, form: Record<string, string | undefined>): Promise<Response> {
+export function asApp(world: AnyWorld, app: TestApp, path: string, form: Record<string, string | undefined>): Promise<Response> {
   const given = Object.entries(form).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return app.secret
     ? world.post(path, Object.fromEntries(given), { authorization: world.basic(app.clientId, app.secret) })

@@ -22,6 +22,8 @@ import { Browser } from "./browser.ts";
 
 /** The engine behind real HTTP, with people and apps, and a browser that answers the permissions modal. */
 export type World = Awaited<ReturnType<typeof startWorld>>;
+/** The same, wherever the service runs. */
+export type AnyWorld = ReturnType<typeof worldAt>;
 
 export const REDIRECT_URI = "https://app.example.test/callback";
 
@@ -40,6 +42,21 @@ export async function startWorld(listener?: RequestListener) {
   const server = createServer(listener ?? ((req, res) => void handleOidc(req, res, address)));
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   const origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  return {
+    ...worldAt(origin),
+    sendFrom: (from: string) => {
+      address = from;
+    },
+    stop: async (): Promise<void> => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+      await stopListening();
+    },
+  };
+}
+
+/** The service at this origin, in this process or in another one on the same database. */
+export function worldAt(origin: string) {
   provideSettings({ ORIGIN: origin });
 
   async function user(username: string): Promise<TestUser> {
@@ -178,12 +195,6 @@ export async function startWorld(listener?: RequestListener) {
   const basic = (id: string, secret: string): string =>
     `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString("base64")}`;
 
-  async function stop(): Promise<void> {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-    await stopListening();
-  }
-
   return {
     origin,
     user,
@@ -199,10 +210,6 @@ export async function startWorld(listener?: RequestListener) {
     userinfo,
     basic,
     insecure,
-    stop,
-    sendFrom: (from: string) => {
-      address = from;
-    },
     browser: () => new Browser(origin),
   };
 }
