@@ -54,7 +54,7 @@ function UsageTable({ days }: Readonly<{ days: readonly AppUsageDay[] }>) {
         <tr className="text-left text-muted">
           <th className="py-1 font-normal">Day (UTC)</th>
           {counts.map(({ of, label }) => (
-            <th key={of} className="py-1 text-right font-normal">
+            <th key={of} className="py-1 pl-3 text-right font-normal">
               {label}
             </th>
           ))}
@@ -67,7 +67,7 @@ function UsageTable({ days }: Readonly<{ days: readonly AppUsageDay[] }>) {
               {dayName.format(new Date(day.day))}
             </th>
             {counts.map(({ of }) => (
-              <td key={of} className="py-1 text-right">
+              <td key={of} className="py-1 pl-3 text-right">
                 {day[of].toLocaleString("en")}
               </td>
             ))}
