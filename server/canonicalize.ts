@@ -14,14 +14,7 @@ const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-origi
  */
 export function canonicalize(req: IncomingMessage, requestId: string): string | null {
   const address = clientAddress(req);
-  const { host, port, protocol } = new URL(env().ORIGIN);
-  const canonical: Record<string, string> = {
-    host,
-    "x-forwarded-host": host,
-    "x-forwarded-proto": protocol.slice(0, -1),
-    "x-forwarded-port": port || (protocol === "https:" ? "443" : "80"),
-    "x-request-id": requestId,
-  };
+  const canonical: Record<string, string> = { ...originHeaders(env().ORIGIN), "x-request-id": requestId };
   if (address) {
     canonical["x-forwarded-for"] = address;
     canonical[CLIENT_ADDRESS_HEADER] = address;
@@ -39,4 +32,19 @@ export function canonicalize(req: IncomingMessage, requestId: string): string | 
   for (const [name, value] of Object.entries(canonical)) raw.push(name, value);
   req.rawHeaders = raw;
   return address;
+}
+
+let known: { origin: string; headers: Record<string, string> } | undefined;
+
+function originHeaders(origin: string): Record<string, string> {
+  if (known?.origin === origin) return known.headers;
+  const { host, port, protocol } = new URL(origin);
+  const headers = {
+    host,
+    "x-forwarded-host": host,
+    "x-forwarded-proto": protocol.slice(0, -1),
+    "x-forwarded-port": port || (protocol === "https:" ? "443" : "80"),
+  };
+  known = { origin, headers };
+  return headers;
 }
