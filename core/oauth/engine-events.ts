@@ -10,7 +10,7 @@ import { challengeFor, FAILED_AUTHENTICATION } from "./client-authentication.ts"
 import { countFailure } from "./failure-throttle.ts";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
 import { errorPage } from "./pages/error-page.ts";
-import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
+import { pageHeaders } from "./pages/layout.ts";
 import { logoutForm, renderLogoutPage } from "./pages/logout-page.ts";
 import { isClientEndpoint, isPersonEndpoint, isPublicDocument, protocolRoutes } from "./protocol-routes.ts";
 import { siteSessionOf } from "./site-session.ts";
@@ -50,9 +50,9 @@ async function handOverFailure(ctx: KoaContextWithOIDC, next: () => Promise<void
   }
 }
 
-/** Before the engine answers: it reads the policy to let its own script through. */
+/** Before the engine answers: it reads the policy to let its own script through (S23). */
 async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
-  if (isPersonEndpoint(ctx.path)) ctx.set("Content-Security-Policy", ENGINE_PAGE_POLICY);
+  if (isPersonEndpoint(ctx.path)) ctx.set(pageHeaders);
   await next();
 }
 

@@ -6,7 +6,7 @@ import { identifyClient } from "./client-authentication.ts";
 import { takeFailure } from "./engine-events.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { errorPage } from "./pages/error-page.ts";
-import { ENGINE_PAGE_POLICY } from "./pages/layout.ts";
+import { pageHeaders } from "./pages/layout.ts";
 import { asGet, checkLength, checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
 import { isClientEndpoint, isPersonEndpoint, takesEitherMethod } from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
@@ -82,7 +82,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   res.writeHead(error.status, {
     "Content-Type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
     "Cache-Control": "no-store",
-    ...(isPage && { "Content-Security-Policy": ENGINE_PAGE_POLICY }),
+    ...(isPage && pageHeaders),
     // S53: an answer to a program may be read by any page, which has no credential of ours but what it sent itself.
     ...(!isPage && {
       "Access-Control-Allow-Origin": "*",

@@ -1,41 +1,47 @@
+import { explainRedirectUri } from "@keyhook/sdk";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
 import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
+import { isPersonEndpoint } from "../protocol-routes.ts";
 import { siteSessionOf } from "../site-session.ts";
 import { escapeHtml, htmlPage } from "./layout.ts";
 
 type Problem = { error: string; description?: string /** Shown to the app's owner only. */; ownerDetail?: string };
 
-const sentences: Record<string, { title: string; text: string }> = {
-  invalid_client: {
-    title: "This app is not known here",
-    text: "The link that brought you here names an app that does not exist, or no longer does.",
-  },
-  invalid_redirect_uri: {
-    title: "This app cannot receive you",
-    text: "It asked to send you back to an address that its developer has not registered. To protect you, nothing was sent there.",
-  },
-  temporarily_unavailable: {
-    title: "Not reachable for a moment",
-    text: "The service cannot reach its database. Nothing is lost: try again in a few seconds.",
-  },
-  server_error: { title: "Something went wrong on our side", text: "It has been noted. Try again in a moment." },
-  session_not_found: {
-    title: "This sign-in has run out",
-    text: "It was finished in another tab, or left open too long. Go back to the app and start again.",
-  },
-};
+const sentences = new Map(
+  Object.entries({
+    invalid_client: {
+      title: "This app is not known here",
+      text: "The link that brought you here names an app that does not exist, or no longer does.",
+    },
+    invalid_redirect_uri: {
+      title: "This app cannot receive you",
+      text: "It asked to send you back to an address that its developer has not registered. To protect you, nothing was sent there.",
+    },
+    temporarily_unavailable: {
+      title: "Not reachable for a moment",
+      text: "The service cannot reach its database. Nothing is lost: try again in a few seconds.",
+    },
+    server_error: { title: "Something went wrong on our side", text: "It has been noted. Try again in a moment." },
+    session_not_found: {
+      title: "This sign-in has run out",
+      text: "It was finished in another tab, or left open too long. Go back to the app and start again.",
+    },
+  }),
+);
 
 const otherwise = {
   title: "This sign-in link is not right",
   text: "The app sent a request that cannot be answered. Tell its developer what stands below.",
 };
 
+const RECEIVED_MAX_CHARACTERS = 2000;
+
 /** Status stays with the caller; the page never links to an address that came with the request (S20). */
 export function errorPage({ error, description, ownerDetail }: Problem): string {
-  const { title, text } = sentences[error] ?? otherwise;
+  const { title, text } = sentences.get(error) ?? otherwise;
   const detail = [error, description].filter(Boolean).join(": ");
   return htmlPage(
     title,
@@ -50,17 +56,23 @@ export async function renderErrorPage(
   ctx: KoaContextWithOIDC,
   out: { error: string; error_description?: string },
 ): Promise<void> {
-  if (!/^\/oauth\/(authorize|logout)(\/|$)/.test(ctx.path)) {
+  if (!isPersonEndpoint(ctx.path)) {
     ctx.body = out;
     return;
   }
   const isRunOut = out.error === "invalid_request" && ctx.path.startsWith("/oauth/authorize/");
+  const isAddress = out.error === "invalid_redirect_uri";
   ctx.type = "html";
   ctx.body = errorPage({
     error: isRunOut ? "session_not_found" : out.error,
-    description: out.error_description,
-    ownerDetail: out.error === "invalid_redirect_uri" ? await redirectUriDetail(ctx) : undefined,
+    description: (isAddress && brokenRule(ctx)) || out.error_description,
+    ownerDetail: isAddress ? await redirectUriDetail(ctx) : undefined,
   });
+}
+
+/** The rule that an address breaks whoever registered it; undefined when it is only not the registered one. */
+function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
+  return explainRedirectUri(String(oidc.params?.redirect_uri ?? ""), { ownOrigin: env().ORIGIN });
 }
 
 /** The app's owner sees what was received beside what is registered; others only the rule (wire.md choice 6). */
@@ -70,5 +82,10 @@ async function redirectUriDetail(ctx: KoaContextWithOIDC): Promise<string | unde
   const app = session && (await db().oAuthApp.findUnique({ where: { clientId: client.clientId } }));
   if (!app || !(await may(personActor(session), "oauth_app.read", app))) return undefined;
   const registered = (client.redirectUris ?? []).map((uri) => `  ${uri}`).join("\n");
-  return `received:\n  ${String(params?.redirect_uri)}\nregistered:\n${registered}`;
+  return `received:\n  ${legible(String(params?.redirect_uri))}\nregistered:\n${registered}`;
+}
+
+/** What does not print, or turns text around, would hide the very difference that the owner is looking for. */
+function legible(text: string): string {
+  return text.slice(0, RECEIVED_MAX_CHARACTERS).replace(/[^\x20-\x7e]/g, "\u{fffd}");
 }

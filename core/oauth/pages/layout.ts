@@ -1,11 +1,5 @@
+import { hash } from "node:crypto";
 import { env } from "#core/env.ts";
-
-/**
- * Nothing but what stands in the page itself. The engine adds the hash of the one script it writes, which submits a form by
- * itself (`response_mode=form_post`); without this header on its answer it would not, and the script would never run.
- */
-export const ENGINE_PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'";
 
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -31,6 +25,20 @@ button.primary{background:var(--ink);color:var(--on-action);border-color:var(--i
 a{color:inherit;text-underline-offset:4px}
 :focus-visible{outline:2px solid var(--brand);outline-offset:2px}
 @media (max-width:22rem){form{grid-template-columns:1fr}}`;
+
+/**
+ * What every page of ours says of itself to the browser (S23): nobody frames it, nothing is learnt from it, nothing is kept, and
+ * it consists of nothing but what stands in it. `script-src` is empty, and there for the engine, which adds the hash of the one
+ * script it writes: the one that submits a form by itself (`response_mode=form_post`). There is no `form-action`, since that form
+ * goes to the app.
+ */
+export const pageHeaders = {
+  "Content-Security-Policy": `default-src 'none'; script-src; style-src 'sha256-${hash("sha256", STYLE, "base64")}'; base-uri 'none'; frame-ancestors 'none'`,
+  "X-Frame-Options": "DENY",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cache-Control": "no-store",
+} as const;
 
 /**
  * The few pages that the engine itself answers with (an error that must not redirect, the question at sign-out). They are

@@ -1,0 +1,155 @@
+import { hash } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { ask, openQuestion, resume } from "../testing/authorization.ts";
+import { type Prepared, prepare } from "../testing/sign-in.ts";
+import { REDIRECT_URI, startWorld, type World } from "../testing/world.ts";
+import { errorPage } from "./error-page.ts";
+
+/** The pages that the engine's side answers with: what they tell the browser, and what they never contain (S20, S23, S24). */
+let world: World;
+let at: Prepared;
+beforeAll(async () => {
+  world = await startWorld();
+  at = await prepare(world, { isConfidential: true });
+});
+afterAll(() => world.stop());
+
+const evil = "https://evil.example/<script>alert(1)</script>\"'";
+
+/** Every page there is: made by the engine's error handler, by ours before the engine, and by the engine itself. */
+const pages: [string, () => Promise<Response>][] = [
+  ["an unknown client", () => visit({ client_id: newId() })],
+  ["a foreign redirect URI", () => visit({ redirect_uri: evil })],
+  ["a request that is not even read", () => visit({ state: "a\0b" })],
+  ["a question that has run out", () => at.browser.fetch("/oauth/authorize/aaaaaaaaaaaaaaaaaaaaa")],
+  ["form_post with an error", () => visit({ response_mode: "form_post", prompt: "none", scope: "openid email" })],
+  ["the question at sign-out", () => at.browser.fetch("/oauth/logout")],
+  ["signed out", () => at.browser.fetch("/oauth/logout/success")],
+];
+const visit = (parameters: Record<string, string>) => at.browser.fetch(world.authorizeUrl(at.app, { ...pkce, ...parameters }));
+const pkce = { code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" };
+
+const directivesOf = (response: Response) =>
+  Object.fromEntries(
+    (response.headers.get("content-security-policy") ?? "").split(";").map((directive) => {
+      const [name = "", ...values] = directive.trim().split(/\s+/);
+      return [name, values];
+    }),
+  );
+const sha = (text = "") => `'sha256-${hash("sha256", text, "base64")}'`;
+
+describe.each(pages)("%s", (_, load) => {
+  test("S23 cannot be framed, learns nothing of where one came from, and is not kept", async () => {
+    const response = await load();
+    expect(response.headers.get("content-type")).toMatch(/^text\/html/);
+    expect(directivesOf(response)).toMatchObject({
+      "frame-ancestors": ["'none'"],
+      "default-src": ["'none'"],
+      "base-uri": ["'none'"],
+    });
+    expect(response.headers.get("x-frame-options")).toBe("DENY");
+    expect(response.headers.get("referrer-policy")).toBe("no-referrer");
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(response.headers.get("access-control-allow-origin")).toBeNull();
+  });
+
+  test("S24 consists of nothing but itself: no script or picture from anywhere, no style but its own", async () => {
+    const response = await load();
+    const page = await response.text();
+    expect(page).not.toMatch(/<(?:img|link|iframe|object|embed|video|audio|base)\b|\bsrc\s*=|url\(|@import|\son\w+\s*=/i);
+    const policy = directivesOf(response);
+    const scripts = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(([, script]) => sha(script));
+    expect(policy["script-src"]).toEqual(scripts);
+    const styles = [...page.matchAll(/<style>([\s\S]*?)<\/style>/g)].map(([, style]) => sha(style));
+    for (const style of styles) expect(policy["style-src"]).toEqual([style]);
+  });
+
+  test("S20 leads nowhere but to our own first page or sign-in, and to the app only by its registered address", async () => {
+    const page = await (await load()).text();
+    const addresses = [...page.matchAll(/\b(?:href|action)\s*=\s*"([^"]*)"/g)].map(([, address = ""]) => address);
+    const own = [`${world.origin}/`, `${world.origin}/login`, `${world.origin}/oauth/logout/confirm`, REDIRECT_URI];
+    for (const address of addresses) expect(own).toContain(address);
+    expect(page).not.toContain("<script>alert");
+  });
+});
+
+describe("a redirect URI that is not registered", () => {
+  test("S20 the app's owner sees what was received beside what is registered, as text", async () => {
+    const { page } = await ask(at, { redirect_uri: evil });
+    expect(page).toContain("This app cannot receive you");
+    expect(page).toContain("received:\n  https://evil.example/&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;");
+    expect(page).toContain(`registered:\n  ${REDIRECT_URI}`);
+  });
+
+  test("S20 others see neither, but the rule that was broken", async () => {
+    const visitors = [world.browser(), (await prepare(world)).browser];
+    for (const browser of visitors) {
+      const { page } = await ask({ ...at, browser }, { redirect_uri: evil });
+      expect(page).not.toContain("evil.example");
+      expect(page).not.toContain(REDIRECT_URI);
+      expect(page).toContain("invalid_redirect_uri: Percent-encode the characters");
+      const plain = await ask({ ...at, browser }, { redirect_uri: "http://app.example.test/callback" });
+      expect(plain.page).toContain("invalid_redirect_uri: Use https");
+      const other = await ask({ ...at, browser }, { redirect_uri: "https://app.example.test/other" });
+      expect(other.page).toContain("invalid_redirect_uri: redirect_uri did not match");
+    }
+  });
+
+  test("S20 of an organization's app its administrators see it, its other members do not", async () => {
+    const [admin, member] = [await prepare(world), await prepare(world)];
+    const orgId = await world.organization(`o-${newId()}`, { [admin.person.id]: "admin", [member.person.id]: "write" });
+    await db().oAuthApp.update({ where: { id: admin.app.id }, data: { ownerUserId: null, ownerOrgId: orgId } });
+    const seen = async (visitor: Prepared) =>
+      (await ask({ ...visitor, app: admin.app }, { redirect_uri: evil })).page.includes("received:");
+    expect(await seen(admin)).toBe(true);
+    expect(await seen(member)).toBe(false);
+  });
+
+  test("what does not print is shown as such", async () => {
+    const { page } = await ask(at, { redirect_uri: `${REDIRECT_URI}\u202e\u200b` });
+    expect(page).toContain(`received:\n  ${REDIRECT_URI}\ufffd\ufffd\n`);
+  });
+});
+
+test("S23 whatever an error says, it is text: no name of a parameter, of an app or of an error becomes markup", async () => {
+  const hostile = `"><img src=x onerror=alert(1)>`;
+  for (const name of [
+    "client_id",
+    "redirect_uri",
+    "response_type",
+    "scope",
+    "state",
+    "prompt",
+    "response_mode",
+    "login_hint",
+    hostile,
+  ]) {
+    const { page } = await ask({ ...at, browser: world.browser() }, { redirect_uri: "https://evil.example/", [name]: hostile });
+    expect(page).not.toContain("<img");
+  }
+  expect(errorPage({ error: hostile, description: hostile, ownerDetail: hostile })).not.toContain("<img");
+  for (const error of ["constructor", "__proto__", "toString"]) {
+    expect(errorPage({ error })).toContain("<h1>This sign-in link is not right</h1>");
+  }
+});
+
+test("S28 the name of an app is text at sign-out too", async () => {
+  const named = await prepare(world, { name: "<i>Lantern</i>" });
+  await world.signInWith(named.app, named.session, named.browser);
+  const response = await named.browser.fetch(`/oauth/logout?client_id=${named.app.clientId}`);
+  const page = await response.text();
+  expect(page).toContain("&#60;i&#62;Lantern&#60;/i&#62;");
+  expect(page).not.toContain("<i>");
+});
+
+test("a question that has run out says so, whatever became of it", async () => {
+  const question = await openQuestion(at, { prompt: "consent" });
+  const url = await question.allow();
+  await resume(at, url);
+  const { status, page } = await resume(at, url);
+  expect(status).toBe(400);
+  expect(page).toContain("<h1>This sign-in has run out</h1>");
+});
