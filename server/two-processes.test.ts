@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { deleteSecret } from "#core/oauth/apps/delete-secret.ts";
+import { rotateSecret } from "#core/oauth/apps/rotate-secret.ts";
+import { revokeConsent } from "#core/oauth/consents/revoke-consent.ts";
+import { rotateSigningKeys } from "#core/oauth/keys.ts";
+import { authorize, prepare, redemption, signIn } from "#core/oauth/testing/sign-in.ts";
+import { type AnyWorld, worldAt } from "#core/oauth/testing/world.ts";
+import { type ServiceProcess, startProcess } from "./testing/start-process.ts";
+
+/** Two web processes on one database, under one name: what one of them knows, decides or forgets, the other does too. */
+let processes: ServiceProcess[];
+let world: AnyWorld;
+let addresses: string[];
+beforeAll(async () => {
+  const first = await startProcess();
+  const second = await startProcess({ ORIGIN: first.origin });
+  processes = [first, second];
+  addresses = processes.map(({ origin }) => origin);
+  world = worldAt(first.origin);
+});
+afterAll(() => Promise.all(processes.map((each) => each.stop())));
+
+const soon = { timeout: 1000, interval: 10 };
+
+function post(address: string | undefined, path: string, form: Record<string, string>, headers: Record<string, string> = {}) {
+  return fetch(`${address}${path}`, { method: "POST", headers, body: new URLSearchParams(form) });
+}
+
+test("S110 both call themselves by the one name", async () => {
+  for (const address of addresses) {
+    const document = await (await fetch(`${address}/.well-known/openid-configuration`)).json();
+    expect(document).toMatchObject({ issuer: world.origin, token_endpoint: `${world.origin}/oauth/token` });
+  }
+});
+
+test("S44 fifty parallel redemptions of one code, at both, give one token set, which is dead afterwards", async () => {
+  const at = await prepare(world, { isRefreshAllowed: true });
+  const code = redemption(await authorize(at), { client_id: at.app.clientId });
+  const responses = await Promise.all(Array.from({ length: 50 }, (_, index) => post(addresses[index % 2], "/oauth/token", code)));
+  const bodies = await Promise.all(responses.map((response) => response.json()));
+  const issued = bodies.filter((body) => body.access_token);
+  expect(issued).toHaveLength(1);
+  expect(bodies.filter((body) => body.error === "invalid_grant")).toHaveLength(49);
+  expect(await db().oAuthArtifact.count({ where: { clientId: at.app.clientId, model: "AccessToken" } })).toBe(1);
+  for (const address of addresses) {
+    const answer = await fetch(`${address}/oauth/userinfo`, { headers: { authorization: `Bearer ${issued[0].access_token}` } });
+    expect(answer.status).toBe(401);
+  }
+  const replays = await db().auditEvent.count({ where: { clientId: at.app.clientId, type: "oauth_token.replay_detected" } });
+  expect(replays).toBe(1);
+});
+
+test("S47 of twenty parallel refreshes at both one succeeds, and the family lives", async () => {
+  const at = await signIn(world, { isRefreshAllowed: true });
+  const form = { grant_type: "refresh_token", refresh_token: at.tokens.refresh_token, client_id: at.app.clientId };
+  const responses = await Promise.all(Array.from({ length: 20 }, (_, index) => post(addresses[index % 2], "/oauth/token", form)));
+  const succeeded = responses.filter(({ status }) => status === 200);
+  expect(succeeded).toHaveLength(1);
+  const { access_token } = await (succeeded[0] as Response).json();
+  expect((await world.userinfo(access_token)).status).toBe(200);
+});
+
+test("S52 a secret that is changed elsewhere is refused by both within a second, and the new one works", async () => {
+  const { app } = await prepare(world, { isConfidential: true });
+  const accepts = async (secret: string | undefined) =>
+    Promise.all(
+      addresses.map(async (address) => {
+        const headers = { authorization: world.basic(app.clientId, secret ?? "") };
+        return (await post(address, "/oauth/introspect", { token: "x" }, headers)).status === 200;
+      }),
+    );
+  expect(await accepts(app.secret)).toEqual([true, true]);
+  const { secret } = await rotateSecret(operatorCommand, app.id, {}, noOrigin);
+  await expect.poll(() => accepts(app.secret), soon).toEqual([false, false]);
+  expect(await accepts(secret)).toEqual([true, true]);
+  await deleteSecret(operatorCommand, app.id, noOrigin);
+  await expect.poll(() => accepts(secret), soon).toEqual([false, false]);
+});
+
+test("S114 a consent that is revoked elsewhere is dead for both with the next call", async () => {
+  const at = await signIn(world);
+  const consent = await db().oAuthConsent.findFirstOrThrow({ where: { clientId: at.app.clientId } });
+  const statuses = () =>
+    Promise.all(
+      addresses.flatMap((address) =>
+        ["/oauth/userinfo", "/api/whoami-v2"].map(
+          async (path) =>
+            (await fetch(address + path, { headers: { authorization: `Bearer ${at.tokens.access_token}` } })).status,
+        ),
+      ),
+    );
+  expect(await statuses()).toEqual([200, 200, 200, 200]);
+  await revokeConsent(at.session, consent.id, noOrigin);
+  expect(await statuses()).toEqual([401, 401, 401, 401]);
+});
+
+test("S107 a rotation of the signing keys reaches both, and a sign-in may begin at one and end at the other", async () => {
+  const { kids } = await rotateSigningKeys();
+  for (const address of addresses) {
+    const publishedAt = async () =>
+      (await (await fetch(`${address}/oauth/jwks`)).json()).keys.map(({ kid }: { kid: string }) => kid);
+    await expect.poll(publishedAt, soon).toEqual(expect.arrayContaining(kids));
+  }
+  const at = await prepare(world);
+  const code = redemption(await authorize(at), { client_id: at.app.clientId });
+  expect((await post(addresses[1], "/oauth/token", code)).status).toBe(200);
+});
