@@ -42,7 +42,7 @@ export async function Home({ user }: Readonly<{ user: SiteSession["user"] }>) {
             <Link
               prefetch={false}
               href={href}
-              className="group flex h-full flex-col rounded-card border border-line bg-surface p-5 transition-colors hover:border-edge"
+              className="group flex h-full flex-col rounded-card border border-line bg-surface p-5 motion-safe:transition-colors hover:border-edge"
             >
               <Icon className="size-5 text-brand" aria-hidden="true" />
               <span className="mt-3 flex items-center justify-between font-semibold">

@@ -29,7 +29,7 @@ export type ButtonLook = Readonly<{
 /** The look of a button, for what is not a `<button>`: a link, a `<summary>`. */
 export function buttonClass({ variant = "secondary", size = "medium", isWide }: ButtonLook, className?: string): string {
   return classNames(
-    "inline-flex select-none items-center justify-center whitespace-nowrap rounded-control border font-medium transition-colors",
+    "inline-flex select-none items-center justify-center whitespace-nowrap rounded-control border font-medium motion-safe:transition-colors",
     "disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-progress",
     variants[variant],
     sizes[size],

@@ -25,7 +25,7 @@ export async function ThemeSwitch() {
             title={label}
             aria-pressed={theme === chosen}
             className={classNames(
-              "grid size-7 place-items-center rounded-control transition-colors hover:text-ink",
+              "grid size-7 place-items-center rounded-control motion-safe:transition-colors hover:text-ink",
               theme === chosen ? "bg-sunken text-ink" : "text-muted",
             )}
           >
