@@ -1,3 +1,4 @@
+import type { Locator, Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
@@ -13,3 +14,38 @@ test.describe("accessible in both themes, on a telephone and on a desk", () => {
     });
   }
 });
+
+test("the permissions modal is answered by keyboard alone", async ({ page, member, sampleSite, signInPage, modal }) => {
+  const [north] = member.organizations;
+  const site = sampleSite("server side");
+  await site.open();
+  await site.signInButton.click();
+  await signInPage.signIn(member);
+  await modal.expectShownFor(site.name);
+
+  const email = modal.scope("email");
+  const organization = modal.organization(north.fullName);
+  const stops = [page.getByRole("link", { name: "Switch account" }), email, modal.scope("read-repos"), organization];
+  for (const stop of [...stops, modal.cancelButton, modal.authorizeButton]) {
+    await tabTo(page, stop);
+    await expectFocusToShow(stop);
+    if (stop === email || stop === organization) await page.keyboard.press("Space");
+  }
+  await page.keyboard.press("Enter");
+  await site.expectScopes(["openid", "profile", "read-repos"]);
+  await site.expectProfile("Organizations", `${north.fullName} admin`);
+});
+
+/** Presses Tab until `goal` has the focus; what lies before the goals already reached is not come back to. */
+async function tabTo(page: Page, goal: Locator): Promise<void> {
+  for (let presses = 0; presses < 15; presses++) {
+    await page.keyboard.press("Tab");
+    if (await goal.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error(`Tab does not reach ${goal}.`);
+}
+
+async function expectFocusToShow(focused: Locator): Promise<void> {
+  const width = await focused.evaluate((element) => Number.parseFloat(getComputedStyle(element).outlineWidth));
+  expect(width, `outline of ${focused} in focus`).toBeGreaterThanOrEqual(2);
+}

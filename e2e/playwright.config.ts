@@ -10,6 +10,7 @@ export default defineConfig({
   reporter: [["list"]],
   // One Postgres, one web process and Chromium share the machine with the specs.
   workers: 2,
+  fullyParallel: true,
   timeout: 60_000,
   expect: { timeout: 10_000 },
   forbidOnly: Boolean(process.env.CI),
