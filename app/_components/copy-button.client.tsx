@@ -8,14 +8,12 @@ export type CopyButtonProps = Readonly<{
   value: string;
   /** What is copied, for the button's name: "Copy client ID". */
   label: string;
-  /** Shows the word beside the icon. */
-  hasText?: boolean;
 }>;
 
 const SHOWN_MS = 2_000;
 
 /** Copies a value. Without JavaScript it is hidden: the value itself can be selected. */
-export function CopyButton({ value, label, hasText }: CopyButtonProps) {
+export function CopyButton({ value, label }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
@@ -35,10 +33,9 @@ export function CopyButton({ value, label, hasText }: CopyButtonProps) {
         onClick={copy}
         aria-label={`Copy ${label}`}
         title={`Copy ${label}`}
-        className={buttonClass({ variant: hasText ? "secondary" : "quiet", size: hasText ? "small" : "icon" }, "noscript:hidden")}
+        className={buttonClass({ variant: "quiet", size: "icon" }, "noscript:hidden")}
       >
         <Icon className="size-4" aria-hidden="true" />
-        {hasText && (isCopied ? "Copied" : "Copy")}
       </button>
       <span role="status" className="sr-only">
         {isCopied ? "Copied" : ""}

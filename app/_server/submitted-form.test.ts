@@ -19,20 +19,7 @@ test("text is read without the spaces around it, a password with them", () => {
 
 test("what was not sent reads as empty, and as not ticked", () => {
   const form = formOf([]);
-  expect([form.text("name"), form.optional("name"), form.all("scope"), form.lines("uris"), form.isTicked("ok")]).toEqual([
-    "",
-    null,
-    [],
-    [],
-    false,
-  ]);
-});
-
-test("lines of a text area come without blank ones, whatever the browser ends them with", () => {
-  expect(formOf([["uris", " https://a.example\r\n\r\n\thttps://b.example\n"]]).lines("uris")).toEqual([
-    "https://a.example",
-    "https://b.example",
-  ]);
+  expect([form.text("name"), form.optional("name"), form.all("scope"), form.isTicked("ok")]).toEqual(["", null, [], false]);
 });
 
 test("a file that was not chosen is no file", async () => {

@@ -39,14 +39,6 @@ export class SubmittedForm {
     return this.#data.getAll(name).filter((value) => typeof value === "string");
   }
 
-  /** The lines of a text area that are not blank. */
-  lines(name: string): string[] {
-    return this.text(name)
-      .split("\n")
-      .map((line) => line.trim())
-      .filter(Boolean);
-  }
-
   /** Whether a checkbox without a value of its own was ticked. */
   isTicked(name: string): boolean {
     return this.#data.has(name);
