@@ -6,6 +6,7 @@ import { CANNOT_START } from "#core/instance/exit-codes.ts";
 import { stopWhenTold } from "#core/instance/stop-when-told.ts";
 import { log } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
+import { flushUsage } from "#core/oauth/usage.ts";
 import type { Door } from "./server/dispatch.ts";
 import { finishRequests } from "./server/finish-requests.ts";
 import { handleRequest } from "./server/handle-request.ts";
@@ -37,5 +38,6 @@ stopWhenTold(async () => {
   await finishRequests(server);
   await app.close();
   await stopListening();
+  await flushUsage();
   await closeConnections();
 });

@@ -16,7 +16,7 @@ import { isSiteSessionOf } from "./site-session.ts";
 
 /**
  * A refresh token replayed within this time is taken for a client that sent its request twice, or two tabs that refreshed at
- * once: it is refused, and the family lives. Later it is taken for theft, and the family ends (S47; docs/decisions/020).
+ * once: it is refused, and the family lives. Later it is taken for theft, and the family ends (S47; docs/decisions/005).
  */
 export const BENIGN_REPLAY_SECONDS = 10;
 

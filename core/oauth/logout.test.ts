@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { db, pool } from "#core/db.ts";
+import { rotateSigningKeys } from "./keys.ts";
 import type { Browser } from "./testing/browser.ts";
 import { refresh, type SignIn, signIn } from "./testing/sign-in.ts";
 import { startWorld, type World } from "./testing/world.ts";
@@ -177,6 +179,33 @@ describe("S108 id_token_hint", () => {
     const question = await ask(at.browser, { id_token_hint: forge(at.tokens.id_token), post_logout_redirect_uri: RETURN });
     expect(question.status).toBe(400);
     expect(await isSignedIn(at)).toBe(true);
+  });
+
+  test.each(["RS256", "ES256"])("that a key signed (%s) which was withdrawn since is still one", async (idTokenAlg) => {
+    const at = await signIn(world, { postLogoutRedirectUris: [RETURN] });
+    await db().oAuthApp.update({ where: { id: at.app.id }, data: { idTokenAlg } });
+    await pool().query("SELECT pg_notify('oauth_app', $1)", [at.app.clientId]);
+    const algOf = async () => {
+      const { tokens } = await world.signInWith(at.app, at.session, at.browser);
+      const [head = ""] = tokens.id_token?.split(".") ?? [];
+      return { jwt: tokens.id_token ?? "", ...JSON.parse(Buffer.from(head, "base64url").toString()) };
+    };
+    await expect.poll(async () => (await algOf()).alg, { timeout: 2000 }).toBe(idTokenAlg);
+    const { jwt, kid } = await algOf();
+    await rotateSigningKeys({ isImmediate: true });
+    const kids = async () =>
+      (await (await fetch(`${world.origin}/oauth/jwks`)).json()).keys.map((key: { kid: string }) => key.kid);
+    await expect.poll(kids, { timeout: 2000 }).not.toContain(kid);
+
+    const question = await ask(at.browser, { id_token_hint: jwt, post_logout_redirect_uri: RETURN });
+    expect(question.status).toBe(200);
+    expect((await question.signOut()).headers.get("location")).toBe(RETURN);
+    const tampered = await ask(at.browser, { id_token_hint: `${jwt.slice(0, -8)}AAAAAAAA` });
+    expect(tampered.status).toBe(400);
+    const [other] = [await signInWithLogout()];
+    const [head, , signature] = jwt.split(".");
+    const moved = [head, other.tokens.id_token.split(".")[1], signature].join(".");
+    expect((await ask(at.browser, { id_token_hint: moved })).status).toBe(400);
   });
 
   test("that does not fit client_id: 400", async () => {

@@ -6,9 +6,9 @@ export const keysRotate = command({
   summary: "Makes new keys for signing ID tokens. The old ones stay published until all they signed has expired.",
   notes: [
     `The new keys are published at once and sign from ${PUBLISH_AHEAD_SECONDS / 60} minutes later, when everybody has fetched them. After a leak,`,
-    "--now signs with them at once.",
+    "--now signs with them at once and withdraws the old ones.",
   ],
-  options: { now: { help: "sign with the new keys at once" } },
+  options: { now: { help: "sign with the new keys at once and withdraw the old ones" } },
   async run({ now }) {
     const { kids, activeAt } = await rotateSigningKeys({ isImmediate: now });
     return {
