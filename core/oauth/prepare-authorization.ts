@@ -30,7 +30,7 @@ function refuseForeignChallenge({ oidc }: KoaContextWithOIDC): void {
   throw new errors.InvalidRequest("code_challenge must be a SHA-256 hash in base64url, 43 characters long");
 }
 
-/** Settles which scopes are asked for (S17; docs/decisions/011). */
+/** Settles which scopes are asked for (S17; docs/decisions/012). */
 function completeScope(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
   if (!params) return;

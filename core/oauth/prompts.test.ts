@@ -254,7 +254,7 @@ describe("prompt=consent", () => {
   });
 });
 
-test("prompt=select_account shows the page that names the account and offers another (docs/decisions/012)", async () => {
+test("prompt=select_account shows the page that names the account and offers another (docs/decisions/013)", async () => {
   await signInWith();
   const question = await openQuestion(at, { prompt: "select_account" });
   expect(question.request.alreadyGranted.map(({ scope }) => scope)).toEqual(["openid", "profile"]);

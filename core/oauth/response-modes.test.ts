@@ -3,7 +3,7 @@ import { ask, openQuestion, resume } from "./testing/authorization.ts";
 import { type Prepared, prepare } from "./testing/sign-in.ts";
 import { REDIRECT_URI, startWorld, type World } from "./testing/world.ts";
 
-/** How the answer travels to the app (OAuth 2.0 Multiple Response Types, Form Post; docs/decisions/013). */
+/** How the answer travels to the app (OAuth 2.0 Multiple Response Types, Form Post; docs/decisions/014). */
 let world: World;
 let at: Prepared;
 beforeAll(async () => {

@@ -19,7 +19,7 @@ export type ConsentAnswer = {
 
 /**
  * The answer together with the ones before it: a scope that was not asked about stays as it was answered earlier, while the
- * page shows every organization and so speaks for all of them (docs/decisions/010).
+ * page shows every organization and so speaks for all of them (docs/decisions/011).
  */
 export function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, standing: Choice | undefined): Choice {
   const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
