@@ -49,6 +49,49 @@ describe("the service", { timeout: 90_000 }, () => {
     for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
   });
 
+  it("logs one line for each request, with its id and without its query", async () => {
+    const service = await startService();
+    const answer = await fetch(`${service.origin}/login?next=%2Fsettings`);
+    const requestId = answer.headers.get("x-request-id");
+    await answer.text();
+    const line = await vi.waitFor(() => {
+      const lines = service
+        .output()
+        .split("\n")
+        .filter((each) => each.includes(`"requestId":"${requestId}"`));
+      expect(lines).toHaveLength(1);
+      return JSON.parse(lines[0] ?? "");
+    }, SOON);
+    expect(line).toMatchObject({ method: "GET", path: "/login", status: 200, msg: "request" });
+    expect(line.ip).toMatch(/^(127\.0\.0\.1|::1)$/);
+    expect(service.output()).not.toContain("next=");
+  });
+
+  it("reads no more of a form than it takes, however it is sent, and answers every method", async () => {
+    const service = await startService();
+    let sent = 0;
+    const flood = new ReadableStream({
+      pull(controller) {
+        sent += 65_536;
+        if (sent > 64 * 1024 * 1024) controller.close();
+        else controller.enqueue(new Uint8Array(65_536));
+      },
+    });
+    const answer = await fetch(`${service.origin}/login`, {
+      method: "POST",
+      body: flood,
+      duplex: "half",
+      headers: { "content-type": "multipart/form-data; boundary=x", "next-action": "60ddad97b48f1cd4532cdbcff658ac48720246feb0" },
+    } as RequestInit).catch(() => undefined);
+    if (answer) expect(answer.status).toBeLessThan(500);
+    expect(await statusOf(service, "/healthz")).toBe(200);
+    for (const method of ["PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "PROPFIND"])
+      for (const path of ["/login", "/", "/nothing", "/oauth/token", "/api/whoami-v2", "/images/x"]) {
+        const { status } = await fetch(service.origin + path, { method, redirect: "manual" });
+        expect([method, path, status < 500]).toEqual([method, path, true]);
+      }
+  });
+
   it("S122 recovers from SIGKILL of the web process, the worker and the database", async () => {
     const service = await startService();
     for (const what of ["server.ts", "worker/index.ts", "database"] as const) {

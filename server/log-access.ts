@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { log } from "#core/log.ts";
+import { log, requestContext } from "#core/log.ts";
 
 /** One line for each request, without its query. Files that never change are only of interest when debugging. */
 export function logAccess(
@@ -8,8 +8,10 @@ export function logAccess(
   { pathname, ip }: { pathname: string; ip: string | null },
 ): void {
   const startedAt = performance.now();
+  const requestId = requestContext.getStore()?.requestId;
   res.once("close", () => {
     const line = {
+      requestId, // by then the request is over
       method: req.method,
       path: withoutSecrets(pathname),
       status: res.statusCode,

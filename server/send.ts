@@ -19,6 +19,8 @@ export function sendFailure(req: IncomingMessage, res: ServerResponse, { status,
     return;
   }
   if (status === 503) res.setHeader("Retry-After", RETRY_AFTER_SECONDS);
+  // What is left of a body that nobody wants is not waited for.
+  if (!req.complete) res.setHeader("Connection", "close");
   if (!req.headers.accept?.includes("text/html")) {
     sendJson(res, status, { error, error_description: description });
     return;

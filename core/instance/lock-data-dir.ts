@@ -37,7 +37,7 @@ export async function lockDataDir(dataDir: string, holder: Holder): Promise<Data
 function tryLock(dataDir: string, holder: Holder): DataDirLock | undefined {
   const file = new DatabaseSync(join(dataDir, "lock"));
   try {
-    file.exec("pragma journal_mode = off; begin exclusive");
+    file.exec("pragma journal_mode = memory; begin exclusive");
   } catch (error) {
     file.close();
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
