@@ -1,0 +1,191 @@
+import type { APIRequestContext, Page } from "@playwright/test";
+import { expect, test } from "./fixtures.ts";
+import { admin } from "./support/admin.ts";
+import type { Person } from "./support/sign-in-page.ts";
+import { SignInPage } from "./support/sign-in-page.ts";
+
+async function open(page: Page, path: string, person: Person): Promise<void> {
+  await page.goto(path);
+  await new SignInPage(page).signIn(person);
+  await page.waitForURL((url) => url.pathname === path);
+}
+
+const redirectUris = (page: Page) => page.getByRole("textbox", { name: "Redirect URIs" });
+
+async function fillNewApp(page: Page, name: string, uris: string): Promise<void> {
+  await page.getByLabel("Name", { exact: true }).fill(name);
+  await redirectUris(page).fill(uris);
+}
+
+/** The client ID, and the secret while it is shown. */
+async function credentials(page: Page): Promise<{ clientId: string; secret: string }> {
+  const codes = await page.locator("main code").allTextContents();
+  return {
+    clientId: codes.find((code) => /^[0-9a-f-]{36}$/.test(code)) ?? "",
+    secret: codes.find((code) => code.startsWith("kh_secret_")) ?? "",
+  };
+}
+
+/** Whether the service takes these credentials; introspection asks for nothing else first. */
+async function areAccepted(
+  request: APIRequestContext,
+  { clientId, secret }: { clientId: string; secret: string },
+): Promise<boolean> {
+  const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`;
+  const answer = await request.post("/oauth/introspect", { headers: { authorization }, form: { token: "unknown" } });
+  expect([200, 401]).toContain(answer.status());
+  return answer.status() === 200;
+}
+
+for (const hasScripts of [true, false]) {
+  test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
+    test.use({ javaScriptEnabled: hasScripts });
+
+    test("an app is made, its secret is rotated and deleted, and the service goes along at once (S52)", async ({
+      page,
+      person,
+      request,
+    }) => {
+      await open(page, "/settings/applications", person);
+      await expect(page.getByText("No apps yet")).toBeVisible();
+      await page.getByRole("link", { name: "New app" }).click();
+
+      await fillNewApp(page, "Paper Lantern", "http://app.example.com/cb\nhttps://app.example.com/cb");
+      await page.getByLabel("Confidential").check();
+      await page.getByLabel("Read your repositories, private ones too").check();
+      await page.getByRole("button", { name: "Create app" }).click();
+      await expect(redirectUris(page)).toHaveAccessibleDescription(/Use https|cannot be used/);
+      await expect(page.getByLabel("Confidential")).toBeChecked();
+      await expect(page.getByLabel("Read your repositories, private ones too")).toBeChecked();
+
+      await redirectUris(page).fill("https://app.example.com/cb");
+      await page.getByRole("button", { name: "Create app" }).click();
+      await expect(page.getByRole("heading", { name: "Paper Lantern is ready" })).toBeVisible();
+      const first = await credentials(page);
+      expect(await areAccepted(request, first)).toBe(true);
+
+      await page.getByRole("link", { name: "Go to the app" }).click();
+      await expect(page.getByRole("heading", { level: 1 })).toContainText("Paper Lantern");
+      expect(await page.content()).not.toContain(first.secret);
+
+      await page.getByText("Rotate secret", { exact: true }).click();
+      await page.getByLabel("The old secret works").selectOption({ label: "for another hour" });
+      await page.getByRole("button", { name: "Make a new secret" }).click();
+      await expect(page.getByText("Copy it now")).toBeVisible();
+      const second = await credentials(page);
+      expect(second.secret).not.toBe(first.secret);
+      expect(await Promise.all([first, second].map((each) => areAccepted(request, each)))).toEqual([true, true]);
+
+      await page.getByText("Rotate secret", { exact: true }).click();
+      await page.getByRole("button", { name: "Make a new secret" }).click();
+      await expect(page.getByText(second.secret)).toHaveCount(0);
+      const third = await credentials(page);
+      expect(await Promise.all([first, second, third].map((each) => areAccepted(request, each)))).toEqual([false, false, true]);
+
+      await page.getByText("Delete secret", { exact: true }).click();
+      await page.getByRole("button", { name: "Delete the secret" }).click();
+      await expect(page.getByText("works as a public app from now on")).toBeVisible();
+      await expect(page.getByText("Public", { exact: true })).toBeVisible();
+      expect(await areAccepted(request, third)).toBe(false);
+    });
+
+    test("an app is changed, and deleting it asks for its name", async ({ page, person }) => {
+      await open(page, "/settings/applications/new", person);
+      await fillNewApp(page, "Kite", "com.example.kite:/cb");
+      await page.getByRole("button", { name: "Create app" }).click();
+      await expect(page.getByText("The app is ready")).toBeVisible();
+
+      const addresses = page.getByRole("form", { name: "Addresses" });
+      await redirectUris(page).fill("com.example.kite:/cb\nhttp://localhost/cb");
+      await addresses.getByRole("button", { name: "Save" }).click();
+      await expect(addresses.getByText("Saved.")).toBeVisible();
+
+      const permissions = page.getByRole("form", { name: "Permissions and tokens" });
+      await permissions.getByLabel("See your e-mail address").check();
+      await expect(permissions.getByLabel("Require PKCE")).toBeDisabled();
+      await permissions.getByRole("button", { name: "Save" }).click();
+      await expect(permissions.getByText("Saved.")).toBeVisible();
+
+      await page.reload();
+      await expect(redirectUris(page)).toHaveValue("com.example.kite:/cb\nhttp://localhost/cb");
+      await expect(permissions.getByLabel("See your e-mail address")).toBeChecked();
+
+      await page.getByText("Delete app", { exact: true }).click();
+      await page.getByRole("button", { name: "Delete Kite" }).click();
+      await expect(page.getByLabel("Type Kite to confirm")).toHaveAccessibleDescription("Type Kite to confirm.");
+      await page.getByLabel("Type Kite to confirm").fill("Kite");
+      await page.getByRole("button", { name: "Delete Kite" }).click();
+      await expect(page.getByText("The app is deleted")).toBeVisible();
+      await expect(page.getByText("No apps yet")).toBeVisible();
+    });
+
+    test("an access token is made, works, and is refused once it is revoked", async ({ page, person, request }) => {
+      await open(page, "/settings/tokens", person);
+      await page.getByRole("link", { name: "New token" }).click();
+      await page.getByLabel("Name", { exact: true }).fill("laptop");
+      await page.getByRole("button", { name: "Make token" }).click();
+      await expect(page.getByRole("alert").getByText("Choose at least one scope.")).toBeVisible();
+      await page.getByLabel("Read your repositories, private ones too").check();
+      await page.getByRole("button", { name: "Make token" }).click();
+      const token = await page.locator("main code", { hasText: /^kh_/ }).textContent();
+      const whoami = () => request.get("/api/whoami-v2", { headers: { authorization: `Bearer ${token}` } });
+      expect((await whoami()).status()).toBe(200);
+
+      await page.getByRole("link", { name: "Done" }).click();
+      await expect(page.getByText("last used just now")).toBeVisible();
+      expect(await page.content()).not.toContain(token);
+      await page.getByText("Revoke", { exact: true }).click();
+      await page.getByRole("button", { name: "Revoke laptop" }).click();
+      await expect(page.getByText("No tokens yet")).toBeVisible();
+      expect((await whoami()).status()).toBe(401);
+    });
+  });
+}
+
+test("an address is judged when the person leaves the field, and forgiven as soon as it is right", async ({ page, person }) => {
+  await open(page, "/settings/applications/new", person);
+  await redirectUris(page).pressSequentially("http://app.example.com");
+  await expect(page.getByText("cannot be used")).toHaveCount(0);
+  await page.getByLabel("After signing out").focus();
+  await expect(redirectUris(page)).toHaveAttribute("aria-invalid", "true");
+  await expect(page.getByText("Use https")).toBeVisible();
+  await redirectUris(page).fill("https://app.example.com");
+  await expect(page.getByText("Use https")).toHaveCount(0);
+  await expect(redirectUris(page)).not.toHaveAttribute("aria-invalid", "true");
+});
+
+test("an organization's apps are its administrators' alone, and answer others like unknown ones (S136)", async ({
+  page,
+  member,
+  demo,
+}) => {
+  const [own, other] = member.organizations;
+  await open(page, "/settings/applications", member);
+  await page.goto(`/organizations/${own.name}/settings/applications`);
+  await page.getByRole("link", { name: "New app" }).click();
+  await fillNewApp(page, "Tide tables", "https://tides.example/cb");
+  await page.getByRole("button", { name: "Create app" }).click();
+  await expect(page.getByText(`Owned by ${own.fullName}`)).toBeVisible();
+
+  const app = [
+    "app",
+    "create",
+    "--org",
+    other.name,
+    "--name",
+    "Foreign",
+    "--scopes",
+    "openid",
+    "--redirect-uri",
+    "https://x.example/",
+  ];
+  const { id } = await admin(demo, ...app);
+  const foreign = [
+    `/organizations/${other.name}/settings/applications`,
+    `/organizations/${other.name}/settings/applications/new`,
+    `/organizations/${other.name}/settings/applications/${id}`,
+    `/settings/applications/${id}`,
+    "/settings/applications/0123456789abcdef01234567",
+  ];
+  for (const path of foreign) expect((await page.goto(path))?.status(), path).toBe(404);
+});
