@@ -44,7 +44,8 @@ function selectArtifact(where: string, organizations: string): string {
 
 const BY_ID = selectArtifact("a.id_hash = $2", "NULL");
 const BY_ID_WITH_ORGANIZATIONS = selectArtifact("a.id_hash = $2", ORGANIZATIONS);
-const BY_UID = selectArtifact("a.uid = $2", "NULL");
+// Two tabs that began at once have left two engine sessions with one uid (site-session.ts): the one that lasts counts.
+const BY_UID = `${selectArtifact("a.uid = $2", "NULL")} ORDER BY a.expires_at DESC LIMIT 1`;
 const BY_USER_CODE = selectArtifact("a.user_code = $2", "NULL");
 
 function remember(row: ArtifactRow): void {

@@ -57,9 +57,10 @@ function subjectOf(idToken: unknown): unknown {
 }
 
 /**
- * The same authorization request anew, for the person who has signed in since it began. That sign-in is what `prompt=login`
- * and `prompt=select_account` asked for, so they are left out, or it would be asked for without end. `max_age` takes the place of the first:
- * the engine then holds the sign-in to be as recent as the request, and puts `auth_time` into the ID token as the app expects.
+ * The same authorization request anew, for the person who has signed in since it began. That sign-in is what `prompt=login` and
+ * `prompt=select_account` ask for; they are left out, or they would be asked for without end. `max_age` takes the place of the
+ * first: the engine then holds the sign-in to be as recent as the request, and puts `auth_time` into the ID token as the app
+ * expects (docs/decisions/013).
  */
 function restartUrl({ params }: Interaction, session: SiteSession, startedAt: Date): string {
   const parameters = new URLSearchParams();

@@ -16,7 +16,7 @@ export type InteractionCookies = {
   uid: string;
 };
 
-export type Interaction = EngineInteraction & { iat?: number };
+export type Interaction = EngineInteraction;
 
 /** What the engine's public interaction functions read of a request; they answer nothing, so the response only takes notes. */
 function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResponse] {
@@ -50,7 +50,7 @@ export async function findAnsweredUrl(at: InteractionCookies): Promise<string | 
 async function findInteraction(at: InteractionCookies): Promise<Interaction | undefined> {
   const provider = await currentProvider();
   try {
-    const interaction = (await provider.interactionDetails(...shim(at))) as Interaction;
+    const interaction = await provider.interactionDetails(...shim(at));
     return interaction.uid === at.uid ? interaction : undefined;
   } catch (error) {
     if (error instanceof errors.SessionNotFound) return undefined;
