@@ -1,0 +1,70 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { KoaContextWithOIDC } from "oidc-provider";
+import { challengeFor, FAILED_AUTHENTICATION } from "./client-authentication.ts";
+import { countFailure } from "./failure-throttle.ts";
+import { KEYS_CACHED_SECONDS } from "./keys.ts";
+import { errorPage } from "./pages/error-page.ts";
+import { isClientEndpoint, isPublicDocument, protocolRoutes } from "./protocol-routes.ts";
+
+type ErrorBody = { error?: string; error_description?: string };
+
+// Longer than reading an unknown client takes, so that the time does not tell it from a wrong secret (S41).
+const FAILED_AUTHENTICATION_MS = 25;
+
+/** The engine's answers, made to fit our contract where they differ from it. */
+export async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
+  await next();
+  if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
+  // In the spelling of the brief and the public hub (§2.4); RFC 6750 §4 compares it without case.
+  if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
+  if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
+  if (isClientEndpoint(ctx.path)) {
+    ctx.set("Cache-Control", "no-store");
+    if (isErrorBody(ctx.body)) await mendClientError(ctx, ctx.body, startedAt);
+  }
+  if (isErrorBody(ctx.body) && ctx.body.error_description) {
+    ctx.body = { ...ctx.body, error_description: printable(ctx.body.error_description) };
+  }
+}
+
+function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
+  const [error, description] = ["temporarily_unavailable", "the service cannot reach its database"];
+  if (typeof ctx.body === "string") ctx.body = errorPage({ error, description });
+  else ctx.body = { error, error_description: description };
+  ctx.status = 503;
+  ctx.set("Retry-After", "2");
+}
+
+/** Errors of the endpoints where clients authenticate, as RFC 6749 §5.2 has them where the engine differs. */
+async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, startedAt: number): Promise<void> {
+  if (body.error === "invalid_client" || body.error === "invalid_grant") countFailure(ctx.res);
+  if (body.error === "invalid_client") {
+    // S41: an unknown client and a wrong secret read the same.
+    ctx.status = 401;
+    ctx.remove("WWW-Authenticate");
+    ctx.set(challengeFor(ctx.res));
+    ctx.body = { error: body.error, error_description: FAILED_AUTHENTICATION };
+    await sleep(Math.max(1, FAILED_AUTHENTICATION_MS - (performance.now() - startedAt)));
+  } else if (body.error_description === "requested grant type is not allowed for this client") {
+    // RFC 6749 §5.2 has a code for it, which the engine does not use (S42).
+    ctx.body = { ...body, error: "unauthorized_client" };
+  } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
+    // An ID token, say. RFC 7662 §2.2 has one answer for whatever is not an active token here (S104).
+    ctx.status = 200;
+    ctx.body = { active: false };
+  }
+}
+
+/** RFC 6749 §5.2: error_description is printable ASCII without " and \ (S38). */
+function printable(text: string): string {
+  return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
+}
+
+function isTokenBody(body: unknown): body is { token_type: string } {
+  return typeof body === "object" && body !== null && "token_type" in body && "access_token" in body;
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  return typeof body === "object" && body !== null && "error" in body;
+}
