@@ -230,6 +230,15 @@ describe("another account signs in while a request waits", () => {
   });
 });
 
+test("S34 a request without openid starts over too, though it cannot carry max_age", async () => {
+  const asked = await ask(at, { prompt: "login", scope: "email" });
+  await signInAgain(await world.user(`o-${at.person.username}`.slice(0, 30)));
+  const step = await loginStep(at, asked, at.session);
+  if (step.step !== "restart") throw new Error(step.step);
+  const question = await openInteraction(at, await resume(at, step.url));
+  expect(await resume(at, await question.allow())).toMatchObject(passes);
+});
+
 describe("prompt=consent", () => {
   test("asks again, everything, with the earlier answers ticked", async () => {
     const all = { scope: "openid profile email" };

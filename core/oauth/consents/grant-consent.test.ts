@@ -42,6 +42,18 @@ describe("S25 whose answer it is", () => {
     expect(await db().oAuthGrant.count({ where: { clientId: at.app.clientId } })).toBe(1);
   });
 
+  test("S25 a button pressed twice at once counts once: one consent, one code, and nobody is stranded", async () => {
+    const question = await openQuestion(at);
+    const pressed = await Promise.allSettled([question.allow(), question.allow(), question.allow()]);
+    const taken = pressed.filter((each) => each.status === "fulfilled").map(({ value }) => value);
+    expect(taken.length).toBeGreaterThan(0);
+    for (const each of pressed) if (each.status === "rejected") expect(each.reason).toMatchObject({ code: "gone" });
+    expect(await liveConsents()).toHaveLength(1);
+    expect(await resume(at, taken[0] as string)).toMatchObject(passes);
+    expect(await resume(at, taken[0] as string)).toMatchObject({ status: 400, location: undefined });
+    expect(await db().oAuthArtifact.count({ where: { model: "AuthorizationCode", clientId: at.app.clientId } })).toBe(1);
+  });
+
   test("S25 an answer from another browser, with the right address but not its cookie, is refused", async () => {
     const question = await openQuestion(at);
     const other = world.browser();
