@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { expect, test } from "./fixtures.ts";
 import { ConnectedApps } from "./support/connected-apps.ts";
+import { readLinkTo } from "./support/outbox.ts";
 import type { SiteKind } from "./support/sample-site.ts";
 import { withoutScriptsAt } from "./support/without-scripts.ts";
 
@@ -25,6 +27,7 @@ for (const kind of kinds) {
         const site = sampleSite(kind);
 
         await site.open();
+        await site.expectSignedOut();
         await site.signInButton.click();
         await signInPage.expectShown();
         await signInPage.signIn(member);
@@ -85,6 +88,26 @@ for (const kind of kinds) {
       await signInPage.signIn(person);
       await modal.authorize();
       await site.expectSignedIn(person.fullName);
+    });
+
+    test("somebody without an account makes one on the way", async ({ page, demo, sampleSite, signInPage, modal }) => {
+      const username = `n${randomBytes(5).toString("hex")}`;
+      const newcomer = { username, email: `${username}@example.test`, password: randomBytes(12).toString("hex") };
+      const site = sampleSite(kind);
+      await site.open();
+      await site.signInButton.click();
+      await page.getByRole("link", { name: "Create an account" }).click();
+      await page.getByLabel("Username", { exact: true }).fill(username);
+      await page.getByLabel("Full name").fill("Nadia Novak");
+      await page.getByLabel("E-mail").fill(newcomer.email);
+      await page.getByLabel("Password", { exact: true }).fill(newcomer.password);
+      await page.getByRole("button", { name: "Create account" }).click();
+      await page.goto(await readLinkTo(demo, newcomer.email));
+      await page.getByRole("button", { name: "Finish" }).click();
+      await signInPage.signIn(newcomer);
+      await modal.expectShownFor(site.name);
+      await modal.authorize();
+      await site.expectSignedIn("Nadia Novak");
     });
 
     test("somebody else can sign in from the modal", async ({ another, person, sampleSite, signInPage, modal }) => {
@@ -203,7 +226,7 @@ for (const kind of kinds) {
       await site.signOut();
       await page.getByRole("button", { name: "Sign out", exact: true }).click();
       await expect(page).toHaveURL(`${site.url}/`);
-      await expect(site.signInButton).toBeVisible();
+      await site.expectSignedOut();
       await site.signInButton.click();
       await signInPage.expectShown();
     });

@@ -16,6 +16,7 @@ export class SampleSite {
   readonly name: string;
   readonly signInButton: Locator;
   readonly callApiButton: Locator;
+  readonly signOutButton: Locator;
 
   constructor(page: Page, { kind, url }: { kind: SiteKind; url: string }) {
     this.page = page;
@@ -24,6 +25,7 @@ export class SampleSite {
     // A link where the server answers it, a button where a script does.
     this.signInButton = page.getByRole(kind === "server side" ? "link" : "button", { name: /^Sign in with/ });
     this.callApiButton = page.getByRole("button", { name: "Call the API" });
+    this.signOutButton = page.getByRole("button", { name: "Sign out" });
   }
 
   async open(): Promise<void> {
@@ -47,6 +49,12 @@ export class SampleSite {
     await expect(this.page.getByRole("heading", { level: 1, name: `Hello, ${name}` })).toBeVisible();
     // The code must not stay in the address, where it would reach the history and other sites' logs.
     await expect(this.page).toHaveURL(`${this.url}/`);
+  }
+
+  async expectSignedOut(): Promise<void> {
+    await expect(this.signInButton).toBeVisible();
+    await expect(this.signOutButton).toBeHidden();
+    await expect(this.callApiButton).toBeHidden();
   }
 
   async expectScopes(scopes: string[]): Promise<void> {
@@ -77,6 +85,6 @@ export class SampleSite {
   }
 
   async signOut(): Promise<void> {
-    await this.page.getByRole("button", { name: "Sign out" }).click();
+    await this.signOutButton.click();
   }
 }

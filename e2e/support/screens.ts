@@ -3,6 +3,7 @@ import { expect, type Page } from "@playwright/test";
 import { admin } from "./admin.ts";
 import { ConnectedApps } from "./connected-apps.ts";
 import type { Demo } from "./demo.ts";
+import { enter } from "./enter.ts";
 import { readLinkTo } from "./outbox.ts";
 import { PermissionsModal } from "./permissions-modal.ts";
 import { SampleSite } from "./sample-site.ts";
@@ -32,6 +33,8 @@ export const screens: Screen[] = [
     at("not-found", "/no-such/page", 404),
     at("authorization-error", "/oauth/authorize?client_id=no-such-app", 400),
     at("signed-out", "/oauth/logout/success"),
+    at("consent-run-out", "/interaction/no-such-question", 410),
+    at("about-consent", "/docs/consent"),
   ],
   { name: "sign-in-refused", open: async ({ page }) => refuseSignIn(page) },
   { name: "sign-up-sent", open: async ({ page }) => void (await signUp(page)) },
@@ -53,30 +56,68 @@ export const screens: Screen[] = [
     as("newcomer", "apps-empty", "/settings/applications"),
     as("newcomer", "app-new", "/settings/applications/new"),
     as("newcomer", "tokens-empty", "/settings/tokens"),
+    as("newcomer", "token-new", "/settings/tokens/new"),
+    as("newcomer", "organizations-empty", "/organizations"),
     as("newcomer", "organization-new", "/organizations/new"),
     as("newcomer", "reauthenticate", "/login?reauthenticate=1&next=/settings/account"),
     as("newcomer", "sign-out", "/logout"),
     as("mara", "start-member", "/"),
     as("mara", "person", "/mara"),
+    as("mara", "organizations", "/organizations"),
     as("aiko", "organization", "/tidepool"),
+    as("aiko", "organization-members", "/organizations/tidepool/members"),
+    as("aiko", "organization-member", "/organizations/tidepool/members/jonas"),
+    as("aiko", "organization-apps", "/organizations/tidepool/settings/applications"),
+    as("aiko", "organization-app-new", "/organizations/tidepool/settings/applications/new"),
     as("aiko", "organization-settings", "/organizations/tidepool/settings"),
     as("aiko", "apps", "/settings/applications"),
   ],
+  { name: "app", open: async (visit) => openApp(visit, "/settings/applications", "Paper Lantern") },
   {
-    name: "app",
-    async open(visit) {
-      await signIn(visit, "aiko");
-      await visit.page.goto("/settings/applications");
-      await visit.page.getByRole("link", { name: /Paper Lantern/ }).click();
-      await visit.page.getByRole("heading", { level: 1, name: /Paper Lantern/ }).waitFor();
+    name: "organization-app",
+    open: async (visit) => openApp(visit, "/organizations/tidepool/settings/applications", "Copper Kite"),
+  },
+  {
+    name: "app-made",
+    async open({ page, newcomer }) {
+      await enter(page, newcomer);
+      await go(page, "/settings/applications/new");
+      await page.getByLabel("Name", { exact: true }).fill("Quiet Harbour");
+      await page.getByRole("textbox", { name: "Redirect URIs" }).fill("https://harbour.example.com/callback");
+      await page.getByLabel("Confidential").check();
+      await page.getByRole("button", { name: "Create app" }).click();
+      await page.getByText("Copy it now").waitFor();
+    },
+  },
+  {
+    name: "token-made",
+    async open({ page, newcomer }) {
+      await enter(page, newcomer);
+      await go(page, "/settings/tokens/new");
+      await page.getByLabel("Name", { exact: true }).fill("laptop");
+      await page.getByLabel("Read your repositories, private ones too").check();
+      await page.getByRole("button", { name: "Make token" }).click();
+      await page.getByText("Copy it now").waitFor();
+    },
+  },
+  {
+    name: "invitation",
+    async open({ page, demo, newcomer }) {
+      await enter(page, { username: "aiko", password: demo.password });
+      await go(page, "/organizations/tidepool/members");
+      await page.getByLabel("E-mail").fill(newcomer.email);
+      await page.getByRole("button", { name: "Send invitation" }).click();
+      const link = await readLinkTo(demo, newcomer.email, "/invitations/");
+      await enter(page, newcomer);
+      await go(page, link);
     },
   },
   {
     name: "tokens",
     async open(visit) {
       await admin(visit.demo, "token", "create", "--user", "mara", "--scopes", "read-repos write-repos", "--expires", "30");
-      await signIn(visit, "mara");
-      await visit.page.goto("/settings/tokens");
+      await enter(visit.page, account(visit, "mara"));
+      await go(visit.page, "/settings/tokens");
     },
   },
 
@@ -119,7 +160,7 @@ function as(who: string, name: string, path: string): Screen {
   return {
     name,
     async open(visit) {
-      await signIn(visit, who);
+      await enter(visit.page, account(visit, who));
       await go(visit.page, path);
     },
   };
@@ -135,10 +176,11 @@ function account({ demo, newcomer }: Visit, who: string): Pick<Person, "username
   return who === "newcomer" ? newcomer : { username: who, password: demo.password };
 }
 
-async function signIn(visit: Visit, who: string): Promise<void> {
-  await visit.page.goto("/login");
-  await new SignInPage(visit.page).signIn(account(visit, who));
-  await visit.page.waitForURL((url) => url.pathname !== "/login");
+async function openApp(visit: Visit, list: string, name: string): Promise<void> {
+  await enter(visit.page, account(visit, "aiko"));
+  await go(visit.page, list);
+  await visit.page.getByRole("link", { name }).click();
+  await visit.page.getByRole("heading", { level: 1, name }).waitFor();
 }
 
 const lantern = ({ page, demo }: Visit) => new SampleSite(page, { kind: "server side", url: demo.sites.serverSide });
@@ -166,7 +208,7 @@ async function connect(visit: Visit, who: string): Promise<void> {
 async function refuseSignIn(page: Page): Promise<void> {
   await page.goto("/login");
   await new SignInPage(page).signIn({ username: "mara", password: "not the password" });
-  await page.getByRole("alert").first().waitFor();
+  await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/wrong/);
 }
 
 /** @returns the address to which the letter goes */
@@ -174,7 +216,7 @@ async function signUp(page: Page): Promise<string> {
   const username = `n${randomBytes(5).toString("hex")}`;
   const email = `${username}@example.test`;
   await page.goto("/signup");
-  await page.getByLabel("Username").fill(username);
+  await page.getByLabel("Username", { exact: true }).fill(username);
   await page.getByLabel("E-mail").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(randomBytes(12).toString("hex"));
   await page.getByRole("button", { name: "Create account" }).click();
