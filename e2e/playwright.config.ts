@@ -11,8 +11,8 @@ export default defineConfig({
   // One Postgres, one web process and Chromium share the machine with the specs.
   workers: 2,
   fullyParallel: true,
-  timeout: 60_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 15_000 },
   forbidOnly: Boolean(process.env.CI),
   // A landing must not hang on one slow second of a shared machine; what passes only then is listed as flaky.
   retries: process.env.CI ? 1 : 0,

@@ -233,7 +233,7 @@ for (const kind of kinds) {
   });
 }
 
-test("the second visit passes without a click where the site's address assures who it is", async ({
+test("the second visit passes without a click where the site proves with its secret who it is", async ({
   page,
   person,
   sampleSite,

@@ -61,7 +61,7 @@ export class SampleSite {
     const granted = this.page.getByRole("region", { name: "Access" }).getByRole("listitem");
     // The order is the service's business.
     const isGranted = async () => expect((await granted.allTextContents()).sort()).toEqual([...scopes].sort());
-    await expect(isGranted).toPass({ timeout: 10_000 });
+    await expect(isGranted).toPass({ timeout: 15_000 });
   }
 
   /** @param text what stands beside the label "Organizations" or "E-mail address" */
