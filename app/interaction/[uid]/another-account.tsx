@@ -13,7 +13,7 @@ export function AnotherAccount({ uid }: Readonly<{ uid: string }>) {
         </ButtonLink>
       }
     >
-      You are signed in with another account than the one that this page was about, so nothing was granted.
+      You are signed in with another account than the one that this page was about, so your answer was not taken.
     </Gone>
   );
 }

@@ -4,7 +4,6 @@ import { isServiceError } from "#core/errors.ts";
 import { type ConsentRequest, readConsentRequest } from "#core/oauth/consents/consent-request.ts";
 import { finishLogin, type LoginStep } from "#core/oauth/finish-login.ts";
 import { findAnsweredUrl, type InteractionCookies, readInteraction } from "#core/oauth/interaction.ts";
-import { signInPath } from "../../_server/next-path.ts";
 import { currentSession, type SiteSession } from "../../_server/session.ts";
 
 export type ConsentPage =
@@ -42,10 +41,11 @@ export function interactionPath(uid: string): string {
 
 function nextAddress(uid: string, login: LoginStep): string {
   if (login.step === "restart" || login.step === "continue") return login.url;
-  const isReauthentication = login.step === "sign-in" && login.isRepeat;
-  const loginHint = login.step === "sign-in" ? login.loginHint : undefined;
-  return (
-    signInPath(interactionPath(uid), { isReauthentication }) +
-    (loginHint ? `&${new URLSearchParams({ login_hint: loginHint })}` : "")
-  );
+  const query = new URLSearchParams({ next: interactionPath(uid) });
+  if (login.step === "sign-in") {
+    if (login.isOtherAccount) query.set("switch", "1");
+    else if (login.isRepeat) query.set("reauthenticate", "1");
+    if (login.loginHint) query.set("login_hint", login.loginHint);
+  }
+  return `/login?${query}`;
 }

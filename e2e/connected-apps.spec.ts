@@ -1,0 +1,123 @@
+import { expect, test } from "./fixtures.ts";
+import { ConnectedApps } from "./support/connected-apps.ts";
+import { enter } from "./support/enter.ts";
+
+for (const hasScripts of [true, false]) {
+  test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
+    test.use({ javaScriptEnabled: hasScripts });
+
+    test("S114 each app stands there with what it may do and where, and revoking one leaves the others", async ({
+      page,
+      demo,
+      browser,
+      member,
+      sampleSite,
+      signInPage,
+      modal,
+    }) => {
+      test.slow();
+      const [north, tide] = member.organizations;
+      const lantern = sampleSite("server side");
+      await lantern.open();
+      await lantern.signInButton.click();
+      await signInPage.signIn(member);
+      await modal.scope("email").uncheck();
+      await modal.organization(north.fullName).check();
+      await modal.authorize();
+      await lantern.expectSignedIn(member.fullName);
+
+      const apps = new ConnectedApps(page);
+      await apps.open();
+      const row = apps.app(lantern.name).first();
+      await expect(row).toContainText("See your username, name and picture");
+      await expect(row).toContainText("Read your repositories, private ones too");
+      await expect(row).not.toContainText("See your e-mail address");
+      await expect(row).toContainText(north.fullName);
+      await expect(row).not.toContainText(tide.fullName);
+      // Uses are written together, a few seconds later.
+      await expect(async () => {
+        await page.reload();
+        await expect(row).toContainText(/Allowed .* · last used/, { timeout: 500 });
+      }).toPass();
+
+      // The other sample site needs scripts of its own.
+      const context = await browser.newContext({ baseURL: demo.origin, javaScriptEnabled: true });
+      const elsewhere = await context.newPage();
+      await elsewhere.goto(demo.sites.inBrowser);
+      await elsewhere.getByRole("button", { name: /^Sign in with/ }).click();
+      await elsewhere.getByLabel("Username or e-mail").fill(member.username);
+      await elsewhere.getByLabel("Password", { exact: true }).fill(member.password);
+      await elsewhere.getByRole("button", { name: "Sign in", exact: true }).click();
+      await elsewhere.getByRole("button", { name: "Authorize" }).click();
+      await elsewhere.getByRole("heading", { level: 1, name: `Hello, ${member.fullName}` }).waitFor();
+
+      await apps.open();
+      await row.getByText("Revoke").first().click();
+      await expect(row.getByText(`Revoke the access of ${lantern.name}?`)).toBeVisible();
+      await row.getByText("Keep it").click();
+      await expect(row.getByText(`Revoke the access of ${lantern.name}?`)).toBeHidden();
+      await apps.revoke(lantern.name);
+      await expect(page.getByText("Access is revoked")).toBeVisible();
+      await expect(apps.app("Copper Kite").first()).toBeVisible();
+
+      await elsewhere.getByRole("button", { name: "Call the API" }).click();
+      await expect(elsewhere.getByRole("heading", { name: "The API answered" })).toBeVisible();
+      await lantern.open();
+      await lantern.callApiButton.click();
+      await lantern.expectMessage("Access was revoked");
+      await context.close();
+    });
+  });
+}
+
+test("nobody who has let no app in sees an empty box: it says what will stand there", async ({ page, person }) => {
+  await enter(page, person);
+  await new ConnectedApps(page).open();
+  await expect(page.getByText("No connected apps")).toBeVisible();
+});
+
+test("S114 somebody else's consent answers as one that does not exist", async ({
+  page,
+  browser,
+  demo,
+  person,
+  another,
+  sampleSite,
+  signInAt,
+}) => {
+  await signInAt(sampleSite("server side"), person);
+  const apps = new ConnectedApps(page);
+  await apps.open();
+  const foreign = await page.locator("input[name=consentId]").inputValue();
+
+  const context = await browser.newContext({ baseURL: demo.origin });
+  const theirs = await context.newPage();
+  await enter(theirs, another);
+  await theirs.goto(demo.sites.serverSide);
+  await theirs.getByRole("link", { name: /^Sign in with/ }).click();
+  await theirs.getByRole("button", { name: "Authorize" }).click();
+  await theirs.getByRole("heading", { name: `Hello, ${another.fullName}` }).waitFor();
+  const said: string[] = [];
+  for (const id of [foreign, "0123456789abcdef01234567", "not an id"]) {
+    await theirs.goto("/settings/connected-applications");
+    await theirs.getByText("Revoke", { exact: true }).click();
+    await theirs
+      .locator("input[name=consentId]")
+      .evaluate((input: HTMLInputElement, value) => input.setAttribute("value", value), id);
+    await theirs.getByRole("button", { name: /^Revoke/ }).click();
+    said.push((await theirs.getByRole("main").getByRole("alert").textContent()) ?? "");
+  }
+  expect(new Set(said)).toEqual(new Set(["Connected app not found"]));
+  await context.close();
+
+  await apps.open();
+  await expect(page.locator("input[name=consentId]")).toHaveValue(foreign);
+});
+
+test("a page that is past the end, or no number, shows the list all the same", async ({ page, person, sampleSite, signInAt }) => {
+  await signInAt(sampleSite("server side"), person);
+  for (const at of ["2", "99999999999999999999", "-1", "x"]) {
+    await page.goto(`/settings/connected-applications?page=${at}`);
+    await expect(new ConnectedApps(page).app("Paper Lantern").first()).toBeVisible();
+  }
+});

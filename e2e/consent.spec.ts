@@ -1,0 +1,127 @@
+import type { Page, Response } from "@playwright/test";
+import { expect, test } from "./fixtures.ts";
+import { enter } from "./support/enter.ts";
+import type { Person } from "./support/sign-in-page.ts";
+
+/** Presses a button that posts the form; the answer to that post, whatever follows. */
+async function press(page: Page, name: string): Promise<Response> {
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.request().method() === "POST"),
+    page.getByRole("button", { name }).click(),
+  ]);
+  await page.waitForLoadState();
+  return answer;
+}
+
+async function switchTo(page: Page, person: Person): Promise<void> {
+  const tab = await page.context().newPage();
+  await enter(tab, person);
+  await tab.close();
+}
+
+test.beforeEach(async ({ page, person, sampleSite, signInPage }) => {
+  const site = sampleSite("server side");
+  await site.open();
+  await site.ask({ scopes: ["email", "read-repos", "write-discussions"] });
+  await signInPage.signIn(person);
+  await page.waitForURL("**/interaction/*");
+});
+
+test("S26 the page says who asks, as whom, for what, for how long, and where it leads", async ({ page, person }) => {
+  await expect(page.getByRole("heading", { level: 1 })).toHaveText("Paper Lantern wants to use your Keyhook account");
+  await expect(page.getByText("Not verified by Keyhook")).toBeVisible();
+  await expect(page.getByText(`${person.username} · ${person.email}`)).toBeVisible();
+  await expect(page.getByText("Needed to sign you in")).toHaveCount(2);
+  await expect(page.getByRole("checkbox", { name: "See your e-mail address" })).toHaveAccessibleDescription(person.email);
+  await expect(page.getByRole("checkbox", { name: "Open discussions" })).toHaveAccessibleDescription(/Speaks for you/);
+  await expect(page.getByText(/You return to .*127\.0\.0\.1:\d+/)).toBeVisible();
+  await expect(page.getByText("Access lasts 8 hours at a time")).toBeVisible();
+  await expect(page.getByText("You are in no organization")).toBeVisible();
+});
+
+test("S24 no script reaches the page, nor would one run", async ({ page, demo }) => {
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(`${request.resourceType()} ${request.url()}`));
+  const answer = await page.reload();
+  await page.waitForLoadState("networkidle");
+  expect(loaded.filter((line) => line.startsWith("script"))).toEqual([]);
+  expect(loaded.filter((line) => !line.includes(demo.origin))).toEqual([]);
+  expect(await page.locator("script").count()).toBe(0);
+  expect(answer?.headers()["content-security-policy"]).toMatch(/script-src 'none'.*frame-ancestors 'none'/);
+});
+
+test("the keyboard alone is enough, and a stray Enter gives nothing away", async ({ page, sampleSite }) => {
+  const site = sampleSite("server side");
+  await page.getByRole("checkbox", { name: "Open discussions" }).focus();
+  await page.keyboard.press("Space");
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Cancel" })).toBeFocused();
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("button", { name: "Authorize" })).toBeFocused();
+  await page.getByRole("checkbox", { name: "See your e-mail address" }).focus();
+  await page.keyboard.press("Enter");
+  await site.expectMessage("You did not authorize Paper Lantern");
+});
+
+test("a double click authorizes once and arrives", async ({ page, person, sampleSite }) => {
+  await page.getByRole("button", { name: "Authorize" }).dblclick();
+  await sampleSite("server side").expectSignedIn(person.fullName);
+});
+
+test("S25 an answer that is sent again afterwards is refused", async ({ page, browser, demo, person, sampleSite }) => {
+  const url = page.url();
+  const [cookies, body] = [await page.context().cookies(), await formBody(page, { decision: "allow" })];
+  await page.getByRole("button", { name: "Authorize" }).click();
+  await sampleSite("server side").expectSignedIn(person.fullName);
+  const context = await browser.newContext({ baseURL: demo.origin });
+  await context.addCookies(cookies);
+  const replay = await context.request.post(url, { multipart: body, headers: { origin: demo.origin }, maxRedirects: 0 });
+  expect(replay.status()).toBe(400);
+  await context.close();
+});
+
+test("S25 another site cannot send the form", async ({ page }) => {
+  const body = await formBody(page, { decision: "allow" });
+  for (const [name, value] of [
+    ["origin", "https://evil.example"],
+    ["sec-fetch-site", "cross-site"],
+  ] as const) {
+    const headers = { [name]: value };
+    const answer = await page.context().request.post(page.url(), { multipart: body, headers, maxRedirects: 0 });
+    expect(answer.status()).toBe(403);
+  }
+});
+
+test("S25 another browser does not get to see the question", async ({ page, browser, demo, another }) => {
+  const context = await browser.newContext({ baseURL: demo.origin });
+  const theirs = await context.newPage();
+  await enter(theirs, another);
+  const answer = await theirs.goto(page.url());
+  expect(answer?.status()).toBe(410);
+  await expect(theirs.getByRole("heading", { level: 1 })).toHaveText("This sign-in has run out");
+  await context.close();
+});
+
+test("S25 S34 an answer counts only for the account that the page showed", async ({ page, another, sampleSite }) => {
+  await switchTo(page, another);
+  expect((await press(page, "Authorize")).status()).toBe(403);
+  await page.getByRole("link", { name: "Look again" }).click();
+  await expect(page.getByText(another.email).first()).toBeVisible();
+  await page.getByRole("button", { name: "Authorize" }).click();
+  await sampleSite("server side").expectSignedIn(another.fullName);
+});
+
+test("S33 what was not asked cannot be granted", async ({ page }) => {
+  await page
+    .getByRole("checkbox", { name: "See your e-mail address" })
+    .evaluate((box) => box.setAttribute("value", "manage-repos"));
+  expect((await press(page, "Authorize")).status()).toBe(400);
+  await expect(page.getByRole("main").getByRole("alert")).toContainText("does not fit the question");
+});
+
+/** The form as the browser would send it. */
+function formBody(page: Page, extra: Record<string, string>): Promise<Record<string, string>> {
+  return page
+    .locator("form", { has: page.getByRole("button", { name: "Authorize" }) })
+    .evaluate((form: HTMLFormElement, more) => ({ ...Object.fromEntries(new FormData(form) as never), ...more }), extra);
+}

@@ -1,0 +1,155 @@
+import type { Page } from "@playwright/test";
+import { expect, test } from "./fixtures.ts";
+import { enter } from "./support/enter.ts";
+import { readLinkTo } from "./support/outbox.ts";
+import type { Person } from "./support/sign-in-page.ts";
+
+const members = (name: string) => `/organizations/${name}/members`;
+const rowOf = (page: Page, { fullName }: Pick<Person, "fullName">) => page.getByRole("listitem").filter({ hasText: fullName });
+
+for (const hasScripts of [true, false]) {
+  test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
+    test.use({ javaScriptEnabled: hasScripts });
+
+    test("a person makes an organization, invites another, gives them more to do, and they leave", async ({
+      page,
+      person,
+      another,
+      demo,
+      browser,
+    }) => {
+      test.slow();
+      const name = `guild-${person.username}`;
+      await enter(page, person);
+      await page.goto("/organizations");
+      await expect(page.getByText("You are in no organization")).toBeVisible();
+      await page.getByRole("link", { name: "New organization" }).click();
+      await page.getByLabel("Name in addresses").fill(name);
+      await page.getByLabel("Full name").fill(`Guild of ${person.username}`);
+      await page.getByRole("button", { name: "Create organization" }).click();
+      await expect(page.getByText("The organization is ready")).toBeVisible();
+
+      await page.getByLabel("E-mail").fill(another.email);
+      await page.getByLabel("Role").selectOption("contributor");
+      await page.getByRole("button", { name: "Send invitation" }).click();
+      await expect(page.getByText("The invitation is on its way")).toBeVisible();
+      await expect(page.getByRole("listitem").filter({ hasText: another.email })).toContainText("contributor");
+
+      const context = await browser.newContext({ javaScriptEnabled: hasScripts, baseURL: demo.origin });
+      const theirs = await context.newPage();
+      await enter(theirs, another);
+      await theirs.goto(await readLinkTo(demo, another.email, "/invitations/"));
+      await theirs.getByRole("button", { name: /^Join/ }).click();
+      await theirs.waitForURL(`**/${name}`);
+      await theirs.goto("/organizations");
+      await expect(rowOf(theirs, { fullName: `Guild of ${person.username}` })).toContainText("contributor");
+
+      await page.goto(members(name));
+      await expect(page.getByText(another.email)).toHaveCount(0);
+      await page.getByRole("link", { name: `Manage ${another.fullName}` }).click();
+      await page.getByRole("radio", { name: "write" }).check();
+      await page.getByRole("button", { name: "Change role" }).click();
+      await expect(page.getByText("The role is changed")).toBeVisible();
+      await expect(rowOf(page, another)).toContainText("write");
+
+      await theirs.goto(members(name));
+      await expect(theirs.getByRole("link", { name: /^Manage/ })).toHaveCount(0);
+      await theirs.getByText("Leave this organization").click();
+      await theirs.getByRole("button", { name: `Leave Guild of ${person.username}` }).click();
+      await expect(theirs.getByText("You have left the organization")).toBeVisible();
+      await page.reload();
+      await expect(rowOf(page, another)).toHaveCount(0);
+      await context.close();
+    });
+
+    test("an administrator takes an invitation back", async ({ page, member, demo, another }) => {
+      const [own] = member.organizations;
+      await enter(page, member);
+      await page.goto(members(own.name));
+      await page.getByLabel("E-mail").fill(another.email);
+      await page.getByRole("button", { name: "Send invitation" }).click();
+      const link = await readLinkTo(demo, another.email, "/invitations/");
+      const row = page.getByRole("listitem").filter({ hasText: another.email });
+      await row.getByText("Take back", { exact: true }).click();
+      await expect(row.getByText(`Take back the invitation of ${another.email}?`)).toBeVisible();
+      await row.getByRole("button", { name: "Take back the invitation" }).click();
+      await expect(page.getByText("The invitation is taken back")).toBeVisible();
+      await expect(row).toHaveCount(0);
+      await page.goto(link);
+      await expect(page.getByRole("heading", { name: "This invitation no longer works" })).toBeVisible();
+    });
+
+    test("the last administrator can neither leave nor step down, and is told why", async ({ page, member }) => {
+      const [own] = member.organizations;
+      await enter(page, member);
+      await page.goto(members(own.name));
+      await page.getByText("Leave this organization").click();
+      await page.getByRole("button", { name: `Leave ${own.fullName}` }).click();
+      await expect(page.getByRole("main").getByRole("alert")).toContainText("last administrator");
+
+      await page.goto(`${members(own.name)}/${member.username}`);
+      await page.getByRole("radio", { name: "read" }).check();
+      await page.getByRole("button", { name: "Change role" }).click();
+      await expect(page.getByRole("main").getByRole("alert")).toContainText("last administrator");
+    });
+
+    test("the profile is edited and shown to everybody, the members to members alone", async ({ page, member, another }) => {
+      const [own] = member.organizations;
+      await enter(page, member);
+      await page.goto(`/organizations/${own.name}/settings`);
+      const logo = Buffer.from(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
+        "base64",
+      );
+      await page.getByLabel("Logo").setInputFiles({ name: "logo.png", mimeType: "image/png", buffer: logo });
+      await page.getByLabel("Website").fill("https://north.example");
+      await page.getByRole("button", { name: "Save" }).click();
+      await expect(page.getByText("The profile is saved")).toBeVisible();
+
+      await page.goto(`/${own.name}`);
+      await expect(page.getByRole("link", { name: "north.example" })).toBeVisible();
+      await expect(page.getByRole("region", { name: "Members" })).toContainText(member.username);
+      const picture = await page.request.get(`/avatars/${own.name}`);
+      expect(picture.headers()["content-type"]).toBe("image/webp");
+
+      await enter(page, another);
+      await page.goto(`/${own.name}`);
+      await expect(page.getByRole("heading", { level: 1, name: own.fullName })).toBeVisible();
+      await expect(page.getByText(member.username, { exact: true })).toHaveCount(0);
+    });
+  });
+}
+
+test("S136 an organization's pages answer a stranger as those of one that does not exist", async ({ page, member, another }) => {
+  const [own] = member.organizations;
+  await enter(page, another);
+  for (const path of ["settings", "members", `members/${member.username}`, "settings/applications"]) {
+    const answers = await Promise.all(
+      [own.name, "no-such-organization"].map((name) => page.request.get(`/organizations/${name}/${path}`)),
+    );
+    expect(answers.map((answer) => answer.status())).toEqual([404, 404]);
+  }
+});
+
+test("a form that is refused keeps what was typed, with the reason beside the field", async ({ page, person }) => {
+  await enter(page, person);
+  await page.goto("/organizations/new");
+  await page.getByLabel("Name in addresses").fill("settings");
+  await page.getByLabel("Full name").fill("The Settings");
+  await page.getByRole("button", { name: "Create organization" }).click();
+  const field = page.getByLabel("Name in addresses");
+  await expect(field).toHaveAccessibleDescription(/reserved/);
+  await expect(field).toHaveValue("settings");
+  await expect(page.getByLabel("Full name")).toHaveValue("The Settings");
+});
+
+test("a role below admin sees who is in, and no way to change it", async ({ page, member }) => {
+  const [, other] = member.organizations;
+  await enter(page, member);
+  await page.goto(members(other.name));
+  await expect(rowOf(page, member)).toContainText("write");
+  await expect(page.getByRole("button", { name: "Send invitation" })).toHaveCount(0);
+  await page.goto(`/organizations/${other.name}/settings`);
+  await expect(page).toHaveURL(new RegExp(`${members(other.name)}$`));
+  expect((await page.request.get(`${members(other.name)}/${member.username}`)).status()).toBe(404);
+});
