@@ -9,6 +9,8 @@ export type RequestContext = {
   requestId: string;
   /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */
   pageStatus?: number;
+  /** What a page that failed should answer in place of 500, as its error told (instrumentation.ts). */
+  failureStatus?: number;
 };
 
 // One for the process: each bundle of Next makes its own module instances (architecture decision 7).

@@ -3,15 +3,17 @@ import { handleOidc } from "#core/oauth/handler.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { handleApi } from "../api/index.ts";
 import { isCrossSite } from "./is-cross-site.ts";
+import { limitBody } from "./limit-body.ts";
 import type { Target } from "./parse-target.ts";
 import { allowPageScripts } from "./protect-response.ts";
 import { isScriptless, removeScripts } from "./remove-scripts.ts";
-import { databaseAway, sendFailure } from "./send.ts";
+import { databaseAway, type Failure, sendFailure } from "./send.ts";
 
 export type Door = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 /** The largest body a page's action takes: an avatar or a logo (5 MiB) and the form around it. */
 export const MAX_ACTION_BYTES = 6 * 1024 * 1024;
+const MAX_AUTH_BYTES = 64 * 1024;
 
 const WELL_KNOWN = new Set(["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"]);
 
@@ -36,13 +38,25 @@ export const isApi = (pathname: string): boolean =>
   (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) || /^\/(images|avatars)\//.test(pathname);
 
 async function dispatchPage(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
-  if (isCrossSite(req))
-    return sendFailure(req, res, { status: 403, error: "forbidden", description: "This form was sent from another site" });
-  if (Number(req.headers["content-length"] ?? 0) > MAX_ACTION_BYTES)
-    return sendFailure(req, res, { status: 413, error: "payload_too_large", description: "That is too large" });
+  const isNextAuth = pathname.startsWith("/api/auth/");
+  if (isCrossSite(req)) return sendFailure(req, res, crossSite);
+  // next-auth parses JSON without expecting bad JSON; its own pages and ours send forms.
+  if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
+  limitBody(req, isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES, () => sendFailure(req, res, tooLarge));
+  if (res.writableEnded) return;
   // Next answers a failed page with 500; a database that is away for a moment is 503.
   if (!(await isDatabaseUp())) return sendFailure(req, res, databaseAway);
   if (isScriptless(pathname)) removeScripts(req, res);
   else allowPageScripts(req, res);
   return next(req, res);
 }
+
+const crossSite: Failure = { status: 403, error: "forbidden", description: "This form was sent from another site" };
+const notAForm: Failure = { status: 415, error: "invalid_request", description: "Only forms are understood here" };
+const tooLarge: Failure = { status: 413, error: "payload_too_large", description: "That is too large" };
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+const isForm = ({ headers }: IncomingMessage): boolean =>
+  /^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers["content-type"] ?? "");

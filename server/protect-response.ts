@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { env } from "#core/env.ts";
 import { requestContext } from "#core/log.ts";
+import { RETRY_AFTER_SECONDS } from "./send.ts";
 
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
@@ -22,9 +23,12 @@ export function protectResponse(res: ServerResponse): void {
       res.setHeader("Referrer-Policy", "no-referrer");
       res.setHeader("X-Frame-Options", "DENY");
       if (!res.hasHeader("Content-Security-Policy")) res.setHeader("Content-Security-Policy", contentSecurityPolicy());
-      const pageStatus = requestContext.getStore()?.pageStatus;
-      if (status === 200 && pageStatus) return Reflect.apply(writeHead, res, [pageStatus]) as ServerResponse;
+      const context = requestContext.getStore();
+      if (status === 200 && context?.pageStatus) return Reflect.apply(writeHead, res, [context.pageStatus]) as ServerResponse;
     }
+    const failureStatus = status === 500 ? requestContext.getStore()?.failureStatus : undefined;
+    if (failureStatus === 503) res.setHeader("Retry-After", RETRY_AFTER_SECONDS);
+    if (failureStatus) return Reflect.apply(writeHead, res, [failureStatus]) as ServerResponse;
     return Reflect.apply(writeHead, res, reason === undefined ? [status] : [status, reason]) as ServerResponse;
   } as typeof res.writeHead;
 }

@@ -19,14 +19,25 @@ export function sendFailure(req: IncomingMessage, res: ServerResponse, { status,
     return;
   }
   if (status === 503) res.setHeader("Retry-After", RETRY_AFTER_SECONDS);
-  // What is left of a body that nobody wants is not waited for.
-  if (!req.complete) res.setHeader("Connection", "close");
+  discardRest(req);
   if (!req.headers.accept?.includes("text/html")) {
     sendJson(res, status, { error, error_description: description });
     return;
   }
   res.writeHead(status, { "Content-Type": "text/html; charset=utf-8" });
   res.end(page(status, description));
+}
+
+const DISCARD_MS = 5_000;
+
+/**
+ * Takes what is left of a body that nobody wants, for a moment: who is still sending reads the answer only afterwards, and finds
+ * none if the connection was closed under their hands.
+ */
+function discardRest(req: IncomingMessage): void {
+  if (req.complete) return;
+  req.resume();
+  setTimeout(() => req.complete || req.socket.destroy(), DISCARD_MS).unref();
 }
 
 /** Without Next, whose pages need the database: it must be there when nothing else is. */

@@ -10,7 +10,9 @@ const INTERNAL_NAME = /^\$ACTION/;
 export class SubmittedForm {
   readonly #data: FormData;
 
+  /** @throws ServiceError `invalid_request` when an action was called with something else than a form, which no browser of ours does */
   constructor(data: FormData) {
+    if (!(data instanceof FormData)) throw new ServiceError("invalid_request", "This form was not understood.");
     this.#data = data;
   }
 

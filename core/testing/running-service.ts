@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { onTestFinished } from "vitest";
 import { freePort } from "../postgres/free-port.ts";
 import { findPostmaster } from "../postgres/postmaster.ts";
 
@@ -15,6 +14,7 @@ export type RunningService = {
   process: ChildProcess;
   origin: string;
   dataDir: string;
+  isDataShared: boolean;
   exited: Promise<{ code: number | null; signal: string | null }>;
   /** What it has printed so far. */
   output(): string;
@@ -41,7 +41,7 @@ export function buildForTests(): void {
   if (status !== 0) throw new Error(stderr);
 }
 
-/** Starts a service without waiting for it. */
+/** Starts a service without waiting for it; `stopService` ends it. */
 export async function spawnService(settings: Settings = {}): Promise<RunningService> {
   const port = settings.PORT ?? String(await freePort());
   const dataDir = settings.DATA_DIR ?? join(mkdtempSync(join(tmpdir(), "keyhook-service-")), "data");
@@ -55,18 +55,11 @@ export async function spawnService(settings: Settings = {}): Promise<RunningServ
   const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
   });
-  onTestFinished(async () => {
-    child.kill("SIGTERM");
-    await exited;
-    if (settings.DATA_DIR) return; // another service may be using it
-    const left = findPostmaster(join(dataDir, "postgres"));
-    if (left) process.kill(left.pid, "SIGQUIT");
-    rmSync(join(dataDir, ".."), { recursive: true, force: true });
-  });
-  return {
+  const service: RunningService = {
     process: child,
     origin: `http://localhost:${port}`,
     dataDir,
+    isDataShared: settings.DATA_DIR !== undefined,
     exited,
     output: () => printed,
     pidOf(what) {
@@ -75,9 +68,20 @@ export async function spawnService(settings: Settings = {}): Promise<RunningServ
       return pid;
     },
   };
+  return service;
 }
 
-/** Starts a service and returns once it is ready. */
+/** Ends a service, and what it has kept unless its DATA_DIR was given. */
+export async function stopService({ process: child, exited, dataDir, isDataShared }: RunningService): Promise<void> {
+  child.kill("SIGTERM");
+  await exited;
+  if (isDataShared) return;
+  const left = findPostmaster(join(dataDir, "postgres"));
+  if (left) process.kill(left.pid, "SIGQUIT");
+  rmSync(join(dataDir, ".."), { recursive: true, force: true });
+}
+
+/** Starts a service and returns once it is ready; `stopService` ends it. */
 export async function startService(settings: Settings = {}): Promise<RunningService> {
   const service = await spawnService(settings);
   let hasEnded = false;
@@ -87,6 +91,7 @@ export async function startService(settings: Settings = {}): Promise<RunningServ
   for (const deadline = Date.now() + START_SECONDS * 1_000; Date.now() < deadline && !hasEnded; await delay(50)) {
     if (service.output().includes("is ready:")) return service;
   }
+  await stopService(service);
   throw new Error(`the service did not start:\n${service.output()}`);
 }
 

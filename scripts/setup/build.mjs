@@ -5,6 +5,7 @@ import { run } from "./run.mjs";
 const SOURCES = [
   "app",
   "core",
+  "instrumentation.ts",
   "packages",
   "pages",
   "public",

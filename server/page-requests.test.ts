@@ -1,0 +1,135 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+
+/** S138: whatever is sent to a page, the answer is the sender's fault and not ours. Next and React say 500 by themselves. */
+let service: RunningService;
+/** The id of the sign-in page's action in this build. */
+let action: string;
+
+beforeAll(async () => {
+  buildForTests();
+  service = await startService();
+  const page = await (await fetch(`${service.origin}/login`)).text();
+  action = page.match(/&quot;id&quot;:&quot;([0-9a-f]{42})/)?.[1] ?? "";
+  expect(action).not.toBe("");
+}, 240_000);
+afterAll(() => stopService(service));
+
+const PAGES = ["/", "/login", "/signup", "/setup/x", "/interaction/x", "/settings/account", "/nobody", "/api/auth/session"];
+
+async function statusesOf(init: RequestInit, paths = PAGES): Promise<Record<string, number>> {
+  const answers = await Promise.all(
+    paths.map(async (path) => {
+      const answer = await fetch(service.origin + path, { redirect: "manual", ...init });
+      await answer.arrayBuffer();
+      return [path, answer.status] as const;
+    }),
+  );
+  return Object.fromEntries(answers);
+}
+
+const failures = (statuses: Record<string, number>) => Object.entries(statuses).filter(([, status]) => status >= 500);
+
+const part = (name: string, value: string) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
+const form = (...parts: string[]) => `${parts.join("")}--x--\r\n`;
+const MULTIPART = "multipart/form-data; boundary=x";
+
+describe("a page", { timeout: 60_000 }, () => {
+  it.each(["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH", "POST", "PROPFIND"])("answers %s", async (method) => {
+    expect(failures(await statusesOf({ method }, [...PAGES, "/oauth/token", "/api/whoami-v2", "/images/x"]))).toEqual([]);
+  });
+
+  it.each([
+    { rsc: "1", "next-router-state-tree": "%5B%22" },
+    { rsc: "1", "next-router-state-tree": "%7B%7D" },
+    { rsc: "1", "next-router-segment-prefetch": "/../x" },
+    { "next-url": "http://[" },
+    { cookie: "%zz=%zz; a; keyhook_session=%00" },
+    { "x-middleware-subrequest": "a:a:a:a:a" },
+    { "accept-language": "\u00ff", "accept-encoding": "zzz;q=9", range: "bytes=9-1" },
+  ])("answers to headers like %j", async (headers) => {
+    expect(failures(await statusesOf({ headers: headers as unknown as Record<string, string> }))).toEqual([]);
+  });
+
+  it.each(["?next=%ff", "?next[]=1&next[]=2", "?__proto__=1", "?next=//evil", `?${"a=1&".repeat(2_000)}`])(
+    "answers to a query like %.20s",
+    async (query) => {
+      expect(
+        failures(
+          await statusesOf(
+            {},
+            PAGES.map((path) => path + query),
+          ),
+        ),
+      ).toEqual([]);
+    },
+  );
+
+  const bodies: [string, string, () => string, (() => string)?][] = [
+    ["a form without boundary", "multipart/form-data", () => "abc"],
+    ["a form that is none", MULTIPART, () => "abc"],
+    ["a form that is cut off", MULTIPART, () => part("login", "a")],
+    ["an action that does not exist", MULTIPART, () => form(part(`$ACTION_ID_${"0".repeat(42)}`, ""))],
+    ["an action without its form", MULTIPART, () => form(part(`$ACTION_ID_${action}`, ""))],
+    ["a reference to nothing", MULTIPART, () => form(part("$ACTION_REF_2", ""))],
+    ["a reference that is no JSON", MULTIPART, () => form(part("$ACTION_REF_2", ""), part("$ACTION_2:0", "{bad"))],
+    [
+      "a reference that leads nowhere",
+      MULTIPART,
+      () => form(part("$ACTION_REF_2", ""), part("$ACTION_2:0", `{"id":"${action}","bound":"$@1"}`)),
+    ],
+    ["a URL-encoded form", "application/x-www-form-urlencoded", () => `$ACTION_ID_${action}=&login=%zz%ff`],
+    ["arguments of another kind", "text/plain;charset=UTF-8", () => "[1,2,3]", () => action],
+    ["no arguments", "text/plain;charset=UTF-8", () => "[]", () => action],
+    ["arguments that are no JSON", "text/plain;charset=UTF-8", () => "{bad", () => action],
+    ["arguments that refer to a function", "text/plain;charset=UTF-8", () => '["$F1"]', () => action],
+    ["arguments that are missing", MULTIPART, () => form(part("0", '["$K1"]')), () => action],
+    ["arguments that are cut off", MULTIPART, () => "zz", () => action],
+    ["an action id that is none", "text/plain;charset=UTF-8", () => "[]", () => "../../x"],
+    ["JSON", "application/json", () => "{bad"],
+  ];
+
+  it.each(bodies)("answers to %s", async (_what, contentType, body, actionId) => {
+    const headers = { "content-type": contentType, ...(actionId && { "next-action": actionId() }) };
+    expect(failures(await statusesOf({ method: "POST", headers, body: body() }))).toEqual([]);
+  });
+
+  it("says that it was the request", async () => {
+    expect(await statusesOf({ method: "POST", headers: { "content-type": MULTIPART }, body: "abc" }, ["/login"])).toEqual({
+      "/login": 400,
+    });
+  });
+
+  it.each(["/login", "/api/auth/session"])("%s reads no more than it takes, although no length was given", async (path) => {
+    const contentType = path === "/login" ? MULTIPART : "application/x-www-form-urlencoded";
+    const { status, sentBytes } = await flood(path, contentType);
+    expect(status).toBe(413);
+    expect(sentBytes).toBeLessThan(32 * 1024 * 1024);
+  });
+});
+
+/** Sends a body without end until there is an answer. */
+function flood(path: string, contentType: string): Promise<{ status: number | undefined; sentBytes: number }> {
+  const chunk = Buffer.alloc(64 * 1024, "a");
+  return new Promise((resolve, reject) => {
+    let sentBytes = 0;
+    let isOver = false;
+    const req = request(service.origin + path, { method: "POST", headers: { "content-type": contentType } });
+    const send = () => {
+      while (!isOver && sentBytes < 256 * 1024 * 1024) {
+        sentBytes += chunk.length;
+        if (!req.write(chunk)) return;
+      }
+      if (!isOver) req.end();
+    };
+    req.on("drain", send);
+    req.on("response", ({ statusCode }) => {
+      isOver = true;
+      req.destroy();
+      resolve({ status: statusCode, sentBytes });
+    });
+    req.on("error", (error) => isOver || reject(error));
+    send();
+  });
+}
