@@ -47,13 +47,13 @@ export function countSecretUse(secretId: string): void {
 }
 
 const ADD_USAGE = `INSERT INTO oauth_app_usage (client_id, day, authorizations, tokens)
-  SELECT client_id, current_date, authorizations, tokens
+  SELECT client_id, (now() AT TIME ZONE 'UTC')::date, authorizations, tokens
     FROM unnest($1::text[], $2::int[], $3::int[]) AS counted(client_id, authorizations, tokens)
   ON CONFLICT (client_id, day) DO UPDATE SET authorizations = oauth_app_usage.authorizations + excluded.authorizations,
     tokens = oauth_app_usage.tokens + excluded.tokens`;
 
 const ADD_USERS = `INSERT INTO oauth_app_active_user (client_id, day, user_id)
-  SELECT client_id, current_date, user_id FROM unnest($1::text[], $2::text[]) AS seen(client_id, user_id)
+  SELECT client_id, (now() AT TIME ZONE 'UTC')::date, user_id FROM unnest($1::text[], $2::text[]) AS seen(client_id, user_id)
   ON CONFLICT DO NOTHING`;
 
 const TOUCH_CONSENTS = `UPDATE oauth_consent SET last_used_at = now() FROM unnest($1::text[], $2::text[]) AS seen(client_id, user_id)
