@@ -8,7 +8,7 @@ const HOST = "127.0.0.1";
 
 const settings = readSettings(process.env);
 const sites = [
-  settings.serverSide && { name: "server side", app: serverSideSite(settings, settings.serverSide), ...settings.serverSide },
+  settings.serverSide && { name: "on the server", app: serverSideSite(settings, settings.serverSide), ...settings.serverSide },
   settings.inBrowser && { name: "in the browser", app: inBrowserSite(settings, settings.inBrowser), ...settings.inBrowser },
 ].filter((site) => site !== undefined);
 
@@ -20,7 +20,7 @@ if (sites.length === 0) {
 }
 
 for (const { name, app, port } of sites) {
-  const server = serve({ fetch: app.fetch, hostname: HOST, port }, () => console.log(`${name}: http://${HOST}:${port}`));
+  const server = serve({ fetch: app.fetch, hostname: HOST, port }, () => console.log(`The site ${name}: http://${HOST}:${port}`));
   server.on("error", (error) => {
     console.error(`${name}: cannot listen on port ${port}: ${error.message}`);
     process.exit(1);

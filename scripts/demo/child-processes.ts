@@ -31,9 +31,9 @@ export class ChildProcesses {
       detached: true,
     });
     this.#children.push(child);
-    child.once("exit", (code) => {
+    child.once("exit", (code, signal) => {
       if (this.over.aborted) return;
-      console.error(`${name} ended (exit code ${code}), and the demo with it.`);
+      console.error(`${name} ended (${signal ?? `exit code ${code}`}), and the demo with it.`);
       this.exitCode = code || 1;
       this.#over.abort();
     });
