@@ -1,8 +1,8 @@
 import type { Server } from "node:http";
 
-const FINISH_MS = 6_000;
+const FINISH_MS = 5_000;
 
-/** Takes no new connections, lets the requests under way finish, and cuts off what is still open after 6 seconds. */
+/** Takes no new connections, lets the requests under way finish, and cuts off what is still open after 5 seconds. */
 export async function finishRequests(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A connection is idle, and can go, as soon as its last answer is out.

@@ -10,7 +10,7 @@ export type Child = {
   exited: Promise<Exit>;
   /** Settles at the child's "ready" message; rejects when it ends before. */
   ready: Promise<void>;
-  /** Asks it to end, insists after 7.5 seconds, and returns once it is gone. */
+  /** Asks it to end, insists after 7 seconds, and returns once it is gone. */
   stop(): Promise<void>;
 };
 
@@ -26,7 +26,7 @@ export class ChildFailed extends Error {
 }
 
 const ROOT = join(import.meta.dirname, "../..");
-const STOP_MS = 7_500;
+const STOP_MS = 7_000;
 
 /** Starts one of our own entry files as a child that ends when this process does (`stopWhenTold`). */
 export function startChild(file: string): Child {

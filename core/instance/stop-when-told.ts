@@ -1,12 +1,12 @@
 import { log } from "../log.ts";
 
-const DEADLINE_MS = 7_000;
+const DEADLINE_MS = 6_500;
 
 /**
  * Ends this process when it is told to, by a signal, or by its supervisor's end: a child must not live on alone, holding the
  * port and its claims.
  *
- * @param stop finishes what is under way; after 7 seconds the process ends without it.
+ * @param stop finishes what is under way; after 6.5 seconds the process ends without it.
  */
 export function stopWhenTold(stop: () => Promise<void>): void {
   let isStopping = false;
