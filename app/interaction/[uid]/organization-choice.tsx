@@ -62,7 +62,9 @@ function Rows({ organizations }: Readonly<{ organizations: readonly RequestedOrg
 function AllOrganizations({ isTicked }: Readonly<{ isTicked: boolean }>) {
   return (
     <label className="mt-3 flex items-start gap-3 border-line border-t px-3 pt-3">
-      <Network className="mt-1 size-4 shrink-0 text-muted" aria-hidden="true" />
+      <span className="grid size-7 shrink-0 place-items-center text-muted">
+        <Network className="size-4" aria-hidden="true" />
+      </span>
       <span className="min-w-0 flex-1">
         <span id="all-organizations-label" className="block">
           All current and future organizations
