@@ -4,12 +4,15 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
 import { childEnvironment } from "#core/env.ts";
 import { freePort } from "#core/postgres/free-port.ts";
+
+// A process each, on a machine that may be busy.
+vi.setConfig({ testTimeout: 60_000 });
 
 const script = join(import.meta.dirname, "admin.ts");
 
