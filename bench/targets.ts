@@ -82,7 +82,13 @@ export async function startService(): Promise<Target> {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
   const port = await freePort();
   const origin = `http://localhost:${port}`;
-  const settings = { PORT: String(port), DATA_DIR: directory, ORIGIN: origin, LOG_LEVEL: "warn", NODE_ENV: "production" };
+  const settings = {
+    PORT: String(port),
+    DATA_DIR: directory,
+    ORIGIN: origin,
+    LOG_LEVEL: "warn",
+    NODE_ENV: "production",
+  } as const;
   const child = spawn(process.execPath, ["supervisor.ts"], {
     env: { ...environment(), ...settings },
     stdio: ["ignore", "ignore", "inherit"],
