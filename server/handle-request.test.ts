@@ -47,7 +47,8 @@ async function ask(path: string, { method = "GET", headers = {}, body }: Options
 /** Sends bytes that no client library would. */
 async function askRaw(head: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
-  socket.end(head);
+  // Not `end`: a server may take a half-closed connection for one that nobody listens to any more.
+  socket.write(head);
   return text(socket);
 }
 
@@ -247,7 +248,7 @@ describe("S51 S138 an address that is none", () => {
     ["OPTIONS * HTTP/1.1", 400],
     ["GET login HTTP/1.1", 400],
     [`GET /${"a".repeat(20_000)} HTTP/1.1`, 431],
-  ])("%j is answered, and not with 5xx", async (line, status) => {
+  ])("%.40s is answered, and not with 5xx", async (line, status) => {
     const answer = await askRaw(`${line}\r\nHost: localhost:${port}\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
     if (status === 200) expect(answer).toContain('"url":"/login"');
