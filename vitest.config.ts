@@ -7,7 +7,9 @@ export default defineConfig({
     globalSetup: "core/testing/global-setup.ts",
     setupFiles: "core/testing/setup.ts",
     pool: "forks",
-    testTimeout: 20_000,
+    // Machines that run tests are often busy with other things too.
+    testTimeout: 30_000,
+    slowTestThreshold: 5_000,
     hookTimeout: 60_000,
   },
 });
