@@ -13,6 +13,7 @@ import { findInteraction } from "./find-interaction.ts";
 import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
 import { revokeReplayedGrant } from "./revoke-replayed-grant.ts";
 import { isSiteSessionOf } from "./site-session.ts";
+import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
 /**
  * A refresh token replayed within this time is taken for a client that sent its request twice, or two tabs that refreshed at
@@ -57,6 +58,7 @@ export class PostgresAdapter implements Adapter {
    * both at the same moment. It is not told: there `consume` alone decides, for a replay in parallel and for a later one.
    */
   async #findToUse(id: string): Promise<Payload | undefined> {
+    if (isTokenModel(this.model) && isOfAnotherKind(this.model, id)) return undefined;
     const payload = await findArtifact(this.model, id);
     if (payload && Provider.ctx?.oidc?.route === "token") delete payload.consumed;
     return payload;

@@ -2,6 +2,7 @@ import { isRedirectUriAllowed } from "@keyhook/sdk";
 import type Provider from "oidc-provider";
 import { env } from "#core/env.ts";
 import { clientExtension, findClientSecret } from "./clients.ts";
+import { tokenPrefix } from "./token-prefix.ts";
 import { countSecretUse } from "./usage.ts";
 import { verifyRetiredHint } from "./verify-retired-hint.ts";
 
@@ -38,7 +39,7 @@ type Internals = {
 
 export function closeEngineGaps(provider: Provider): void {
   const { Client, Grant, IdToken, AccessToken, RefreshToken } = provider as unknown as Internals;
-  const { TOKEN_PREFIX, ORIGIN } = env();
+  const { ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
   // S4, S5: any client may use https, a private-use scheme or loopback http on any port. The engine would decide by
@@ -80,8 +81,8 @@ export function closeEngineGaps(provider: Provider): void {
   };
 
   // S55: secret scanners recognise our tokens by their prefix.
-  addPrefix(AccessToken.prototype, `${TOKEN_PREFIX}oauth_`);
-  addPrefix(RefreshToken.prototype, `${TOKEN_PREFIX}refresh_`);
+  addPrefix(AccessToken.prototype, tokenPrefix("AccessToken"));
+  addPrefix(RefreshToken.prototype, tokenPrefix("RefreshToken"));
 }
 
 function addPrefix(prototype: TokenPrototype, prefix: string): void {
