@@ -84,6 +84,7 @@ for (const kind of kinds) {
       await site.open();
       await site.signInButton.click();
       await signInPage.signIn({ ...person, password: "not the password" });
+      await expect(page.getByLabel("Password", { exact: true })).toHaveAccessibleDescription(/wrong/);
       await expect(page.getByLabel("Username or e-mail")).toHaveValue(person.username);
       await signInPage.signIn(person);
       await modal.authorize();
