@@ -3,7 +3,9 @@ import { derivedKey } from "#core/crypto/seal.ts";
 import { env } from "#core/env.ts";
 import { PostgresAdapter } from "./adapter.ts";
 import { claimsByScope } from "./claims.ts";
-import { CLIENT_EXTENSION, clientExtension } from "./clients.ts";
+import { CLIENT_EXTENSION, clientExtension } from "./client-extension.ts";
+import { describeDevice } from "./device/describe-device.ts";
+import { fetchForEngine } from "./fetch-for-engine.ts";
 import { findAccount } from "./find-account.ts";
 import { buildInteractionPolicy } from "./interaction-policy.ts";
 import * as lifetimes from "./lifetimes.ts";
@@ -35,11 +37,13 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     conformIdTokenClaims: false,
     responseTypes: ["code"],
     subjectTypes: ["public"],
-    clientAuthMethods: ["client_secret_basic", "client_secret_post", "none"],
+    clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     discovery: {
+      // Resolved by findClientMetadata, which the engine asks first; its own way stays off (docs/decisions/026).
+      client_id_metadata_document_supported: true,
       prompt_values_supported: ["none", "login", "consent", "select_account"],
-      introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
-      revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+      introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt"],
+      revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     },
     clientDefaults: { id_token_signed_response_alg: "RS256" },
     enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256"] },
@@ -53,18 +57,21 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       devInteractions: { enabled: false },
       introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
       revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
-      pushedAuthorizationRequests: { enabled: false },
+      pushedAuthorizationRequests: { enabled: true },
+      deviceFlow: { enabled: true, charset: "base-20", mask: "****-****", deviceInfo: describeDevice },
+      backchannelLogout: { enabled: true },
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx, resource) => findResourceServer(resource),
         // A token that was asked for one audience is never issued for all of them because a later request leaves it out (S54).
         useGrantedResource: () => true,
       },
-      dPoP: { enabled: false },
+      dPoP: { enabled: true, requireNonce: () => false },
       rpInitiatedLogout: { enabled: true, logoutSource: renderLogoutPage, postLogoutSuccessSource: renderSignedOutPage },
     },
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}`, policy: buildInteractionPolicy() },
     findAccount,
+    fetch: fetchForEngine,
     loadExistingGrant,
     issueRefreshToken: (_ctx, client, source) =>
       client.grantTypeAllowed("refresh_token") && (source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
@@ -75,6 +82,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     renderError: renderErrorPage,
     ttl: {
       AuthorizationCode: lifetimes.AUTHORIZATION_CODE_SECONDS,
+      DeviceCode: lifetimes.DEVICE_CODE_SECONDS,
       AccessToken: (_ctx, _token, client) => accessTokenSeconds(client),
       RefreshToken: (_ctx, token) => refreshTokenSeconds(token),
       IdToken: lifetimes.ID_TOKEN_SECONDS,

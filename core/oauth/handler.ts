@@ -8,7 +8,7 @@ import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import { asGet, checkLength, checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
-import { isClientEndpoint, isPersonEndpoint, takesEitherMethod } from "./protocol-routes.ts";
+import { isClientEndpoint, isPersonEndpoint, protocolRoutes, takesEitherMethod } from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
 import { withRequestRows } from "./request-rows.ts";
 
@@ -36,6 +36,12 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
   const path = (req.url ?? "/").split("?", 1)[0] ?? "/";
   try {
     checkMethod(req.method, path);
+    if (path === protocolRoutes.device_authorization && (req.method === "GET" || req.method === "HEAD")) {
+      res
+        .writeHead(303, { Location: req.url?.replace(path, protocolRoutes.code_verification), "Cache-Control": "no-store" })
+        .end();
+      return;
+    }
     checkLength(req);
     pinHost(req.headers, clientAddress);
     req.url = preparedUrl(req.url ?? "/");

@@ -18,3 +18,5 @@ export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
 export const INTERACTION_SECONDS = HOUR;
 /** The engine's own session; the person's site session ends it earlier (site-session.ts). */
 export const PROVIDER_SESSION_SECONDS = 14 * DAY;
+/** Time to fetch the phone, sign in and type the code (wire.md choice 3). */
+export const DEVICE_CODE_SECONDS = 15 * MINUTE;

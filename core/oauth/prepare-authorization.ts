@@ -1,4 +1,5 @@
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
+import { clientExtension } from "./client-extension.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
 import { adoptSiteSession } from "./site-session.ts";
 
@@ -37,8 +38,7 @@ function completeScope(ctx: KoaContextWithOIDC): void {
   const sent = String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
   if (sent === "") {
     // RFC 6749 §3.3: a default that is documented. It is what the app's owner has configured, as with every other grant.
-    const configured = (client?.scope ?? "openid profile").split(" ").filter((scope) => scope !== OFFLINE_ACCESS);
-    params.scope = configured.join(" ");
+    params.scope = client ? clientExtension(client).defaultScope : "openid profile";
     return;
   }
   const asked = sent.split(" ");

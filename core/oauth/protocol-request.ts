@@ -29,7 +29,7 @@ const BODY_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 
 /** Endpoints that take JSON as well as forms (wire.md 0.7, 0.10). */
-const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token]);
+const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
 
 /** Refuses addresses and methods that are not ours, in RFC 9110's words (S37). */
 export function checkMethod(method: string | undefined, path: string): void {

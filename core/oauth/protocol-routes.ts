@@ -7,7 +7,14 @@ export const protocolRoutes = {
   revocation: "/oauth/revoke",
   introspection: "/oauth/introspect",
   end_session: "/oauth/logout",
+  device_authorization: "/oauth/device",
+  /** Where people enter a code: a page of ours, and never the engine's (docs/decisions/025). */
+  code_verification: "/device",
+  pushed_authorization_request: "/oauth/par",
 } as const;
+
+/** Dynamic registration (RFC 7591) and its management, `/oauth/register/<client id>` (RFC 7592). Not the engine's. */
+export const REGISTRATION = "/oauth/register";
 
 const methods: Record<string, readonly string[]> = {
   [protocolRoutes.authorization]: ["GET", "HEAD", "POST"],
@@ -19,6 +26,9 @@ const methods: Record<string, readonly string[]> = {
   [protocolRoutes.end_session]: ["GET", "HEAD", "POST"],
   [`${protocolRoutes.end_session}/confirm`]: ["POST"],
   [`${protocolRoutes.end_session}/success`]: ["GET", "HEAD"],
+  // A person who opens the endpoint's address is sent to the page (wire.md choice 3).
+  [protocolRoutes.device_authorization]: ["GET", "HEAD", "POST", "OPTIONS"],
+  [protocolRoutes.pushed_authorization_request]: ["POST", "OPTIONS"],
   "/.well-known/openid-configuration": ["GET", "HEAD", "OPTIONS"],
   "/.well-known/oauth-authorization-server": ["GET", "HEAD", "OPTIONS"],
 };
@@ -35,9 +45,16 @@ export function methodsOf(path: string): readonly string[] | undefined {
   return RESUME.test(path) ? ["GET", "HEAD"] : undefined;
 }
 
+const clientEndpoints: ReadonlySet<string> = new Set([
+  protocolRoutes.token,
+  protocolRoutes.introspection,
+  protocolRoutes.revocation,
+  protocolRoutes.device_authorization,
+  protocolRoutes.pushed_authorization_request,
+]);
+
 /** Endpoints where a client says who it is, and where wrong answers are counted (S56). */
-export const isClientEndpoint = (path: string): boolean =>
-  path === protocolRoutes.token || path === protocolRoutes.introspection || path === protocolRoutes.revocation;
+export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(path);
 
 /** Endpoints that a person's browser visits: they answer with pages, and no other site may read them (S53). */
 export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize|logout)(\/|$)/.test(path);

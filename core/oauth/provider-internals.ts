@@ -1,7 +1,8 @@
 import { isRedirectUriAllowed } from "@keyhook/sdk";
 import type Provider from "oidc-provider";
 import { env } from "#core/env.ts";
-import { clientExtension, findClientSecret } from "./clients.ts";
+import { clientExtension } from "./client-extension.ts";
+import { findClientSecret } from "./client-secret.ts";
 import { tokenPrefix } from "./token-prefix.ts";
 import { countSecretUse } from "./usage.ts";
 import { verifyRetiredHint } from "./verify-retired-hint.ts";

@@ -2,10 +2,11 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
 import { CardFrame } from "../../_components/card-frame.tsx";
+import { ConsentModal } from "../../_components/consent/consent-modal.tsx";
 import { isPageRefused, setPageStatus } from "../../_server/page-status.ts";
+import { decide } from "./actions.ts";
 import { AnotherAccount } from "./another-account.tsx";
-import { ConsentModal } from "./consent-modal.tsx";
-import { readConsentPage } from "./read-consent-page.ts";
+import { interactionPath, readConsentPage } from "./read-consent-page.ts";
 import { RunOut } from "./run-out.tsx";
 
 type Props = Readonly<{ params: Promise<{ uid: string }> }>;
@@ -40,7 +41,13 @@ export default async function InteractionPage({ params }: Props) {
         </Link>
       }
     >
-      <ConsentModal uid={uid} request={page.request} user={page.session.user} />
+      <ConsentModal
+        request={page.request}
+        user={page.session.user}
+        decide={decide}
+        question={{ uid }}
+        path={interactionPath(uid)}
+      />
     </CardFrame>
   );
 }

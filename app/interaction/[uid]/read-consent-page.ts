@@ -20,7 +20,7 @@ export const readConsentPage = cache(async (uid: string): Promise<ConsentPage> =
     const interaction = await readInteraction(at);
     const login = await finishLogin(at, interaction, session);
     if (login.step === "none" && session) {
-      return { step: "ask", request: await readConsentRequest(interaction, session), session };
+      return { step: "ask", request: await readConsentRequest(interaction.params, session), session };
     }
     return { step: "go", url: nextAddress(uid, login) };
   } catch (error) {

@@ -3,6 +3,7 @@ import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { clientFingerprint, isRedirectUriBoundToClient } from "../client-identity.ts";
+import { type ClientRecord, findClientRecord } from "../client-records.ts";
 import type { Interaction } from "../interaction.ts";
 import { ACCESS_TOKEN_SECONDS } from "../lifetimes.ts";
 import { parseOrgIds } from "../org-ids.ts";
@@ -21,8 +22,13 @@ export type ConsentRequest = {
   organizations: RequestedOrganization[];
   /** "All current and future organizations" was the answer before. */
   isAllOrgs: boolean;
-  /** Where the browser goes afterwards: a host, or the private-use scheme of an app on the device (RFC 8252 §7.1). */
-  redirectTarget: string;
+  /**
+   * Where the browser goes afterwards: a host, or the private-use scheme of an app on the device (RFC 8252 §7.1). Null when it
+   * stays: the answer is for another device (RFC 8628).
+   */
+  redirectTarget: string | null;
+  /** The answer goes to another host than the one that serves the app's metadata document (S88). */
+  isRedirectElsewhere: boolean;
   /** The answer goes to a program on the person's own device; any program there could be behind it (S27). */
   isOnDevice: boolean;
   accessTokenSeconds: number;
@@ -47,6 +53,10 @@ export type RequestingApp = {
   homepageUrl: string | null;
   homepageHost: string | null;
   isVerified: boolean;
+  /** Comes with the service. */
+  isFirstParty: boolean;
+  /** The host of the app's client ID, where that is the address of a metadata document (S26). */
+  documentHost: string | null;
 };
 
 export type RequestedScope = {
@@ -76,13 +86,15 @@ export type RequestedOrganization = {
 
 const groupOrder: ScopeGroup[] = ["identity", "read", "write", "act"];
 
-/** @throws ServiceError `gone` when the app was deleted or blocked meanwhile. */
-export async function readConsentRequest(interaction: Interaction, session: SiteSession): Promise<ConsentRequest> {
-  const { params } = interaction;
+/**
+ * @param params of the authorization request, or of the device authorization request, as the engine has accepted them.
+ * @throws ServiceError `gone` when the app was deleted or blocked meanwhile.
+ */
+export async function readConsentRequest(params: Interaction["params"], session: SiteSession): Promise<ConsentRequest> {
   const clientId = String(params.client_id);
   const [provider, app, previous] = await Promise.all([
     currentProvider(),
-    db().oAuthApp.findUnique({ where: { clientId } }),
+    findClientRecord(clientId),
     readConsent(session.user.id, clientId),
   ]);
   const client = await provider.Client.find(clientId);
@@ -99,7 +111,7 @@ export async function readConsentRequest(interaction: Interaction, session: Site
     .split(" ")
     .includes("consent");
   const granted = isAnew ? [] : (standing?.scopes ?? []);
-  const redirectUri = String(params.redirect_uri);
+  const redirectUri = params.redirect_uri === undefined ? undefined : String(params.redirect_uri);
   return {
     app: await readApp(app),
     scopes: requested
@@ -111,8 +123,9 @@ export async function readConsentRequest(interaction: Interaction, session: Site
       .map((scope) => ({ scope, sentence: describeScope(scope).sentence })),
     organizations: await readOrganizations(session.user.id, parseOrgIds(String(params.orgIds ?? "")), standing),
     isAllOrgs: standing?.isAllOrgs ?? false,
-    redirectTarget: redirectTarget(redirectUri),
-    isOnDevice: !isRedirectUriBoundToClient(redirectUri),
+    redirectTarget: redirectUri === undefined ? null : redirectTarget(redirectUri),
+    isRedirectElsewhere: app.documentHost !== null && isElsewhere(redirectUri, app.documentHost),
+    isOnDevice: redirectUri !== undefined && !isRedirectUriBoundToClient(redirectUri),
     accessTokenSeconds: app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS,
     isOffline: asked.includes(OFFLINE_ACCESS) || app.isRefreshAllowed,
     isOfflineAsked: asked.includes(OFFLINE_ACCESS),
@@ -129,6 +142,12 @@ function redirectTarget(redirectUri: string): string {
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
 }
 
+/** A metadata document vouches for its own host; an https address on another one is worth a second look. */
+function isElsewhere(redirectUri: string | undefined, documentHost: string): boolean {
+  if (redirectUri === undefined || !isRedirectUriBoundToClient(redirectUri)) return false;
+  return URL.parse(redirectUri)?.host !== documentHost;
+}
+
 function requestedScope(scope: Scope, standing: Consent | undefined): RequestedScope {
   const { sentence, note, group, isDangerous = false, coversOrganizations = false } = describeScope(scope);
   const isRequired = requiredScopes.includes(scope);
@@ -136,13 +155,7 @@ function requestedScope(scope: Scope, standing: Consent | undefined): RequestedS
   return { scope, sentence, note, group, isDangerous, coversOrganizations, isRequired, isTicked };
 }
 
-type AppRow = Pick<RequestingApp, "clientId" | "name" | "logoId" | "homepageUrl"> & {
-  ownerUserId: string | null;
-  ownerOrgId: string | null;
-  verifiedAt: Date | null;
-};
-
-async function readApp(app: AppRow): Promise<RequestingApp> {
+async function readApp(app: ClientRecord): Promise<RequestingApp> {
   return {
     clientId: app.clientId,
     name: app.name,
@@ -151,10 +164,12 @@ async function readApp(app: AppRow): Promise<RequestingApp> {
     homepageUrl: app.homepageUrl,
     homepageHost: (app.homepageUrl && URL.parse(app.homepageUrl)?.host) || null,
     isVerified: app.verifiedAt !== null,
+    isFirstParty: app.isFirstParty,
+    documentHost: app.documentHost,
   };
 }
 
-async function readOwner({ ownerUserId, ownerOrgId }: AppRow): Promise<RequestingApp["owner"]> {
+async function readOwner({ ownerUserId, ownerOrgId }: ClientRecord): Promise<RequestingApp["owner"]> {
   if (ownerOrgId) {
     const org = await db().organization.findUnique({ where: { id: ownerOrgId }, select: { name: true, fullName: true } });
     return org && { handle: org.name, name: org.fullName };

@@ -30,7 +30,7 @@ export async function grantConsent(
 ): Promise<string> {
   const interaction = await readInteraction(at);
   assertAnswerable(interaction, session.user.id, answer.accountId);
-  const request = await readConsentRequest(interaction, session);
+  const request = await readConsentRequest(interaction.params, session);
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
   const choice = await db().$transaction(async (tx): Promise<Choice> => {

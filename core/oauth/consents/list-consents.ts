@@ -1,6 +1,7 @@
 import { isScope, type Scope } from "@keyhook/sdk";
 import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
 import { db } from "#core/db.ts";
+import { findClientRecords } from "../client-records.ts";
 
 export type ConnectedApp = {
   consentId: string;
@@ -9,6 +10,9 @@ export type ConnectedApp = {
   logoId: string | null;
   homepageUrl: string | null;
   isVerified: boolean;
+  isFirstParty: boolean;
+  /** Set for an app that is known by its metadata document only. */
+  documentHost: string | null;
   scopes: Scope[];
   /** Those of the answer that the person is still in. */
   organizations: { id: string; name: string; fullName: string; avatarId: string | null }[];
@@ -33,7 +37,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
     }),
   ]);
   const [apps, organizations] = await Promise.all([
-    db().oAuthApp.findMany({ where: { clientId: { in: consents.map(({ clientId }) => clientId) } } }),
+    findClientRecords(consents.map(({ clientId }) => clientId)),
     db().organization.findMany({
       // Only those that the person is still in: the token reaches no other.
       where: { id: { in: consents.flatMap(({ orgIds }) => orgIds) }, memberships: { some: { userId } } },
@@ -41,13 +45,12 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
       orderBy: { name: "asc" },
     }),
   ]);
-  const appOf = new Map(apps.map((app) => [app.clientId, app]));
   return {
     page,
     pageSize,
     total,
     items: consents.map((consent) => {
-      const app = appOf.get(consent.clientId);
+      const app = apps.get(consent.clientId);
       return {
         consentId: consent.id,
         clientId: consent.clientId,
@@ -55,6 +58,8 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
         logoId: app?.logoId ?? null,
         homepageUrl: app?.homepageUrl ?? null,
         isVerified: Boolean(app?.verifiedAt),
+        isFirstParty: app?.isFirstParty ?? false,
+        documentHost: app?.documentHost ?? null,
         scopes: consent.scopes.filter(isScope),
         organizations: organizations.filter(({ id }) => consent.orgIds.includes(id)),
         isAllOrgs: consent.isAllOrgs,

@@ -80,7 +80,7 @@ export async function openQuestion(prepared: Prepared, parameters: Parameters = 
 export async function openInteraction({ browser, session }: Prepared, { location }: Outcome): Promise<OpenQuestion> {
   const uid = location?.pathname.split("/").at(-1) ?? "";
   const at = { uid, cookie: browser.cookieHeader(location?.href ?? "") };
-  const request = await readConsentRequest(await readInteraction(at), session);
+  const request = await readConsentRequest((await readInteraction(at)).params, session);
   const shown: ConsentAnswer = {
     scopes: request.scopes.filter(({ isTicked }) => isTicked).map(({ scope }) => scope),
     orgIds: request.organizations.filter(({ isTicked }) => isTicked).map(({ id }) => id),

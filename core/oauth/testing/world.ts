@@ -130,7 +130,7 @@ export function worldAt(origin: string) {
     const login = await finishLogin(at, interaction, session);
     if (login.step === "sign-in") return "";
     if (login.step !== "none") return login.url;
-    const request = await readConsentRequest(interaction, session as SiteSession);
+    const request = await readConsentRequest(interaction.params, session as SiteSession);
     return grantConsent(
       at,
       session as SiteSession,

@@ -1,6 +1,6 @@
 import Link from "next/link";
 import type { ConsentRequest } from "#core/oauth/consents/consent-request.ts";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { SubmitButton } from "../submit-button.client.tsx";
 import { spokenDuration } from "./spoken-duration.ts";
 
 /** Two buttons of equal reach, and what pressing them leads to. Cancel comes first, so that Enter in a field gives nothing away. */

@@ -3,10 +3,10 @@ import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
 import type { ConsentRequest, RequestingApp } from "#core/oauth/consents/consent-request.ts";
-import { Avatar } from "../../_components/avatar.tsx";
-import { BrandMark } from "../../_components/brand-mark.tsx";
-import { Chip } from "../../_components/chip.tsx";
-import { FormMessage } from "../../_components/form-message.tsx";
+import { Avatar } from "../avatar.tsx";
+import { BrandMark } from "../brand-mark.tsx";
+import { Chip } from "../chip.tsx";
+import { FormMessage } from "../form-message.tsx";
 
 /** Who asks. What the app says of itself is told apart from what we know of it. */
 export function AppHeader({ request, title }: Readonly<{ request: ConsentRequest; title: ReactNode }>) {

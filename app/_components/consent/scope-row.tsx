@@ -1,7 +1,7 @@
 import { Check } from "lucide-react";
 import type { RequestedScope } from "#core/oauth/consents/consent-request.ts";
-import { ScopeDanger } from "../../_components/scopes/scope-danger.tsx";
-import { scopeIcons } from "../../_components/scopes/scope-icons.ts";
+import { ScopeDanger } from "../scopes/scope-danger.tsx";
+import { scopeIcons } from "../scopes/scope-icons.ts";
 
 export type ScopeRowProps = Readonly<{
   requested: RequestedScope;

@@ -1,5 +1,5 @@
 import type { RequestedScope } from "#core/oauth/consents/consent-request.ts";
-import { scopeGroups } from "../../_components/scopes/scope-groups.ts";
+import { scopeGroups } from "../scopes/scope-groups.ts";
 import { ScopeRow } from "./scope-row.tsx";
 
 export type ScopeChoiceProps = Readonly<{ scopes: readonly RequestedScope[]; email: string }>;

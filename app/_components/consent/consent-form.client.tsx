@@ -1,14 +1,14 @@
 "use client";
 
 import { type ReactNode, useActionState } from "react";
-import { FormMessage } from "../../_components/form-message.tsx";
-import { decide } from "./actions.ts";
+import { FormMessage } from "../form-message.tsx";
+import type { FormAction } from "../form-state.ts";
 
 /**
  * The form around the question. Unlike `ActionForm` it brings no ticks back after a refusal: the question may have changed, and
  * nothing may be granted that the person has not seen ticked.
  */
-export function ConsentForm({ children }: Readonly<{ children: ReactNode }>) {
+export function ConsentForm({ decide, children }: Readonly<{ decide: FormAction; children: ReactNode }>) {
   const [{ message }, submit] = useActionState(decide, { values: {}, errors: {} });
   return (
     <form action={submit}>

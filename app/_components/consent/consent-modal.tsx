@@ -1,21 +1,30 @@
 import Link from "next/link";
 import { env } from "#core/env.ts";
 import type { ConsentRequest } from "#core/oauth/consents/consent-request.ts";
-import { AccountLine } from "../../_components/account-line.tsx";
 import type { SiteSession } from "../../_server/session.ts";
+import { AccountLine } from "../account-line.tsx";
+import type { FormAction } from "../form-state.ts";
 import { AlreadyGranted } from "./already-granted.tsx";
 import { AppHeader } from "./app-header.tsx";
 import { ConsentForm } from "./consent-form.client.tsx";
 import { Decision } from "./decision.tsx";
 import { OrganizationChoice } from "./organization-choice.tsx";
-import { interactionPath } from "./read-consent-page.ts";
 import { ScopeChoice } from "./scope-choice.tsx";
 
-export type ConsentModalProps = Readonly<{ uid: string; request: ConsentRequest; user: SiteSession["user"] }>;
+export type ConsentModalProps = Readonly<{
+  request: ConsentRequest;
+  user: SiteSession["user"];
+  /** Takes the answer: the fields of the form, and `decision`, which is `allow` or `deny`. */
+  decide: FormAction;
+  /** What the answer is to: the fields that name the question. */
+  question: Record<string, string>;
+  /** The page of the question, to come back to with another account. */
+  path: string;
+}>;
 
 /** From top to bottom what S26 asks for: who asks, as whom, for what, in which organizations, for how long, and where it leads. */
-export function ConsentModal({ uid, request, user }: ConsentModalProps) {
-  const switchPath = `/login?${new URLSearchParams({ switch: "1", next: interactionPath(uid) })}`;
+export function ConsentModal({ request, user, decide, question, path }: ConsentModalProps) {
+  const switchPath = `/login?${new URLSearchParams({ switch: "1", next: path })}`;
   return (
     <>
       <AppHeader request={request} title={<Title request={request} />} />
@@ -27,8 +36,10 @@ export function ConsentModal({ uid, request, user }: ConsentModalProps) {
           </Link>
         }
       />
-      <ConsentForm>
-        <input type="hidden" name="uid" value={uid} />
+      <ConsentForm decide={decide}>
+        {Object.entries(question).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
         {/* Whom this page shows: an answer is taken from this account only (S25). */}
         <input type="hidden" name="account" value={user.id} />
         {request.scopes.length > 0 && <ScopeChoice scopes={request.scopes} email={user.email} />}

@@ -1,6 +1,6 @@
 import type { RequestedOrganization } from "#core/oauth/consents/consent-request.ts";
-import { Avatar } from "../../_components/avatar.tsx";
-import { avatarSrc } from "../../_components/avatar-src.ts";
+import { Avatar } from "../avatar.tsx";
+import { avatarSrc } from "../avatar-src.ts";
 
 export function OrganizationRow({ organization }: Readonly<{ organization: RequestedOrganization }>) {
   const { id, name, fullName, avatarId, role, isAskedFor, isAlreadyGranted, isTicked } = organization;

@@ -1,0 +1,21 @@
+/** What of a client travels on the engine's own client beside RFC 7591 metadata. */
+export type ClientExtension = {
+  /** Where the client comes from: an app made here, or a document on its own site. */
+  source: "app" | "document";
+  isPkceRequired: boolean;
+  /** Gets refresh tokens without asking for `offline_access`. */
+  isRefreshAlways: boolean;
+  accessTokenSeconds: number | null;
+  secrets: StoredSecret[];
+  /** What a request without `scope` asks for (docs/decisions/012). */
+  defaultScope: string;
+};
+
+export type StoredSecret = { id: string; hash: string; expiresAt: number | null };
+
+/** The metadata key under which the extension travels. */
+export const CLIENT_EXTENSION = "keyhook";
+
+export function clientExtension(client: object): ClientExtension {
+  return (client as Record<string, ClientExtension>)[CLIENT_EXTENSION] as ClientExtension;
+}

@@ -1,0 +1,67 @@
+import type { AllClientMetadata, JWKS } from "oidc-provider";
+import { env } from "#core/env.ts";
+import type { OAuthApp, OAuthAppSecret } from "../generated/prisma/client.ts";
+import { CLIENT_EXTENSION, type ClientExtension } from "./client-extension.ts";
+import { isLiveSecret } from "./client-secret.ts";
+import { OFFLINE_ACCESS } from "./scopes.ts";
+
+// The engine wants some secret for a client that authenticates with one; ours are hashed and compared by findClientSecret.
+const SECRET_IS_HASHED = "hashed";
+
+export const DEVICE_CODE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
+
+/** The engine's metadata for an OAuth app. */
+export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllClientMetadata {
+  const secrets = app.secrets
+    .map((secret) => ({ id: secret.id, hash: secret.secretHash, expiresAt: secret.expiresAt?.getTime() ?? null }))
+    .filter(isLiveSecret);
+  const extension: ClientExtension = {
+    source: "app",
+    isPkceRequired: app.isPkceRequired,
+    isRefreshAlways: app.isRefreshAllowed,
+    accessTokenSeconds: app.accessTokenSeconds,
+    secrets,
+    defaultScope: app.scopes.join(" "),
+  };
+  return {
+    client_id: app.clientId,
+    client_name: app.name,
+    // A new picture has a new address, by which people are asked again (S36).
+    ...(app.logoId && { logo_uri: `${env().ORIGIN}/images/${app.logoId}` }),
+    application_type: "native",
+    redirect_uris: app.redirectUris,
+    post_logout_redirect_uris: app.postLogoutRedirectUris,
+    response_types: app.redirectUris.length > 0 ? ["code"] : [],
+    grant_types: grantTypes(app),
+    scope: [...app.scopes, OFFLINE_ACCESS].join(" "),
+    id_token_signed_response_alg: app.idTokenAlg as "RS256" | "ES256",
+    require_pushed_authorization_requests: app.isParRequired,
+    dpop_bound_access_tokens: app.isDpopRequired,
+    ...(app.backchannelLogoutUri && {
+      backchannel_logout_uri: app.backchannelLogoutUri,
+      backchannel_logout_session_required: true,
+    }),
+    ...authentication(app, secrets.length > 0),
+    [CLIENT_EXTENSION]: extension,
+  };
+}
+
+function grantTypes({ redirectUris, isDeviceFlowAllowed }: OAuthApp): string[] {
+  return [
+    ...(redirectUris.length > 0 ? ["authorization_code"] : []),
+    ...(isDeviceFlowAllowed ? [DEVICE_CODE_GRANT] : []),
+    "refresh_token",
+  ];
+}
+
+/** Keys before secrets; an app that has lost both works as a public app (brief §2.1). */
+function authentication({ jwks, jwksUri }: OAuthApp, hasSecret: boolean): Partial<AllClientMetadata> {
+  if (jwks || jwksUri) {
+    return {
+      token_endpoint_auth_method: "private_key_jwt",
+      ...(jwks ? { jwks: jwks as unknown as JWKS } : { jwks_uri: jwksUri ?? undefined }),
+    };
+  }
+  if (hasSecret) return { token_endpoint_auth_method: "client_secret_basic", client_secret: SECRET_IS_HASHED };
+  return { token_endpoint_auth_method: "none" };
+}

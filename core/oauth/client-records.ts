@@ -1,0 +1,53 @@
+import { db } from "#core/db.ts";
+import { isDocumentAddress } from "./documents/find-document-client.ts";
+
+/** What pages show of a client, wherever it comes from. */
+export type ClientRecord = {
+  clientId: string;
+  name: string;
+  logoId: string | null;
+  /** What the client says of itself; nobody has checked it. */
+  homepageUrl: string | null;
+  ownerUserId: string | null;
+  ownerOrgId: string | null;
+  verifiedAt: Date | null;
+  /** Comes with the service. */
+  isFirstParty: boolean;
+  /** The host that serves the client's metadata document, which is who answers for it; null for an app made here. */
+  documentHost: string | null;
+  accessTokenSeconds: number | null;
+  isRefreshAllowed: boolean;
+};
+
+/** The records of these clients, by client id; one that is gone is missing. */
+export async function findClientRecords(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
+  const documentIds = clientIds.filter(isDocumentAddress);
+  const [apps, documents] = await Promise.all([
+    db().oAuthApp.findMany({ where: { clientId: { in: clientIds.filter((id) => !isDocumentAddress(id)) } } }),
+    documentIds.length > 0 ? db().oAuthClientDocument.findMany({ where: { clientId: { in: documentIds } } }) : [],
+  ]);
+  const records: ClientRecord[] = [
+    ...apps.map((app) => ({ ...app, documentHost: null })),
+    ...documents.map(({ clientId, host, logoId, metadata }) => {
+      const { client_name, client_uri } = metadata as { client_name: string; client_uri?: string };
+      return {
+        clientId,
+        name: client_name,
+        logoId,
+        homepageUrl: client_uri ?? null,
+        ownerUserId: null,
+        ownerOrgId: null,
+        verifiedAt: null,
+        isFirstParty: false,
+        documentHost: host,
+        accessTokenSeconds: null,
+        isRefreshAllowed: false,
+      };
+    }),
+  ];
+  return new Map(records.map((record) => [record.clientId, record]));
+}
+
+export async function findClientRecord(clientId: string): Promise<ClientRecord | undefined> {
+  return (await findClientRecords([clientId])).get(clientId);
+}
