@@ -37,6 +37,8 @@ test("S26 the question names the app and its owner, where the answer goes, what 
     homepageUrl: "https://lantern.example.test/about",
     homepageHost: "lantern.example.test",
     isVerified: false,
+    isFirstParty: false,
+    documentHost: null,
   });
   expect(request).toMatchObject({
     redirectTarget: "lantern.example.test:8443",
