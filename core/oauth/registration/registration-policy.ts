@@ -1,0 +1,77 @@
+import { type Actor, actorId } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db, isDatabaseDown } from "#core/db.ts";
+import { isListening, listen } from "#core/notifications.ts";
+
+/** Whether programs may register themselves as apps (RFC 7591). Off until the operator says otherwise. */
+export type RegistrationPolicy = {
+  isOn: boolean;
+  /** When an operator last decided it; null as long as none has. */
+  changedAt: Date | null;
+};
+
+const KEY = "registration";
+const CHANNEL = "registration_policy";
+// As with clients (clients.ts): a connection that died without telling looks like one on which nothing happens.
+const TRUST_MS = 30_000;
+
+/** The policy as it stands, for the operator's page. */
+export async function readRegistrationPolicy(): Promise<RegistrationPolicy> {
+  const row = await db().setting.findUnique({ where: { key: KEY } });
+  return { isOn: (row?.value as { isOn?: unknown } | undefined)?.isOn === true, changedAt: row?.updatedAt ?? null };
+}
+
+/**
+ * Turns dynamic registration on or off, in every process at once. Apps that have registered stay: the operator blocks or deletes
+ * them one by one.
+ * @throws ServiceError `forbidden`
+ */
+export async function setRegistrationPolicy(
+  actor: Actor,
+  { isOn }: Pick<RegistrationPolicy, "isOn">,
+  from: RequestOrigin,
+): Promise<RegistrationPolicy> {
+  return db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    const before = await tx.setting.findUnique({ where: { key: KEY } });
+    const change = { value: { isOn }, updatedAt: new Date() };
+    await tx.setting.upsert({ where: { key: KEY }, create: { key: KEY, ...change }, update: change });
+    await recordAuditEvent(tx, {
+      type: "installation.registration_policy",
+      actorId: actorId(actor),
+      data: { isOn, before: before?.value ?? null },
+      from,
+    });
+    await tx.$executeRaw`SELECT pg_notify(${CHANNEL}, '')`;
+    return { isOn, changedAt: change.updatedAt };
+  });
+}
+
+type Kept = { isOn: boolean; readAt: number; isWatched: boolean; notified: number };
+const keeper = globalThis as typeof globalThis & { keyhookRegistration?: Kept };
+
+/** The same for the protocol's door, kept in this process until Postgres says that it changed. */
+export async function isRegistrationOn(): Promise<boolean> {
+  keeper.keyhookRegistration ??= { isOn: false, readAt: Number.NEGATIVE_INFINITY, isWatched: false, notified: 0 };
+  const kept = keeper.keyhookRegistration;
+  if (!kept.isWatched) {
+    kept.isWatched = true;
+    void listen(CHANNEL, () => {
+      kept.notified += 1;
+      kept.readAt = Number.NEGATIVE_INFINITY;
+    });
+  }
+  if (isListening() && Date.now() - kept.readAt < TRUST_MS) return kept.isOn;
+  const [readAt, { notified }] = [Date.now(), kept];
+  try {
+    const { isOn } = await readRegistrationPolicy();
+    if (kept.notified === notified) Object.assign(kept, { isOn, readAt });
+    return isOn;
+  } catch (error) {
+    // Discovery is answered while the database is away; what it said last is the best that is known.
+    if (isDatabaseDown(error)) return kept.isOn;
+    throw error;
+  }
+}

@@ -1,0 +1,42 @@
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { env } from "#core/env.ts";
+import { REGISTRATION } from "#core/oauth/protocol-routes.ts";
+import { readRegistrationPolicy, setRegistrationPolicy } from "#core/oauth/registration/registration-policy.ts";
+import { type Command, command, type Outcome } from "./command.ts";
+
+const notes = [
+  "Dynamic registration (RFC 7591) is for programs that know no other way. Agents of today publish a client ID metadata document",
+  "instead, which works without it and names a website that answers for the program.",
+];
+
+function outcome(isOn: boolean): Outcome {
+  const text = isOn
+    ? `Programs may register themselves at ${env().ORIGIN}${REGISTRATION}.`
+    : "Programs may not register themselves.";
+  return { json: { is_on: isOn }, text };
+}
+
+const switchTo = (word: "on" | "off", summary: string): Command =>
+  command({
+    name: `registration ${word}`,
+    summary,
+    notes,
+    options: {},
+    async run() {
+      return outcome((await setRegistrationPolicy(operatorCommand, { isOn: word === "on" }, noOrigin)).isOn);
+    },
+  });
+
+export const registrationOn = switchTo("on", "Lets programs register themselves as apps, without an account.");
+export const registrationOff = switchTo("off", "Ends that. Apps that have registered stay.");
+
+export const registrationShow = command({
+  name: "registration show",
+  summary: "Says whether programs may register themselves.",
+  notes,
+  options: {},
+  async run() {
+    return outcome((await readRegistrationPolicy()).isOn);
+  },
+});
