@@ -1,0 +1,54 @@
+import { X509Certificate } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { generate } from "selfsigned";
+
+export type Certificate = {
+  cert: string;
+  key: string;
+  /** The certificate's file, for NODE_EXTRA_CA_CERTS of whoever shall trust it. */
+  path: string;
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const LIFETIME_DAYS = 90;
+
+/**
+ * The site's own certificate for `127.0.0.1`, kept in `directory` and made on the spot where there is none, or it ends within a
+ * day. Nobody but this machine has a reason to trust it: a site on the web gets one from a certificate authority.
+ */
+export async function readCertificate(directory: string): Promise<Certificate> {
+  const path = join(directory, "certificate.pem");
+  const keyPath = join(directory, "key.pem");
+  const kept = read(path, keyPath) ?? (await make());
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(path, kept.cert);
+  writeFileSync(keyPath, kept.key, { mode: 0o600 });
+  chmodSync(keyPath, 0o600);
+  return { ...kept, path };
+}
+
+function read(path: string, keyPath: string): Omit<Certificate, "path"> | undefined {
+  try {
+    const [cert, key] = [readFileSync(path, "utf8"), readFileSync(keyPath, "utf8")];
+    return Date.parse(new X509Certificate(cert).validTo) > Date.now() + DAY_MS ? { cert, key } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function make(): Promise<Omit<Certificate, "path">> {
+  const { cert, private: key } = await generate([{ name: "commonName", value: "127.0.0.1" }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    notAfterDate: new Date(Date.now() + LIFETIME_DAYS * DAY_MS),
+    extensions: [
+      // Not an authority: whoever trusts it trusts this one address, and whoever steals its key can speak for no other.
+      { name: "basicConstraints", cA: false, critical: true },
+      { name: "keyUsage", digitalSignature: true, critical: true },
+      { name: "extKeyUsage", serverAuth: true },
+      { name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] },
+    ],
+  });
+  return { cert, key };
+}

@@ -1,0 +1,32 @@
+import type { Settings } from "./settings.ts";
+
+/** Where the document is. Its full address is this site's client ID: nothing else makes the site known to the issuer. */
+export const DOCUMENT_PATH = "/.well-known/oauth-cimd";
+
+type Site = Pick<Settings, "websiteUrl" | "providerPath" | "siteName">;
+
+export function clientId({ websiteUrl }: Pick<Site, "websiteUrl">): string {
+  return `${websiteUrl}${DOCUMENT_PATH}`;
+}
+
+export function redirectUri({ websiteUrl, providerPath }: Omit<Site, "siteName">): string {
+  return `${websiteUrl}/oauth/callback/${providerPath}`;
+}
+
+/**
+ * What this site says of itself (OAuth Client ID Metadata Document). Whoever can write at this address is the client, so there
+ * is no secret: PKCE ties each sign-in to the site that began it.
+ */
+export function metadataDocument(site: Site) {
+  return {
+    // The issuer refuses a document that does not name its own address here.
+    client_id: clientId(site),
+    client_name: site.siteName,
+    client_uri: site.websiteUrl,
+    logo_uri: `${site.websiteUrl}/assets/logo.png`,
+    redirect_uris: [redirectUri(site)],
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code"],
+    response_types: ["code"],
+  };
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import type { Context } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+
+/** A sign-in that has left for the issuer and not come back yet. */
+export type Pending = { codeVerifier: string; nonce: string; scope: string };
+
+/** Who is signed in here, and what they let this site do. */
+export type SignedIn = { accessToken: string; expiresAt: Date | undefined; scopes: string[]; profile: Profile };
+
+/** The part of the userinfo answer that this site reads; all but `sub` depends on the scopes granted. */
+export type Profile = {
+  sub: string;
+  name?: string;
+  preferred_username?: string;
+  picture?: string;
+  email?: string;
+  organizations?: { sub: string; name: string; roleInOrg?: string }[];
+};
+
+type Session = {
+  /** By `state`, so that sign-ins begun in two tabs do not overwrite each other. */
+  pending: Map<string, Pending>;
+  signedIn?: SignedIn;
+  expiresAt: number;
+};
+
+const LIFETIME_SECONDS = 8 * 60 * 60;
+const PENDING_MAX = 10;
+const COOKIE = "slate_heron";
+
+// A real site keeps its sessions in a database; everything else here may stay as it is.
+const sessions = new Map<string, Session>();
+
+export function findSignedIn(c: Context): SignedIn | undefined {
+  return findSession(c)?.signedIn;
+}
+
+export function rememberPending(c: Context, state: string, pending: Pending): void {
+  const session = findSession(c) ?? startSession(c, { pending: new Map() });
+  session.pending.set(state, pending);
+  const [oldest] = session.pending.keys();
+  if (session.pending.size > PENDING_MAX && oldest) session.pending.delete(oldest);
+}
+
+/** Hands out a pending sign-in once: an answer that is sent a second time finds nothing. */
+export function takePending(c: Context, state: string): Pending | undefined {
+  const { pending } = findSession(c) ?? {};
+  const found = pending?.get(state);
+  pending?.delete(state);
+  return found;
+}
+
+/** Signs in under a new session id, so that an id planted in the browser beforehand is worth nothing (session fixation). */
+export function signIn(c: Context, signedIn: SignedIn): void {
+  const { pending = new Map() } = findSession(c) ?? {};
+  endSession(c);
+  startSession(c, { pending, signedIn });
+}
+
+export function endSession(c: Context): void {
+  sessions.delete(readCookie(c));
+  deleteCookie(c, COOKIE, { prefix: "host", secure: true });
+}
+
+function findSession(c: Context): Session | undefined {
+  const session = sessions.get(readCookie(c));
+  return session && session.expiresAt > Date.now() ? session : undefined;
+}
+
+const readCookie = (c: Context): string => getCookie(c, COOKIE, "host") ?? "";
+
+function startSession(c: Context, content: Omit<Session, "expiresAt">): Session {
+  for (const [id, { expiresAt }] of sessions) if (expiresAt < Date.now()) sessions.delete(id);
+  const id = randomBytes(32).toString("base64url");
+  const session = { ...content, expiresAt: Date.now() + LIFETIME_SECONDS * 1000 };
+  sessions.set(id, session);
+  // `__Host-`: of this host alone, over https alone. Lax: it must come along when the issuer sends the person back, and stay
+  // away from other sites' posts.
+  setCookie(c, COOKIE, id, {
+    prefix: "host",
+    httpOnly: true,
+    secure: true,
+    path: "/",
+    sameSite: "Lax",
+    maxAge: LIFETIME_SECONDS,
+  });
+  return session;
+}

@@ -1,0 +1,45 @@
+import { resolve } from "node:path";
+
+/** What the site is told through the environment. README.md lists the variables. */
+export type Settings = {
+  /** Whom the site trusts to say who somebody is, for example `https://keyhook.example.com`. */
+  issuer: URL;
+  /** What the issuer is called on the button. */
+  issuerName: string;
+  /** The issuer's word in the address of the callback: with several issuers each has an address of its own. */
+  providerPath: string;
+  /** Where this site is, without a path at its end. */
+  websiteUrl: string;
+  /** The name in the document, by which people are asked for their consent. */
+  siteName: string;
+  port: number;
+  /** Holds the certificate and its key. */
+  certificateDirectory: string;
+};
+
+export function readSettings(environment: NodeJS.ProcessEnv): Settings {
+  const issuer = new URL(environment.ISSUER ?? "http://localhost:3000");
+  if (issuer.protocol !== "https:" && !isLoopback(issuer)) {
+    throw new Error(`ISSUER is ${issuer.origin}: plain http is for loopback addresses only, since tokens would travel in clear.`);
+  }
+  const port = Number(environment.SITE_PORT ?? 3003);
+  return {
+    issuer,
+    issuerName: environment.ISSUER_NAME ?? "Keyhook",
+    providerPath: environment.PROVIDER_PATH ?? "keyhook",
+    // Not `localhost`, where the service runs in a demo: a third-party site has another host name, so that no cookie is shared.
+    websiteUrl: `https://127.0.0.1:${port}`,
+    siteName: environment.SITE_NAME ?? "Slate Heron",
+    port,
+    certificateDirectory: certificateDirectory(environment),
+  };
+}
+
+export function certificateDirectory(environment: NodeJS.ProcessEnv): string {
+  return resolve(environment.CERTIFICATE_DIR ?? resolve(import.meta.dirname, "certificate"));
+}
+
+/** Where plain http is acceptable: it never leaves this machine. */
+export function isLoopback(url: URL): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+}

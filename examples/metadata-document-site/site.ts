@@ -1,0 +1,152 @@
+import { serveStatic } from "@hono/node-server/serve-static";
+import { Hono } from "hono";
+import { etag } from "hono/etag";
+import { secureHeaders } from "hono/secure-headers";
+import * as client from "openid-client";
+import { clientId, DOCUMENT_PATH, metadataDocument, redirectUri } from "./metadata-document.ts";
+import { errorPage, homePage } from "./pages.ts";
+import { endSession, findSignedIn, type Profile, rememberPending, type SignedIn, signIn, takePending } from "./session.ts";
+import { isLoopback, type Settings } from "./settings.ts";
+
+const SCOPE = "openid profile email read-repos";
+
+/** How long the issuer may keep the document before it looks again. A site that seldom changes says `max-age=86400`. */
+const DOCUMENT_CACHING = "public, max-age=30";
+
+/**
+ * A site that no issuer has heard of before its first visitor signs in: a public client, known by its metadata document, with
+ * authorization code, PKCE, state and nonce. The tokens stay here; the browser holds a session cookie and nothing else.
+ */
+export function metadataDocumentSite(settings: Settings): Hono {
+  const { issuer } = settings;
+  const site = new Hono();
+  const look = { ...settings, document: metadataDocument(settings) };
+
+  site.use(
+    secureHeaders({
+      contentSecurityPolicy: {
+        defaultSrc: ["'none'"],
+        styleSrc: ["'self'"],
+        imgSrc: ["'self'", issuer.origin],
+        formAction: ["'self'"],
+        frameAncestors: ["'none'"],
+        baseUri: ["'none'"],
+      },
+      referrerPolicy: "no-referrer",
+      // A certificate of one's own and a port of a demo are no promise that this address stays on https.
+      strictTransportSecurity: false,
+      // The issuer fetches the logo on its server, and browsers load it from there.
+      crossOriginResourcePolicy: "cross-origin",
+    }),
+  );
+
+  // Where the endpoints are and which keys sign is asked once; when the issuer was away, asked again the next time.
+  let discovered: Promise<client.Configuration> | undefined;
+  function configuration(): Promise<client.Configuration> {
+    discovered ??= client
+      .discovery(issuer, clientId(settings), undefined, client.None(), {
+        // The ID token's signature is checked as well, although it comes straight from the issuer.
+        execute: [client.enableNonRepudiationChecks, ...(isLoopback(issuer) ? [client.allowInsecureRequests] : [])],
+      })
+      .catch((error) => {
+        discovered = undefined;
+        throw error;
+      });
+    return discovered;
+  }
+
+  // 1. This is the whole registration: the issuer reads it when the first person comes by.
+  site.get(DOCUMENT_PATH, etag(), (c) => {
+    c.header("Cache-Control", DOCUMENT_CACHING);
+    return c.json(look.document);
+  });
+
+  site.get("/", (c) => c.html(homePage(look, findSignedIn(c))));
+  site.get("/assets/*", serveStatic({ root: import.meta.dirname }));
+
+  // 2. Off to the issuer. State, nonce and verifier stay in this browser's session: only it can come back with the answer.
+  site.get("/sign-in", async (c) => {
+    const state = client.randomState();
+    const pending = { codeVerifier: client.randomPKCECodeVerifier(), nonce: client.randomNonce(), scope: SCOPE };
+    const url = client.buildAuthorizationUrl(await configuration(), {
+      redirect_uri: redirectUri(settings),
+      scope: pending.scope,
+      state,
+      nonce: pending.nonce,
+      code_challenge: await client.calculatePKCECodeChallenge(pending.codeVerifier),
+      code_challenge_method: "S256",
+    });
+    rememberPending(c, state, pending);
+    return c.redirect(url.href);
+  });
+
+  // 3. And back. `authorizationCodeGrant` checks state and issuer, redeems the code, and checks the ID token with its nonce.
+  site.get(new URL(redirectUri(settings)).pathname, async (c) => {
+    const state = c.req.query("state") ?? "";
+    const pending = takePending(c, state);
+    if (!pending) return c.html(errorPage(look, "unknown_state"), 400);
+    const config = await configuration();
+    const answer = new URL(new URL(c.req.url).search, redirectUri(settings));
+    const tokens = await client.authorizationCodeGrant(config, answer, {
+      pkceCodeVerifier: pending.codeVerifier,
+      expectedState: state,
+      expectedNonce: pending.nonce,
+      idTokenExpected: true,
+    });
+    signIn(c, await readSignedIn(config, tokens, { sub: tokens.claims()?.sub ?? "", scope: pending.scope }));
+    return c.redirect("/");
+  });
+
+  // 4. With the access token to the API. Revoked by the person, or blocked by the service, it is worth nothing at once.
+  site.post("/call-api", async (c) => {
+    const signedIn = findSignedIn(c);
+    if (!signedIn) return c.redirect("/", 303);
+    const api = new URL("/api/whoami-v2", issuer);
+    try {
+      const response = await client.fetchProtectedResource(await configuration(), signedIn.accessToken, api, "GET");
+      if (!response.ok) throw new Error(`The API answered ${response.status}`);
+      return c.html(homePage(look, signedIn, { answer: await response.json() }));
+    } catch (error) {
+      if (!(error instanceof client.WWWAuthenticateChallengeError) || error.status !== 401) throw error;
+      return c.html(homePage(look, signedIn, { isRefused: true }));
+    }
+  });
+
+  // 5. Out. The token is given back, so that a copy of it is worth nothing; the session here ends whatever the issuer says.
+  site.post("/sign-out", async (c) => {
+    const signedIn = findSignedIn(c);
+    endSession(c);
+    if (signedIn) {
+      await configuration()
+        .then((config) => client.tokenRevocation(config, signedIn.accessToken))
+        .catch((error) => console.error(error));
+    }
+    return c.redirect("/", 303);
+  });
+
+  site.onError((error, c) => {
+    // What the issuer said stays here in the log: the person is told in words that this site chose.
+    console.error(error);
+    if (error instanceof client.AuthorizationResponseError) return c.html(errorPage(look, error.error), 403);
+    if (error instanceof client.ResponseBodyError) return c.html(errorPage(look, error.error), 502);
+    return c.html(errorPage(look, "unreachable"), 502);
+  });
+
+  return site;
+}
+
+async function readSignedIn(
+  config: client.Configuration,
+  tokens: client.TokenEndpointResponse & client.TokenEndpointResponseHelpers,
+  { sub, scope }: { sub: string; scope: string },
+): Promise<SignedIn> {
+  const seconds = tokens.expiresIn();
+  return {
+    accessToken: tokens.access_token,
+    expiresAt: seconds === undefined ? undefined : new Date(Date.now() + seconds * 1000),
+    // Without `scope` in the answer, all that was asked for was granted (RFC 6749 §5.1).
+    scopes: (tokens.scope ?? scope).split(" "),
+    // Fails unless userinfo speaks of the person whom the ID token names (OpenID Connect Core §5.3.2).
+    profile: (await client.fetchUserInfo(config, tokens.access_token, sub)) as unknown as Profile,
+  };
+}
