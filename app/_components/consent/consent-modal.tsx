@@ -18,22 +18,23 @@ export type ConsentModalProps = Readonly<{
   decide: FormAction;
   /** What the answer is to: the fields that name the question. */
   question: Record<string, string>;
-  /** The page of the question, to come back to with another account. */
-  path: string;
+  /** The page of the question, to come back to with another account; nothing where the question is this account's alone (S65). */
+  path?: string;
 }>;
 
 /** From top to bottom what S26 asks for: who asks, as whom, for what, in which organizations, for how long, and where it leads. */
 export function ConsentModal({ request, user, decide, question, path }: ConsentModalProps) {
-  const switchPath = `/login?${new URLSearchParams({ switch: "1", next: path })}`;
   return (
     <>
       <AppHeader request={request} title={<Title request={request} />} />
       <AccountLine
         user={user}
         action={
-          <Link prefetch={false} href={switchPath} className="link">
-            Switch account
-          </Link>
+          path && (
+            <Link prefetch={false} href={`/login?${new URLSearchParams({ switch: "1", next: path })}`} className="link">
+              Switch account
+            </Link>
+          )
         }
       />
       <ConsentForm decide={decide}>

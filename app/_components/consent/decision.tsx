@@ -18,8 +18,14 @@ export function Decision({ request }: Readonly<{ request: ConsentRequest }>) {
         </SubmitButton>
       </div>
       <p className="mt-3 break-words text-center text-muted text-small">
-        You return to {isOnDevice && "the app on this device, "}
-        <strong className="text-ink">{redirectTarget}</strong>.{" "}
+        {redirectTarget === null ? (
+          "Go back to your device afterwards: it goes on by itself. "
+        ) : (
+          <>
+            You return to {isOnDevice && "the app on this device, "}
+            <strong className="text-ink">{redirectTarget}</strong>.{" "}
+          </>
+        )}
         {isOffline ? (
           <>
             Access lasts {duration} at a time, and the app{" "}
