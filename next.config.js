@@ -1,5 +1,10 @@
 /** Where the protocol lives on a host without server.ts, which takes these paths before Next sees them. */
-const protocolPaths = ["/oauth/:path*", "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"];
+const protocolPaths = [
+  "/oauth/:path*",
+  "/.well-known/openid-configuration",
+  "/.well-known/oauth-authorization-server",
+  "/.well-known/oauth-protected-resource",
+];
 
 /** What S23 asks of every page, for such a host only: server.ts gives its own, which these would take the place of. */
 const pageHeaders = [

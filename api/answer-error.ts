@@ -2,15 +2,19 @@ import type { Context } from "hono";
 import { isDatabaseDown } from "#core/db.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
+import { bearerChallenge } from "#core/oauth/resource-metadata.ts";
 
 /** The one place where this door turns failures into answers: wire.md choice 10, with the headers that clients read (1.13). */
 export function answerError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
   if (error.retryAfterSeconds !== undefined) headers["Retry-After"] = String(error.retryAfterSeconds);
-  // RFC 6750 §3.1: no error code for a request that did not try.
   if (error.code === "unauthorized") {
-    headers["WWW-Authenticate"] = c.req.header("Authorization") ? 'Bearer error="invalid_token"' : "Bearer";
+    headers["WWW-Authenticate"] = bearerChallenge(c.req.header("Authorization") ? { error: "invalid_token" } : {});
+  }
+  // RFC 6750 §3.1, wire.md choice 6: with the scope named, a client can ask for it.
+  if (error.code === "insufficient_scope") {
+    headers["WWW-Authenticate"] = bearerChallenge({ error: "insufficient_scope", scope: error.scope });
   }
   return c.json({ error: error.message, error_description: error.message, code: error.code }, error.status as 400, headers);
 }

@@ -17,6 +17,7 @@ const open: [string, string][] = [
   ["GET", "/oauth/jwks"],
   ["GET", "/.well-known/openid-configuration"],
   ["GET", "/.well-known/oauth-authorization-server"],
+  ["GET", "/.well-known/oauth-protected-resource"],
   ["GET", "/api/whoami-v2"],
   ["GET", "/api/agent-harnesses"],
 ];

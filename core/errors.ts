@@ -25,6 +25,8 @@ type Details = {
   field?: string;
   /** Seconds, for `rate_limited` and `unavailable`. */
   retryAfterSeconds?: number;
+  /** What the token would have needed, for `insufficient_scope`. */
+  scope?: string;
 };
 
 export class ServiceError extends Error {
@@ -32,13 +34,15 @@ export class ServiceError extends Error {
   readonly code: ErrorCode;
   readonly field: string | undefined;
   readonly retryAfterSeconds: number | undefined;
+  readonly scope: string | undefined;
 
   /** @param description a sentence for the person or program that asked; it says what to do. */
-  constructor(code: ErrorCode, description: string, { cause, field, retryAfterSeconds }: Details = {}) {
+  constructor(code: ErrorCode, description: string, { cause, field, retryAfterSeconds, scope }: Details = {}) {
     super(description, { cause });
     this.code = code;
     this.field = field;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.scope = scope;
   }
 
   get status(): number {

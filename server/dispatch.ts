@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { handleOidc } from "#core/oauth/handler.ts";
+import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { handleApi } from "../api/index.ts";
 import { isCrossSite } from "./is-cross-site.ts";
@@ -15,7 +16,7 @@ export type Door = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 export const MAX_ACTION_BYTES = 6 * 1024 * 1024;
 const MAX_AUTH_BYTES = 64 * 1024;
 
-const WELL_KNOWN = new Set(["/.well-known/openid-configuration", "/.well-known/oauth-authorization-server"]);
+const WELL_KNOWN: ReadonlySet<string> = new Set(wellKnownPaths);
 
 /** Hands a request to its door. Programs' paths go straight to their handlers, which is five times as fast as through Next. */
 export function dispatch(

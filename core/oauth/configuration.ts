@@ -14,7 +14,7 @@ import { renderErrorPage } from "./pages/error-page.ts";
 import { renderLogoutPage, renderSignedOutPage } from "./pages/logout-page.ts";
 import { prepareAuthorization } from "./prepare-authorization.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
-import { findResourceServer } from "./resource-servers.ts";
+import { apiAudience, findResourceServer } from "./resource-servers.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
 
 /** What the engine is told. Everything that is not on is off, and discovery lists only what is on (S106). */
@@ -41,6 +41,8 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     discovery: {
       // Resolved by findClientMetadata, which the engine asks first; its own way stays off (docs/decisions/026).
       client_id_metadata_document_supported: true,
+      // RFC 9728 §4: our API and its authorization server name each other.
+      protected_resources: [apiAudience()],
       prompt_values_supported: ["none", "login", "consent", "select_account"],
       introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt"],
       revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],

@@ -5,6 +5,7 @@ import { log } from "#core/log.ts";
 import { identifyClient } from "./client-authentication.ts";
 import { takeFailure } from "./engine-events.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
+import { findOwnEndpoint } from "./own-endpoints.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { pageHeaders } from "./pages/layout.ts";
 import { asGet, checkLength, checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
@@ -43,6 +44,8 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
       return;
     }
     checkLength(req);
+    const own = findOwnEndpoint(path);
+    if (own) return await own(req, res, clientAddress);
     pinHost(req.headers, clientAddress);
     req.url = preparedUrl(req.url ?? "/");
     let request = req;

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KoaContextWithOIDC } from "oidc-provider";
+import { env } from "#core/env.ts";
 import { challengeFor, FAILED_AUTHENTICATION } from "./client-authentication.ts";
 import { countFailure } from "./failure-throttle.ts";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
 import { errorPage } from "./pages/error-page.ts";
-import { isClientEndpoint, isPublicDocument, protocolRoutes } from "./protocol-routes.ts";
+import { isClientEndpoint, isMetadata, isPublicDocument, protocolRoutes, REGISTRATION } from "./protocol-routes.ts";
+import { isRegistrationOn } from "./registration/registration-policy.ts";
 
 type ErrorBody = { error?: string; error_description?: string };
 
@@ -19,6 +21,9 @@ export async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<vo
   // In the spelling of the brief and the public hub (§2.4); RFC 6750 §4 compares it without case.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
+  if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
+    ctx.body = { ...(ctx.body as object), registration_endpoint: env().ORIGIN + REGISTRATION };
+  }
   if (isClientEndpoint(ctx.path)) {
     ctx.set("Cache-Control", "no-store");
     if (isErrorBody(ctx.body)) await mendClientError(ctx, ctx.body, startedAt);

@@ -16,6 +16,18 @@ export const protocolRoutes = {
 /** Dynamic registration (RFC 7591) and its management, `/oauth/register/<client id>` (RFC 7592). Not the engine's. */
 export const REGISTRATION = "/oauth/register";
 
+/** What our API says of itself to clients that have only its address (RFC 9728). Not the engine's. */
+export const RESOURCE_METADATA = "/.well-known/oauth-protected-resource";
+
+/** All there is under `/.well-known/` that is ours (next.config.js has the same list). */
+export const wellKnownPaths: readonly string[] = [
+  "/.well-known/openid-configuration",
+  "/.well-known/oauth-authorization-server",
+  RESOURCE_METADATA,
+];
+
+const DOCUMENT_METHODS = ["GET", "HEAD", "OPTIONS"] as const;
+
 const methods: Record<string, readonly string[]> = {
   [protocolRoutes.authorization]: ["GET", "HEAD", "POST"],
   [protocolRoutes.token]: ["POST", "OPTIONS"],
@@ -29,12 +41,15 @@ const methods: Record<string, readonly string[]> = {
   // A person who opens the endpoint's address is sent to the page (wire.md choice 3).
   [protocolRoutes.device_authorization]: ["GET", "HEAD", "POST", "OPTIONS"],
   [protocolRoutes.pushed_authorization_request]: ["POST", "OPTIONS"],
-  "/.well-known/openid-configuration": ["GET", "HEAD", "OPTIONS"],
-  "/.well-known/oauth-authorization-server": ["GET", "HEAD", "OPTIONS"],
+  [REGISTRATION]: ["POST", "OPTIONS"],
+  ...Object.fromEntries(wellKnownPaths.map((path) => [path, DOCUMENT_METHODS])),
 };
 
 /** Where an interrupted authorization goes on: `/oauth/authorize/<uid>`. */
 const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
+
+/** Where an app that registered itself is read, changed and deleted: `/oauth/register/<client id>`. */
+const REGISTERED = /^\/oauth\/register\/[\w-]{1,100}$/;
 
 /**
  * The methods an address takes; undefined for an address that is none of ours. The engine would also answer other spellings
@@ -42,6 +57,7 @@ const RESUME = /^\/oauth\/authorize\/[\w-]{1,100}$/;
  */
 export function methodsOf(path: string): readonly string[] | undefined {
   if (Object.hasOwn(methods, path)) return methods[path];
+  if (REGISTERED.test(path)) return ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];
   return RESUME.test(path) ? ["GET", "HEAD"] : undefined;
 }
 
@@ -58,6 +74,9 @@ export const isClientEndpoint = (path: string): boolean => clientEndpoints.has(p
 
 /** Endpoints that a person's browser visits: they answer with pages, and no other site may read them (S53). */
 export const isPersonEndpoint = (path: string): boolean => /^\/oauth\/(authorize|logout)(\/|$)/.test(path);
+
+/** The authorization server's own metadata (RFC 8414, OpenID Connect Discovery). */
+export const isMetadata = (path: string): boolean => path.startsWith("/.well-known/") && path !== RESOURCE_METADATA;
 
 /** The key set and the metadata: the same for everybody, and worth keeping for a while. */
 export const isPublicDocument = (path: string): boolean => path === protocolRoutes.jwks || path.startsWith("/.well-known/");

@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { KEYS_CACHED_SECONDS } from "./keys.ts";
+import { methodsOf, RESOURCE_METADATA } from "./protocol-routes.ts";
+import { resourceMetadata } from "./resource-metadata.ts";
+
+/** What of the protocol the engine has no part in. All of it is for programs, and may be called from any page (S53). */
+export type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;
+
+export function findOwnEndpoint(path: string): OwnEndpoint | undefined {
+  if (path === RESOURCE_METADATA) return openToPages(path, answerResourceMetadata);
+  return undefined;
+}
+
+const PREFLIGHT_SECONDS = 3600;
+
+function openToPages(path: string, endpoint: OwnEndpoint): OwnEndpoint {
+  return (req, res, clientAddress) => {
+    res.setHeader("Access-Control-Allow-Origin", "*");
+    if (req.method !== "OPTIONS") {
+      res.setHeader("Access-Control-Expose-Headers", "WWW-Authenticate, Retry-After, X-Request-Id");
+      return endpoint(req, res, clientAddress);
+    }
+    const headers = {
+      "Access-Control-Allow-Methods": methodsOf(path)?.join(", "),
+      "Access-Control-Allow-Headers": "Authorization, Content-Type, MCP-Protocol-Version",
+      "Access-Control-Max-Age": PREFLIGHT_SECONDS,
+    };
+    res.writeHead(204, headers).end();
+  };
+}
+
+const answerResourceMetadata: OwnEndpoint = (_req, res) => {
+  res.setHeader("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
+  sendJson(res, 200, resourceMetadata());
+};
+
+export function sendJson(res: ServerResponse, status: number, body: unknown): void {
+  res.writeHead(status, { "Content-Type": "application/json; charset=utf-8" }).end(JSON.stringify(body));
+}
