@@ -2,12 +2,12 @@ import type { ReactNode } from "react";
 import type { ConsentRequest } from "#core/oauth/consents/consent-request.ts";
 import { Avatar } from "../avatar.tsx";
 import { BrandMark } from "../brand-mark.tsx";
-import { FormMessage } from "../form-message.tsx";
 import { AppIdentity } from "./app-identity.tsx";
+import { Warnings } from "./warnings.tsx";
 
 /** Who asks. What the app says of itself is told apart from what we know of it. */
 export function AppHeader({ request, title }: Readonly<{ request: ConsentRequest; title: ReactNode }>) {
-  const { app, isChanged, isOnDevice } = request;
+  const { app } = request;
   return (
     <header className="px-6 pt-6 pb-5">
       <div className="mb-4 flex items-center gap-3" aria-hidden="true">
@@ -21,21 +21,7 @@ export function AppHeader({ request, title }: Readonly<{ request: ConsentRequest
       <div className="mt-2">
         <AppIdentity app={app} />
       </div>
-      {(isChanged || isOnDevice) && (
-        <div className="mt-4 grid gap-2">
-          {isChanged && (
-            <FormMessage>
-              You have allowed this app before. It has changed its name, its logo or where it sends you since, so it asks again.
-            </FormMessage>
-          )}
-          {isOnDevice && (
-            <FormMessage tone="warn">
-              This app runs on your own device, where any program can call itself <bdi>{app.name}</bdi>. Go on only if you have
-              just started it yourself.
-            </FormMessage>
-          )}
-        </div>
-      )}
+      <Warnings request={request} />
     </header>
   );
 }

@@ -3,14 +3,18 @@ import Link from "next/link";
 import { env } from "#core/env.ts";
 import type { RequestingApp } from "#core/oauth/consents/consent-request.ts";
 import { Chip } from "../chip.tsx";
+import { DocumentSource } from "./document-source.tsx";
 
-/** Who is behind an app, as one line: what it says of itself is told apart from what we know of it. */
+/** Who is behind an app: what it says of itself is told apart from what we know of it. */
 export function AppIdentity({ app }: Readonly<{ app: RequestingApp }>) {
   return (
-    <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5 text-muted">
-      <Owner app={app} />
-      <Verification isVerified={app.isVerified} />
-    </div>
+    <>
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5 text-muted">
+        {app.documentHost === null && !app.isFirstParty && <Owner app={app} />}
+        <Trust app={app} />
+      </div>
+      {app.documentHost !== null && <DocumentSource app={app} />}
+    </>
   );
 }
 
@@ -37,13 +41,13 @@ function Owner({ app: { owner, homepageHost, homepageUrl } }: Readonly<{ app: Re
   );
 }
 
-function Verification({ isVerified }: Readonly<{ isVerified: boolean }>) {
+function Trust({ app: { isFirstParty, isVerified } }: Readonly<{ app: RequestingApp }>) {
   const { BRAND_NAME } = env();
-  if (!isVerified) return <Chip tone="warn">Not verified by {BRAND_NAME}</Chip>;
+  if (!isFirstParty && !isVerified) return <Chip tone="warn">Not verified by {BRAND_NAME}</Chip>;
   return (
     <Chip tone="good">
       <BadgeCheck className="size-3.5" aria-hidden="true" />
-      Verified by {BRAND_NAME}
+      {isFirstParty ? `Comes with ${BRAND_NAME}` : `Verified by ${BRAND_NAME}`}
     </Chip>
   );
 }

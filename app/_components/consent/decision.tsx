@@ -17,7 +17,7 @@ export function Decision({ request }: Readonly<{ request: ConsentRequest }>) {
           Authorize
         </SubmitButton>
       </div>
-      <p className="mt-3 break-words text-center text-muted text-small">
+      <p className="mt-3 wrap-anywhere text-center text-muted text-small">
         {redirectTarget === null ? (
           "Go back to your device afterwards: it goes on by itself. "
         ) : (

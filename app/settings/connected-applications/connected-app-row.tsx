@@ -23,16 +23,17 @@ export function ConnectedAppRow({ app, page }: ConnectedAppRowProps) {
       title={
         <>
           <bdi className="min-w-0 break-words">{app.name}</bdi>
-          {app.isVerified && (
+          {(app.isFirstParty || app.isVerified) && (
             <Chip tone="good">
               <BadgeCheck className="size-3.5" aria-hidden="true" />
-              Verified by {env().BRAND_NAME}
+              {app.isFirstParty ? "Comes with" : "Verified by"} {env().BRAND_NAME}
             </Chip>
           )}
         </>
       }
       meta={
         <>
+          {app.documentHost !== null && <DocumentHost clientId={app.clientId} host={app.documentHost} />}
           Allowed <RelativeTime at={app.firstUsedAt} /> ·{" "}
           {app.lastUsedAt ? (
             <>
@@ -41,7 +42,7 @@ export function ConnectedAppRow({ app, page }: ConnectedAppRowProps) {
           ) : (
             "not used yet"
           )}
-          <Homepage url={app.homepageUrl} />
+          <Homepage url={app.homepageUrl} documentHost={app.documentHost} />
         </>
       }
     >
@@ -80,13 +81,22 @@ export function ConnectedAppRow({ app, page }: ConnectedAppRowProps) {
   );
 }
 
-function Homepage({ url }: Readonly<{ url: string | null }>) {
+/** What is known of an app that nobody registered here: the website that it comes from. */
+function DocumentHost({ clientId, host }: Readonly<{ clientId: string; host: string }>) {
+  return (
+    <span className="block" title={clientId}>
+      From <bdi className="wrap-anywhere text-ink">{host}</bdi>
+    </span>
+  );
+}
+
+function Homepage({ url, documentHost }: Readonly<{ url: string | null; documentHost: string | null }>) {
   const host = url && URL.parse(url)?.host;
-  if (!host) return null;
+  if (!host || host === documentHost) return null;
   return (
     <>
       {" · "}
-      <a href={url} target="_blank" rel="noopener noreferrer nofollow" className="link break-words">
+      <a href={url} target="_blank" rel="noopener noreferrer nofollow" className="link wrap-anywhere">
         {host}
       </a>
     </>
