@@ -1,6 +1,7 @@
 import { scopes } from "@keyhook/sdk";
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PKCE } from "./testing/authorization.ts";
 import { asApp, authorize, redemption, type SignIn, signIn } from "./testing/sign-in.ts";
 import { startWorld, type World } from "./testing/world.ts";
 
@@ -35,23 +36,43 @@ describe("S106 discovery", () => {
       authorization_response_iss_parameter_supported: true,
       request_uri_parameter_supported: false,
       claims_parameter_supported: false,
+      client_id_metadata_document_supported: true,
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+      protected_resources: [world.origin],
     });
     const sorted = (name: string) => [...document[name]].sort();
-    expect(sorted("grant_types_supported")).toEqual(["authorization_code", "refresh_token"]);
+    expect(sorted("grant_types_supported")).toEqual([
+      "authorization_code",
+      "refresh_token",
+      "urn:ietf:params:oauth:grant-type:device_code",
+    ]);
     expect(sorted("scopes_supported")).toEqual([...scopes, "offline_access"].sort());
     expect(sorted("id_token_signing_alg_values_supported")).toEqual(["ES256", "RS256"]);
-    expect(sorted("token_endpoint_auth_methods_supported")).toEqual(["client_secret_basic", "client_secret_post", "none"]);
-    expect(sorted("introspection_endpoint_auth_methods_supported")).toEqual(["client_secret_basic", "client_secret_post"]);
+    const proofs = ["client_secret_basic", "client_secret_post", "private_key_jwt"];
+    expect(sorted("token_endpoint_auth_methods_supported")).toEqual([
+      "client_secret_basic",
+      "client_secret_post",
+      "none",
+      "private_key_jwt",
+    ]);
+    expect(sorted("introspection_endpoint_auth_methods_supported")).toEqual(proofs);
+    expect(sorted("revocation_endpoint_auth_methods_supported")).toEqual([
+      "client_secret_basic",
+      "client_secret_post",
+      "none",
+      "private_key_jwt",
+    ]);
+    for (const name of ["dpop_signing_alg_values_supported", "token_endpoint_auth_signing_alg_values_supported"]) {
+      expect(document[name].length, name).toBeGreaterThan(0);
+      for (const alg of document[name]) expect(alg, "public keys only").toMatch(/^(RS|PS|ES|Ed)/);
+    }
     expect(sorted("response_modes_supported")).toEqual(["form_post", "fragment", "query"]);
     for (const name of [
       "registration_endpoint",
-      "device_authorization_endpoint",
-      "pushed_authorization_request_endpoint",
       "backchannel_authentication_endpoint",
-      "dpop_signing_alg_values_supported",
+      "require_pushed_authorization_requests",
       "request_parameter_supported",
-      "client_id_metadata_document_supported",
-      "backchannel_logout_supported",
       "frontchannel_logout_supported",
       "tls_client_certificate_bound_access_tokens",
     ]) {
@@ -80,7 +101,7 @@ describe("S106 discovery", () => {
 });
 
 describe("S106 every endpoint that discovery names works", () => {
-  const confidential = { isConfidential: true, isRefreshAllowed: true } as const;
+  const confidential = { isConfidential: true, isRefreshAllowed: true, isDeviceFlowAllowed: true } as const;
 
   /** One call for each name; a name without a call here fails the test. */
   const calls: Record<string, (url: string, at: SignIn) => Promise<void>> = {
@@ -113,6 +134,19 @@ describe("S106 every endpoint that discovery names works", () => {
     },
     async jwks_uri(url) {
       expect((await (await fetch(url)).json()).keys.length).toBeGreaterThanOrEqual(2);
+    },
+    async device_authorization_endpoint(url, at) {
+      const response = await asApp(world, at.app, new URL(url).pathname, {});
+      expect(await response.json()).toMatchObject({ device_code: expect.any(String), user_code: expect.any(String) });
+    },
+    async pushed_authorization_request_endpoint(url, at) {
+      const request = Object.fromEntries(new URL(world.authorizeUrl(at.app, PKCE)).searchParams);
+      const response = await asApp(world, at.app, new URL(url).pathname, request);
+      expect(response.status).toBe(201);
+      const { request_uri } = await response.json();
+      const start = `/oauth/authorize?${new URLSearchParams({ client_id: at.app.clientId, request_uri })}`;
+      const landed = (await world.follow(at.browser, start, at.session)) as URL;
+      expect(landed.searchParams.get("code")).toBeTruthy();
     },
     async end_session_endpoint(url, at) {
       const response = await at.browser.fetch(`${url}?id_token_hint=${at.tokens.id_token}`);
