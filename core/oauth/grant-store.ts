@@ -1,5 +1,8 @@
-import { pool } from "#core/db.ts";
+import type { Grant } from "oidc-provider";
+import { type Db, pool } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
 import type { Payload } from "./artifact-store.ts";
+import { GRANT_SECONDS } from "./lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 
 /** The engine's Grants, in their own table beside the consent they come from. */
@@ -33,6 +36,18 @@ export async function saveGrant(id: string, payload: Payload, expiresIn: number)
   const values = [id, payload.accountId, payload.clientId, JSON.stringify(stored), expiresIn];
   const { rowCount } = await pool().query({ name: "grant-save", text: SAVE, values });
   if (rowCount) requestRows().grants.set(id, stored);
+}
+
+/**
+ * Stores a new Grant within a transaction: whoever gave the consent in it gets both or neither.
+ * @returns its id.
+ */
+export async function insertGrant(tx: Db, { accountId, clientId, openid, rejected }: Grant): Promise<string> {
+  const id = newId();
+  const iat = Math.floor(Date.now() / 1000);
+  const payload = { iat, exp: iat + GRANT_SECONDS, kind: "Grant", accountId, clientId, openid, rejected };
+  await tx.$executeRawUnsafe(SAVE, id, accountId, clientId, JSON.stringify(payload), GRANT_SECONDS);
+  return id;
 }
 
 /** Marks a Grant as revoked; everything issued under it, now or by a request still in flight, is dead (S43, S105). */

@@ -1,5 +1,4 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
@@ -12,9 +11,10 @@ import {
 } from "../interaction.ts";
 import { fillGrant } from "../load-existing-grant.ts";
 import { currentProvider } from "../provider.ts";
-import { type ConsentRequest, readConsentRequest } from "./consent-request.ts";
-import { type Choice, type ConsentAnswer, mergeAnswer } from "./merge-answer.ts";
-import { lockStandingConsent, storeConsent } from "./store-consent.ts";
+import { assertAsked } from "./assert-asked.ts";
+import { readConsentRequest } from "./consent-request.ts";
+import type { ConsentAnswer } from "./merge-answer.ts";
+import { storeAnswer } from "./store-answer.ts";
 
 /**
  * Stores what the person allowed and lets the engine go on.
@@ -33,13 +33,7 @@ export async function grantConsent(
   const request = await readConsentRequest(interaction.params, session);
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
-  const choice = await db().$transaction(async (tx): Promise<Choice> => {
-    const standing = await lockStandingConsent(tx, owner, request.fingerprint);
-    const data = mergeAnswer(request, answer, standing);
-    await storeConsent(tx, owner, data, request.fingerprint);
-    await recordAuditEvent(tx, { type: "oauth_consent.give", actorId: owner.userId, clientId: owner.clientId, data, from });
-    return data;
-  });
+  const choice = await db().$transaction((tx) => storeAnswer(tx, owner, request, answer, from));
   const provider = await currentProvider();
   const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
   fillGrant(grant, choice);
@@ -51,12 +45,4 @@ function assertAnswerable({ prompt, session }: Interaction, accountId: string, s
   if (prompt.name !== "consent") throw new ServiceError("invalid_request", "Sign in first.");
   if (session?.accountId === accountId && shownAccountId === accountId) return;
   throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
-}
-
-/** Everything in the answer must be in the request, and memberships are looked at again now (S31, S33). */
-function assertAsked({ scopes, alreadyGranted, organizations }: ConsentRequest, answer: ConsentAnswer): void {
-  const requested = new Set<string>([...scopes, ...alreadyGranted].map(({ scope }) => scope));
-  const known = new Set(organizations.map(({ id }) => id));
-  if (answer.scopes.every((scope) => requested.has(scope)) && answer.orgIds.every((id) => known.has(id))) return;
-  throw new ServiceError("invalid_request", "The answer does not fit the question. Go back to the app and start again.");
 }

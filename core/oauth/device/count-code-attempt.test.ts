@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { pool } from "#core/db.ts";
+import { isServiceError } from "#core/errors.ts";
+import { newId } from "#core/ids.ts";
+import { type DeviceAuthorization, prepareDevice, startDevice } from "../testing/device.ts";
+import type { Prepared } from "../testing/sign-in.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { WRONG_CODES_OF_ACCOUNT, WRONG_CODES_OF_ADDRESS, WRONG_CODES_OF_ALL } from "./count-code-attempt.ts";
+import { openDeviceRequest } from "./open-device-request.ts";
+import { newUserCode } from "./user-code.ts";
+
+let world: World;
+let at: Prepared;
+let started: DeviceAuthorization;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  await pool().query("DELETE FROM throttle");
+  at = await prepareDevice(world);
+  started = await startDevice(at);
+});
+
+let addresses = 0;
+const address = () => `198.18.${(addresses >> 8) & 255}.${addresses++ & 255}`;
+const from = (ip: string | null) => ({ ip, userAgent: "a guesser" });
+/** Somebody who is signed in, one of very many. */
+const anybody = () => ({ ...at.session, user: { ...at.session.user, id: newId() } }) as SiteSession;
+
+/** How one guess was answered: `not_found`, or `rate_limited` without a look. */
+async function guess(session: SiteSession, ip: string | null): Promise<string> {
+  const error = await openDeviceRequest(session, newUserCode(), from(ip)).catch((thrown: unknown) => thrown);
+  return isServiceError(error) ? error.code : "found";
+}
+
+async function guesses(count: number, next: () => Promise<string>): Promise<Record<string, number>> {
+  const outcomes: Record<string, number> = {};
+  let left = count;
+  const lane = async () => {
+    while (left-- > 0) {
+      const outcome = await next();
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 10 }, lane));
+  return outcomes;
+}
+
+test("S59 one account has ten wrong codes, from wherever it sends them, and then not even the right one", async () => {
+  expect(await guesses(100, () => guess(at.session, address()))).toEqual({
+    not_found: WRONG_CODES_OF_ACCOUNT.limit,
+    rate_limited: 100 - WRONG_CODES_OF_ACCOUNT.limit,
+  });
+  await expect(openDeviceRequest(at.session, started.user_code, from(address()))).rejects.toMatchObject({
+    code: "rate_limited",
+    field: "user_code",
+    retryAfterSeconds: expect.any(Number),
+    message: expect.stringMatching(/^Too many codes were entered\. Try again in \d+ minutes\.$/),
+  });
+});
+
+test("S59 one address has fifty wrong codes, with whichever accounts", async () => {
+  expect(await guesses(200, () => guess(anybody(), "203.0.113.5"))).toEqual({
+    not_found: WRONG_CODES_OF_ADDRESS.limit,
+    rate_limited: 200 - WRONG_CODES_OF_ADDRESS.limit,
+  });
+  expect(await guess(anybody(), address())).toBe("not_found");
+});
+
+test("S59 of ten thousand wrong codes from everywhere no more than the limit are looked up", { timeout: 120_000 }, async () => {
+  const outcomes = await guesses(10_000, () => guess(anybody(), address()));
+  expect(outcomes).toEqual({ not_found: WRONG_CODES_OF_ALL.limit, rate_limited: 10_000 - WRONG_CODES_OF_ALL.limit });
+  await expect(openDeviceRequest(at.session, started.user_code, from(null))).rejects.toMatchObject({ code: "rate_limited" });
+  // After a quarter of an hour:
+  await pool().query("UPDATE throttle SET reset_at = now()");
+  expect((await openDeviceRequest(at.session, started.user_code, from(null))).userCode).toBe(started.user_code);
+});
+
+test("S59 right codes count for nothing, however often they are opened", async () => {
+  for (let time = 0; time < WRONG_CODES_OF_ACCOUNT.limit + 2; time++) {
+    await openDeviceRequest(at.session, (await startDevice(at)).user_code, from("203.0.113.6"));
+    await openDeviceRequest(at.session, started.user_code, from("203.0.113.6"));
+  }
+  const { rows } = await pool().query("SELECT 1 FROM throttle WHERE key LIKE 'user-code%' AND count > 0");
+  expect(rows).toEqual([]);
+});
+
+test("S59 wrong codes lock nobody out of a request that they have open", async () => {
+  await openDeviceRequest(at.session, started.user_code, from(null));
+  await guesses(20, () => guess(at.session, null));
+  expect((await openDeviceRequest(at.session, started.user_code, from(null))).userCode).toBe(started.user_code);
+});

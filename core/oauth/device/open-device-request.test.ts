@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin, type RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { updateApp } from "../apps/update-app.ts";
+import { allowDevice, type DeviceAuthorization, expireDevice, prepareDevice, startDevice } from "../testing/device.ts";
+import type { Prepared } from "../testing/sign-in.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { openDeviceRequest } from "./open-device-request.ts";
+import { releaseDeviceRequest } from "./release-device-request.ts";
+
+let world: World;
+let at: Prepared;
+let started: DeviceAuthorization;
+const home: RequestOrigin = { ip: "198.51.100.7", userAgent: "a browser" };
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.sendFrom("198.51.100.7");
+  at = await prepareDevice(world);
+  started = await startDevice(at);
+});
+
+const another = async () => world.signIn(world.browser(), await world.user(`o-${newId()}`));
+const unknown = { code: "not_found", field: "user_code" };
+
+describe("S58 a user code", () => {
+  test("is eight consonants in two groups", () => {
+    expect(started.user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+  });
+
+  test.each([
+    ["in small letters", (code: string) => code.toLowerCase()],
+    ["without its hyphen", (code: string) => code.replace("-", "")],
+    ["with spaces", (code: string) => ` ${[...code].join(" ")} `],
+    ["with another dash", (code: string) => code.replace("-", "\u2013")],
+    ["in full width", (code: string) => code.replace(/[A-Z]/g, (each) => String.fromCharCode(each.charCodeAt(0) + 0xfee0))],
+  ])("is found when it is typed %s", async (_how, type) => {
+    const request = await openDeviceRequest(at.session, type(started.user_code), home);
+    expect(request.userCode).toBe(started.user_code);
+  });
+
+  test.each(["", "BCDF-GHJ", "BCDF-GHJKL", "AAAA-0000", "\0", "x".repeat(100_000), "🙂🙂🙂🙂🙂🙂🙂🙂"])(
+    "is not found when it is %j",
+    async (typed) => {
+      await expect(openDeviceRequest(at.session, typed, home)).rejects.toMatchObject(unknown);
+    },
+  );
+});
+
+describe("S64 the request shows", () => {
+  test("the app, the device, its place and every scope, as often as it is opened", async () => {
+    await allowDevice(at.session, (await startDevice(at)).user_code);
+    const request = await openDeviceRequest(at.session, started.user_code, home);
+    expect(request).toMatchObject({
+      device: { ip: "198.51.100.7", userAgent: expect.any(String) },
+      isElsewhere: false,
+      consent: { app: { clientId: at.app.clientId, name: "Paper Lantern" }, redirectTarget: null, alreadyGranted: [] },
+    });
+    expect(request.consent.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile", "email", "read-repos"]);
+    expect(request.expiresAt.getTime() - request.requestedAt.getTime()).toBeCloseTo(900_000, -4);
+  });
+
+  test("what was unticked before unticked", async () => {
+    await allowDevice(at.session, (await startDevice(at)).user_code, { scopes: ["email"] });
+    const { consent } = await openDeviceRequest(at.session, started.user_code, home);
+    expect(consent.scopes.filter(({ isTicked }) => !isTicked).map(({ scope }) => scope)).toEqual(["read-repos"]);
+  });
+
+  test("a warning when it was asked from another network than the person's", async () => {
+    const elsewhere = { ...home, ip: "203.0.113.9" };
+    expect((await openDeviceRequest(at.session, started.user_code, elsewhere)).isElsewhere).toBe(true);
+    expect((await openDeviceRequest(at.session, started.user_code, noOrigin)).isElsewhere).toBe(false);
+  });
+
+  test("the organizations that the device asks for", async () => {
+    const orgId = await world.organization(`org-${newId()}`, { [at.person.id]: "write" });
+    const asked = await startDevice(at, { orgIds: orgId });
+    const { consent } = await openDeviceRequest(at.session, asked.user_code, home);
+    expect(consent.organizations).toMatchObject([{ id: orgId, isAskedFor: true, isTicked: true }]);
+  });
+
+  test("nothing of an app that was blocked meanwhile", async () => {
+    await db().oAuthApp.update({ where: { clientId: at.app.clientId }, data: { blockedAt: new Date() } });
+    await updateApp(operatorCommand, at.app.id, { description: "so that every process hears of it" }, noOrigin);
+    await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject({ code: "gone" });
+  });
+});
+
+describe("S65 a code that one account has opened", () => {
+  test("is as unknown to another one as a code that does not exist", async () => {
+    await openDeviceRequest(at.session, started.user_code, home);
+    const other = await another();
+    const claimed = await openDeviceRequest(other, started.user_code, home).catch((error) => error);
+    const wrong = await openDeviceRequest(other, "BBBB-BBBB", home).catch((error) => error);
+    expect(claimed).toMatchObject(unknown);
+    expect({ ...claimed, message: claimed.message }).toEqual({ ...wrong, message: wrong.message });
+    expect((await openDeviceRequest(at.session, started.user_code, home)).userCode).toBe(started.user_code);
+  });
+
+  test("belongs to one of twenty who open it at the same moment", async () => {
+    const people = await Promise.all(Array.from({ length: 20 }, another));
+    const opened = await Promise.allSettled(people.map((each) => openDeviceRequest(each, started.user_code, noOrigin)));
+    expect(opened.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("can be given back by that account, and by nobody else", async () => {
+    const other = await another();
+    await openDeviceRequest(at.session, started.user_code, home);
+    await releaseDeviceRequest(other, started.user_code);
+    await expect(openDeviceRequest(other, started.user_code, home)).rejects.toMatchObject(unknown);
+    await releaseDeviceRequest(at.session, started.user_code);
+    await openDeviceRequest(other, started.user_code, home);
+    await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject(unknown);
+  });
+});
+
+test("a code that has run out is as unknown as a wrong one", async () => {
+  await expireDevice(started);
+  await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject(unknown);
+});
+
+test("a code that was answered says so to the person who did, and to nobody else", async () => {
+  await allowDevice(at.session, started.user_code);
+  await expect(openDeviceRequest(at.session, started.user_code, home)).rejects.toMatchObject({
+    code: "conflict",
+    field: "user_code",
+  });
+  await expect(openDeviceRequest(await another(), started.user_code, home)).rejects.toMatchObject(unknown);
+});

@@ -1,0 +1,48 @@
+import { addressKey } from "#core/accounts/address-key.ts";
+import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { type ConsentRequest, readConsentRequest } from "../consents/consent-request.ts";
+import { type ClaimedDeviceCode, claimDeviceCode } from "./claim-device-code.ts";
+import type { DeviceInfo } from "./describe-device.ts";
+import { formatUserCode } from "./user-code.ts";
+
+/** What a person is shown of a device that asks to be let in, before they answer (S64). */
+export type DeviceRequest = {
+  /** As the device shows it: `BCDF-GHJK`. */
+  userCode: string;
+  requestedAt: Date;
+  expiresAt: Date;
+  device: DeviceInfo;
+  /** The device asked from another network than this person's: it may be somebody else's, who sent them the code. */
+  isElsewhere: boolean;
+  consent: ConsentRequest;
+};
+
+/**
+ * Opens the request behind a user code, which from then on only this person can answer (S65).
+ * @param typedCode as it was typed: case, hyphens and spaces do not count (S58).
+ * @throws ServiceError with the field `user_code`: `not_found` for a code that is wrong, has run out or is another person's,
+ *   `conflict` when it was answered already, `rate_limited` with the seconds to wait (S59); `gone` when the app was removed.
+ */
+export async function openDeviceRequest(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<DeviceRequest> {
+  const code = await claimDeviceCode(session, typedCode, from);
+  const { requestedAt, expiresAt, device } = code;
+  return {
+    userCode: formatUserCode(code.userCode),
+    requestedAt,
+    expiresAt,
+    device,
+    isElsewhere: isElsewhere(device, from),
+    consent: await readDeviceConsent(code, session),
+  };
+}
+
+/** The whole question each time, earlier answers ticked: nothing assures who holds the device (RFC 8628 §5.4, wire.md 1.3). */
+export function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
+  return readConsentRequest({ ...params, client_id: clientId, prompt: "consent" }, session);
+}
+
+function isElsewhere(device: DeviceInfo, from: RequestOrigin): boolean {
+  const [there, here] = [addressKey(device.ip), addressKey(from.ip)];
+  return there !== undefined && here !== undefined && there !== here;
+}

@@ -1,0 +1,86 @@
+import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { pool } from "#core/db.ts";
+import type { NewApp } from "../apps/create-app.ts";
+import { idHash } from "../artifact-store.ts";
+import { DEVICE_CODE_GRANT } from "../client-of-app.ts";
+import type { ConsentAnswer } from "../consents/merge-answer.ts";
+import { approveDevice } from "../device/approve-device.ts";
+import { type DeviceRequest, openDeviceRequest } from "../device/open-device-request.ts";
+import { asApp, type Prepared, prepare, type Tokens } from "./sign-in.ts";
+import type { AnyWorld, TestApp } from "./world.ts";
+
+export type DeviceAuthorization = {
+  device_code: string;
+  user_code: string;
+  verification_uri: string;
+  verification_uri_complete: string;
+  expires_in: number;
+  interval: number;
+};
+
+/** What a poll was answered. */
+export type Poll = { status: number; body: Tokens & { error?: string; error_description?: string } };
+
+/** A person, and an app that may use the device flow. */
+export function prepareDevice(world: AnyWorld, app: Partial<NewApp> = {}): Promise<Prepared> {
+  return prepare(world, { redirectUris: [], isDeviceFlowAllowed: true, ...app });
+}
+
+/** The device asks for its codes. */
+export async function startDevice(
+  { world, app }: { world: AnyWorld; app: TestApp },
+  form: Record<string, string> = {},
+): Promise<DeviceAuthorization> {
+  const response = await asApp(world, app, "/oauth/device", form);
+  const body = await response.json();
+  if (response.status !== 200) throw new Error(`no device code: ${JSON.stringify(body)}`);
+  return body as DeviceAuthorization;
+}
+
+/** The device asks whether it was let in. */
+export async function poll({ world, app }: { world: AnyWorld; app: TestApp }, deviceCode: string): Promise<Poll> {
+  const response = await asApp(world, app, "/oauth/token", { grant_type: DEVICE_CODE_GRANT, device_code: deviceCode });
+  return { status: response.status, body: (await response.json()) as Poll["body"] };
+}
+
+/** The page as it was shown, submitted. */
+export function shownAnswer({ consent }: DeviceRequest, session: SiteSession): ConsentAnswer {
+  return {
+    scopes: consent.scopes.filter(({ isTicked }) => isTicked).map(({ scope }) => scope),
+    orgIds: consent.organizations.filter(({ isTicked }) => isTicked).map(({ id }) => id),
+    isAllOrgs: consent.isAllOrgs,
+    accountId: session.user.id,
+  };
+}
+
+/** The person opens the page and allows what it shows, but for what is given. */
+export async function allowDevice(
+  session: SiteSession,
+  userCode: string,
+  answer: Partial<ConsentAnswer> = {},
+  from: RequestOrigin = noOrigin,
+): Promise<DeviceRequest> {
+  const request = await openDeviceRequest(session, userCode, from);
+  await approveDevice(session, userCode, { ...shownAnswer(request, session), ...answer }, from);
+  return request;
+}
+
+/** Makes a code run out, as a quarter of an hour would. */
+export async function expireDevice({ device_code }: DeviceAuthorization): Promise<void> {
+  await pool().query(
+    `UPDATE oauth_artifact SET expires_at = now() - interval '1 minute',
+       payload = jsonb_set(payload, '{exp}', to_jsonb(extract(epoch FROM now())::int - 60))
+     WHERE model = 'DeviceCode' AND id_hash = $1`,
+    [idHash(device_code)],
+  );
+}
+
+/** Lets time pass for the device's polls. */
+export async function waitForInterval({ device_code }: DeviceAuthorization, seconds: number): Promise<void> {
+  await pool().query("UPDATE oauth_device_poll SET polled_at = polled_at - make_interval(secs => $2) WHERE id_hash = $1", [
+    idHash(device_code),
+    seconds,
+  ]);
+}
