@@ -1,5 +1,5 @@
 import { db } from "#core/db.ts";
-import { isDocumentAddress } from "./documents/find-document-client.ts";
+import { isDocumentAddress } from "./documents/document-address.ts";
 
 /** What pages show of a client, wherever it comes from. */
 export type ClientRecord = {

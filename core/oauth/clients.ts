@@ -3,7 +3,8 @@ import { db } from "#core/db.ts";
 import { isListening, listen } from "#core/notifications.ts";
 import { APP_CHANGE_CHANNEL } from "./apps/notify-app-change.ts";
 import { clientOfApp } from "./client-of-app.ts";
-import { findDocumentClient, isDocumentAddress } from "./documents/find-document-client.ts";
+import { isDocumentAddress } from "./documents/document-address.ts";
+import { findDocumentClient } from "./documents/find-document-client.ts";
 
 /**
  * From an OAuth app (the product record) to a client (the protocol party). Client records are kept in this process until

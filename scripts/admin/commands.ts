@@ -1,4 +1,5 @@
 import { appCreate } from "./app-create.ts";
+import { clientHostAllow, clientHostBlock, clientHostList, clientHostPolicy, clientHostRemove } from "./client-host.ts";
 import type { Command } from "./command.ts";
 import { doctor } from "./doctor.ts";
 import { keysRotate } from "./keys-rotate.ts";
@@ -19,5 +20,10 @@ export const commands: readonly Command[] = [
   registrationOn,
   registrationOff,
   registrationShow,
+  clientHostBlock,
+  clientHostAllow,
+  clientHostRemove,
+  clientHostList,
+  clientHostPolicy,
   doctor,
 ];

@@ -1,0 +1,58 @@
+import { type Actor, actorId } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { ServiceError } from "#core/errors.ts";
+import { notifyEveryClientChange } from "../../apps/notify-app-change.ts";
+
+/**
+ * Whose metadata documents are taken: "open" those of every host that is not blocked, "listed" those of hosts that are allowed,
+ * "off" nobody's.
+ */
+export const documentPolicies = ["open", "listed", "off"] as const;
+export type DocumentPolicy = (typeof documentPolicies)[number];
+
+export const DEFAULT_DOCUMENT_POLICY: DocumentPolicy = "open";
+export const DOCUMENT_POLICY_KEY = "client_documents";
+
+/** What the setting's row says; it may come from a newer or an older version. */
+export function documentPolicyOf(value: unknown): DocumentPolicy {
+  const { policy } = (value ?? {}) as { policy?: unknown };
+  return documentPolicies.find((each) => each === policy) ?? DEFAULT_DOCUMENT_POLICY;
+}
+
+export async function readDocumentPolicy(): Promise<{ policy: DocumentPolicy; changedAt: Date | null }> {
+  const row = await db().setting.findUnique({ where: { key: DOCUMENT_POLICY_KEY } });
+  return { policy: documentPolicyOf(row?.value), changedAt: row?.updatedAt ?? null };
+}
+
+/**
+ * Changes the policy in every process at once. Clients that it no longer lets in cannot use their tokens; nothing is revoked, so
+ * that they can again when the policy is changed back. To end them for good, block their host.
+ * @throws ServiceError `forbidden`, `invalid_request`
+ */
+export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {
+  const chosen = documentPolicies.find((each) => each === policy);
+  return db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    if (!chosen) {
+      throw new ServiceError("invalid_request", `Choose one of: ${documentPolicies.join(", ")}.`, { field: "policy" });
+    }
+    const before = await tx.setting.findUnique({ where: { key: DOCUMENT_POLICY_KEY } });
+    const change = { value: { policy: chosen }, updatedAt: new Date() };
+    await tx.setting.upsert({
+      where: { key: DOCUMENT_POLICY_KEY },
+      create: { key: DOCUMENT_POLICY_KEY, ...change },
+      update: change,
+    });
+    await recordAuditEvent(tx, {
+      type: "installation.client_document_policy",
+      actorId: actorId(actor),
+      data: { policy: chosen, before: documentPolicyOf(before?.value) },
+      from,
+    });
+    await notifyEveryClientChange(tx);
+    return chosen;
+  });
+}

@@ -1,0 +1,75 @@
+import type { Actor } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
+import { plainText } from "#core/accounts/plain-text.ts";
+import { db, pool } from "#core/db.ts";
+import { countUsers } from "../../apps/list-apps.ts";
+import { hostnameOf } from "../document-address.ts";
+import { readDocumentPolicy } from "./document-policy.ts";
+import { namesCovering } from "./host-name.ts";
+import { type HostRule, type HostStanding, standingOf } from "./judge-host.ts";
+
+/** A client that is known by its metadata document, as the operator sees it. */
+export type ListedClientDocument = {
+  clientId: string;
+  /** With its port, where it has one. */
+  host: string;
+  /** Without: what a rule is made for. */
+  hostname: string;
+  name: string;
+  logoId: string | null;
+  homepageUrl: string | null;
+  firstSeenAt: Date;
+  /** When it last began a sign-in, to the hour. */
+  lastSeenAt: Date;
+  /** When its content last changed; null as long as it has not. */
+  changedAt: Date | null;
+  /** People who allow it now. */
+  userCount: number;
+  standing: HostStanding;
+};
+
+const SEARCH_MAX_CHARACTERS = 200;
+
+type Row = Pick<
+  ListedClientDocument,
+  "clientId" | "host" | "name" | "logoId" | "homepageUrl" | "firstSeenAt" | "lastSeenAt" | "changedAt"
+>;
+
+const MATCHES = "$1 = '' OR client_id ILIKE $1 OR metadata ->> 'client_name' ILIKE $1";
+
+const LIST = `SELECT client_id AS "clientId", host, metadata ->> 'client_name' AS name, logo_id AS "logoId",
+    metadata ->> 'client_uri' AS "homepageUrl", first_seen_at AS "firstSeenAt", last_seen_at AS "lastSeenAt",
+    changed_at AS "changedAt"
+  FROM oauth_client_document WHERE ${MATCHES} ORDER BY last_seen_at DESC, client_id LIMIT $2 OFFSET $3`;
+
+/**
+ * The clients known by a metadata document, last seen first.
+ * @param search part of the address or of the name, in any case
+ * @throws ServiceError `forbidden`; `invalid_request` for a search that is no text
+ */
+export async function listClientDocuments(
+  actor: Actor,
+  { search = "", ...request }: PageRequest & { search?: string } = {},
+): Promise<Page<ListedClientDocument>> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const { page, pageSize, skip, take } = pageBounds(request);
+  const words = plainText("search", search, SEARCH_MAX_CHARACTERS).trim();
+  const pattern = words && `%${words.replace(/[\\%_]/g, "\\$&")}%`;
+  const [counted, { rows }, { policy }] = await Promise.all([
+    pool().query<{ total: number }>(`SELECT count(*)::int AS total FROM oauth_client_document WHERE ${MATCHES}`, [pattern]),
+    pool().query<Row>(LIST, [pattern, take, skip]),
+    readDocumentPolicy(),
+  ]);
+  const names = rows.flatMap(({ clientId }) => namesCovering(hostnameOf(clientId)));
+  const [rules, users] = await Promise.all([
+    db().oAuthClientHost.findMany({ where: { host: { in: names } }, select: { host: true, rule: true } }),
+    countUsers(rows.map(({ clientId }) => clientId)),
+  ]);
+  const items = rows.map((row) => {
+    const hostname = hostnameOf(row.clientId);
+    const standing = standingOf(hostname, rules as HostRule[], policy);
+    return { ...row, hostname, userCount: users.get(row.clientId) ?? 0, standing };
+  });
+  return { items, page, pageSize, total: counted.rows[0]?.total ?? 0 };
+}

@@ -1,0 +1,78 @@
+import { type Actor, actorId } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { displayText } from "#core/accounts/display-text.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { type Db, db } from "#core/db.ts";
+import { ServiceError } from "#core/errors.ts";
+import { notifyEveryClientChange } from "../../apps/notify-app-change.ts";
+import { hostnameOf } from "../document-address.ts";
+import { parseHostName } from "./host-name.ts";
+import { type HostRule, standingOf } from "./judge-host.ts";
+
+export type NewHostRule = {
+  /** As typed: a name, or an address on the host. */
+  host: string;
+  rule: string;
+  /** For other operators: why. */
+  note?: string;
+};
+
+const NOTE_MAX_CHARACTERS = 300;
+
+/**
+ * Allows or blocks a host of metadata documents with its subdomains, in place of an earlier rule for it. Blocking ends what people
+ * have allowed to its clients, in the same transaction (S87): when the host is let in again, they are asked again.
+ * @returns the rule as it was stored, and how many people's consents it ended.
+ * @throws ServiceError `forbidden`; `invalid_request` with the field
+ */
+export async function setHostRule(
+  actor: Actor,
+  input: NewHostRule,
+  from: RequestOrigin,
+): Promise<HostRule & { revokedConsents: number }> {
+  return db().$transaction(async (tx) => {
+    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    const host = parseHostName(input.host);
+    const rule = parseRule(input.rule);
+    const note = displayText("note", input.note ?? "", { maxCharacters: NOTE_MAX_CHARACTERS, isRequired: false }) || null;
+    const stored = { rule, note, createdById: actorId(actor), createdAt: new Date() };
+    await tx.oAuthClientHost.upsert({ where: { host }, create: { host, ...stored }, update: stored });
+    const revokedConsents = rule === "block" ? await revokeBlocked(tx, host) : 0;
+    await recordAuditEvent(tx, {
+      type: `oauth_client_host.${rule}`,
+      actorId: actorId(actor),
+      data: { host, note, revokedConsents },
+      from,
+    });
+    await notifyEveryClientChange(tx);
+    return { host, rule, revokedConsents };
+  });
+}
+
+function parseRule(rule: string): HostRule["rule"] {
+  if (rule === "allow" || rule === "block") return rule;
+  throw new ServiceError("invalid_request", "Choose allow or block.", { field: "rule" });
+}
+
+/** Consents of every client on the host that no more specific rule lets in. */
+async function revokeBlocked(tx: Db, host: string): Promise<number> {
+  const rules = (await tx.oAuthClientHost.findMany({
+    where: { OR: [{ host }, { host: { endsWith: `.${host}` } }] },
+  })) as HostRule[];
+  const documents = await tx.oAuthClientDocument.findMany({
+    where: { clientId: { contains: host } },
+    select: { clientId: true },
+  });
+  const clientIds = documents
+    .map(({ clientId }) => clientId)
+    .filter((clientId) => {
+      const hostname = hostnameOf(clientId);
+      const isCovered = hostname === host || hostname.endsWith(`.${host}`);
+      return isCovered && standingOf(hostname, rules, "open").rule?.rule === "block";
+    });
+  await tx.$executeRaw`
+    UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
+    WHERE c.id = g.consent_id AND c.client_id = ANY (${clientIds}) AND g.revoked_at IS NULL`;
+  return tx.$executeRaw`UPDATE oauth_consent SET revoked_at = now() WHERE client_id = ANY (${clientIds}) AND revoked_at IS NULL`;
+}
