@@ -10,6 +10,7 @@ export type AccountMenuProps = Readonly<{
   fullName: string;
   email: string;
   avatarUrl: string;
+  isOperator: boolean;
 }>;
 
 const links = [
@@ -18,13 +19,13 @@ const links = [
   { href: "/settings/connected-applications", label: "Connected apps" },
   { href: "/settings/applications", label: "OAuth apps" },
   { href: "/organizations", label: "Organizations" },
-  { href: "/organizations", label: "Organizations" },
 ] as const;
+const operatorLinks = [{ href: "/admin/hosts", label: "Administration" }] as const;
 
 const rowClass = "flex w-full items-center gap-2 rounded-control px-3 py-1.5 text-left text-small hover:bg-sunken";
 
 /** Who is signed in, and where their things are. A popover: the browser opens, closes and focuses it, with no script. */
-export function AccountMenu({ username, fullName, email, avatarUrl }: AccountMenuProps) {
+export function AccountMenu({ username, fullName, email, avatarUrl, isOperator }: AccountMenuProps) {
   return (
     <>
       <button type="button" popoverTarget="account-menu" aria-label={`Account menu of ${username}`} className="rounded-full">
@@ -40,7 +41,7 @@ export function AccountMenu({ username, fullName, email, avatarUrl }: AccountMen
           <p className="truncate text-muted text-small">{email}</p>
         </div>
         <nav aria-label="Account" className="py-2">
-          {links.map(({ href, label }) => (
+          {[...links, ...(isOperator ? operatorLinks : [])].map(({ href, label }) => (
             <Link key={href} prefetch={false} href={href} className={rowClass}>
               {label}
             </Link>

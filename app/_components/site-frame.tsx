@@ -45,6 +45,7 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
                 fullName={session.user.fullName}
                 email={session.user.email}
                 avatarUrl={avatarSrc(session.user.username, session.user.avatarId)}
+                isOperator={session.user.isOperator}
               />
             ) : (
               <>

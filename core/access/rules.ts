@@ -53,8 +53,8 @@ export const rules = {
   "oauth_app.manage": { on: "oauthApp", owner: true, role: "admin", refusal: "not_found" },
   /** Secret, redirect URIs, token duration, deletion: what would let a stolen session take the app over. */
   "oauth_app.manage_security": { on: "oauthApp", owner: true, role: "admin", recent: true, refusal: "not_found" },
-  /** Verified mark, block, privileges. */
-  "oauth_app.operate": { on: "oauthApp", operator: true, refusal: "not_found" },
+  /** Verified mark, block, privileges: what decides whom everybody here trusts. */
+  "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 
   "installation.operate": { on: "installation", operator: true, refusal: "forbidden" },
 } as const satisfies Record<string, Rule>;

@@ -15,7 +15,7 @@ export type LockedApp = OAuthApp & { secrets: OAuthAppSecret[] };
  */
 export async function changeApp<Result>(
   actor: Actor,
-  action: "oauth_app.manage" | "oauth_app.manage_security",
+  action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate",
   appId: string,
   change: (tx: Db, app: LockedApp) => Promise<Result>,
 ): Promise<Result> {

@@ -2,19 +2,17 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { replaceImage } from "../../images/replace-image.ts";
+import { revokeClientConsents } from "../consents/revoke-client-consents.ts";
 import { changeApp } from "./change-app.ts";
 
 /**
- * Deletes an app for good. Its consents and grants are revoked in the same transaction, which ends every token at once (S49); the dead
- * artifacts themselves go with housekeeping, since an app may have millions.
+ * Deletes an app for good. Its consents and grants are revoked in the same transaction, which ends every token at once (S49).
  *
  * @throws ServiceError `reauthentication_required`, `not_found`.
  */
 export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
-    const live = { where: { clientId: app.clientId, revokedAt: null }, data: { revokedAt: new Date() } };
-    const consents = await tx.oAuthConsent.updateMany(live);
-    await tx.oAuthGrant.updateMany(live);
+    const revokedConsents = await revokeClientConsents(tx, app.clientId);
     await tx.oAuthAppUsage.deleteMany({ where: { clientId: app.clientId } });
     await tx.oAuthAppActiveUser.deleteMany({ where: { clientId: app.clientId } });
     await replaceImage(tx, app.logoId, null);
@@ -24,7 +22,7 @@ export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin
       actorId: actorId(actor),
       orgId: app.ownerOrgId,
       clientId: app.clientId,
-      data: { name: app.name, revokedConsents: consents.count },
+      data: { name: app.name, revokedConsents },
       from,
     });
   });

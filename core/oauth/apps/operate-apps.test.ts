@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Person } from "../../access/actor.ts";
+import { noOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { findClientMetadata } from "../clients.ts";
+import { listAllApps } from "./list-all-apps.ts";
+import { setAppBlock } from "./set-app-block.ts";
+import { setAppVerified } from "./set-app-verified.ts";
+import { auditOf, giveConsent, longSignedIn, organizationWith, someApp, someone } from "./test-fixtures.ts";
+
+let operator: Person;
+beforeAll(async () => {
+  operator = await someone({ isOperator: true });
+});
+
+describe("setAppBlock", () => {
+  test("S49 a blocked app is unknown at once, and what people allowed it is gone for good", async () => {
+    const [owner, user] = [await someone(), await someone()];
+    const [{ app }, { app: other }] = [await someApp(owner), await someApp(owner)];
+    for (const { clientId } of [app, other]) await giveConsent(clientId, user);
+    expect(await findClientMetadata(app.clientId)).toBeDefined();
+
+    await setAppBlock(operator, app.id, true, noOrigin);
+    await expect.poll(() => findClientMetadata(app.clientId)).toBeUndefined();
+    const live = { revokedAt: null };
+    expect(await db().oAuthConsent.count({ where: { clientId: app.clientId, ...live } })).toBe(0);
+    expect(await db().oAuthGrant.count({ where: { clientId: app.clientId, ...live } })).toBe(0);
+    expect(await db().oAuthGrant.count({ where: { clientId: other.clientId, ...live } })).toBe(1);
+
+    await setAppBlock(operator, app.id, false, noOrigin);
+    await expect.poll(() => findClientMetadata(app.clientId)).toBeDefined();
+    expect(await db().oAuthGrant.count({ where: { clientId: app.clientId, ...live } })).toBe(0);
+    expect((await auditOf(app.clientId)).slice(-2)).toMatchObject([
+      { type: "oauth_app.block", actorId: operator.userId, data: { name: app.name, revokedConsents: 1 } },
+      { type: "oauth_app.unblock", actorId: operator.userId },
+    ]);
+  });
+
+  test("S116 blocking what is blocked changes and records nothing", async () => {
+    const { app } = await someApp(await someone());
+    await setAppBlock(operator, app.id, true, noOrigin);
+    const [{ blockedAt }, events] = [await read(app.id), await auditOf(app.clientId)];
+    await setAppBlock(operator, app.id, true, noOrigin);
+    expect((await read(app.id)).blockedAt).toEqual(blockedAt);
+    expect(await auditOf(app.clientId)).toHaveLength(events.length);
+  });
+});
+
+test("the verified mark is given and taken, and recorded", async () => {
+  const { app } = await someApp(await someone());
+  await setAppVerified(operator, app.id, true, noOrigin);
+  expect((await read(app.id)).verifiedAt).toBeInstanceOf(Date);
+  await setAppVerified(operator, app.id, false, noOrigin);
+  expect((await read(app.id)).verifiedAt).toBeNull();
+  expect((await auditOf(app.clientId)).map(({ type }) => type).slice(-2)).toEqual(["oauth_app.verify", "oauth_app.unverify"]);
+});
+
+test.each([
+  ["block", setAppBlock],
+  ["verify", setAppVerified],
+] as const)("S113 S136 to %s an app takes an operator who proved who they are a short while ago", async (_, change) => {
+  const owner = await someone();
+  const { app } = await someApp(owner);
+  await expect(change(owner, app.id, true, noOrigin)).rejects.toMatchObject({ code: "not_found" });
+  await expect(change(longSignedIn(operator), app.id, true, noOrigin)).rejects.toMatchObject({
+    code: "reauthentication_required",
+  });
+  for (const id of [newId(), "no id", "\0"]) {
+    await expect(change(operator, id, true, noOrigin)).rejects.toMatchObject({ code: "not_found" });
+  }
+  expect(await read(app.id)).toMatchObject({ blockedAt: null, verifiedAt: null });
+});
+
+describe("listAllApps", () => {
+  test("finds apps by their name, their client id and their owner", async () => {
+    const name = `Moss ${newId()}`;
+    const [owner, admin] = [await someone(), await someone()];
+    const orgId = await organizationWith({ [admin.userId]: "admin" });
+    const { app: one } = await someApp(owner, { name });
+    const { app: two } = await someApp(admin, { owner: { orgId } });
+    const found = async (text: string) => (await listAllApps(operator, { text })).items.map(({ id }) => id);
+    expect(await found(name.toUpperCase())).toEqual([one.id]);
+    expect(await found(two.clientId)).toEqual([two.id]);
+    expect(await found((await db().user.findUniqueOrThrow({ where: { id: owner.userId } })).username)).toEqual([one.id]);
+    expect(await found(`org-${orgId}`)).toEqual([two.id]);
+    expect((await listAllApps(operator, { text: two.clientId })).items).toMatchObject([
+      { owner: { handle: `org-${orgId}`, isOrganization: true }, userCount: 0 },
+    ]);
+    // Neither a wildcard nor a byte that Postgres does not take.
+    expect(await found(`${name.slice(0, -2)}%`)).toEqual([]);
+    expect(await found("_".repeat(name.length))).toEqual([]);
+    expect(await found("\0")).toEqual(await found(""));
+  });
+
+  test("by state, a page at a time", async () => {
+    const { app } = await someApp(await someone(), { name: `Fern ${newId()}` });
+    const count = async (state: "blocked" | "verified") => (await listAllApps(operator, { text: app.name, state })).total;
+    expect([await count("blocked"), await count("verified")]).toEqual([0, 0]);
+    await setAppBlock(operator, app.id, true, noOrigin);
+    expect([await count("blocked"), await count("verified")]).toEqual([1, 0]);
+    expect(await listAllApps(operator, { page: 2, pageSize: 1 })).toMatchObject({ page: 2, items: [{}] });
+    expect((await listAllApps(operator, { page: 99_999 })).items).toEqual([]);
+  });
+
+  test("is for operators only", async () => {
+    await expect(listAllApps(await someone())).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
+
+const read = (id: string) => db().oAuthApp.findUniqueOrThrow({ where: { id } });
