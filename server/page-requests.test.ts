@@ -16,7 +16,10 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => stopService(service));
 
-const PAGES = ["/", "/login", "/signup", "/setup/x", "/interaction/x", "/settings/account", "/nobody", "/api/auth/session"];
+const PAGES = [
+  ...["/", "/login", "/signup", "/setup/x", "/interaction/x", "/settings/account", "/nobody", "/api/auth/session"],
+  ...["/device", "/activate", "/activate/confirm", "/activate/permissions", "/activate/success"],
+];
 
 async function statusesOf(init: RequestInit, paths = PAGES): Promise<Record<string, number>> {
   const answers = await Promise.all(

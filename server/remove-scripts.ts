@@ -6,7 +6,7 @@ import { forbidPageScripts } from "./protect-response.ts";
  * Pages on which a person gives something away run no script at all: nothing that found its way into one could press its
  * buttons. They are forms and need none; Next writes 130 kB of scripts into every page all the same.
  */
-export const isScriptless = (pathname: string): boolean => pathname.startsWith("/interaction/");
+export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|activate(\/|$))/.test(pathname);
 
 /** React escapes `<` and `>` wherever they are not its own, so what looks like a script in its output is one. */
 const SCRIPTS = /<script\b[^>]*>[\s\S]*?<\/script>|<link\b[^>]*\bas="script"[^>]*>/g;

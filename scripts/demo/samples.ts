@@ -25,19 +25,25 @@ export const organizations = [
 
 const SCOPES = "openid profile email read-repos write-discussions";
 
-/** The OAuth apps of the two sites in examples/sign-in-site, as arguments of `admin app create`. */
+/** Under what the notes know the OAuth app of examples/device-cli, which has no address. */
+export const DEVICE_APP = "device-cli";
+
+/** The OAuth apps of the two sites in examples/sign-in-site and of examples/device-cli, as arguments of `admin app create`. */
 export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; args: string[] }[] {
   const sites = [
     { name: "Paper Lantern", url: sampleSiteUrl(serverSide), owner: ["--owner", "aiko"], kind: ["--confidential"] },
     { name: "Copper Kite", url: sampleSiteUrl(inBrowser), owner: ["--org", "tidepool"], kind: [] },
   ];
-  return sites.map(({ name, url, owner, kind }) => ({
-    key: url,
-    args: [
-      ...["--name", name, ...owner, ...kind, "--scopes", SCOPES],
-      ...["--redirect-uri", `${url}/callback`, "--post-logout-redirect-uri", `${url}/`],
-    ],
-  }));
+  return [
+    ...sites.map(({ name, url, owner, kind }) => ({
+      key: url,
+      args: [
+        ...["--name", name, ...owner, ...kind, "--scopes", SCOPES],
+        ...["--redirect-uri", `${url}/callback`, "--post-logout-redirect-uri", `${url}/`],
+      ],
+    })),
+    { key: DEVICE_APP, args: ["--name", "Tin Whistle", "--owner", "jonas", "--device", "--scopes", SCOPES] },
+  ];
 }
 
 /** Not `localhost`, as the service: a third-party site has another host name, and no cookie of ours. */

@@ -15,7 +15,7 @@ export async function seedOperator(notes: Notes): Promise<void> {
 }
 
 /**
- * Makes the sample people, their organizations and the two OAuth apps, each through the operator command. What an earlier run
+ * Makes the sample people, their organizations and the samples' OAuth apps, each through the operator command. What an earlier run
  * made is taken from the notes, so that running it again, also after a run that was cut short, changes nothing.
  */
 export async function seed(notes: Notes, ports: Ports): Promise<Made> {

@@ -7,6 +7,7 @@ import { SectionCard } from "../section-card.tsx";
 import { Tabs } from "../tabs.tsx";
 import { browserSnippet } from "./snippets/browser-snippet.ts";
 import { curlSnippet } from "./snippets/curl-snippet.ts";
+import { deviceSnippet } from "./snippets/device-snippet.ts";
 import { nextAuthSnippet } from "./snippets/next-auth-snippet.ts";
 import { nodeSnippet } from "./snippets/node-snippet.ts";
 import { pythonSnippet } from "./snippets/python-snippet.ts";
@@ -33,7 +34,10 @@ export function ConnectSection({ details: { app, secrets } }: ConnectSectionProp
     { label: "curl", code: curlSnippet(sample) },
   ];
   // What runs in a browser cannot keep a secret: an app that has one belongs on a server.
-  const snippets = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
+  const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
+  const onDevice = [{ label: "Device", code: deviceSnippet(sample) }];
+  // An app without a redirect URI can do nothing but the device flow.
+  const snippets = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
   return (
     <SectionCard
       title="Connect your app"
@@ -47,6 +51,12 @@ export function ConnectSection({ details: { app, secrets } }: ConnectSectionProp
           <CopyField label="Token endpoint" value={endpoints.token} />
           <CopyField label="Userinfo endpoint" value={endpoints.userinfo} />
           <CopyField label="Signing keys (JWKS)" value={endpoints.jwks} />
+          {app.isDeviceFlowAllowed && (
+            <>
+              <CopyField label="Device authorization endpoint" value={endpoints.deviceAuthorization} />
+              <CopyField label="Where people enter the code" value={endpoints.codeVerification} />
+            </>
+          )}
         </div>
         <Tabs
           label="Example in"

@@ -9,7 +9,7 @@ export function RedirectFields() {
       <RedirectUrisField
         name="redirectUris"
         label="Redirect URIs"
-        hint="One per line, exactly as your app sends them. Any https address; http on localhost, 127.0.0.1 or [::1], there on any port; or your app's own scheme."
+        hint="One per line, exactly as your app sends them. Any https address; http on localhost, 127.0.0.1 or [::1], there on any port; or your app's own scheme. None is needed if the device flow is all that the app uses."
         ownOrigin={ownOrigin}
         placeholder="https://app.example.com/oauth/callback"
       />

@@ -59,7 +59,11 @@ export function RedirectsSection({ app, isRecent, page }: SensitiveSectionProps)
         </ActionForm>
       ) : (
         <div className="grid gap-4">
-          <Addresses uris={app.redirectUris} />
+          {app.redirectUris.length > 0 ? (
+            <Addresses uris={app.redirectUris} />
+          ) : (
+            <p className="text-muted">None: the app signs people in by the device flow alone.</p>
+          )}
           {app.postLogoutRedirectUris.length > 0 && <Addresses label="After signing out" uris={app.postLogoutRedirectUris} />}
           <ProveIdentity returnTo={page}>To change them, confirm that it is you.</ProveIdentity>
         </div>

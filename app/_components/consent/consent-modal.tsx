@@ -1,4 +1,4 @@
-import Link from "next/link";
+import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
 import type { ConsentRequest } from "#core/oauth/consents/consent-request.ts";
 import type { SiteSession } from "../../_server/session.ts";
@@ -18,25 +18,16 @@ export type ConsentModalProps = Readonly<{
   decide: FormAction;
   /** What the answer is to: the fields that name the question. */
   question: Record<string, string>;
-  /** The page of the question, to come back to with another account; nothing where the question is this account's alone (S65). */
-  path?: string;
+  /** Leads back to the question with another account. */
+  switchAccount: ReactNode;
 }>;
 
 /** From top to bottom what S26 asks for: who asks, as whom, for what, in which organizations, for how long, and where it leads. */
-export function ConsentModal({ request, user, decide, question, path }: ConsentModalProps) {
+export function ConsentModal({ request, user, decide, question, switchAccount }: ConsentModalProps) {
   return (
     <>
       <AppHeader request={request} title={<Title request={request} />} />
-      <AccountLine
-        user={user}
-        action={
-          path && (
-            <Link prefetch={false} href={`/login?${new URLSearchParams({ switch: "1", next: path })}`} className="link">
-              Switch account
-            </Link>
-          )
-        }
-      />
+      <AccountLine user={user} action={switchAccount} />
       <ConsentForm decide={decide}>
         {Object.entries(question).map(([name, value]) => (
           <input key={name} type="hidden" name={name} value={value} />

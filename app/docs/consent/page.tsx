@@ -53,6 +53,22 @@ export default function ConsentHelpPage() {
             </div>
           </SectionCard>
 
+          <div id="devices" className="scroll-mt-4">
+            <SectionCard title="On another device">
+              <div className="grid gap-3">
+                <p>
+                  A television, a command line or anything else without a browser of its own shows you a code, which you enter
+                  here. Before anything is granted you see which app asks, from which address, and whether that is another network
+                  than yours. The description of the device is its own and proves nothing.
+                </p>
+                <p>
+                  Enter only a code that you see on a device that you are connecting yourself. Whoever sends you one, by mail, by
+                  telephone or as a link, would get in with your account: press <strong>This is not me</strong>.
+                </p>
+              </div>
+            </SectionCard>
+          </div>
+
           <SectionCard
             title="What it will be able to do"
             description="What signing in needs cannot be unticked; all the rest can. The app is told what you left out."

@@ -46,7 +46,15 @@ export default async function InteractionPage({ params }: Props) {
         user={page.session.user}
         decide={decide}
         question={{ uid }}
-        path={interactionPath(uid)}
+        switchAccount={
+          <Link
+            prefetch={false}
+            href={`/login?${new URLSearchParams({ switch: "1", next: interactionPath(uid) })}`}
+            className="link"
+          >
+            Switch account
+          </Link>
+        }
       />
     </CardFrame>
   );

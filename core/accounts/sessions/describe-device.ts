@@ -10,8 +10,15 @@ const browsers: [RegExp, string][] = [
   [/\bChromium\//, "Chromium"],
   [/\bChrome\/|\bCriOS\//, "Chrome"],
   [/\bSafari\//, "Safari"],
-  [/^curl\//, "curl"],
+  [/^(openid-client|oauth4webapi|node|undici|axios|got)\b/, "Node.js program"],
+  [/^(Deno|Bun)\//, "JavaScript program"],
+  [/^python-|^Python-|^aiohttp\//, "Python program"],
+  [/^Go-http-client\//, "Go program"],
+  [/^okhttp\/|^Java\/|^Java-http-client\//, "Java program"],
 ];
+
+/** What a program that is no browser calls itself: the first product of RFC 9110 §10.1.5, when it looks like a name. */
+const PRODUCT = /^(?!Mozilla\/)([A-Za-z][\w.-]{0,39})(\/|$)/;
 
 const systems: [RegExp, string][] = [
   [/\biPhone\b/, "iPhone"],
@@ -19,13 +26,13 @@ const systems: [RegExp, string][] = [
   [/\bAndroid\b/, "Android"],
   [/\bCrOS\b/, "ChromeOS"],
   [/\bWindows\b/, "Windows"],
-  [/\bMac OS X\b|\bMacintosh\b/, "macOS"],
-  [/\bLinux\b|\bX11\b/, "Linux"],
+  [/\bMac OS X\b|\bMacintosh\b|\b[Dd]arwin\b/, "macOS"],
+  [/\b[Ll]inux\b|\bX11\b/, "Linux"],
 ];
 
-/** What a User-Agent header says of itself, in words for the list of sessions: a hint for the person, never a proof. */
+/** What a User-Agent header says of itself, in words for people: a hint for them, never a proof. */
 export function describeDevice(userAgent: string | null): string {
-  const browser = nameIn(browsers, userAgent);
+  const browser = nameIn(browsers, userAgent) ?? userAgent?.match(PRODUCT)?.[1];
   const system = nameIn(systems, userAgent);
   if (browser && system) return `${browser} on ${system}`;
   return browser ?? system ?? "Unknown device";

@@ -9,6 +9,9 @@ export type AppEndpoints = {
   token: string;
   userinfo: string;
   jwks: string;
+  deviceAuthorization: string;
+  /** The page where people enter a code. */
+  codeVerification: string;
 };
 
 export function appEndpoints(): AppEndpoints {
@@ -20,5 +23,7 @@ export function appEndpoints(): AppEndpoints {
     token: ORIGIN + protocolRoutes.token,
     userinfo: ORIGIN + protocolRoutes.userinfo,
     jwks: ORIGIN + protocolRoutes.jwks,
+    deviceAuthorization: ORIGIN + protocolRoutes.device_authorization,
+    codeVerification: ORIGIN + protocolRoutes.code_verification,
   };
 }

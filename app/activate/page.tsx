@@ -1,0 +1,59 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { AccountLine } from "../_components/account-line.tsx";
+import { ActionForm } from "../_components/action-form.client.tsx";
+import { CardFrame } from "../_components/card-frame.tsx";
+import { CardHeader } from "../_components/card-header.tsx";
+import { SubmitButton } from "../_components/submit-button.client.tsx";
+import { type PageQuery, textOf } from "../_server/page-query.ts";
+import { requireSession } from "../_server/session.ts";
+import { findDevice } from "./actions.ts";
+import { activatePath } from "./device-code.ts";
+import { UserCodeField } from "./user-code-field.client.tsx";
+
+export const metadata: Metadata = { title: "Connect a device" };
+
+/**
+ * Where a person enters the code that a device shows (RFC 8628 §3.3). Nothing is looked up before they send it: a link to this
+ * page costs nobody an attempt, and opens nothing in their name.
+ *
+ * @param searchParams `user_code`: fills the field, from the address behind a QR code (§3.3.1). It still has to be sent.
+ */
+export default async function ActivatePage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  const userCode = textOf((await searchParams).user_code);
+  const path = activatePath(userCode);
+  const { user } = await requireSession(path);
+  return (
+    <CardFrame footnote={<AboutDevices />}>
+      <CardHeader title="Connect a device">
+        {userCode
+          ? "Compare the code with the one on your device. Go on only if they are the same."
+          : "Enter the code that your device or command line shows."}
+      </CardHeader>
+      <div className="mt-5">
+        <AccountLine
+          user={user}
+          action={
+            <Link prefetch={false} href={`/login?${new URLSearchParams({ switch: "1", next: path })}`} className="link">
+              Switch account
+            </Link>
+          }
+        />
+      </div>
+      <div className="px-6 py-5">
+        <ActionForm action={findDevice} values={{ user_code: userCode }}>
+          <UserCodeField />
+          <SubmitButton isWide>Continue</SubmitButton>
+        </ActionForm>
+      </div>
+    </CardFrame>
+  );
+}
+
+function AboutDevices() {
+  return (
+    <Link prefetch={false} href="/docs/consent#devices" target="_blank" className="link">
+      What does this mean?
+    </Link>
+  );
+}

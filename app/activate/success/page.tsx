@@ -1,0 +1,39 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { findAllowedApp } from "#core/oauth/consents/find-allowed-app.ts";
+import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { currentSession } from "../../_server/session.ts";
+import { Outcome } from "../outcome.tsx";
+
+export const metadata: Metadata = { title: "Your device is authorized" };
+
+/** @param searchParams `app`: the client ID. It is named only to a person who has allowed it: an address can be anybody's. */
+export default async function SuccessPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  const session = await currentSession();
+  const app = session && (await findAllowedApp(session.user.id, textOf((await searchParams).app)));
+  return (
+    <Outcome
+      tone="good"
+      title={
+        app ? (
+          <>
+            You have authorized <bdi>{app.name}</bdi>
+          </>
+        ) : (
+          "Your device is authorized"
+        )
+      }
+      footnote={
+        <Link prefetch={false} href="/settings/connected-applications" className="link">
+          Connected apps
+        </Link>
+      }
+    >
+      <p>Go back to your device: it goes on by itself within a few seconds. You can close this page.</p>
+      <p className="text-muted text-small">
+        If it says that the code has run out, start again there. What you allowed can be taken back at any moment under Connected
+        apps.
+      </p>
+    </Outcome>
+  );
+}

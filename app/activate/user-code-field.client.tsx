@@ -1,0 +1,40 @@
+"use client";
+
+import { useId } from "react";
+import { useFormState } from "../_components/action-form.client.tsx";
+import { describedBy, FieldFrame } from "../_components/field-frame.tsx";
+
+const HINT = "Eight letters. The hyphen and capital letters do not matter.";
+
+/** One field, so that a code can be pasted, drawn as two boxes (globals.css). It fits a code with its hyphen and one without. */
+export function UserCodeField() {
+  const id = useId();
+  const { values, errors } = useFormState();
+  const typed = values.user_code;
+  const error = errors.user_code;
+  return (
+    <FieldFrame id={id} label="Code" hint={HINT} error={error}>
+      <div className="user-code-field">
+        <input
+          id={id}
+          name="user_code"
+          defaultValue={typeof typed === "string" ? typed : undefined}
+          // biome-ignore lint/a11y/noAutofocus: the only thing to do on this page
+          autoFocus
+          autoComplete="off"
+          autoCapitalize="characters"
+          autoCorrect="off"
+          spellCheck={false}
+          inputMode="text"
+          maxLength={64}
+          // Never enforced: it tells the style sheet whether the letters are parted by something.
+          pattern="[\p{L}\p{N}]*"
+          aria-invalid={error ? true : undefined}
+          aria-describedby={describedBy(id, { hint: HINT, error })}
+        />
+        <span aria-hidden="true" />
+        <span aria-hidden="true" />
+      </div>
+    </FieldFrame>
+  );
+}

@@ -1,0 +1,56 @@
+import * as client from "openid-client";
+
+/** What the person at the keyboard reads when it did not work, and the exit code for the script around this program. */
+const FAILURES: Record<string, [exitCode: number, sentence: string]> = {
+  access_denied: [3, "The sign-in was refused. Nothing was shared."],
+  expired_token: [4, "The code has run out before it was answered. Run this again to get a new one."],
+  OAUTH_TIMEOUT: [4, "The code has run out before it was answered. Run this again to get a new one."],
+  unauthorized_client: [2, "This app may not use the device flow. Switch it on in the app's settings."],
+  invalid_client: [2, "There is no such app. Look at CLIENT_ID."],
+};
+
+type Organization = { sub: string; name: string; roleInOrg?: string };
+
+async function signIn(issuer: URL, clientId: string, scope: string): Promise<void> {
+  // Plain http only where it never leaves this machine: tokens travel in it.
+  const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(issuer.hostname);
+  const execute = isLoopback ? [client.allowInsecureRequests] : [];
+  const config = await client.discovery(issuer, clientId, undefined, client.None(), { execute });
+
+  // 1. Ask for a code, and show it. A program that draws would show `verification_uri_complete` as a QR code.
+  const device = await client.initiateDeviceAuthorization(config, { scope });
+  console.log(`To sign in, open this address in a browser, on this or any other device:
+
+    ${device.verification_uri}
+
+and enter the code
+
+    ${device.user_code}
+
+or open ${device.verification_uri_complete ?? device.verification_uri} and compare it.
+Waiting for ${Math.round(device.expires_in / 60)} minutes. Ctrl-C gives up.
+`);
+
+  // 2. Ask for the tokens until the person has answered. It waits as long as the service says, and longer after `slow_down`.
+  const tokens = await client.pollDeviceAuthorizationGrant(config, device);
+
+  // 3. Use them. A program that is to stay signed in keeps the tokens where nobody else on this machine can read them.
+  const user = await client.fetchUserInfo(config, tokens.access_token, tokens.claims()?.sub ?? client.skipSubjectCheck);
+  const organizations = (user.organizations ?? []) as Organization[];
+  console.log(`Signed in as ${user.name ?? user.preferred_username ?? user.sub}.`);
+  if (user.email) console.log(`E-mail: ${user.email}`);
+  console.log(`Granted: ${tokens.scope ?? scope}`);
+  console.log(`Organizations: ${organizations.map(({ name, roleInOrg }) => `${name} (${roleInOrg})`).join(", ") || "none"}`);
+}
+
+const { ISSUER = "http://localhost:3000", CLIENT_ID, SCOPE = "openid profile email read-repos" } = process.env;
+if (!CLIENT_ID) {
+  console.error("Set CLIENT_ID to the client ID of an app that may use the device flow (README.md).");
+  process.exit(2);
+}
+
+await signIn(new URL(ISSUER), CLIENT_ID, SCOPE).catch((error) => {
+  const [exitCode, sentence] = FAILURES[error.error ?? error.code] ?? [1, `It did not work: ${error.message}`];
+  console.error(sentence);
+  process.exitCode = exitCode;
+});
