@@ -20,7 +20,7 @@ const links = [
   { href: "/settings/applications", label: "OAuth apps" },
   { href: "/organizations", label: "Organizations" },
 ] as const;
-const operatorLinks = [{ href: "/admin/hosts", label: "Administration" }] as const;
+const operatorLinks = [{ href: "/admin", label: "Administration" }] as const;
 
 const rowClass = "flex w-full items-center gap-2 rounded-control px-3 py-1.5 text-left text-small hover:bg-sunken";
 

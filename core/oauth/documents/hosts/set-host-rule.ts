@@ -6,9 +6,9 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { type Db, db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/notify-app-change.ts";
-import { hostnameOf } from "../document-address.ts";
+import { findClientsUnder } from "./find-clients-under.ts";
 import { parseHostName } from "./host-name.ts";
-import { type HostRule, standingOf } from "./judge-host.ts";
+import type { HostRule } from "./judge-host.ts";
 
 export type NewHostRule = {
   /** As typed: a name, or an address on the host. */
@@ -55,22 +55,9 @@ function parseRule(rule: string): HostRule["rule"] {
   throw new ServiceError("invalid_request", "Choose allow or block.", { field: "rule" });
 }
 
-/** Consents of every client on the host that no more specific rule lets in. */
+/** @returns how many consents that were */
 async function revokeBlocked(tx: Db, host: string): Promise<number> {
-  const rules = (await tx.oAuthClientHost.findMany({
-    where: { OR: [{ host }, { host: { endsWith: `.${host}` } }] },
-  })) as HostRule[];
-  const documents = await tx.oAuthClientDocument.findMany({
-    where: { clientId: { contains: host } },
-    select: { clientId: true },
-  });
-  const clientIds = documents
-    .map(({ clientId }) => clientId)
-    .filter((clientId) => {
-      const hostname = hostnameOf(clientId);
-      const isCovered = hostname === host || hostname.endsWith(`.${host}`);
-      return isCovered && standingOf(hostname, rules, "open").rule?.rule === "block";
-    });
+  const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
   await tx.$executeRaw`
     UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
     WHERE c.id = g.consent_id AND c.client_id = ANY (${clientIds}) AND g.revoked_at IS NULL`;

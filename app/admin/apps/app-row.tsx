@@ -1,0 +1,107 @@
+import { BadgeCheck } from "lucide-react";
+import Link from "next/link";
+import { env } from "#core/env.ts";
+import type { OwnedApp } from "#core/oauth/apps/list-all-apps.ts";
+import { ActionForm } from "../../_components/action-form.client.tsx";
+import { countOfUsers } from "../../_components/applications/app-list.tsx";
+import { AppLogo } from "../../_components/applications/app-logo.tsx";
+import { Chip } from "../../_components/chip.tsx";
+import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
+import { ListRow } from "../../_components/list.tsx";
+import { RelativeTime } from "../../_components/relative-time.tsx";
+import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { blockAction, unblockAction, verifyAction } from "./actions.ts";
+
+export type AppRowProps = Readonly<{ app: OwnedApp; isRecent: boolean; returnTo: string }>;
+
+export function AppRow({ app, isRecent, returnTo }: AppRowProps) {
+  return (
+    <ListRow
+      leading={<AppLogo app={app} />}
+      title={
+        <>
+          <bdi className="wrap-anywhere min-w-0">{app.name}</bdi>
+          {app.isFirstParty && <Chip>Comes with {env().BRAND_NAME}</Chip>}
+          {app.registrationTokenHash !== null && <Chip>Registered itself</Chip>}
+          {app.verifiedAt && (
+            <Chip tone="good">
+              <BadgeCheck className="size-3.5" aria-hidden="true" />
+              Verified
+            </Chip>
+          )}
+          {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
+        </>
+      }
+      meta={
+        <>
+          <code className="block break-all">{app.clientId}</code>
+          {app.owner && (
+            <>
+              <Link prefetch={false} href={`/${app.owner.handle}`} className="link">
+                {app.owner.handle}
+              </Link>
+              {" · "}
+            </>
+          )}
+          made <RelativeTime at={app.createdAt} />
+          {app.blockedAt && (
+            <>
+              {" · blocked "}
+              <RelativeTime at={app.blockedAt} />
+            </>
+          )}
+        </>
+      }
+      trailing={<span className="text-muted text-small">{countOfUsers(app.userCount)}</span>}
+    >
+      {isRecent && <Acts app={app} returnTo={returnTo} />}
+    </ListRow>
+  );
+}
+
+function Acts({ app, returnTo }: Omit<AppRowProps, "isRecent">) {
+  const { id, name, isFirstParty, verifiedAt, blockedAt, userCount } = app;
+  const fields = <input type="hidden" name="returnTo" value={returnTo} />;
+  return (
+    <div className="mt-3 flex flex-wrap items-start gap-2 sm:ml-11">
+      {!isFirstParty && !blockedAt && (
+        <ActionForm action={verifyAction.bind(null, id, !verifiedAt)} className="grid gap-2">
+          {fields}
+          <SubmitButton size="small" variant="secondary">
+            {verifiedAt ? "Take the mark away" : "Mark as verified"}
+            <span className="sr-only"> {name}</span>
+          </SubmitButton>
+        </ActionForm>
+      )}
+      {blockedAt ? (
+        <ActionForm action={unblockAction.bind(null, id)} className="grid gap-2">
+          {fields}
+          <SubmitButton size="small" variant="secondary">
+            Unblock<span className="sr-only"> {name}</span>
+          </SubmitButton>
+        </ActionForm>
+      ) : (
+        <ConfirmDestructive
+          action={blockAction.bind(null, id)}
+          trigger="Block"
+          title={
+            <>
+              Block <bdi>{name}</bdi>?
+            </>
+          }
+          confirm={`Block ${name}`}
+          size="small"
+        >
+          {fields}
+          Nobody can sign in to it any more, and {endedFor(userCount)} Its owner sees that it is blocked. Unblocked, it has to ask
+          everybody anew.
+        </ConfirmDestructive>
+      )}
+    </div>
+  );
+}
+
+function endedFor(people: number): string {
+  if (people === 0) return "it has nobody's access to lose.";
+  return `the access that ${people === 1 ? "1 person has" : `${people.toLocaleString("en")} people have`} given it ends at once.`;
+}

@@ -1,0 +1,89 @@
+import type { Metadata } from "next";
+import { redirect } from "next/navigation";
+import { isServiceError } from "#core/errors.ts";
+import { type HostBlockPreview, previewHostBlock } from "#core/oauth/documents/hosts/preview-host-block.ts";
+import { ActionForm } from "../../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../../_components/button.tsx";
+import { Card } from "../../../_components/card.tsx";
+import { Field } from "../../../_components/field.client.tsx";
+import { PageHeader } from "../../../_components/page-header.tsx";
+import { SubmitButton } from "../../../_components/submit-button.client.tsx";
+import { requireOperator } from "../../../_server/operator-page.ts";
+import { type PageQuery, textOf } from "../../../_server/page-query.ts";
+import { blockHostAction } from "../actions.ts";
+import { blockHostPath, HOSTS_PATH } from "../hosts-path.ts";
+
+export const metadata: Metadata = { title: "Block a host · Administration" };
+
+/** So many apps are named. */
+const SHOWN = 5;
+
+/** Asks before a host is blocked, with what that ends. */
+export default async function BlockHostPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  const query = await searchParams;
+  const [typed, note] = [textOf(query.host), textOf(query.note)];
+  const operator = await requireOperator(blockHostPath(typed, note));
+  const preview = await previewHostBlock(operator, typed).catch((error: unknown) => {
+    // An address by hand; the form on the page before says what a host is.
+    if (isServiceError(error) && error.code === "invalid_request") redirect(HOSTS_PATH);
+    throw error;
+  });
+  return (
+    <>
+      <PageHeader
+        trail={[{ href: HOSTS_PATH, label: "App hosts" }]}
+        title={
+          <>
+            Block <bdi className="wrap-anywhere">{preview.host}</bdi>?
+          </>
+        }
+      />
+      <Card className="max-w-reading p-4 sm:p-5">
+        <Consequences preview={preview} />
+        <ActionForm action={blockHostAction} values={{ note }} className="mt-5 grid gap-5">
+          <input type="hidden" name="host" value={preview.host} />
+          <Field name="note" label="Note" hint="For other operators: why." isOptional maxLength={300} />
+          <div className="flex flex-wrap gap-3">
+            <SubmitButton variant="destroy">Block host</SubmitButton>
+            <ButtonLink href={HOSTS_PATH}>Keep it</ButtonLink>
+          </div>
+        </ActionForm>
+      </Card>
+    </>
+  );
+}
+
+function Consequences({ preview: { host, clients, userCount } }: Readonly<{ preview: HostBlockPreview }>) {
+  const shown = clients.slice(0, SHOWN);
+  return (
+    <div className="grid gap-3">
+      <p>
+        Apps of <bdi className="wrap-anywhere font-medium">{host}</bdi> and its subdomains are refused from then on.
+      </p>
+      {clients.length === 0 ? (
+        <p>None has been seen yet, so nobody loses anything.</p>
+      ) : (
+        <>
+          <p>
+            <strong>{clients.length === 1 ? "1 app" : `${clients.length.toLocaleString("en")} apps`}</strong>{" "}
+            {clients.length === 1 ? "was" : "were"} seen there, and <strong>{people(userCount)}</strong>
+          </p>
+          <ul className="grid gap-1.5 text-small">
+            {shown.map(({ clientId, name }) => (
+              <li key={clientId}>
+                <bdi className="wrap-anywhere">{name}</bdi> <code className="block break-all text-muted">{clientId}</code>
+              </li>
+            ))}
+            {clients.length > shown.length && <li className="text-muted">and {clients.length - shown.length} more</li>}
+          </ul>
+        </>
+      )}
+      <p className="text-muted">What ends now does not come back when the host is let in again: its apps ask anew.</p>
+    </div>
+  );
+}
+
+function people(count: number): string {
+  if (count === 0) return "nobody is signed in to them.";
+  return `${count === 1 ? "1 person" : `${count.toLocaleString("en")} people`} signed in there lose their sign-in at once.`;
+}
