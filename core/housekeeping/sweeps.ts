@@ -6,6 +6,12 @@ export const sweeps: readonly Sweep[] = [
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
   { table: "oauth_grant", isOver: "revoked_at < now() - interval '7 days' or expires_at < now() - interval '7 days'" },
   { table: "oauth_consent", isOver: "revoked_at < now() - interval '30 days'" },
+  // Apps that registered themselves and that nobody has allowed anything (core/oauth/registration/make-room.ts).
+  {
+    table: "oauth_app",
+    isOver: `registration_token_hash is not null and updated_at < now() - interval '14 days'
+      and not exists (select from oauth_consent c where c.client_id = oauth_app.client_id)`,
+  },
   { table: "oauth_app_secret", isOver: "expires_at < now() - interval '1 day'" },
   { table: "oauth_app_active_user", isOver: "day < current_date - 400" },
   { table: "site_session", isOver: "expires_at < now() - interval '1 day' or ended_at < now() - interval '1 day'" },

@@ -3,7 +3,8 @@ import { env } from "#core/env.ts";
 import type { OAuthApp, OAuthAppSecret } from "../generated/prisma/client.ts";
 import { CLIENT_EXTENSION, type ClientExtension } from "./client-extension.ts";
 import { isLiveSecret } from "./client-secret.ts";
-import { OFFLINE_ACCESS } from "./scopes.ts";
+import type { RegisteredMetadata } from "./registration/registration-metadata.ts";
+import { OFFLINE_ACCESS, requiredScopes } from "./scopes.ts";
 
 // The engine wants some secret for a client that authenticates with one; ours are hashed and compared by findClientSecret.
 const SECRET_IS_HASHED = "hashed";
@@ -21,7 +22,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
     isRefreshAlways: app.isRefreshAllowed,
     accessTokenSeconds: app.accessTokenSeconds,
     secrets,
-    defaultScope: app.scopes.join(" "),
+    defaultScope: defaultScope(app),
   };
   return {
     client_id: app.clientId,
@@ -44,6 +45,12 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
     ...authentication(app, secrets.length > 0),
     [CLIENT_EXTENSION]: extension,
   };
+}
+
+/** What the app's owner has configured. One that registered itself and named no scope may ask for all, but has said of none that it needs it. */
+function defaultScope({ scopes, registeredMetadata }: OAuthApp): string {
+  const isUnsaid = registeredMetadata !== null && (registeredMetadata as RegisteredMetadata).scope === undefined;
+  return (isUnsaid ? requiredScopes : scopes).join(" ");
 }
 
 function grantTypes({ redirectUris, isDeviceFlowAllowed }: OAuthApp): string[] {

@@ -8,7 +8,17 @@ import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { findOwnEndpoint } from "./own-endpoints.ts";
 import { errorPage } from "./pages/error-page.ts";
 import { pageHeaders } from "./pages/layout.ts";
-import { asGet, checkLength, checkMethod, ProtocolError, pinHost, preparedUrl, readForm, withForm } from "./protocol-request.ts";
+import {
+  asGet,
+  checkLength,
+  checkMethod,
+  ProtocolError,
+  pinHost,
+  preparedUrl,
+  printable,
+  readForm,
+  withForm,
+} from "./protocol-request.ts";
 import { isClientEndpoint, isPersonEndpoint, protocolRoutes, takesEitherMethod } from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
 import { withRequestRows } from "./request-rows.ts";
@@ -85,7 +95,7 @@ function answerError(res: ServerResponse, path: string, thrown: unknown): void {
   const isPage = isPersonEndpoint(path);
   const body = isPage
     ? errorPage({ error: error.error, description: error.message })
-    : JSON.stringify({ error: error.error, error_description: error.message });
+    : JSON.stringify({ error: error.error, error_description: printable(error.message) });
   // What is left of an oversized body is not read: the connection ends with the answer.
   if (error.status === 413) res.setHeader("Connection", "close");
   res.writeHead(error.status, {

@@ -5,6 +5,7 @@ import { challengeFor, FAILED_AUTHENTICATION } from "./client-authentication.ts"
 import { countFailure } from "./failure-throttle.ts";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
 import { errorPage } from "./pages/error-page.ts";
+import { printable } from "./protocol-request.ts";
 import { isClientEndpoint, isMetadata, isPublicDocument, protocolRoutes, REGISTRATION } from "./protocol-routes.ts";
 import { isRegistrationOn } from "./registration/registration-policy.ts";
 
@@ -59,11 +60,6 @@ async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, started
     ctx.status = 200;
     ctx.body = { active: false };
   }
-}
-
-/** RFC 6749 §5.2: error_description is printable ASCII without " and \ (S38). */
-function printable(text: string): string {
-  return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
 }
 
 function isTokenBody(body: unknown): body is { token_type: string } {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
-import { methodsOf, RESOURCE_METADATA } from "./protocol-routes.ts";
+import { methodsOf, REGISTRATION, RESOURCE_METADATA } from "./protocol-routes.ts";
+import { handleRegistration } from "./registration/handle-registration.ts";
 import { resourceMetadata } from "./resource-metadata.ts";
 
 /** What of the protocol the engine has no part in. All of it is for programs, and may be called from any page (S53). */
@@ -8,6 +9,7 @@ export type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddr
 
 export function findOwnEndpoint(path: string): OwnEndpoint | undefined {
   if (path === RESOURCE_METADATA) return openToPages(path, answerResourceMetadata);
+  if (path === REGISTRATION || path.startsWith(`${REGISTRATION}/`)) return openToPages(path, handleRegistration);
   return undefined;
 }
 
@@ -31,9 +33,5 @@ function openToPages(path: string, endpoint: OwnEndpoint): OwnEndpoint {
 
 const answerResourceMetadata: OwnEndpoint = (_req, res) => {
   res.setHeader("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
-  sendJson(res, 200, resourceMetadata());
+  res.writeHead(200, { "Content-Type": "application/json; charset=utf-8" }).end(JSON.stringify(resourceMetadata()));
 };
-
-export function sendJson(res: ServerResponse, status: number, body: unknown): void {
-  res.writeHead(status, { "Content-Type": "application/json; charset=utf-8" }).end(JSON.stringify(body));
-}

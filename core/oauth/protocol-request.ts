@@ -25,8 +25,14 @@ export class ProtocolError extends Error {
   }
 }
 
+/** RFC 6749 §5.2: error_description is printable ASCII without " and \\ (S38). */
+export function printable(text: string): string {
+  return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, "?");
+}
+
 const BODY_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
+const JSON_TYPE = "application/json";
 
 /** Endpoints that take JSON as well as forms (wire.md 0.7, 0.10). */
 const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
@@ -82,26 +88,45 @@ async function readBody(req: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** The JSON object of a request that takes nothing else (RFC 7591 §3.1). */
+export async function readJsonObject(req: IncomingMessage): Promise<Record<string, unknown>> {
+  const body = await readBody(req);
+  if (mediaType(req) !== JSON_TYPE) {
+    throw new ProtocolError(400, "invalid_client_metadata", `only ${JSON_TYPE} bodies are supported here`);
+  }
+  const value = parseJson(decodeUtf8(body));
+  if (typeof value !== "object" || !value || Array.isArray(value)) {
+    throw new ProtocolError(400, "invalid_client_metadata", "the JSON body must be an object");
+  }
+  return value as Record<string, unknown>;
+}
+
 /** The form of a POST; JSON is accepted where documented, as a flat object of strings. */
 export async function readForm(req: IncomingMessage, path: string): Promise<URLSearchParams> {
-  const contentType = (req.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+  const contentType = mediaType(req);
   const body = await readBody(req);
   if (body.length === 0) return new URLSearchParams();
-  if (contentType === "application/json" && JSON_PATHS.has(path)) return formFromJson(body);
+  if (contentType === JSON_TYPE && JSON_PATHS.has(path)) return formFromJson(body);
   if (contentType !== FORM) throw new ProtocolError(400, "invalid_request", `only ${FORM} bodies are supported here`);
   const form = decodeUtf8(body);
   checkParameters(form);
   return joinOrgIds(new URLSearchParams(form));
 }
 
-function formFromJson(body: Buffer): URLSearchParams {
-  const text = decodeUtf8(body);
-  let value: unknown;
+function mediaType({ headers }: IncomingMessage): string | undefined {
+  return (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+}
+
+function parseJson(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new ProtocolError(400, "invalid_request", "the request body is not valid JSON");
   }
+}
+
+function formFromJson(body: Buffer): URLSearchParams {
+  const value = parseJson(decodeUtf8(body));
   const entries = Object.entries(value ?? {});
   if (typeof value !== "object" || !value || Array.isArray(value) || entries.some(([, each]) => typeof each !== "string")) {
     throw new ProtocolError(400, "invalid_request", "the JSON body must be an object whose values are strings");
