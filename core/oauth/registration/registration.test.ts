@@ -1,0 +1,494 @@
+import { scopes } from "@keyhook/sdk";
+import * as openid from "openid-client";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db, pool } from "#core/db.ts";
+import { sweep } from "#core/housekeeping/sweep.ts";
+import { openQuestion } from "../testing/authorization.ts";
+import { asApp, authorize, prepare, redemption, refresh } from "../testing/sign-in.ts";
+import { startWorld, type TestApp, type World } from "../testing/world.ts";
+import { REGISTRATIONS, REGISTRATIONS_OF_ADDRESS } from "./handle-registration.ts";
+import { makeRoom } from "./make-room.ts";
+import { setRegistrationPolicy } from "./registration-policy.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+  await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
+});
+afterAll(() => world.stop());
+// The limits have tests of their own; the others must not run into them.
+beforeEach(() => pool().query("DELETE FROM throttle WHERE key LIKE 'registration:%'"));
+
+const REGISTER = "/oauth/register";
+const REDIRECT = "https://agent.example.test/callback";
+const publicAgent = { client_name: "Quill", redirect_uris: [REDIRECT], token_endpoint_auth_method: "none" };
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of the wire, whose members the tests name
+type Body = any;
+
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  fetch(world.origin + REGISTER, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: typeof body === "string" || body instanceof Uint8Array ? (body as string) : JSON.stringify(body),
+  });
+
+async function register(metadata: Record<string, unknown> = {}): Promise<Body> {
+  const answer = await send({ ...publicAgent, ...metadata });
+  const body = await answer.json();
+  expect([answer.status, body.error_description]).toEqual([201, undefined]);
+  return body;
+}
+
+function manage(registered: Body, method: string, body?: unknown, token: string = registered.registration_access_token) {
+  return fetch(registered.registration_client_uri, {
+    method,
+    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+const asTestApp = (registered: Body): TestApp => ({
+  id: "",
+  clientId: registered.client_id,
+  secret: registered.client_secret,
+});
+
+/** A person of their own with a browser, at an app that has registered itself. */
+const visitor = async (registered: Body) => ({ ...(await prepare(world)), app: asTestApp(registered) });
+const here = { redirect_uri: REDIRECT };
+
+async function metadataDocument() {
+  return (await fetch(`${world.origin}/.well-known/oauth-authorization-server`)).json();
+}
+
+describe("the operator's switch", () => {
+  test("off: refused in words that help, and nowhere in discovery; on: both follow at once", async () => {
+    await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
+    await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
+    const refused = await send(publicAgent);
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({
+      error: "access_denied",
+      error_description: expect.stringContaining("client ID metadata document"),
+    });
+    expect(await db().oAuthApp.count({ where: { name: "Quill" } })).toBe(0);
+
+    await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
+    await expect.poll(metadataDocument).toHaveProperty("registration_endpoint", world.origin + REGISTER);
+    const oidc = await (await fetch(`${world.origin}/.well-known/openid-configuration`)).json();
+    expect(oidc).toEqual(await metadataDocument());
+    expect(await db().auditEvent.count({ where: { type: "installation.registration_policy" } })).toBeGreaterThanOrEqual(3);
+  });
+
+  test("off: what is registered stays, can be read and deleted, and not changed", async () => {
+    const registered = await register();
+    await setRegistrationPolicy(operatorCommand, { isOn: false }, noOrigin);
+    await expect.poll(metadataDocument).not.toHaveProperty("registration_endpoint");
+    expect((await manage(registered, "GET")).status).toBe(200);
+    expect((await manage(registered, "PUT", { ...publicAgent, client_id: registered.client_id })).status).toBe(403);
+    expect(await authorize(await visitor(registered), here)).toHaveProperty("code");
+    expect((await manage(registered, "DELETE")).status).toBe(204);
+    await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
+    await expect.poll(metadataDocument).toHaveProperty("registration_endpoint");
+  });
+});
+
+describe("wire 1.9 the answer", () => {
+  test("201 with everything the app is registered with, device code and refresh among it", async () => {
+    const metadata = {
+      ...publicAgent,
+      client_uri: "https://agent.example.test/",
+      logo_uri: "https://agent.example.test/logo.png",
+      scope: "openid profile read-repos something-elsewhere",
+      contacts: ["hello@agent.example.test"],
+      software_id: "quill",
+      software_version: "1.2",
+      unknown_member: { "is ignored": true },
+    };
+    const answer = await send(metadata);
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(answer.headers.get("content-type")).toMatch(/^application\/json\b/);
+    const body = await answer.json();
+    const { unknown_member: _, ...taken } = metadata;
+    expect(body).toEqual({
+      ...taken,
+      scope: "openid profile read-repos offline_access",
+      client_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      client_id_issued_at: expect.any(Number),
+      client_secret_expires_at: 0,
+      grant_types: ["authorization_code", "urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
+      response_types: ["code"],
+      id_token_signed_response_alg: "RS256",
+      registration_access_token: expect.stringMatching(/^kh_registration_[\w-]{43}$/),
+      registration_client_uri: `${world.origin}${REGISTER}/${body.client_id}`,
+    });
+  });
+
+  test("everything is optional: an app without redirect URIs is one of the device flow, with a secret unless it says none", async () => {
+    for (const metadata of [{}, { redirect_uris: [] }, { client_name: null, scope: "" }]) {
+      const answer = await send(metadata);
+      const body = await answer.json();
+      expect(answer.status).toBe(201);
+      expect(body).toMatchObject({
+        client_name: "Unnamed app",
+        token_endpoint_auth_method: "client_secret_basic",
+        client_secret: expect.stringMatching(/^kh_secret_/),
+        redirect_uris: [],
+        response_types: [],
+        grant_types: ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
+      });
+      const device = await asApp(world, asTestApp(body), "/oauth/device", {});
+      expect(device.status).toBe(200);
+    }
+  });
+
+  test("S55 S85 S101 hashes only are kept; the id is no address and no person's", async () => {
+    const registered = await register({ token_endpoint_auth_method: "client_secret_post" });
+    const { rows } = await pool().query(
+      `SELECT to_jsonb(a)::text || coalesce((SELECT jsonb_agg(s)::text FROM oauth_app_secret s WHERE s.app_id = a.id), '') AS kept
+         FROM oauth_app a WHERE client_id = $1`,
+      [registered.client_id],
+    );
+    expect(rows[0].kept).toContain("client_secret_post");
+    for (const secret of [registered.client_secret, registered.registration_access_token]) {
+      expect(secret.length).toBeGreaterThan(40);
+      expect(rows[0].kept).not.toContain(secret);
+    }
+    const { rows: log } = await pool().query(`SELECT jsonb_agg(e)::text AS kept FROM audit_event e`);
+    expect(log[0].kept).toContain(registered.client_id);
+    expect(log[0].kept).not.toContain(registered.registration_access_token);
+  });
+});
+
+describe("an app that registered itself", () => {
+  test("signs a person in, and refreshes without asking for offline_access", async () => {
+    const at = await visitor(await register());
+    const code = await authorize(at, { ...here, scope: "openid profile" });
+    const answer = await asApp(world, at.app, "/oauth/token", redemption(code, here));
+    const tokens = await answer.json();
+    expect(tokens).toMatchObject({ access_token: expect.any(String), refresh_token: expect.any(String) });
+    expect((await world.userinfo(tokens.access_token)).status).toBe(200);
+    expect((await refresh(at, tokens.refresh_token)).status).toBe(200);
+  });
+
+  test("with a secret, by either way of sending it, and needs PKCE all the same", async () => {
+    for (const method of ["client_secret_basic", "client_secret_post"]) {
+      const registered = await register({ token_endpoint_auth_method: method });
+      const at = await visitor(registered);
+      const form = redemption(await authorize(at, here), here);
+      const own = { client_id: registered.client_id, client_secret: registered.client_secret };
+      const answer =
+        method === "client_secret_post"
+          ? await world.post("/oauth/token", { ...form, ...own })
+          : await asApp(world, at.app, "/oauth/token", form);
+      expect(await answer.json()).toHaveProperty("access_token");
+      const bare = await at.browser.fetch(world.authorizeUrl(at.app, here));
+      expect(bare.headers.get("location")).toContain("error=invalid_request");
+      expect((await world.post("/oauth/token", { ...form, client_id: registered.client_id })).status).toBe(401);
+    }
+  });
+
+  test("S29 is nobody's and not verified, and asked about the first time like any other", async () => {
+    const { app } = (await openQuestion(await visitor(await register()), here)).request;
+    expect(app).toMatchObject({ name: "Quill", owner: null, isVerified: false, isFirstParty: false });
+  });
+
+  test("may ask for every scope when it has named none, and gets a plain sign-in when it asks for none", async () => {
+    const registered = await register();
+    expect(registered.scope.split(" ")).toEqual([...scopes, "offline_access"]);
+    const silent = await openQuestion(await visitor(registered), { ...here, scope: undefined });
+    expect(silent.request.scopes.map(({ scope }) => scope)).toEqual(["openid", "profile"]);
+    const outspoken = await openQuestion(await visitor(registered), { ...here, scope: "openid jobs" });
+    expect(outspoken.request.scopes.map(({ scope }) => scope)).toEqual(["openid", "jobs"]);
+
+    const modest = await register({ scope: "openid read-repos" });
+    const asked = await openQuestion(await visitor(modest), { ...here, scope: undefined });
+    expect(asked.request.scopes.map(({ scope }) => scope)).toEqual(["openid", "read-repos"]);
+  });
+
+  test("a program on the device may listen on any port (RFC 8252)", async () => {
+    const at = await visitor(await register({ redirect_uris: ["http://127.0.0.1:3118/callback"] }));
+    expect(await authorize(at, { redirect_uri: "http://127.0.0.1:40123/callback" })).toHaveProperty("code");
+  });
+});
+
+describe("RFC 7591 §3.2.2 what cannot be registered", () => {
+  test.each<[string, Record<string, unknown>, string]>([
+    ["S6 plain http elsewhere", { redirect_uris: ["http://agent.example.test/"] }, "invalid_redirect_uri"],
+    ["S5 script", { redirect_uris: ["javascript:alert(1)"] }, "invalid_redirect_uri"],
+    ["a fragment", { redirect_uris: [`${REDIRECT}#here`] }, "invalid_redirect_uri"],
+    ["addresses that are no list", { redirect_uris: REDIRECT }, "invalid_redirect_uri"],
+    ["too many addresses", { redirect_uris: Array.from({ length: 51 }, (_, at) => REDIRECT + at) }, "invalid_redirect_uri"],
+    ["a code and nowhere to send it", { redirect_uris: [], grant_types: ["authorization_code"] }, "invalid_redirect_uri"],
+    ["S28 our own name", { client_name: "Кeyh00k" }, "invalid_client_metadata"],
+    ["a name too long", { client_name: "x".repeat(61) }, "invalid_client_metadata"],
+    ["a name that is none", { client_name: 7 }, "invalid_client_metadata"],
+    ["S51 a NUL byte", { client_name: "Qu\0ill" }, "invalid_client_metadata"],
+    ["S51 half a character", { software_id: "\ud800" }, "invalid_client_metadata"],
+    ["an unknown way to authenticate", { token_endpoint_auth_method: "client_secret_jwt" }, "invalid_client_metadata"],
+    ["only grants that are unknown here", { grant_types: ["client_credentials"] }, "invalid_client_metadata"],
+    ["only responses that are unknown here", { response_types: ["token"] }, "invalid_client_metadata"],
+    [
+      "S72 a private key",
+      { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [{ kty: "oct", k: "x" }] } },
+      "invalid_client_metadata",
+    ],
+    ["S83 a website by plain http", { client_uri: "http://agent.example.test" }, "invalid_client_metadata"],
+    ["contacts that are no list", { contacts: "me" }, "invalid_client_metadata"],
+    ["an ID token without a signature", { id_token_signed_response_alg: "none" }, "invalid_client_metadata"],
+    ["a software statement", { software_statement: "e30.e30." }, "invalid_software_statement"],
+  ])("%s", async (_, metadata, error) => {
+    const before = await db().oAuthApp.count();
+    const answer = await send({ ...publicAgent, ...metadata });
+    const body = await answer.json();
+    expect([answer.status, body.error]).toEqual([400, error]);
+    expect(body.error_description).toMatch(/^[\x20\x21\x23-\x5b\x5d-\x7e]+$/);
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(await db().oAuthApp.count()).toBe(before);
+  });
+
+  test.each<[string, string | Uint8Array, Record<string, string>, number]>([
+    ["no JSON", "client_name=Quill", {}, 400],
+    ["a form", "client_name=Quill", { "content-type": "application/x-www-form-urlencoded" }, 400],
+    ["nothing", "", {}, 400],
+    ["a list", "[]", {}, 400],
+    ["a word", '"x"', {}, 400],
+    ["null", "null", {}, 400],
+    ["nesting without an end", `{"client_name":${"[".repeat(30_000)}${"]".repeat(30_000)}}`, {}, 400],
+    ["bytes that are no text", Uint8Array.of(0x7b, 0xff, 0x7d), {}, 400],
+    ["1 MB", JSON.stringify({ client_name: "x".repeat(1_000_000) }), {}, 413],
+  ])("S51 %s", async (_, body, headers, status) => {
+    const answer = await send(body, headers);
+    expect(answer.status).toBe(status);
+    expect(await answer.json()).toHaveProperty("error");
+  });
+});
+
+describe("RFC 7592 management", () => {
+  test("is read with its token, without what is shown only once", async () => {
+    const { client_secret, ...registered } = await register({ token_endpoint_auth_method: "client_secret_basic" });
+    expect(client_secret).toBeTruthy();
+    const answer = await manage(registered, "GET");
+    expect([answer.status, await answer.json()]).toEqual([200, registered]);
+  });
+
+  test("any other token, client or address gets the same 401", async () => {
+    const [registered, other] = [await register(), await register()];
+    const { app } = await prepare(world);
+    const uri = (id: string) => ({ ...registered, registration_client_uri: `${world.origin}${REGISTER}/${id}` });
+    const answers = [
+      await manage(registered, "GET", undefined, "nonsense"),
+      await manage(registered, "GET", undefined, other.registration_access_token),
+      await manage(uri("unknown"), "GET"),
+      await manage(uri(app.clientId), "GET"),
+      await manage(uri(other.client_id), "DELETE"),
+      await manage(registered, "PUT", publicAgent, other.registration_access_token),
+      await fetch(registered.registration_client_uri),
+    ];
+    for (const answer of answers) {
+      expect(answer.status).toBe(401);
+      expect(answer.headers.get("www-authenticate")).toMatch(/^Bearer error="invalid_token"/);
+      expect(await answer.json()).toMatchObject({ error: "invalid_token" });
+    }
+    expect(await db().oAuthApp.count({ where: { clientId: other.client_id } })).toBe(1);
+  });
+
+  test("a change replaces all of it, and people are asked again (S36)", async () => {
+    const registered = await register({ software_id: "quill", contacts: ["me"] });
+    const at = await visitor(registered);
+    const code = await authorize(at, here);
+    expect((await asApp(world, at.app, "/oauth/token", redemption(code, here))).status).toBe(200);
+    const isAsked = async () =>
+      (
+        await at.browser.fetch(
+          world.authorizeUrl(at.app, { ...here, code_challenge: "x".repeat(43), code_challenge_method: "S256" }),
+        )
+      ).headers
+        .get("location")
+        ?.includes("/interaction/");
+    expect(await isAsked()).toBe(false);
+
+    const answer = await manage(registered, "PUT", { ...publicAgent, client_id: registered.client_id, client_name: "Quill 2" });
+    const changed = await answer.json();
+    expect(answer.status).toBe(200);
+    expect(changed).toMatchObject({ client_name: "Quill 2", client_id: registered.client_id });
+    for (const name of ["software_id", "contacts"]) expect(changed).not.toHaveProperty(name);
+    await expect.poll(isAsked).toBe(true);
+  });
+
+  test("removed redirect URIs stop at once", async () => {
+    const registered = await register();
+    const at = await visitor(registered);
+    await authorize(at, here);
+    const elsewhere = { ...publicAgent, client_id: registered.client_id, redirect_uris: ["https://elsewhere.example.test/"] };
+    expect((await manage(registered, "PUT", elsewhere)).status).toBe(200);
+    await expect.poll(async () => (await at.browser.fetch(world.authorizeUrl(at.app, here))).status).toBe(400);
+  });
+
+  test("the secret comes and goes with the way to authenticate; it cannot be chosen", async () => {
+    const registered = await register();
+    const own = { ...publicAgent, client_id: registered.client_id };
+    const put = async (metadata: Record<string, unknown>) => {
+      const answer = await manage(registered, "PUT", { ...own, ...metadata });
+      return { status: answer.status, body: await answer.json() };
+    };
+    const confidential = await put({ token_endpoint_auth_method: "client_secret_basic" });
+    const { client_secret } = confidential.body;
+    expect(client_secret).toMatch(/^kh_secret_/);
+    const kept = await put({ token_endpoint_auth_method: "client_secret_basic", client_secret });
+    expect(kept.body).not.toHaveProperty("client_secret");
+    expect(await put({ token_endpoint_auth_method: "client_secret_basic", client_secret: "mine" })).toMatchObject({
+      status: 400,
+      body: { error: "invalid_client_metadata" },
+    });
+    expect((await put({ token_endpoint_auth_method: "none" })).body).not.toHaveProperty("client_secret");
+    expect(await db().oAuthAppSecret.count({ where: { app: { clientId: registered.client_id } } })).toBe(0);
+  });
+
+  test("a body that names no client, or another one, is refused", async () => {
+    const registered = await register();
+    for (const client_id of [undefined, "another"]) {
+      const answer = await manage(registered, "PUT", { ...publicAgent, client_id });
+      expect([answer.status, (await answer.json()).error]).toEqual([400, "invalid_client_metadata"]);
+    }
+  });
+
+  test("deleting ends its tokens at once (S49)", async () => {
+    const registered = await register();
+    const at = await visitor(registered);
+    const answer = await asApp(world, at.app, "/oauth/token", redemption(await authorize(at, here), here));
+    const { access_token } = await answer.json();
+    expect((await world.userinfo(access_token)).status).toBe(200);
+    const deleted = await manage(registered, "DELETE");
+    expect([deleted.status, await deleted.text()]).toEqual([204, ""]);
+    expect((await world.userinfo(access_token)).status).toBe(401);
+    expect((await manage(registered, "GET")).status).toBe(401);
+    expect(await db().auditEvent.count({ where: { type: "oauth_app.delete", clientId: registered.client_id } })).toBe(1);
+  });
+
+  test("an app that the operator has blocked has no hand on itself any more", async () => {
+    const registered = await register();
+    await db().oAuthApp.update({ where: { clientId: registered.client_id }, data: { blockedAt: new Date() } });
+    for (const method of ["GET", "DELETE"]) expect((await manage(registered, method)).status).toBe(403);
+  });
+});
+
+describe("libraries that know nothing of us", () => {
+  test("openid-client registers and signs a person in", async () => {
+    const config = await openid.dynamicClientRegistration(
+      new URL(world.origin),
+      { client_name: "Quill", redirect_uris: [REDIRECT] },
+      undefined,
+      {
+        execute: [openid.allowInsecureRequests],
+      },
+    );
+    const { client_id } = config.clientMetadata();
+    const at = { ...(await prepare(world)), app: { id: "", clientId: client_id, secret: undefined } };
+    const pkceCodeVerifier = openid.randomPKCECodeVerifier();
+    const url = openid.buildAuthorizationUrl(config, {
+      ...here,
+      scope: "openid",
+      code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: "S256",
+    });
+    const callback = (await world.follow(at.browser, url.href, at.session)) as URL;
+    const tokens = await openid.authorizationCodeGrant(config, callback, { pkceCodeVerifier });
+    expect(tokens.claims()).toMatchObject({ sub: at.person.id, aud: client_id });
+  });
+
+  test("S53 a page may register, read and delete", async () => {
+    for (const [path, method] of [
+      [REGISTER, "POST"],
+      [`${REGISTER}/some-client`, "PUT"],
+      [`${REGISTER}/some-client`, "DELETE"],
+    ] as const) {
+      const preflight = await fetch(world.origin + path, {
+        method: "OPTIONS",
+        headers: { origin: "https://a-page.example", "access-control-request-method": method },
+      });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
+      expect(preflight.headers.get("access-control-allow-methods")).toContain(method);
+      expect(preflight.headers.get("access-control-allow-headers")).toContain("Authorization");
+    }
+    const refused = await send("[]", { origin: "https://a-page.example" });
+    expect(refused.headers.get("access-control-allow-origin")).toBe("*");
+  });
+});
+
+describe("what nobody uses does not pile up", () => {
+  const ageBy = (registered: Body, days: number) =>
+    pool().query("UPDATE oauth_app SET updated_at = now() - make_interval(days => $2) WHERE client_id = $1", [
+      registered.client_id,
+      days,
+    ]);
+  const remaining = async (...registered: Body[]) => {
+    const found = await db().oAuthApp.findMany({ where: { clientId: { in: registered.map(({ client_id }) => client_id) } } });
+    return registered.map(({ client_id }) => found.some(({ clientId }) => clientId === client_id));
+  };
+  const use = async (registered: Body) => authorize(await visitor(registered), here);
+
+  test("housekeeping deletes it after two weeks; never one that somebody allowed, and never one that has an owner", async () => {
+    const [unused, used, young] = [await register(), await register(), await register()];
+    await use(used);
+    const { app } = await prepare(world);
+    const owned = { client_id: app.clientId };
+    for (const each of [unused, used, owned]) await ageBy(each, 15);
+    await ageBy(young, 13);
+    await sweep(new AbortController().signal);
+    expect(await remaining(unused, used, young, owned)).toEqual([false, true, true, true]);
+  });
+
+  test("at the limit the oldest unused give way, but for those of the last hour", async () => {
+    await pool().query("DELETE FROM oauth_app WHERE registration_token_hash IS NOT NULL");
+    const [oldest, older, used, fresh] = [await register(), await register(), await register(), await register()];
+    await use(used);
+    await ageBy(used, 9);
+    await ageBy(oldest, 3);
+    await ageBy(older, 2);
+    await makeRoom(4);
+    expect(await remaining(oldest, older, used, fresh)).toEqual([true, true, true, true]);
+    await makeRoom(3);
+    expect(await remaining(oldest, older, used, fresh)).toEqual([false, true, true, true]);
+    await makeRoom(1);
+    expect(await remaining(oldest, older, used, fresh)).toEqual([false, false, true, true]);
+  });
+});
+
+describe("S56 limits", () => {
+  test("of one address, which is told when to come back", async () => {
+    world.sendFrom("198.51.100.7");
+    const limit = REGISTRATIONS_OF_ADDRESS.limit;
+    const answers = await Promise.all(Array.from({ length: limit + 1 }, () => send("{}")));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBe(1);
+    expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(3_000);
+    expect(await refused[0]?.json()).toMatchObject({ error: "temporarily_unavailable" });
+    world.sendFrom("198.51.100.8");
+    expect((await send(publicAgent)).status).toBe(201);
+  });
+
+  test("of all of them together", async () => {
+    world.sendFrom("198.51.100.9");
+    expect((await send(publicAgent)).status).toBe(201);
+    await pool().query("UPDATE throttle SET count = $1 WHERE key LIKE 'registration:%'", [REGISTRATIONS.limit]);
+    world.sendFrom("198.51.100.11");
+    expect((await send(publicAgent)).status).toBe(429);
+    world.sendFrom("127.0.0.1");
+  });
+
+  test("of guesses at a registration's token", async () => {
+    world.sendFrom("198.51.100.10");
+    const address = { registration_client_uri: `${world.origin}${REGISTER}/some-client` };
+    const statuses = await Promise.all(
+      Array.from({ length: 70 }, async () => (await manage(address, "GET", undefined, "guess")).status),
+    );
+    expect(statuses).toContain(429);
+    world.sendFrom("127.0.0.1");
+  });
+});
