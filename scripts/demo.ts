@@ -4,16 +4,17 @@ import { ChildProcesses } from "./demo/child-processes.ts";
 import { describeDemo } from "./demo/describe-demo.ts";
 import { findBusyPort } from "./demo/find-busy-port.ts";
 import { readNotes } from "./demo/notes.ts";
-import { sampleSitesEnvironment } from "./demo/sample-sites-environment.ts";
-import { type Ports, sampleSiteUrl } from "./demo/samples.ts";
+import { makeSampleCertificate } from "./demo/sample-certificate.ts";
+import { documentSiteEnvironment, sampleSitesEnvironment } from "./demo/sample-sites-environment.ts";
+import { documentSiteUrl, type Ports, sampleSiteUrl } from "./demo/samples.ts";
 import { seed, seedOperator } from "./demo/seed.ts";
 import { waitForAnswer } from "./demo/wait-for-answer.ts";
 
 /**
- * `npm run demo`: the service with sample people, and two sites that sign them in. It takes the same settings as `npm start`,
+ * `npm run demo`: the service with sample people, and three sites that sign them in. It takes the same settings as `npm start`,
  * with three other defaults: DATA_DIR is ./data-demo, so that sample people never get among real ones; warnings are logged,
  * not every request; and the service may call addresses on this machine (OUTBOUND_ALLOW_CIDRS, S119), where the samples run.
- * The sites listen on the two ports after PORT.
+ * The sites listen on the three ports after PORT.
  */
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 
@@ -22,12 +23,12 @@ async function demo(): Promise<number> {
   const given = childEnvironment();
   provideSettings(Object.fromEntries(Object.entries(defaults).filter(([name]) => !given[name])));
   const { PORT } = env();
-  const ports = { service: PORT, serverSide: PORT + 1, inBrowser: PORT + 2 };
+  const ports = { service: PORT, serverSide: PORT + 1, inBrowser: PORT + 2, byDocument: PORT + 3 };
 
   const busy = await findBusyPort(Object.values(ports));
   if (busy) {
     console.error(
-      `Port ${busy} is in use. The demo needs ${PORT}, ${PORT + 1} and ${PORT + 2}; set PORT to begin elsewhere, such as PORT=4000.`,
+      `Port ${busy} is in use. The demo needs ${PORT} to ${PORT + 3}; set PORT to begin elsewhere, such as PORT=4000.`,
     );
     return 1;
   }
@@ -48,11 +49,18 @@ async function demo(): Promise<number> {
 async function run(children: ChildProcesses, ports: Ports): Promise<void> {
   const notes = readNotes(env().DATA_DIR);
   await seedOperator(notes);
-  children.start("The service", ["supervisor.ts"]);
+  const certificate = await makeSampleCertificate();
+  children.start("The service", ["supervisor.ts"], { NODE_EXTRA_CA_CERTS: certificate.trustedPath });
   await waitForAnswer(`http://localhost:${ports.service}/readyz`, children.over);
   const sample = await seed(notes, ports);
   children.start("The sample sites", ["examples/sign-in-site/start.ts"], sampleSitesEnvironment(ports, sample));
-  for (const port of [ports.serverSide, ports.inBrowser]) await waitForAnswer(sampleSiteUrl(port), children.over);
+  children.start(
+    "The sample site with a document",
+    ["examples/metadata-document-site/start.ts"],
+    documentSiteEnvironment(ports, certificate.directory),
+  );
+  const sites = [sampleSiteUrl(ports.serverSide), sampleSiteUrl(ports.inBrowser), documentSiteUrl(ports)];
+  for (const site of sites) await waitForAnswer(site, children.over);
   console.log(describeDemo({ ports, sample }));
   await once(children.over, "abort");
 }

@@ -12,7 +12,7 @@ const START_MS = 120_000;
 /** Where the demo that the specs drive can be reached, and what it was seeded with. Plain data: workers get it as JSON. */
 export type Demo = {
   origin: string;
-  sites: { serverSide: string; inBrowser: string };
+  sites: { serverSide: string; inBrowser: string; byDocument: string };
   password: string;
   /** By handle. */
   organizations: Record<string, { id: string }>;
@@ -22,7 +22,7 @@ export type Demo = {
 
 /** Starts `npm run demo`, as a person would, in a directory of its own; returns how to stop it. */
 export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }> {
-  const port = await findFreePorts(3);
+  const port = await findFreePorts(4);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
   const environment = {
     PORT: String(port),
@@ -45,7 +45,11 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
     throw new Error(`The demo did not start:\n${readFileSync(log, "utf8")}`);
   }
   const { password, organizations } = JSON.parse(readFileSync(join(environment.DATA_DIR, "demo.json"), "utf8"));
-  const sites = { serverSide: `http://127.0.0.1:${port + 1}`, inBrowser: `http://127.0.0.1:${port + 2}` };
+  const sites = {
+    serverSide: `http://127.0.0.1:${port + 1}`,
+    inBrowser: `http://127.0.0.1:${port + 2}`,
+    byDocument: `https://127.0.0.1:${port + 3}`,
+  };
   return {
     demo: { origin: `http://localhost:${port}`, sites, password, organizations, environment },
     async stop() {

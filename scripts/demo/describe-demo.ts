@@ -1,6 +1,6 @@
 import { env } from "#core/env.ts";
 import type { Made } from "./notes.ts";
-import { DEVICE_APP, operator, type Ports, people, sampleSiteUrl } from "./samples.ts";
+import { DEVICE_APP, documentSiteUrl, operator, type Ports, people, sampleSiteUrl } from "./samples.ts";
 
 /** What the person who started the demo reads when everything runs. */
 export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }): string {
@@ -10,6 +10,8 @@ export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }):
     [BRAND_NAME, ORIGIN],
     ["Paper Lantern", `${sampleSiteUrl(ports.serverSide)}  a site that signs people in on its server`],
     ["Copper Kite", `${sampleSiteUrl(ports.inBrowser)}  a site that does so within the browser`],
+    ["Slate Heron", `${documentSiteUrl(ports)}  a site that is registered nowhere: it describes itself`],
+    ["", "Its certificate was made here, so the browser warns once: go on to 127.0.0.1."],
     ["Tin Whistle", "a command line that signs people in by a code; in another terminal:"],
     ["", `ISSUER=${ORIGIN} CLIENT_ID=${sample.apps[DEVICE_APP]?.clientId} npm start --workspace examples/device-cli`],
     [],

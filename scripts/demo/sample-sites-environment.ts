@@ -17,3 +17,15 @@ export function sampleSitesEnvironment(ports: Ports, { apps, organizations }: Ma
     KNOWN_ORGANIZATIONS: JSON.stringify(Object.values(organizations).map(({ id, fullName }) => ({ id, name: fullName }))),
   };
 }
+
+/** The settings of examples/metadata-document-site: where the service is, and nothing that the service has told it. */
+export function documentSiteEnvironment({ byDocument }: Ports, certificateDirectory: string): Record<string, string> {
+  const { ORIGIN, BRAND_NAME, VENDOR } = env();
+  return {
+    ISSUER: ORIGIN,
+    ISSUER_NAME: BRAND_NAME,
+    PROVIDER_PATH: VENDOR,
+    SITE_PORT: String(byDocument),
+    CERTIFICATE_DIR: certificateDirectory,
+  };
+}

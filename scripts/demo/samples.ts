@@ -1,4 +1,4 @@
-export type Ports = { service: number; serverSide: number; inBrowser: number };
+export type Ports = { service: number; serverSide: number; inBrowser: number; byDocument: number };
 
 /** Runs the service; made before its first start, which else prints a link for making the first operator. */
 export const operator = { username: "opal", fullName: "Opal Achterberg", email: "opal@example.test" };
@@ -49,4 +49,9 @@ export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; arg
 /** Not `localhost`, as the service: a third-party site has another host name, and no cookie of ours. */
 export function sampleSiteUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
+}
+
+/** The site that is known by its metadata document, which is served over https only. */
+export function documentSiteUrl({ byDocument }: Ports): string {
+  return `https://127.0.0.1:${byDocument}`;
 }

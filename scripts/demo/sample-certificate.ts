@@ -1,0 +1,34 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { promisify } from "node:util";
+import { childEnvironment, env } from "#core/env.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+export type SampleCertificate = {
+  /** Where the site finds its certificate and key. */
+  directory: string;
+  /** For NODE_EXTRA_CA_CERTS: the certificate, and whatever the person who started the demo has their programs trust. */
+  trustedPath: string;
+};
+
+/**
+ * The certificate of examples/metadata-document-site, made as its README says, which this process trusts from now on. The service
+ * reads whom to trust when it starts, so this comes first.
+ */
+export async function makeSampleCertificate(): Promise<SampleCertificate> {
+  const directory = join(env().DATA_DIR, "sample-certificate");
+  const environment = childEnvironment({ CERTIFICATE_DIR: directory });
+  const command = ["examples/metadata-document-site/make-certificate.ts"];
+  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: ROOT, env: environment });
+  const path = stdout.trim();
+  const certificate = readFileSync(path, "utf8");
+  setDefaultCACertificates([...getCACertificates("default"), certificate]);
+  const { NODE_EXTRA_CA_CERTS: given } = environment;
+  if (!given) return { directory, trustedPath: path };
+  const trustedPath = join(directory, "trusted.pem");
+  writeFileSync(trustedPath, `${readFileSync(given, "utf8").trimEnd()}\n${certificate}`);
+  return { directory, trustedPath };
+}
