@@ -1,0 +1,113 @@
+import { auth, extractWWWAuthenticateParams, type OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { setRegistrationPolicy } from "#core/oauth/registration/registration-policy.ts";
+import { prepare } from "#core/oauth/testing/sign-in.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+/** The Model Context Protocol's own client, which has nothing but an address of ours, and a person who answers the question. */
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+beforeAll(async () => {
+  world = await startApiWorld();
+  await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
+});
+afterAll(() => world.stop());
+
+const CALLBACK = "http://127.0.0.1:3118/callback";
+
+/** What an MCP client keeps, in memory. */
+class Agent implements OAuthClientProvider {
+  readonly redirectUrl = CALLBACK;
+  readonly clientMetadata: OAuthClientMetadata = {
+    client_name: "Quill",
+    redirect_uris: [CALLBACK],
+    token_endpoint_auth_method: "none",
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+  };
+  readonly clientMetadataUrl?: string;
+  sentTo?: URL;
+  #client?: OAuthClientInformationMixed;
+  #tokens?: OAuthTokens;
+  #verifier = "";
+
+  constructor(given: { client?: OAuthClientInformationMixed; clientMetadataUrl?: string } = {}) {
+    this.#client = given.client;
+    this.clientMetadataUrl = given.clientMetadataUrl;
+  }
+
+  clientInformation = () => this.#client;
+  saveClientInformation = (client: OAuthClientInformationMixed) => {
+    this.#client = client;
+  };
+  tokens = () => this.#tokens;
+  saveTokens = (tokens: OAuthTokens) => {
+    this.#tokens = tokens;
+  };
+  redirectToAuthorization = (url: URL) => {
+    this.sentTo = url;
+  };
+  saveCodeVerifier = (verifier: string) => {
+    this.#verifier = verifier;
+  };
+  codeVerifier = () => this.#verifier;
+}
+
+/** From the first 401 to the answer, and once more with a refreshed token. */
+async function signInWithNothingBut(serverUrl: string, agent: Agent) {
+  const at = await prepare(world);
+  const call = () => fetch(serverUrl, { headers: agent.tokens() && { authorization: `Bearer ${agent.tokens()?.access_token}` } });
+
+  const refusal = await call();
+  expect(refusal.status).toBe(401);
+  const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(refusal);
+  expect(await auth(agent, { serverUrl, resourceMetadataUrl, scope })).toBe("REDIRECT");
+  expect(agent.sentTo?.searchParams.get("resource")).toBe(world.origin);
+  const landed = (await world.follow(at.browser, String(agent.sentTo), at.session)) as URL;
+  expect(landed.href).toContain(`${CALLBACK}?`);
+  const authorizationCode = landed.searchParams.get("code") ?? "";
+  expect(await auth(agent, { serverUrl, resourceMetadataUrl, scope, authorizationCode })).toBe("AUTHORIZED");
+  const first = await call();
+  expect(await first.json()).toMatchObject({ id: at.person.id, name: at.person.username });
+
+  const before = agent.tokens();
+  expect(before?.refresh_token).toBeTruthy();
+  agent.sentTo = undefined;
+  expect(await auth(agent, { serverUrl, resourceMetadataUrl })).toBe("AUTHORIZED");
+  expect(agent.sentTo).toBeUndefined();
+  expect(agent.tokens()?.access_token).not.toBe(before?.access_token);
+  const second = await call();
+  expect(await second.json()).toMatchObject({ id: at.person.id });
+  return { at, tokens: agent.tokens() };
+}
+
+const whoami = () => `${world.origin}/api/whoami-v2`;
+
+describe("the MCP SDK's client signs in with nothing but our address", () => {
+  test("as an app that was made for it", async () => {
+    const { person } = await prepare(world);
+    const app = await world.app(person, { redirectUris: ["http://127.0.0.1/callback"], isRefreshAllowed: true });
+    await signInWithNothingBut(whoami(), new Agent({ client: { client_id: app.clientId } }));
+  });
+
+  test("by dynamic registration", async () => {
+    const agent = new Agent();
+    const { tokens } = await signInWithNothingBut(whoami(), agent);
+    // It asked for what the challenge had hinted at, and not for every scope there is.
+    expect(tokens?.scope).toBe("openid profile");
+    const { client_id } = agent.clientInformation() as { client_id: string };
+    expect(await db().oAuthApp.findUnique({ where: { clientId: client_id } })).toMatchObject({
+      name: "Quill",
+      ownerUserId: null,
+    });
+  });
+
+  test("and finds its way without the challenge, from the address alone", async () => {
+    const agent = new Agent();
+    expect(await auth(agent, { serverUrl: world.origin, scope: "openid profile" })).toBe("REDIRECT");
+    expect(agent.sentTo?.href).toContain(`${world.origin}/oauth/authorize?`);
+  });
+});
