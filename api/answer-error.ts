@@ -3,6 +3,7 @@ import { isDatabaseDown } from "#core/db.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
 import { bearerChallenge } from "#core/oauth/resource-metadata.ts";
+import { challengeOf } from "./bearer.ts";
 
 /** The one place where this door turns failures into answers: wire.md choice 10, with the headers that clients read (1.13). */
 export function answerError(thrown: Error, c: Context): Response {
@@ -10,11 +11,11 @@ export function answerError(thrown: Error, c: Context): Response {
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
   if (error.retryAfterSeconds !== undefined) headers["Retry-After"] = String(error.retryAfterSeconds);
   if (error.code === "unauthorized") {
-    headers["WWW-Authenticate"] = bearerChallenge(c.req.header("Authorization") ? { error: "invalid_token" } : {});
+    headers["WWW-Authenticate"] = bearerChallenge(challengeOf(c, error));
   }
   // RFC 6750 §3.1, wire.md choice 6: with the scope named, a client can ask for it.
   if (error.code === "insufficient_scope") {
-    headers["WWW-Authenticate"] = bearerChallenge({ error: "insufficient_scope", scope: error.scope });
+    headers["WWW-Authenticate"] = bearerChallenge({ ...challengeOf(c, error), error: "insufficient_scope", scope: error.scope });
   }
   return c.json({ error: error.message, error_description: error.message, code: error.code }, error.status as 400, headers);
 }

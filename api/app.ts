@@ -18,7 +18,7 @@ api.use(
   "/api/*",
   cors({
     origin: "*",
-    allowHeaders: ["Authorization", "Content-Type"],
+    allowHeaders: ["Authorization", "Content-Type", "DPoP"],
     exposeHeaders: [
       "X-Request-Id",
       "X-Error-Code",
@@ -39,6 +39,7 @@ api.route("/", agentHarnesses);
 api.route("/", images);
 
 api.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
+api.openAPIRegistry.registerComponent("securitySchemes", "dpop", { type: "http", scheme: "dpop" });
 api.doc31("/api/openapi.json", () => ({
   openapi: "3.1.0",
   info: { title: `${env().BRAND_NAME} API`, version: "1" },

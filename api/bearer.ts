@@ -1,9 +1,12 @@
 import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
-import { type Bearer, findBearer } from "#core/oauth/find-bearer.ts";
+import { InvalidDpopProof } from "#core/oauth/dpop-proof.ts";
+import { type Bearer, findBearer, type Presentation } from "#core/oauth/find-bearer.ts";
+import type { Challenge } from "#core/oauth/resource-metadata.ts";
 
-// RFC 6750 §2.1; the scheme is compared without case (wire.md 0.4).
-const AUTHORIZATION = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+// RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared without case (wire.md 0.4).
+const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
+const INVALID = "Invalid credentials in Authorization header";
 
 /**
  * Whose token the request carries.
@@ -12,8 +15,26 @@ const AUTHORIZATION = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 export async function requireBearer(c: Context): Promise<Bearer> {
   const header = c.req.header("Authorization");
   if (!header) throw new ServiceError("unauthorized", "Invalid username or password.");
-  const [, token] = AUTHORIZATION.exec(header) ?? [];
-  const bearer = token === undefined ? undefined : await findBearer(token);
-  if (!bearer) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
+  const [, scheme = "", token] = AUTHORIZATION.exec(header) ?? [];
+  if (token === undefined) throw new ServiceError("unauthorized", INVALID);
+  const bearer = await findBearer(token, presentationOf(c, scheme)).catch((cause) => {
+    if (cause instanceof InvalidDpopProof)
+      throw new ServiceError("unauthorized", `Invalid DPoP proof: ${cause.message}`, { cause });
+    throw cause;
+  });
+  if (!bearer) throw new ServiceError("unauthorized", INVALID);
   return bearer;
+}
+
+function presentationOf(c: Context, scheme: string): Presentation {
+  if (scheme.toLowerCase() === "bearer") return { scheme: "bearer" };
+  return { scheme: "dpop", proof: c.req.header("DPoP") ?? "", method: c.req.method, path: new URL(c.req.url).pathname };
+}
+
+/** What a refusal says of the token that came, for `WWW-Authenticate`. */
+export function challengeOf(c: Context, { cause }: Error): Challenge {
+  const header = c.req.header("Authorization");
+  if (!header) return {};
+  const scheme = /^dpop\b/i.test(header) ? "DPoP" : "Bearer";
+  return { scheme, error: cause instanceof InvalidDpopProof ? "invalid_dpop_proof" : "invalid_token" };
 }

@@ -67,13 +67,16 @@ describe("the challenge of our API (RFC 6750 §3, RFC 9728 §5.1)", () => {
     return response.headers.get("www-authenticate") ?? "";
   };
   const pointer = () => `resource_metadata="${world.origin}${METADATA}"`;
+  const bound = 'DPoP algs="ES256 Ed25519 EdDSA"';
 
   test("leads to the metadata and hints at a scope, with no error where nothing was tried", async () => {
-    expect(await challengeOf()).toBe(`Bearer scope="openid profile", ${pointer()}`);
+    expect(await challengeOf()).toBe(`Bearer scope="openid profile", ${pointer()}, ${bound}`);
   });
 
   test("a token that is none: invalid_token", async () => {
-    expect(await challengeOf("Bearer nothing")).toBe(`Bearer error="invalid_token", scope="openid profile", ${pointer()}`);
+    expect(await challengeOf("Bearer nothing")).toBe(
+      `Bearer error="invalid_token", scope="openid profile", ${pointer()}, ${bound}`,
+    );
   });
 
   test("a token that lacks a scope: 403 that names it (wire.md choice 6)", async () => {

@@ -207,7 +207,7 @@ describe("whoami-v2 without a good token", () => {
     const response = await ask();
     expect(response.status).toBe(401);
     expect(response.headers.get("www-authenticate")).toBe(
-      `Bearer scope="openid profile", resource_metadata="${world.origin}/.well-known/oauth-protected-resource"`,
+      `Bearer scope="openid profile", resource_metadata="${world.origin}/.well-known/oauth-protected-resource", DPoP algs="ES256 Ed25519 EdDSA"`,
     );
     expect(await response.json()).toMatchObject({ error: "Invalid username or password.", code: "unauthorized" });
   });

@@ -7,7 +7,7 @@ const route = createRoute({
   method: "get",
   path: "/api/whoami-v2",
   summary: "Whose token this is",
-  security: [{ bearer: [] }],
+  security: [{ bearer: [] }, { dpop: [] }],
   responses: {
     200: { description: "The token's user", content: { "application/json": { schema: whoamiSchema } } },
     401: {

@@ -11,6 +11,7 @@ import {
 import { findClientMetadata } from "./clients.ts";
 import { findInteraction } from "./find-interaction.ts";
 import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
+import { INTERACTION_SECONDS } from "./lifetimes.ts";
 import { revokeReplayedGrant } from "./revoke-replayed-grant.ts";
 import { isSiteSessionOf } from "./site-session.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
@@ -74,13 +75,22 @@ export class PostgresAdapter implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     if (this.model === "Grant") return saveGrant(id, payload as Payload, expiresIn);
-    await upsertArtifact(this.model, id, payload as Payload, expiresIn);
+    await upsertArtifact(this.model, id, payload as Payload, this.#keptSeconds(expiresIn));
+  }
+
+  /**
+   * A pushed request is good for its minute (its `exp`), and is used up when the person has answered, which may be much later: until
+   * then it must be remembered, or it could be answered twice (RFC 9126 §7.3).
+   */
+  #keptSeconds(expiresIn: number): number {
+    return this.model === "PushedAuthorizationRequest" ? expiresIn + INTERACTION_SECONDS : expiresIn;
   }
 
   /** Whoever is not the first to use an artifact has replayed it: nothing is issued, and what was issued ends (S43, S44, S47). */
   async consume(id: string): Promise<void> {
     const used = await consumeArtifact(this.model, id);
     if (!used) return;
+    if (this.model === "PushedAuthorizationRequest") throw new errors.InvalidRequestUri("request_uri was used before");
     const isBenign = this.model === "RefreshToken" && used.secondsSinceUse <= BENIGN_REPLAY_SECONDS;
     const { grantId } = used;
     if (grantId && !isBenign) {

@@ -257,7 +257,7 @@ test("S19 request and request_uri are refused by their own names", async () => {
     ...redirected,
     answer: { error: "request_not_supported" },
   });
-  expect(await ask(at, { request_uri: "urn:ietf:params:oauth:request_uri:1" })).toMatchObject({
+  expect(await ask(at, { request_uri: "https://app.example.test/request.jwt" })).toMatchObject({
     ...redirected,
     answer: { error: "request_uri_not_supported", state: "a state" },
   });

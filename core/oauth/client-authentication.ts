@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { decodeJwt } from "jose";
 import { findArtifact } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
 import { ProtocolError } from "./protocol-request.ts";
@@ -29,18 +30,20 @@ export async function identifyClient(
   const { authorization } = headers;
   if (authorization !== undefined) usedBasic.add(res);
   const basic = authorization === undefined ? undefined : readBasic(authorization, res);
-  // openid-client 5 sends Basic with an empty secret for a public client (wire.md 0.3). Beside a client_secret it stays, and the
-  // engine refuses two methods at once (S40).
-  if (basic?.secret === "" && !form.get("client_secret")) {
+  const assertion = form.get("client_assertion");
+  const asserted = assertion ? readAsserted(assertion, res) : undefined;
+  // openid-client 5 sends Basic with an empty secret for a public client (wire.md 0.3). Beside a client_secret or an assertion it
+  // stays, and the engine refuses two methods at once (S40).
+  if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
     delete headers.authorization;
     if (!form.get("client_id")) form.set("client_id", basic.clientId);
     if (form.get("client_id") !== basic.clientId) throw new ProtocolError(400, "invalid_request", "client_id mismatch");
   }
   // RFC 7662 §2.1: introspection is for clients that prove who they are, which a public client cannot (S104).
-  const isAnonymous = !headers.authorization && !form.get("client_secret");
+  const isAnonymous = !headers.authorization && !form.get("client_secret") && !assertion;
   if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res);
 
-  const clientId = basic?.clientId || form.get("client_id") || (await identifyByCode(form));
+  const clientId = basic?.clientId || form.get("client_id") || asserted || (await identifyByCode(form));
   if (!clientId) throw unauthenticated(res);
   return clientId;
 }
@@ -55,6 +58,20 @@ function readBasic(header: string, res: ServerResponse): { clientId: string; sec
   } catch {
     throw unauthenticated(res);
   }
+}
+
+/**
+ * The client that an assertion names (RFC 7523 §3: `sub` is the client_id), to know whose failures to count. Nobody has checked its
+ * signature yet; the engine does, before it believes a word of it.
+ */
+function readAsserted(assertion: string, res: ServerResponse): string {
+  try {
+    const { sub } = decodeJwt(assertion);
+    if (sub && VSCHAR.test(sub)) return sub;
+  } catch {
+    // No JWT at all.
+  }
+  throw unauthenticated(res);
 }
 
 const VSCHAR = /^[\x20-\x7e]*$/;

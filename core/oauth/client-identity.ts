@@ -8,7 +8,7 @@ export function isRedirectUriBoundToClient(redirectUri: string): boolean {
 }
 
 /** A name or address that leads to the device itself (RFC 6761 §6.3, RFC 5735 §3), as a URL class writes it. */
-function isLoopbackHost(hostname: string): boolean {
+export function isLoopbackHost(hostname: string): boolean {
   const host = hostname.replace(/\.$/, "");
   return host === "localhost" || host.endsWith(".localhost") || host.startsWith("127.") || host === "[::1]";
 }

@@ -3,8 +3,11 @@ import { derivedKey } from "#core/crypto/seal.ts";
 import { env } from "#core/env.ts";
 import { PostgresAdapter } from "./adapter.ts";
 import { claimsByScope } from "./claims.ts";
+import { checkClientAssertion } from "./client-assertion.ts";
 import { CLIENT_EXTENSION, clientExtension } from "./client-extension.ts";
+import { CLIENT_KEY_ALGORITHMS } from "./client-keys.ts";
 import { describeDevice } from "./device/describe-device.ts";
+import { DPOP_ALGORITHMS } from "./dpop-proof.ts";
 import { fetchForEngine } from "./fetch-for-engine.ts";
 import { findAccount } from "./find-account.ts";
 import { buildInteractionPolicy } from "./interaction-policy.ts";
@@ -45,10 +48,17 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       protected_resources: [apiAudience()],
       prompt_values_supported: ["none", "login", "consent", "select_account"],
       introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt"],
+      introspection_endpoint_auth_signing_alg_values_supported: [...CLIENT_KEY_ALGORITHMS],
       revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
+      revocation_endpoint_auth_signing_alg_values_supported: [...CLIENT_KEY_ALGORITHMS],
     },
     clientDefaults: { id_token_signed_response_alg: "RS256" },
-    enabledJWA: { idTokenSigningAlgValues: ["RS256", "ES256"] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ["RS256", "ES256"],
+      clientAuthSigningAlgValues: [...CLIENT_KEY_ALGORITHMS],
+      dPoPSigningAlgValues: [...DPOP_ALGORITHMS],
+    },
+    assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
     extraParams: { orgIds: prepareAuthorization },
     allowOmittingSingleRegisteredRedirectUri: true,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type Provider from "oidc-provider";
-import type { KoaContextWithOIDC } from "oidc-provider";
+import type { errors, KoaContextWithOIDC } from "oidc-provider";
 import { isDatabaseDown } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { askBeforeLogout, endSiteSessionWithLogout } from "./logout.ts";
@@ -15,6 +15,7 @@ export function watchEngine(provider: Provider): void {
     ctx.state.isDatabaseDown = isDatabaseDown(error);
     if (!ctx.state.isDatabaseDown) log().error({ err: error }, "the engine failed");
   });
+  provider.on("authorization.error", keepUnopenedRequest);
   provider.on("authorization.success", (ctx) => countAuthorization(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.on("grant.success", (ctx) => countToken(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.use(handOverFailure);
@@ -22,6 +23,15 @@ export function watchEngine(provider: Provider): void {
   provider.use(askBeforeLogout);
   provider.use(endSiteSessionWithLogout);
   provider.use(mendAnswer);
+}
+
+/**
+ * A pushed request that is over, made up, or another client's, is never opened: nobody knows where it wanted to go and with which
+ * `state`, or it is nobody's business. That is told to the person on a page, and not to the app at its only address.
+ */
+function keepUnopenedRequest({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
+  const isUnopened = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
+  if (isUnopened && /^invalid_request_(uri|object)$/.test(error.error)) error.allow_redirect = false;
 }
 
 const failures = new WeakMap<ServerResponse, unknown>();

@@ -2,6 +2,7 @@ import { isScope, type Scope } from "@keyhook/sdk";
 import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
 import { findArtifact } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
+import { type ProvenRequest, takeDpopProof } from "./dpop-proof.ts";
 import { type Member, readMember } from "./read-member.ts";
 import { requestRows, withRequestRows } from "./request-rows.ts";
 import { apiAudience } from "./resource-servers.ts";
@@ -20,24 +21,37 @@ export type Bearer = {
   tokenName?: string;
 };
 
+/** How a token was presented: as RFC 6750 has it, or with the proof of RFC 9449, which is for one request only. */
+export type Presentation = { scheme: "bearer" } | ({ scheme: "dpop" } & ProvenRequest);
+
 /**
  * Resolves an access token of any kind. Undefined when it is unknown, expired or revoked, or its person, consent or app is
- * gone: callers answer all of these the same.
+ * gone, or when it is bound to a key and came without a proof, or the reverse: callers answer all of these the same.
+ * @throws InvalidDpopProof for a proof that is not of this request and this token's key.
  */
-export async function findBearer(token: string): Promise<Bearer | undefined> {
-  return (await findOAuthBearer(token)) ?? (await findPersonalBearer(token));
+export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
+  const bearer = await findOAuthBearer(token, presentation);
+  if (bearer || presentation.scheme === "dpop") return bearer;
+  return findPersonalBearer(token);
 }
 
-function findOAuthBearer(token: string): Promise<Bearer | undefined> {
+function findOAuthBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
   return withRequestRows(async (): Promise<Bearer | undefined> => {
     const payload = await findArtifact("AccessToken", token);
     const expiresAt = Number(payload?.exp);
     if (!payload || !(expiresAt > Date.now() / 1000)) return undefined;
     // RFC 8707: a token for another audience is none here.
     if (payload.aud !== undefined && payload.aud !== apiAudience()) return undefined;
-    if (!(await findClientMetadata(String(payload.clientId)))) return undefined;
+    const clientId = String(payload.clientId);
+    if (!(await findClientMetadata(clientId))) return undefined;
     const account = requestRows().accounts.get(String(payload.accountId));
     if (!account) return undefined;
+    // RFC 9449 §7.2: a bound token never passes for a plain one, and no plain one for bound.
+    const keyThumbprint = typeof payload.jkt === "string" ? payload.jkt : undefined;
+    if ((presentation.scheme === "dpop") !== (keyThumbprint !== undefined)) return undefined;
+    if (presentation.scheme === "dpop" && keyThumbprint) {
+      await takeDpopProof(presentation, { value: token, clientId, keyThumbprint });
+    }
     return {
       kind: "oauth",
       account: { ...account, organizations: account.organizations ?? [] },
@@ -46,7 +60,7 @@ function findOAuthBearer(token: string): Promise<Bearer | undefined> {
         .filter(isScope),
       expiresAt,
       issuedAt: Number(payload.iat),
-      clientId: String(payload.clientId),
+      clientId,
     };
   });
 }

@@ -1,3 +1,4 @@
+import { decodeJwt } from "jose";
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { clientExtension } from "./client-extension.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
@@ -31,11 +32,18 @@ function refuseForeignChallenge({ oidc }: KoaContextWithOIDC): void {
   throw new errors.InvalidRequest("code_challenge must be a SHA-256 hash in base64url, 43 characters long");
 }
 
+/** The scopes as the client asked for them: in the request, or in the one that it pushed before (RFC 9126 §4). */
+function sentScope(ctx: KoaContextWithOIDC): string {
+  const pushed = ctx.oidc.entities.PushedAuthorizationRequest?.request;
+  if (pushed) return String(decodeJwt(pushed).scope ?? "");
+  return String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
+}
+
 /** Settles which scopes are asked for (S17; docs/decisions/012). */
 function completeScope(ctx: KoaContextWithOIDC): void {
   const { params, client } = ctx.oidc;
   if (!params) return;
-  const sent = String((ctx.method === "POST" ? ctx.oidc.body?.scope : ctx.query.scope) || "");
+  const sent = sentScope(ctx);
   if (sent === "") {
     // RFC 6749 §3.3: a default that is documented. It is what the app's owner has configured, as with every other grant.
     params.scope = client ? clientExtension(client).defaultScope : "openid profile";

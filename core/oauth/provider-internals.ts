@@ -1,8 +1,11 @@
 import { isRedirectUriAllowed } from "@keyhook/sdk";
+import type { JWK } from "jose";
 import type Provider from "oidc-provider";
+import type { Client } from "oidc-provider";
 import { env } from "#core/env.ts";
 import { clientExtension } from "./client-extension.ts";
 import { findClientSecret } from "./client-secret.ts";
+import { isFirstUse } from "./replay.ts";
 import { tokenPrefix } from "./token-prefix.ts";
 import { countSecretUse } from "./usage.ts";
 import { verifyRetiredHint } from "./verify-retired-hint.ts";
@@ -28,6 +31,8 @@ type GrantPrototype = {
 
 type TokenPrototype = { generateTokenId(): string };
 
+type ReplayDetectionClass = { unique(issuer: string, jti: string, until: number): Promise<boolean> };
+
 type IdTokenClass = { validate(jwt: string, client: { clientId: string }): Promise<unknown> };
 
 type Internals = {
@@ -36,10 +41,24 @@ type Internals = {
   Grant: { prototype: GrantPrototype };
   AccessToken: { prototype: TokenPrototype };
   RefreshToken: { prototype: TokenPrototype };
+  ReplayDetection: ReplayDetectionClass;
 };
 
+/** The public keys of a client, as the engine keeps them; those of a `jwks_uri` are read when they are first needed. */
+export type ClientKeyStore = {
+  /** False once what was read from a `jwks_uri` has had its time. */
+  fresh(): boolean;
+  refresh(): Promise<void>;
+  selectForVerify(wanted: { alg: string; kid?: string }): JWK[];
+  getKeyObject(key: JWK, isPublic: true): JWK;
+};
+
+export function keyStoreOf(client: Client): ClientKeyStore {
+  return (client as unknown as { asymmetricKeyStore: ClientKeyStore }).asymmetricKeyStore;
+}
+
 export function closeEngineGaps(provider: Provider): void {
-  const { Client, Grant, IdToken, AccessToken, RefreshToken } = provider as unknown as Internals;
+  const { Client, Grant, IdToken, AccessToken, RefreshToken, ReplayDetection } = provider as unknown as Internals;
   const { ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
@@ -80,6 +99,9 @@ export function closeEngineGaps(provider: Provider): void {
   Grant.prototype.getRejectedResourceScope = function getRejectedResourceScope() {
     return this.getRejectedOIDCScope();
   };
+
+  // RFC 9449 §11.1, RFC 7523 §3: the engine would first look and then write, and take two uses at the same moment for the first.
+  ReplayDetection.unique = isFirstUse;
 
   // S55: secret scanners recognise our tokens by their prefix.
   addPrefix(AccessToken.prototype, tokenPrefix("AccessToken"));

@@ -3,16 +3,17 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import { issueAppSecret } from "./app-secret.ts";
-import { changeApp, currentSecret } from "./change-app.ts";
+import { changeApp, currentSecret, hasKeys } from "./change-app.ts";
 
 /**
  * Gives a public app a secret, which makes it confidential. An app has one secret; a second comes by rotating.
  *
  * @returns the secret, shown here and never again.
- * @throws ServiceError `conflict` when there is one already, `reauthentication_required`, `not_found`.
+ * @throws ServiceError `conflict` when there is one already, or keys, `reauthentication_required`, `not_found`.
  */
 export async function addSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<{ secret: string }> {
   return changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
+    if (hasKeys(app)) throw new ServiceError("conflict", "The app proves itself with its keys: remove them to use a secret.");
     if (currentSecret(app)) throw new ServiceError("conflict", "The app has a secret already: rotate it to get a new one.");
     const secret = await issueAppSecret(tx, app.id);
     await tx.oAuthApp.update({ where: { id: app.id }, data: { isConfidential: true, updatedAt: new Date() } });

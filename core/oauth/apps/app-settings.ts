@@ -3,6 +3,7 @@ import { displayText } from "../../accounts/display-text.ts";
 import { parseWebsite } from "../../accounts/parse-website.ts";
 import { ServiceError } from "../../errors.ts";
 import { parseAppName } from "./app-name.ts";
+import { parseBackchannelLogoutUri } from "./backchannel-logout-uri.ts";
 import { parseRedirectUris } from "./redirect-uri.ts";
 
 /** What an app's owner decides about it. */
@@ -13,11 +14,17 @@ export type AppSettings = {
   redirectUris: string[];
   postLogoutRedirectUris: string[];
   scopes: Scope[];
-  /** May be off only for an app that has a secret: without one, PKCE is all that ties a code to its app (S8). */
+  /** May be off only for an app that has a secret or keys: without, PKCE is all that ties a code to its app (S8). */
   isPkceRequired: boolean;
   /** Whether the app gets refresh tokens without asking for `offline_access`. */
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
+  /** Authorization requests are taken only when they were pushed before (RFC 9126 §6). */
+  isParRequired: boolean;
+  /** Tokens are given only bound to a key that the app proves to hold (RFC 9449 §5.2). */
+  isDpopRequired: boolean;
+  /** Told when a person's session here ends (OpenID Connect Back-Channel Logout). */
+  backchannelLogoutUri: string | null;
 };
 
 /** The same before it is checked: text as it was typed, scopes as they were named. */
@@ -42,21 +49,26 @@ export function parseAppSettings<Input extends Partial<AppSettingsInput>>(input:
   if (input.isPkceRequired !== undefined) settings.isPkceRequired = input.isPkceRequired;
   if (input.isRefreshAllowed !== undefined) settings.isRefreshAllowed = input.isRefreshAllowed;
   if (input.isDeviceFlowAllowed !== undefined) settings.isDeviceFlowAllowed = input.isDeviceFlowAllowed;
+  if (input.isParRequired !== undefined) settings.isParRequired = input.isParRequired;
+  if (input.isDpopRequired !== undefined) settings.isDpopRequired = input.isDpopRequired;
+  if (input.backchannelLogoutUri !== undefined) {
+    settings.backchannelLogoutUri = input.backchannelLogoutUri ? parseBackchannelLogoutUri(input.backchannelLogoutUri) : null;
+  }
   return settings as Parsed<Input>;
 }
 
 /** What must hold between settings, once all of them are known. */
 export function assertConsistent(
   settings: Pick<AppSettings, "redirectUris" | "isDeviceFlowAllowed" | "isPkceRequired">,
-  { hasSecret }: { hasSecret: boolean },
+  { isConfidential }: { isConfidential: boolean },
 ): void {
   if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed) {
     throw new ServiceError("invalid_request", "Enter at least one redirect URI, or allow the device flow, which needs none.", {
       field: "redirectUris",
     });
   }
-  if (!settings.isPkceRequired && !hasSecret) {
-    throw new ServiceError("invalid_request", "Keep PKCE on: only an app with a secret can do without it.", {
+  if (!settings.isPkceRequired && !isConfidential) {
+    throw new ServiceError("invalid_request", "Keep PKCE on: only an app with a secret or keys can do without it.", {
       field: "isPkceRequired",
     });
   }

@@ -35,3 +35,9 @@ export async function changeApp<Result>(
 export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
   return app.secrets.find((secret) => secret.expiresAt === null);
 }
+
+/** Whether it proves itself with public keys, which take the place of secrets (docs/decisions/027). */
+export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
+
+/** Whether it proves who it is, by a secret or by keys; one that does not is a public app. */
+export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;

@@ -40,7 +40,7 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     postLogoutRedirectUris: [],
     ...parseAppSettings(given),
   };
-  assertConsistent(settings, { hasSecret: isConfidential });
+  assertConsistent(settings, { isConfidential });
   const ownership = {
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,

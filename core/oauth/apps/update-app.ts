@@ -7,10 +7,12 @@ import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { encodeImage } from "../../images/encode-image.ts";
 import { replaceImage } from "../../images/replace-image.ts";
 import { type AppSettings, type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
-import { changeApp, currentSecret, type LockedApp } from "./change-app.ts";
+import { changeApp, isAuthenticated, type LockedApp } from "./change-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
+/** What would let a stolen session send people, or news of them, elsewhere (S113). */
+const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri"];
 
 /** What is absent stays as it is; a null logo is removed. */
 export type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
@@ -19,7 +21,7 @@ export type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null 
  * Changes the settings that are given.
  *
  * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required`
- *   when redirect URIs would change without a recent sign-in (S113).
+ *   when an address would change without a recent sign-in (S113).
  */
 export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
   const { logo, ...input } = changes;
@@ -29,10 +31,10 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
     const changed = (Object.keys(given) as Field[]).filter((field) => !isDeepStrictEqual(given[field], app[field]));
     const isLogoChanged = encodedLogo ? true : encodedLogo === null && app.logoId !== null;
     if (changed.length === 0 && !isLogoChanged) return app;
-    if (changed.some((field) => redirectFields.includes(field))) {
+    if (changed.some((field) => sensitiveFields.includes(field))) {
       await requirePermission(actor, "oauth_app.manage_security", app, { what: "OAuth app", tx });
     }
-    assertConsistent({ ...app, ...given }, { hasSecret: currentSecret(app) !== undefined });
+    assertConsistent({ ...app, ...given }, { isConfidential: isAuthenticated(app) });
 
     const logoId = isLogoChanged ? await replaceImage(tx, app.logoId, encodedLogo ?? null) : app.logoId;
     const updated = await tx.oAuthApp.update({ where: { id: app.id }, data: { ...given, logoId, updatedAt: new Date() } });

@@ -25,6 +25,10 @@ const sentences = new Map(
       text: "The service cannot reach its database. Nothing is lost: try again in a few seconds.",
     },
     server_error: { title: "Something went wrong on our side", text: "It has been noted. Try again in a moment." },
+    invalid_request_uri: {
+      title: "This sign-in link has run out",
+      text: "It is good for one sign-in and for a minute only. Go back to the app and start again.",
+    },
     session_not_found: {
       title: "This sign-in has run out",
       text: "It was finished in another tab, or left open too long. Go back to the app and start again.",
