@@ -21,7 +21,7 @@ export default {
   devIndicators: false,
   turbopack: { root: import.meta.dirname },
   // They find files of theirs beside themselves, or are native.
-  serverExternalPackages: ["@node-rs/argon2", "nodemailer", "oidc-provider", "pg", "pino", "sharp"],
+  serverExternalPackages: ["@node-rs/argon2", "nodemailer", "oidc-provider", "pg", "pino", "sharp", "undici"],
   // `npm run types` checks them, with the compiler that the project has chosen.
   typescript: { ignoreBuildErrors: true },
   experimental: { serverActions: { bodySizeLimit: "6mb" } },

@@ -3,9 +3,13 @@
  * notices (S117–S121). Expected outcomes are values; what is thrown is a mistake of ours.
  */
 export type OutboundRequest = {
-  /** http or https, absolute. */
+  /** http or https, absolute. A fragment is not sent. */
   url: string;
   method?: "GET" | "POST";
+  /**
+   * `user-agent` is `Keyhook/<version>` and `accept-encoding` is `identity` unless given. Those that frame the message or
+   * choose the host are not the caller's to set.
+   */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   /** One deadline over DNS, connect, TLS, headers and body (S120). */
@@ -22,20 +26,46 @@ export type OutboundRequest = {
   isHttpsRequired?: boolean;
 };
 
+/** Whole milliseconds, each of one phase; `firstByteMs` is from a connection that is ready to the head of the answer. */
 export type OutboundTimings = { dnsMs: number; connectMs: number; tlsMs: number | null; firstByteMs: number; totalMs: number };
 
+/** A `reason` is a clause that may be shown to whoever chose the address; it names no address that they did not name. */
 export type OutboundResult =
   | {
       outcome: "answered";
       /** As it came: a redirect is an answer like any other and is never followed. */
       status: number;
-      /** Names in lower case; of at most 32 KiB together (S121). */
+      /** Names in lower case; of at most 32 KiB together (S121). What came several times is joined by a comma. */
       headers: Record<string, string>;
+      /** Decompressed, if it came gzip, deflate or br. */
       body: Uint8Array;
       isCut: boolean;
       timings: OutboundTimings;
     }
-  /** Refused before any connection: the address, the port or the scheme is not allowed. `reason` may be shown to whoever chose it. */
+  /** Refused before any connection: the address, the port, the scheme or a header is not allowed. */
   | { outcome: "blocked"; reason: string }
-  /** `reason` may be shown: "the name does not resolve", "the connection timed out", "the answer is longer than 5120 bytes". */
+  /** "the name does not resolve", "the connection was refused", "the answer is longer than 5120 bytes". */
   | { outcome: "unreachable"; reason: string; isTimeout: boolean };
+
+/** Thrown inside the module only: how a request ends without an answer. `sendRequest` makes a value of it. */
+export class OutboundFailure extends Error {
+  override name = "OutboundFailure";
+  readonly result: Exclude<OutboundResult, { outcome: "answered" }>;
+
+  private constructor(result: OutboundFailure["result"]) {
+    super(result.reason);
+    this.result = result;
+  }
+
+  static blocked(reason: string): OutboundFailure {
+    return new OutboundFailure({ outcome: "blocked", reason });
+  }
+
+  static unreachable(reason: string): OutboundFailure {
+    return new OutboundFailure({ outcome: "unreachable", reason, isTimeout: false });
+  }
+
+  static timedOut(reason: string): OutboundFailure {
+    return new OutboundFailure({ outcome: "unreachable", reason, isTimeout: true });
+  }
+}

@@ -1,0 +1,99 @@
+import { isIP } from "node:net";
+import ipaddr, { type IPv4, type IPv6 } from "ipaddr.js";
+import { env } from "../env.ts";
+
+const { parse, parseCIDR } = ipaddr;
+
+/** An IPv4 or IPv6 range: its first address and how many leading bits count. */
+type Range = [IPv4 | IPv6, number];
+
+/** What no request of ours may reach, whatever a name resolves to (S118). */
+const forbidden4 = [
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10", // carrier-grade NAT; some clouds keep their metadata service in it
+  "127.0.0.0/8",
+  "168.63.129.16/32", // a cloud's wire server, on a public address
+  "169.254.0.0/16",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.88.99.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "224.0.0.0/4",
+  "240.0.0.0/4", // with 255.255.255.255
+].map((range) => parseCIDR(range));
+
+/**
+ * Of IPv6, only global unicast (2000::/3) is reachable by anybody: all else is loopback, local, multicast or unassigned, and
+ * overlay networks live in what is unassigned. These are the parts of it that are special.
+ */
+const globalUnicast = parseCIDR("2000::/3");
+const forbidden6 = [
+  "2001::/23", // Teredo, ORCHID, benchmarking and the other protocol assignments
+  "2001:db8::/32",
+  "2002::/16",
+  "3fff::/20",
+].map((range) => parseCIDR(range));
+
+/** Forms of IPv6 that stand for the IPv4 address inside and reach what it reaches; of all others, both have to be allowed. */
+const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
+
+let operators: { from: readonly string[]; ranges: Range[] } | undefined;
+
+/** OUTBOUND_ALLOW_CIDRS: the only way to loopback and to the network that the service stands in (S119). */
+function allowedByOperator(): Range[] {
+  const { OUTBOUND_ALLOW_CIDRS } = env();
+  if (operators?.from !== OUTBOUND_ALLOW_CIDRS) {
+    const ranges = OUTBOUND_ALLOW_CIDRS.map((entry): Range => {
+      const [address = "", bits] = entry.split("/");
+      const first = parse(address);
+      return [first, bits === undefined ? first.toByteArray().length * 8 : Number(bits)];
+    });
+    operators = { from: OUTBOUND_ALLOW_CIDRS, ranges };
+  }
+  return operators.ranges;
+}
+
+/**
+ * Whether a request may go to this address: a public one, or one that the operator allows. An IPv6 address is judged by the
+ * IPv4 addresses inside it too, whichever way they are written into it (S118).
+ * @param address as DNS and sockets give it; anything else is not allowed.
+ */
+export function isAllowedAddress(address: string): boolean {
+  const plain = address.replace(/%.*$/, "");
+  if (isIP(plain) === 0) return false;
+  const parsed = parse(plain);
+  if (isInSome(parsed, allowedByOperator())) return true;
+  if (parsed instanceof ipaddr.IPv4) return !isInSome(parsed, forbidden4);
+  const inside = embeddedAddresses(parsed);
+  const isPublic = isInSome(parsed, transparent) || (isInSome(parsed, [globalUnicast]) && !isInSome(parsed, forbidden6));
+  return isPublic && inside.every((embedded) => isAllowedAddress(embedded.toString()));
+}
+
+function isInSome(address: IPv4 | IPv6, ranges: Range[]): boolean {
+  return ranges.some(([first, bits]) => first.kind() === address.kind() && address.match(first, bits));
+}
+
+/** The IPv4 addresses that are written into an IPv6 one. */
+function embeddedAddresses(address: IPv6): IPv4[] {
+  const words = address.parts as [number, number, number, number, number, number, number, number];
+  const at = (index: 1 | 2 | 6, mask = 0) => ipv4(words[index] ^ mask, (words[index + 1] ?? 0) ^ mask);
+  const leads = (range: string) => address.match(parseCIDR(range) as [IPv6, number]);
+  // Mapped, compatible, translated (RFC 2765) and NAT64 with the well-known prefix (RFC 6052).
+  if (["::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96"].some(leads)) return [at(6)];
+  // 6to4 (RFC 3056).
+  if (leads("2002::/16")) return [at(1)];
+  // Teredo (RFC 4380): its server, and the client with every bit turned.
+  if (leads("2001::/32")) return [at(2), at(6, 0xffff)];
+  // ISATAP (RFC 5214), under any prefix; the two bits that say universal and group may be set.
+  if ((words[4] & 0xfcff) === 0 && words[5] === 0x5efe) return [at(6)];
+  return [];
+}
+
+function ipv4(high: number, low: number): IPv4 {
+  return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
+}

@@ -1,0 +1,85 @@
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from "node:tls";
+import ipaddr from "ipaddr.js";
+import { isAllowedAddress } from "./is-allowed-address.ts";
+import type { Target } from "./parse-target.ts";
+import { OutboundFailure } from "./request.ts";
+
+/** How long one of several addresses is tried before the next. */
+const ADDRESS_TIMEOUT_MS = 1_000;
+
+/**
+ * A TCP connection to one of the vetted addresses and to nothing else: the socket gets the addresses, never the name, so that
+ * no second look at DNS can change them (S117).
+ */
+export async function openConnection({ host, port }: Target, addresses: string[], signal: AbortSignal): Promise<Socket> {
+  const socket = connectTcp({
+    host,
+    port,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
+    noDelay: true,
+    lookup: (_host, { all }, done) => {
+      const vetted = addresses.map((address) => ({ address, family: isIP(address) }));
+      if (all) done(null, vetted);
+      else done(null, addresses[0] ?? "", isIP(addresses[0] ?? ""));
+    },
+  });
+  await settled(socket, "connect", signal);
+  checkPeer(socket, addresses);
+  return socket;
+}
+
+/** The other end of the socket is one of the vetted addresses, whatever stands between us and the network (S117). */
+export function checkPeer(socket: Socket, addresses: string[]): void {
+  const peer = socket.remoteAddress;
+  const vetted = addresses.map((address) => ipaddr.process(address).toString());
+  if (peer && isAllowedAddress(peer) && vetted.includes(ipaddr.process(peer).toString())) return;
+  socket.destroy();
+  throw OutboundFailure.unreachable(peer ? "the connection led to another address" : "the connection was closed at once");
+}
+
+/** TLS over the connection; the certificate has to be for the host that was named. */
+export async function openTls(socket: Socket, { host }: Target, signal: AbortSignal): Promise<Socket> {
+  const secured = connectTls({
+    socket,
+    host,
+    // An address is no server name (RFC 6066, 3); the certificate is checked against `host` all the same.
+    servername: isIP(host) ? "" : host,
+    secureContext: trust(),
+    ALPNProtocols: ["http/1.1"],
+  });
+  await settled(secured, "secureConnect", signal);
+  return secured;
+}
+
+let secureContext: SecureContext | undefined;
+
+/** Authorities that Node knows, those of NODE_EXTRA_CA_CERTS and those of the system. */
+function trust(): SecureContext {
+  secureContext ??= createSecureContext({
+    ca: [...new Set([...getCACertificates("default"), ...getCACertificates("system")])],
+  });
+  return secureContext;
+}
+
+function settled(socket: Socket, event: "connect" | "secureConnect", signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error) => {
+      socket.destroy();
+      reject(error);
+    };
+    const abort = () => fail(signal.reason);
+    const close = () => fail(OutboundFailure.unreachable("the connection was closed at once"));
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort);
+    // It stays: an error after this one, on a socket that is being destroyed, is nobody's.
+    socket.on("error", fail);
+    socket.once("close", close);
+    socket.once(event, () => {
+      signal.removeEventListener("abort", abort);
+      socket.off("close", close);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,33 @@
+import type { Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { OutboundFailure, type OutboundRequest } from "./request.ts";
+
+const decoders = new Map([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+
+/**
+ * The body up to its limit, which counts what comes out of the decompression and not what goes in (S74, S120): inflating
+ * stops with the piece that passes it. A body in several encodings, or in one that was never asked for, stays as it came.
+ */
+export async function readBody(
+  incoming: Readable,
+  headers: Record<string, string>,
+  { maxBodyBytes, onExcess }: OutboundRequest,
+): Promise<{ body: Uint8Array; isCut: boolean }> {
+  const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
+  if (decoder) incoming.on("error", (error) => decoder.destroy(error)).pipe(decoder);
+  const kept: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of decoder ?? incoming) {
+    length += piece.length;
+    if (length > maxBodyBytes && onExcess === "fail")
+      throw OutboundFailure.unreachable(`the answer is longer than ${maxBodyBytes} bytes`);
+    kept.push(piece);
+    if (length > maxBodyBytes) break;
+  }
+  return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
+}
