@@ -7,6 +7,7 @@ import { CardHeader } from "../_components/card-header.tsx";
 import { SubmitButton } from "../_components/submit-button.client.tsx";
 import { type PageQuery, textOf } from "../_server/page-query.ts";
 import { requireSession } from "../_server/session.ts";
+import { AboutDevices } from "./about-devices.tsx";
 import { findDevice } from "./actions.ts";
 import { activatePath } from "./device-code.ts";
 import { UserCodeField } from "./user-code-field.client.tsx";
@@ -47,13 +48,5 @@ export default async function ActivatePage({ searchParams }: Readonly<{ searchPa
         </ActionForm>
       </div>
     </CardFrame>
-  );
-}
-
-function AboutDevices() {
-  return (
-    <Link prefetch={false} href="/docs/consent#devices" target="_blank" className="link">
-      What does this mean?
-    </Link>
   );
 }

@@ -5,6 +5,7 @@ import { CardFrame } from "../../_components/card-frame.tsx";
 import { CardHeader } from "../../_components/card-header.tsx";
 import { FormMessage } from "../../_components/form-message.tsx";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { AboutDevices } from "../about-devices.tsx";
 import { confirmDevice } from "../actions.ts";
 import { CodeOver } from "../code-over.tsx";
 import { readDevicePage } from "../read-device-page.ts";
@@ -23,7 +24,7 @@ export default async function ConfirmPage() {
   if (page.step === "over") return <CodeOver reason={page.reason} />;
   const { request, session } = page;
   return (
-    <CardFrame width="modal">
+    <CardFrame width="modal" footnote={<AboutDevices />}>
       <CardHeader title="Is this the code on your device?">
         Go on only if you see it on a device that you are connecting yourself.
       </CardHeader>
@@ -31,7 +32,7 @@ export default async function ConfirmPage() {
         <UserCode userCode={request.userCode} />
         {request.isElsewhere && (
           <FormMessage tone="warn">
-            This device is on another network than yours. If somebody sent you the code or a link with it, press{" "}
+            This device seems to be on another network than yours. If somebody sent you the code or a link with it, press{" "}
             <strong>This is not me</strong>: going on would let them in with your account.
           </FormMessage>
         )}

@@ -23,16 +23,14 @@ export default async function SuccessPage({ searchParams }: Readonly<{ searchPar
           "Your device is authorized"
         )
       }
-      footnote={
-        <Link prefetch={false} href="/settings/connected-applications" className="link">
-          Connected apps
-        </Link>
-      }
     >
       <p>Go back to your device: it goes on by itself within a few seconds. You can close this page.</p>
       <p className="text-muted text-small">
-        If it says that the code has run out, start again there. What you allowed can be taken back at any moment under Connected
-        apps.
+        If it says that the code has run out, start again there. What you allowed can be taken back at any moment under{" "}
+        <Link prefetch={false} href="/settings/connected-applications" className="link">
+          Connected apps
+        </Link>
+        .
       </p>
     </Outcome>
   );

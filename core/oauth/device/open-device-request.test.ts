@@ -77,6 +77,12 @@ describe("S64 the request shows", () => {
     expect((await openDeviceRequest(at.session, started.user_code, noOrigin)).isElsewhere).toBe(false);
   });
 
+  test("no warning between the two addresses of one machine", async () => {
+    world.sendFrom("127.0.0.1");
+    const beside = await startDevice(at);
+    expect((await openDeviceRequest(at.session, beside.user_code, { ...home, ip: "::1" })).isElsewhere).toBe(false);
+  });
+
   test("the organizations that the device asks for", async () => {
     const orgId = await world.organization(`org-${newId()}`, { [at.person.id]: "write" });
     const asked = await startDevice(at, { orgIds: orgId });

@@ -1,3 +1,4 @@
+import ipaddr from "ipaddr.js";
 import { addressKey } from "#core/accounts/address-key.ts";
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -43,6 +44,11 @@ export function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, sessi
 }
 
 function isElsewhere(device: DeviceInfo, from: RequestOrigin): boolean {
-  const [there, here] = [addressKey(device.ip), addressKey(from.ip)];
+  const [there, here] = [placeOf(device.ip), placeOf(from.ip)];
   return there !== undefined && here !== undefined && there !== here;
+}
+
+/** This machine has two addresses, `127.0.0.1` and `::1`, and a browser and a program on it need not use the same. */
+function placeOf(ip: string | null): string | undefined {
+  return ip && ipaddr.isValid(ip) && ipaddr.process(ip).range() === "loopback" ? "loopback" : addressKey(ip);
 }

@@ -8,10 +8,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { childEnvironment } from "#core/env.ts";
 import { Browser } from "#core/oauth/testing/browser.ts";
+import { allowDevice } from "#core/oauth/testing/device.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 import { browserSnippet } from "./browser-snippet.ts";
 import { curlSnippet } from "./curl-snippet.ts";
+import { deviceSnippet } from "./device-snippet.ts";
 import { nextAuthSnippet } from "./next-auth-snippet.ts";
 import { nodeSnippet } from "./node-snippet.ts";
 import { type SnippetApp, sampleRedirectUri } from "./snippet-app.ts";
@@ -41,7 +43,7 @@ afterAll(async () => {
 });
 
 async function sample(redirectUri: string, isConfidential: boolean): Promise<SnippetApp & { secret: string }> {
-  const app = await world.app(owner, { redirectUris: [redirectUri], isConfidential });
+  const app = await world.app(owner, { redirectUris: [redirectUri], isConfidential, isDeviceFlowAllowed: true });
   const { clientId, secret = "" } = app;
   return { issuer: world.origin, clientId, hasSecret: isConfidential, scope: "openid profile email", redirectUri, secret };
 }
@@ -196,6 +198,28 @@ describe("curl", () => {
     await once(child, "exit");
     expect(printed).toContain(`"sub":"${userId}"`);
   });
+});
+
+describe("Device", () => {
+  test.each(kinds)(
+    "signs in to a %s app",
+    async (kind, isConfidential) => {
+      const app = await sample("https://app.example.com/callback", isConfidential);
+      const child = run(process.execPath, [write(`device-${kind}.mjs`, deviceSnippet(app))], app.secret);
+      let printed = "";
+      for (const output of [child.stdout, child.stderr]) {
+        output.on("data", (text) => {
+          printed += text;
+        });
+      }
+      const userCode = await vi.waitUntil(() => /enter (\S+)/.exec(printed)?.[1], { timeout: 10_000 });
+      expect(printed).toContain(`${world.origin}/device?user_code=${userCode}`);
+      await allowDevice(session, userCode);
+      await once(child, "exit");
+      expect(printed).toContain(`"sub":"${userId}"`);
+    },
+    30_000,
+  );
 });
 
 test("an address on the developer's machine is preferred, with a port to listen on", () => {
