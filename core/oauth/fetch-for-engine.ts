@@ -1,4 +1,42 @@
-/** How the engine fetches a client's `jwks_uri`: through the guard, like everything that goes to an address somebody else chose (S77). */
-export const fetchForEngine: typeof fetch = async () => {
-  throw new Error("core/outbound is being written");
+import { env } from "#core/env.ts";
+import { log } from "#core/log.ts";
+import { sendRequest } from "#core/outbound/send-request.ts";
+import { isLoopbackHost } from "./client-identity.ts";
+
+/** A key set of fifty RSA keys has a third of it. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** A person or a program waits meanwhile. */
+const DEADLINE_MS = 2_500;
+
+/**
+ * How the engine fetches a client's `jwks_uri`: through the guard, like everything that goes to an address somebody else chose
+ * (S77, S78). What it hands over beyond the request itself (a dispatcher, a signal, an empty User-Agent) is for the fetch that
+ * it has of its own.
+ */
+export const fetchForEngine: typeof fetch = async (input, init) => {
+  const request = new Request(input, { method: init?.method, headers: init?.headers, body: init?.body });
+  request.headers.delete("user-agent");
+  // On a developer's machine key sets come from plain http and any port, as registration allows it there.
+  const isLocal = isLoopbackHost(new URL(env().ORIGIN).hostname);
+  const result = await sendRequest({
+    url: request.url,
+    method: request.method === "POST" ? "POST" : "GET",
+    headers: Object.fromEntries(request.headers),
+    ...(request.body && { body: await request.text() }),
+    deadlineMs: DEADLINE_MS,
+    maxBodyBytes: MAX_BODY_BYTES,
+    onExcess: "fail",
+    isHttpsRequired: !isLocal,
+    ports: isLocal ? undefined : [443],
+  });
+  if (result.outcome !== "answered") {
+    const { origin, pathname } = new URL(request.url);
+    log().info({ address: origin + pathname, reason: result.reason }, "what the engine asked for could not be fetched");
+    throw new TypeError(result.reason);
+  }
+  const { status, headers, body } = result;
+  const hasBody = ![204, 205, 304].includes(status);
+  // It is decompressed already.
+  const { "content-encoding": _encoding, "content-length": _length, ...rest } = headers;
+  return new Response(hasBody ? Buffer.from(body) : null, { status, headers: rest });
 };
