@@ -71,6 +71,11 @@ export const screens: Screen[] = [
     as("aiko", "organization-app-new", "/organizations/tidepool/settings/applications/new"),
     as("aiko", "organization-settings", "/organizations/tidepool/settings"),
     as("aiko", "apps", "/settings/applications"),
+    as("opal", "admin-apps", "/admin/apps"),
+    as("opal", "admin-apps-not-found", "/admin/apps?search=no+such+app"),
+    as("opal", "admin-hosts", "/admin/hosts"),
+    as("opal", "admin-host-block", "/admin/hosts/block?host=app.example.com"),
+    as("opal", "admin-registration", "/admin/registration"),
   ],
   { name: "app", open: async (visit) => openApp(visit, "/settings/applications", "Paper Lantern") },
   {

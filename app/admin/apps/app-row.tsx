@@ -52,56 +52,62 @@ export function AppRow({ app, isRecent, returnTo }: AppRowProps) {
           )}
         </>
       }
-      trailing={<span className="text-muted text-small">{countOfUsers(app.userCount)}</span>}
+      trailing={
+        <>
+          <span className="text-muted text-small">{countOfUsers(app.userCount)}</span>
+          {isRecent && <Trust app={app} returnTo={returnTo} />}
+        </>
+      }
     >
-      {isRecent && <Acts app={app} returnTo={returnTo} />}
+      {isRecent && !app.blockedAt && (
+        <div className="mt-3 sm:ml-11">
+          <Block app={app} returnTo={returnTo} />
+        </div>
+      )}
     </ListRow>
   );
 }
 
-function Acts({ app, returnTo }: Omit<AppRowProps, "isRecent">) {
-  const { id, name, isFirstParty, verifiedAt, blockedAt, userCount } = app;
-  const fields = <input type="hidden" name="returnTo" value={returnTo} />;
+type ActProps = Omit<AppRowProps, "isRecent">;
+
+/** What lets people trust the app more: the mark, or the end of a block. What comes with the service needs no mark. */
+function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnTo }: ActProps) {
+  if (isFirstParty && !blockedAt) return null;
+  const [action, label] = blockedAt
+    ? [unblockAction.bind(null, id), "Unblock"]
+    : [verifyAction.bind(null, id, !verifiedAt), verifiedAt ? "Take the mark away" : "Mark as verified"];
   return (
-    <div className="mt-3 flex flex-wrap items-start gap-2 sm:ml-11">
-      {!isFirstParty && !blockedAt && (
-        <ActionForm action={verifyAction.bind(null, id, !verifiedAt)} className="grid gap-2">
-          {fields}
-          <SubmitButton size="small" variant="secondary">
-            {verifiedAt ? "Take the mark away" : "Mark as verified"}
-            <span className="sr-only"> {name}</span>
-          </SubmitButton>
-        </ActionForm>
-      )}
-      {blockedAt ? (
-        <ActionForm action={unblockAction.bind(null, id)} className="grid gap-2">
-          {fields}
-          <SubmitButton size="small" variant="secondary">
-            Unblock<span className="sr-only"> {name}</span>
-          </SubmitButton>
-        </ActionForm>
-      ) : (
-        <ConfirmDestructive
-          action={blockAction.bind(null, id)}
-          trigger="Block"
-          title={
-            <>
-              Block <bdi>{name}</bdi>?
-            </>
-          }
-          confirm={`Block ${name}`}
-          size="small"
-        >
-          {fields}
-          Nobody can sign in to it any more, and {endedFor(userCount)} Its owner sees that it is blocked. Unblocked, it has to ask
-          everybody anew.
-        </ConfirmDestructive>
-      )}
-    </div>
+    <ActionForm action={action} className="grid gap-2">
+      <input type="hidden" name="returnTo" value={returnTo} />
+      <SubmitButton size="small" variant="secondary">
+        {label}
+        <span className="sr-only"> {name}</span>
+      </SubmitButton>
+    </ActionForm>
+  );
+}
+
+function Block({ app: { id, name, userCount }, returnTo }: ActProps) {
+  return (
+    <ConfirmDestructive
+      action={blockAction.bind(null, id)}
+      trigger="Block"
+      title={
+        <>
+          Block <bdi>{name}</bdi>?
+        </>
+      }
+      confirm={`Block ${name}`}
+      size="small"
+    >
+      <input type="hidden" name="returnTo" value={returnTo} />
+      Nobody can sign in to it any more{endedFor(userCount)}. Its owner sees that it is blocked. Once unblocked, it has to ask
+      everybody anew.
+    </ConfirmDestructive>
   );
 }
 
 function endedFor(people: number): string {
-  if (people === 0) return "it has nobody's access to lose.";
-  return `the access that ${people === 1 ? "1 person has" : `${people.toLocaleString("en")} people have`} given it ends at once.`;
+  if (people === 0) return "";
+  return `, and the access that ${people === 1 ? "1 person has" : `${people.toLocaleString("en")} people have`} given it ends at once`;
 }

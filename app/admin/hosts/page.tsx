@@ -33,9 +33,9 @@ export default async function HostsPage({ searchParams }: Readonly<{ searchParam
       />
       <div className="grid grid-cols-1 gap-5">
         {notice && <FormMessage tone="good">{notice}</FormMessage>}
-        <DocumentsSection operator={operator} query={pages} />
         <PolicySection />
         <RulesSection operator={operator} query={pages} />
+        <DocumentsSection operator={operator} query={pages} />
       </div>
     </>
   );

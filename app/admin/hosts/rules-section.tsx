@@ -4,6 +4,7 @@ import { type ListedHostRule, listHostRules } from "#core/oauth/documents/hosts/
 import { ActionForm } from "../../_components/action-form.client.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { ChoiceRow } from "../../_components/choice-row.client.tsx";
+import { classNames } from "../../_components/class-names.ts";
 import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
 import { Field } from "../../_components/field.client.tsx";
 import { List, ListRow } from "../../_components/list.tsx";
@@ -30,7 +31,7 @@ export async function RulesSection({ operator, query }: Readonly<{ operator: Per
             ))}
           </List>
         )}
-        <div className={items.length > 0 ? "border-line border-t px-4 py-5 sm:px-5" : "px-4 py-5 sm:px-5"}>
+        <div className={classNames("px-4 py-4 sm:px-5", items.length > 0 && "border-line border-t")}>
           {items.length === 0 && <p className="mb-4 text-muted">No rules yet: the choice above alone decides.</p>}
           <AddRule />
         </div>
@@ -58,7 +59,7 @@ function RuleRow({ rule: { host, rule, note, createdBy, createdAt } }: Readonly<
       meta={
         <>
           {note && <bdi className="wrap-anywhere block text-ink">{note}</bdi>}
-          by {createdBy ?? "the operator’s command"} <RelativeTime at={createdAt} />
+          by {createdBy ?? "the operator's command"} <RelativeTime at={createdAt} />
         </>
       }
     >
@@ -87,18 +88,19 @@ function RuleRow({ rule: { host, rule, note, createdBy, createdAt } }: Readonly<
 function AddRule() {
   return (
     <ActionForm action={addRuleAction} label="Add a rule" className="grid max-w-reading gap-4">
-      <h3 className="font-medium">Add a rule</h3>
-      <Field
-        name="host"
-        label="Host"
-        hint="Such as example.com, or an address on it."
-        isMono
-        autoCapitalize="none"
-        autoComplete="off"
-        spellCheck={false}
-      />
-      <Field name="note" label="Note" hint="For other operators: why." isOptional maxLength={300} />
-      <fieldset>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field
+          name="host"
+          label="Host"
+          hint="Such as example.com, or an address on it."
+          isMono
+          autoCapitalize="none"
+          autoComplete="off"
+          spellCheck={false}
+        />
+        <Field name="note" label="Note" hint="For other operators: why." isOptional maxLength={300} />
+      </div>
+      <fieldset className="grid gap-x-4 sm:grid-cols-2">
         <legend className="sr-only">Rule</legend>
         <ChoiceRow type="radio" name="rule" value="block" label="Block" hint="Next you see what that ends." defaultChecked />
         <ChoiceRow type="radio" name="rule" value="allow" label="Allow" />

@@ -66,7 +66,7 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
         <>
           <p>
             <strong>{clients.length === 1 ? "1 app" : `${clients.length.toLocaleString("en")} apps`}</strong>{" "}
-            {clients.length === 1 ? "was" : "were"} seen there, and <strong>{people(userCount)}</strong>
+            {clients.length === 1 ? "was" : "were"} seen there; <strong>{endedSignIns(userCount)}</strong>.
           </p>
           <ul className="grid gap-1.5 text-small">
             {shown.map(({ clientId, name }) => (
@@ -83,7 +83,7 @@ function Consequences({ preview: { host, clients, userCount } }: Readonly<{ prev
   );
 }
 
-function people(count: number): string {
-  if (count === 0) return "nobody is signed in to them.";
-  return `${count === 1 ? "1 person" : `${count.toLocaleString("en")} people`} signed in there lose their sign-in at once.`;
+function endedSignIns(people: number): string {
+  if (people === 0) return "nobody is signed in to them";
+  return people === 1 ? "the sign-in of 1 person ends" : `the sign-ins of ${people.toLocaleString("en")} people end`;
 }
