@@ -44,6 +44,11 @@ function answerDatabaseDown(ctx: KoaContextWithOIDC): void {
 
 /** Errors of the endpoints where clients authenticate, as RFC 6749 §5.2 has them where the engine differs. */
 async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, startedAt: number): Promise<void> {
+  if (body.error === "invalid_grant" && isProofMissing(ctx)) {
+    // RFC 9449 §5. The engine says no more than that the grant is bad, of a code as of the missing proof.
+    ctx.body = { error: "invalid_dpop_proof", error_description: "this app gets tokens only with a DPoP proof" };
+    return;
+  }
   if (body.error === "invalid_client" || body.error === "invalid_grant") countFailure(ctx.res);
   if (body.error === "invalid_client") {
     // S41: an unknown client and a wrong secret read the same.

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { type ProofKey, proofKey } from "#core/oauth/testing/dpop.ts";
+import { authorize, type Prepared, prepare, redemption, signIn } from "#core/oauth/testing/sign-in.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+/** Tokens that are bound to a key (RFC 9449), at our own API. */
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+let at: Prepared;
+let key: ProofKey;
+let token: string;
+beforeAll(async () => {
+  world = await startApiWorld();
+  [at, key] = [await prepare(world), await proofKey()];
+  const proof = await key.proof("POST", `${world.origin}/oauth/token`);
+  const form = { client_id: at.app.clientId, ...redemption(await authorize(at)) };
+  token = (await (await world.post("/oauth/token", form, { dpop: proof })).json()).access_token;
+});
+afterAll(() => world.stop());
+
+const WHOAMI = "/api/whoami-v2";
+const address = () => world.origin + WHOAMI;
+const ALGS = 'algs="ES256 Ed25519 EdDSA"';
+
+const ask = (authorization: string, dpop?: string, url = address()) =>
+  fetch(url, { headers: { authorization, ...(dpop !== undefined && { dpop }) } });
+
+async function expectRefused(response: Response, error: string) {
+  expect(response.status).toBe(401);
+  expect(response.headers.get("www-authenticate")).toMatch(new RegExp(`^DPoP error="${error}", .*${ALGS}`));
+  expect(await response.json()).toMatchObject({ code: "unauthorized" });
+}
+
+describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
+  test("and its proof says who it is; the scheme is compared without case", async () => {
+    for (const scheme of ["DPoP", "dpop"]) {
+      const response = await ask(`${scheme} ${token}`, await key.proof("GET", address(), token));
+      expect(response.status).toBe(200);
+      expect(await response.json()).toMatchObject({ id: at.person.id });
+    }
+  });
+
+  test("query and fragment of htu do not count, nor does the Host that was asked (S110)", async () => {
+    const proof = await key.proof("GET", `${address()}?x=1#y`, token);
+    const { port } = new URL(world.origin);
+    expect((await ask(`DPoP ${token}`, proof, `http://127.0.0.1:${port}${WHOAMI}?z=2`)).status).toBe(200);
+    const other = `http://127.0.0.1:${port}${WHOAMI}`;
+    await expectRefused(await ask(`DPoP ${token}`, await key.proof("GET", other, token), other), "invalid_dpop_proof");
+  });
+
+  const now = () => Math.floor(Date.now() / 1000);
+  test.each<[string, () => Promise<string | undefined>]>([
+    ["no proof at all", async () => undefined],
+    ["an empty one", async () => ""],
+    ["no JWT", async () => "nonsense"],
+    ["two of them", async () => `${await key.proof("GET", address(), token)}, ${await key.proof("GET", address(), token)}`],
+    ["another type", () => key.proof("GET", address(), token, { header: { typ: "JWT" } })],
+    ["a private key in it", () => key.proof("GET", address(), token, { header: { jwk: { ...key.jwk, d: key.jwk.x } } })],
+    ["a shared key in it", () => key.proof("GET", address(), token, { header: { jwk: { kty: "oct", k: "c2VjcmV0" } } })],
+    ["another key of its own", async () => (await proofKey()).proof("GET", address(), token)],
+    ["another key than signed it", async () => key.proof("GET", address(), token, { header: { jwk: (await proofKey()).jwk } })],
+    ["an algorithm that is not on the list", async () => (await proofKey("PS256")).proof("GET", address(), token)],
+    ["another method", () => key.proof("POST", address(), token)],
+    ["another path", () => key.proof("GET", `${world.origin}/api/whoami`, token)],
+    ["another host", () => key.proof("GET", `https://evil.example${WHOAMI}`, token)],
+    ["no address", () => key.proof("GET", "", token)],
+    ["another token", () => key.proof("GET", address(), `${token}x`)],
+    ["no token", () => key.proof("GET", address())],
+    ["a time that is long ago", () => key.proof("GET", address(), token, { claims: { iat: now() - 310 } })],
+    ["a time to come", () => key.proof("GET", address(), token, { claims: { iat: now() + 320 } })],
+    ["no time", () => key.proof("GET", address(), token, { claims: { iat: undefined } })],
+    ["no jti", () => key.proof("GET", address(), token, { claims: { jti: undefined } })],
+    ["a nonce that nobody gave", () => key.proof("GET", address(), token, { claims: { nonce: "x" } })],
+  ])("%s: 401 invalid_dpop_proof", async (_what, make) => {
+    await expectRefused(await ask(`DPoP ${token}`, await make()), "invalid_dpop_proof");
+  });
+
+  test("a NUL in a jti is a jti like any other (S51)", async () => {
+    const proof = await key.proof("GET", address(), token, { claims: { jti: "a\0b" } });
+    expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);
+    await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
+  });
+
+  test("S51 a megabyte of proof is a 4xx", async () => {
+    const status = await ask(`DPoP ${token}`, "x".repeat(1024 * 1024)).then(
+      (response) => response.status,
+      () => 431,
+    );
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(status).toBeLessThan(500);
+  });
+});
+
+describe("RFC 9449 §11.1 a proof is good once", () => {
+  test("one of twenty at the same moment", async () => {
+    const proof = await key.proof("GET", address(), token);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`DPoP ${token}`, proof)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    await expectRefused(await ask(`DPoP ${token}`, proof), "invalid_dpop_proof");
+  });
+
+  test("a proof that was refused for another reason is not used up by it", async () => {
+    const proof = await key.proof("GET", address(), token);
+    await expectRefused(await ask(`DPoP ${token}x`, proof), "invalid_token");
+    expect((await ask(`DPoP ${token}`, proof)).status).toBe(200);
+  });
+});
+
+describe("RFC 9449 §7.2 one kind of token never passes for the other", () => {
+  test("a bound token as Bearer is as unknown as any, with a proof or without", async () => {
+    for (const proof of [undefined, await key.proof("GET", address(), token)]) {
+      const response = await ask(`Bearer ${token}`, proof);
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toMatch(new RegExp(`^Bearer error="invalid_token", .*DPoP ${ALGS}$`));
+    }
+  });
+
+  test("a plain token as DPoP, of an app or of a person", async () => {
+    const { tokens } = await signIn(world);
+    const personal = await createPersonalAccessToken(
+      operatorCommand,
+      at.person.id,
+      { name: "laptop", scopes: ["read-repos"], expiresInDays: 30 },
+      noOrigin,
+    );
+    for (const plain of [tokens.access_token, personal.token]) {
+      expect((await ask(`Bearer ${plain}`)).status).toBe(200);
+      await expectRefused(await ask(`DPoP ${plain}`, await key.proof("GET", address(), plain)), "invalid_token");
+    }
+  });
+});
+
+test("S53 a page may send a proof, and read the challenge", async () => {
+  const origin = "https://a-page.example";
+  const headers = { origin, "access-control-request-method": "GET", "access-control-request-headers": "authorization, dpop" };
+  const preflight = await fetch(address(), { method: "OPTIONS", headers });
+  expect(preflight.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("dpop");
+  const refused = await fetch(address(), { headers: { origin, authorization: `DPoP ${token}` } });
+  expect(refused.headers.get("access-control-expose-headers")).toContain("WWW-Authenticate");
+});

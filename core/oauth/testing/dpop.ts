@@ -1,0 +1,33 @@
+import { randomUUID } from "node:crypto";
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK, SignJWT } from "jose";
+import { hashToken } from "#core/crypto/token.ts";
+
+/** A key of a client's own, and what it signs: proofs by hand, so that tests can spoil them (RFC 9449 §4.2). */
+export type ProofKey = Awaited<ReturnType<typeof proofKey>>;
+
+type Spoiled = {
+  header?: Record<string, unknown>;
+  /** A claim that is undefined is left out. */
+  claims?: Record<string, unknown>;
+};
+
+export async function proofKey(alg = "ES256") {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  const jwk: JWK = await exportJWK(publicKey);
+
+  async function proof(method: string, url: string, accessToken?: string, { header, claims }: Spoiled = {}): Promise<string> {
+    const all = {
+      jti: randomUUID(),
+      htm: method,
+      htu: url,
+      iat: Math.floor(Date.now() / 1000),
+      // What RFC 9449 calls ath is what we store of a token.
+      ...(accessToken !== undefined && { ath: hashToken(accessToken) }),
+      ...claims,
+    };
+    const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+    return new SignJWT(given).setProtectedHeader({ alg, typ: "dpop+jwt", jwk, ...header }).sign(privateKey);
+  }
+
+  return { alg, jwk, privateKey, publicKey, thumbprint: await calculateJwkThumbprint(jwk), proof };
+}
