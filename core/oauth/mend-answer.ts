@@ -67,6 +67,10 @@ async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, started
   }
 }
 
+function isProofMissing(ctx: KoaContextWithOIDC): boolean {
+  return ctx.oidc.client?.dpopBoundAccessTokens === true && ctx.get("DPoP") === "";
+}
+
 function isTokenBody(body: unknown): body is { token_type: string } {
   return typeof body === "object" && body !== null && "token_type" in body && "access_token" in body;
 }
