@@ -79,7 +79,7 @@ describe("S51 while the database is away", () => {
     const response = await at.browser.fetch(world.authorizeUrl(at.app, challenge), { headers: html });
     expect(response.headers.get("location")).toBeNull();
     expect(response.headers.get("content-type")).toMatch(/^text\/html/);
-    expect(await response.text()).toContain("Not reachable for a moment");
+    expect(await response.text()).toContain("Not possible for a moment");
   });
 
   test("what needs no database still answers", async () => {

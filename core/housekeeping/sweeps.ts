@@ -1,6 +1,10 @@
 /** What is deleted, and when. Nothing here is needed for safety: what has expired is refused wherever it is read. */
 export type Sweep = { table: string; isOver: string };
 
+// Anybody can have us read a metadata document; what nobody has allowed anything is kept for a while, and never in any number (S79).
+const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.client_id = oauth_client_document.client_id)";
+const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
+
 export const sweeps: readonly Sweep[] = [
   // Used codes and refresh tokens stay until they expire, since a replay of theirs must be recognised (S43, S47).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
@@ -11,6 +15,10 @@ export const sweeps: readonly Sweep[] = [
     table: "oauth_app",
     isOver: `registration_token_hash is not null and updated_at < now() - interval '14 days'
       and not exists (select from oauth_consent c where c.client_id = oauth_app.client_id)`,
+  },
+  {
+    table: "oauth_client_document",
+    isOver: `${UNUSED_DOCUMENT} and (last_seen_at < now() - interval '7 days' or client_id in (${OLDER_UNUSED_DOCUMENTS}))`,
   },
   { table: "oauth_app_secret", isOver: "expires_at < now() - interval '1 day'" },
   { table: "oauth_app_active_user", isOver: "day < current_date - 400" },

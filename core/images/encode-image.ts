@@ -8,9 +8,13 @@ export const IMAGE_CONTENT_TYPE = "image/webp";
  * Makes our own picture from an upload (S24, S82): 256×256 WebP, the middle of the upright original. Nothing of the file itself is
  * kept, so neither its metadata (EXIF holds where a photo was taken) nor anything hidden in it is ever served.
  * @throws ServiceError `payload_too_large` over 5 MB; `invalid_request` for anything but a PNG, JPEG, WebP, GIF or AVIF picture of
- * at most 40 megapixels
+ * at most 40 megapixels, or fewer where the caller says so
  */
-export async function encodeImage(bytes: Uint8Array, field = "image"): Promise<Uint8Array<ArrayBuffer>> {
+export async function encodeImage(
+  bytes: Uint8Array,
+  field = "image",
+  maxPixels = IMAGE_MAX_PIXELS,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (bytes.byteLength > IMAGE_MAX_BYTES) {
     throw new ServiceError("payload_too_large", "Choose a picture of at most 5 MB.", { field });
   }
@@ -18,7 +22,7 @@ export async function encodeImage(bytes: Uint8Array, field = "image"): Promise<U
   if (!format) throw new ServiceError("invalid_request", "Choose a PNG, JPEG, WebP, GIF or AVIF picture.", { field });
   try {
     // Read by libvips once, first frame only; autoOrient applies the EXIF orientation before it is dropped.
-    const picture = sharp(bytes, { limitInputPixels: IMAGE_MAX_PIXELS, failOn: "error", pages: 1, autoOrient: true });
+    const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: "error", pages: 1, autoOrient: true });
     const encoded = await picture
       .resize(IMAGE_SIDE_PIXELS, IMAGE_SIDE_PIXELS, { fit: "cover" })
       .webp({ quality: 85 })
@@ -26,9 +30,13 @@ export async function encodeImage(bytes: Uint8Array, field = "image"): Promise<U
       .toBuffer();
     return Uint8Array.from(encoded);
   } catch (cause) {
-    throw new ServiceError("invalid_request", "This picture cannot be read, or has more than 40 megapixels. Choose another.", {
-      field,
-      cause,
-    });
+    throw new ServiceError(
+      "invalid_request",
+      `This picture cannot be read, or has more than ${Math.floor(maxPixels / 1_000_000)} megapixels. Choose another.`,
+      {
+        field,
+        cause,
+      },
+    );
   }
 }

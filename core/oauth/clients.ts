@@ -33,10 +33,20 @@ function watch(): void {
   if (kept.isWatched) return;
   kept.isWatched = true;
   void listen(APP_CHANGE_CHANNEL, (clientId) => {
+    if (clientId) return forgetClient(clientId);
     kept.notified += 1;
-    if (clientId) kept.clients.delete(clientId);
-    else kept.clients.clear();
+    kept.clients.clear();
   });
+}
+
+/**
+ * Drops what is kept of a client in this process, which has just changed it: the notification that tells the others comes back
+ * here too, but only after the request that goes on now.
+ */
+export function forgetClient(clientId: string): void {
+  const kept = cache();
+  kept.notified += 1;
+  kept.clients.delete(clientId);
 }
 
 /** The engine's metadata for a client id; undefined for an unknown or blocked one. */

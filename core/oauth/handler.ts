@@ -3,6 +3,7 @@ import type Provider from "oidc-provider";
 import { isDatabaseDown } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { identifyClient } from "./client-authentication.ts";
+import { prepareClient } from "./documents/prepare-client.ts";
 import { takeFailure } from "./engine-events.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { findOwnEndpoint } from "./own-endpoints.ts";
@@ -64,15 +65,24 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
       if (isClientEndpoint(path)) {
         const clientId = await identifyClient(req, res, path, form);
         guardAgainstGuessing(res, clientAddress, clientId);
+        await prepareClient(path, clientId, clientAddress);
       }
       request = takesEitherMethod(path) ? asGet(req, path, form) : withForm(req, form);
     }
+    if (path === protocolRoutes.authorization) await prepareClient(path, clientIdIn(request.url), clientAddress);
     await listenerOf(await currentProvider())(request, res);
     const failure = takeFailure(res);
     if (failure !== undefined) throw failure;
   } catch (error) {
     answerError(res, path, error);
   }
+}
+
+/** Null when there is none or, which the engine refuses, several. */
+function clientIdIn(url = ""): string | null {
+  const query = url.includes("?") ? url.slice(url.indexOf("?")) : "";
+  const [clientId = null, ...more] = new URLSearchParams(query).getAll("client_id");
+  return more.length === 0 ? clientId : null;
 }
 
 function toProtocolError(error: unknown): ProtocolError {

@@ -1,3 +1,6 @@
+import { env } from "#core/env.ts";
+import { isLoopbackHost } from "../client-identity.ts";
+
 /** Whether a client id is the address of a client ID metadata document; ids of our own never look like one (S85). */
 export function isDocumentAddress(clientId: string): boolean {
   return clientId.startsWith("https://");
@@ -6,4 +9,47 @@ export function isDocumentAddress(clientId: string): boolean {
 /** The name of the host that serves a document, without the port; empty for what is no address. */
 export function hostnameOf(clientId: string): string {
   return URL.parse(clientId)?.hostname ?? "";
+}
+
+/** Longer than any address of a document has to be, and short enough for every header and index that it goes through. */
+export const ADDRESS_MAX_CHARACTERS = 1_000;
+
+const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
+
+/**
+ * Why no document can be at this address, as a sentence for the app's developer; undefined when one may. Costs nothing: it comes
+ * before every other check (S68). Two spellings of one address are two clients, and only one of them is taken (S69).
+ */
+export function explainDocumentAddress(clientId: string): string | undefined {
+  if (clientId.length > ADDRESS_MAX_CHARACTERS) return `It is longer than ${ADDRESS_MAX_CHARACTERS} characters.`;
+  const url = URL.parse(clientId);
+  if (!url) return "It is not a full address, such as https://app.example.com/.well-known/oauth-cimd.";
+  if (url.protocol !== "https:") return "It must begin with https://.";
+  if (url.username || url.password) return "It must not hold a user name or a password.";
+  if (clientId.includes("#")) return "It must not have a fragment: nothing may follow a #.";
+  const path = PATH.exec(clientId)?.[1] ?? "";
+  if (path === "" || path === "/") return "It needs a path, such as /.well-known/oauth-cimd: a host alone is no document.";
+  if (hasDotSegment(path)) return "It must not have . or .. segments in its path, encoded or not.";
+  if (url.href !== clientId) return `It must be written as browsers write it: ${url.href}`;
+  if (url.hostname.endsWith(".")) return "The name of its host must not end in a dot.";
+  if (isLoopbackHost(new URL(env().ORIGIN).hostname)) return undefined;
+  // S78: another port of a host may belong to somebody else, and this machine is nobody's website.
+  if (url.port) return "It must be served on the usual port of https, 443.";
+  return isLoopbackHost(url.hostname) ? "It must be on a public host." : undefined;
+}
+
+/** Whoever decodes such a path reads another address than whoever compares it. */
+function hasDotSegment(path: string): boolean {
+  try {
+    return decodeURIComponent(path)
+      .split(/[/\\]/)
+      .some((segment) => segment === "." || segment === "..");
+  } catch {
+    return true;
+  }
+}
+
+/** The ports on which documents, and what they point to, may be (S78); all of them for a service on this very machine. */
+export function allowedPorts(): readonly number[] | undefined {
+  return isLoopbackHost(new URL(env().ORIGIN).hostname) ? undefined : [443];
 }

@@ -1,6 +1,11 @@
 import type { AllClientMetadata } from "oidc-provider";
+import { clientOfDocument } from "./client-of-document.ts";
+import { explainDocumentAddress } from "./document-address.ts";
+import { findStoredDocument } from "./find-stored-document.ts";
 
 /** The engine's metadata for a document that has been fetched; undefined for one that has not, or is blocked. Never fetches. */
-export async function findDocumentClient(_clientId: string): Promise<AllClientMetadata | undefined> {
-  return undefined;
+export async function findDocumentClient(clientId: string): Promise<AllClientMetadata | undefined> {
+  if (explainDocumentAddress(clientId) !== undefined) return undefined;
+  const { document, standing } = await findStoredDocument(clientId);
+  return document && standing.isAllowed ? clientOfDocument(document) : undefined;
 }

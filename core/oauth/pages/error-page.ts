@@ -20,9 +20,17 @@ const sentences = new Map(
       title: "This app cannot receive you",
       text: "It asked to send you back to an address that its developer has not registered. To protect you, nothing was sent there.",
     },
+    invalid_client_metadata: {
+      title: "This app cannot be identified",
+      text: "It is known by a document on its own website, and that document could not be used. Tell the app's developer what stands below.",
+    },
+    unauthorized_client: {
+      title: "This app is not allowed here",
+      text: "Whoever runs this service decides which apps may sign people in. Nothing was sent to the app.",
+    },
     temporarily_unavailable: {
-      title: "Not reachable for a moment",
-      text: "The service cannot reach its database. Nothing is lost: try again in a few seconds.",
+      title: "Not possible for a moment",
+      text: "The service is busy, or cannot reach something that it needs. Nothing is lost: try again in a few seconds.",
     },
     server_error: { title: "Something went wrong on our side", text: "It has been noted. Try again in a moment." },
     invalid_request_uri: {

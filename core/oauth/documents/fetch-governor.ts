@@ -1,0 +1,91 @@
+import { addressKey } from "#core/accounts/address-key.ts";
+import { DocumentError } from "./document-error.ts";
+
+/**
+ * How much may be fetched because somebody asks (S80): anybody can name any address as a client id, and must neither have us
+ * besiege its host nor keep us busy. Documents that are kept already have counts of their own, so that a flood of made-up
+ * addresses stops newcomers at most, never an app that people use. Counted in this process; n processes allow n times as much.
+ */
+const WINDOW_MS = 60_000;
+export const LIMITS = {
+  /** Fetches a minute that one address on the network causes, of any kind. */
+  ofAddress: 30,
+  /** Of addresses that have no document here yet. */
+  ofUnknown: 120,
+  ofUnknownOnHost: 20,
+  ofKnownDocument: 20,
+} as const;
+/** At the same time. */
+export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, known: 40 } as const;
+const KEYS_MAX = 20_000;
+
+type Asked = { clientId: string; hostname: string; isKnown: boolean; address: string | null };
+
+const windows = new Map<string, number[]>();
+const running = new Map<string, number>();
+
+/**
+ * Runs one fetch, if there is room for it now.
+ * @throws DocumentError `busy` with the seconds to wait
+ */
+export async function governed<T>({ clientId, hostname, isKnown, address }: Asked, fetch: () => Promise<T>): Promise<T> {
+  const now = Date.now();
+  const network = addressKey(address);
+  const [host, document] = [`host ${hostname}`, `document ${clientId}`];
+  const counted: [string, number][] = isKnown
+    ? [[document, LIMITS.ofKnownDocument]]
+    : [
+        ["unknown", LIMITS.ofUnknown],
+        [host, LIMITS.ofUnknownOnHost],
+      ];
+  const parallel: [string, number][] = isKnown
+    ? [["known", CONCURRENCY.known]]
+    : [
+        ["unknown", CONCURRENCY.unknown],
+        [host, CONCURRENCY.unknownOnHost],
+      ];
+  if (network) refuseOver(`address ${network}`, LIMITS.ofAddress, now, true);
+  for (const [key, limit] of counted) refuseOver(key, limit, now, false);
+  if (parallel.some(([key, limit]) => (running.get(key) ?? 0) >= limit)) throw busy(2, false);
+
+  for (const key of [...(network ? [`address ${network}`] : []), ...counted.map(([key]) => key)]) count(key, now);
+  for (const [key] of parallel) running.set(key, (running.get(key) ?? 0) + 1);
+  try {
+    return await fetch();
+  } finally {
+    for (const [key] of parallel) {
+      const left = (running.get(key) ?? 1) - 1;
+      if (left > 0) running.set(key, left);
+      else running.delete(key);
+    }
+  }
+}
+
+function refuseOver(key: string, limit: number, now: number, isOwnFault: boolean): void {
+  const times = (windows.get(key) ?? []).filter((time) => time > now - WINDOW_MS);
+  if (times.length < limit) return;
+  const oldest = times.at(-limit) ?? now;
+  throw busy(Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1000)), isOwnFault);
+}
+
+function count(key: string, now: number): void {
+  const times = (windows.get(key) ?? []).filter((time) => time > now - WINDOW_MS);
+  times.push(now);
+  // The latest stand last, so that what is dropped first is what has been quiet longest.
+  windows.delete(key);
+  windows.set(key, times);
+  for (const [quiet, itsTimes] of windows) {
+    if (windows.size <= KEYS_MAX && (itsTimes.at(-1) ?? 0) > now - WINDOW_MS) break;
+    windows.delete(quiet);
+  }
+}
+
+function busy(retryAfterSeconds: number, isOwnFault: boolean): DocumentError {
+  const sentence = `Too many documents are being fetched. Try again in ${retryAfterSeconds} seconds.`;
+  return new DocumentError("busy", sentence, { retryAfterSeconds, isOwnFault });
+}
+
+/** For tests. */
+export function forgetFetches(): void {
+  windows.clear();
+}

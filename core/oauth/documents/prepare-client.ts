@@ -1,0 +1,42 @@
+import { ProtocolError } from "../protocol-request.ts";
+import { protocolRoutes } from "../protocol-routes.ts";
+import { isDocumentAddress } from "./document-address.ts";
+import { DocumentError } from "./document-error.ts";
+import { requireDocument, revalidateDocument } from "./resolve-document.ts";
+
+/** Requests that begin something need a document that is current; those that go on need one that was not withdrawn. */
+const BEGINNINGS: ReadonlySet<string> = new Set([
+  protocolRoutes.authorization,
+  protocolRoutes.pushed_authorization_request,
+  protocolRoutes.device_authorization,
+]);
+
+/**
+ * Makes sure, before the engine looks for the client, that what is kept of its metadata document serves (docs/decisions/026). All
+ * other endpoints take what is kept, and an id that is no address of a document is none of ours.
+ * @param clientAddress the address that limits go by.
+ * @throws ProtocolError, never a redirect: an app that cannot be identified has no redirect URI
+ */
+export async function prepareClient(path: string, clientId: string | null, clientAddress: string): Promise<void> {
+  if (!clientId || !isDocumentAddress(clientId)) return;
+  try {
+    if (BEGINNINGS.has(path)) await requireDocument(clientId, clientAddress);
+    else if (path === protocolRoutes.token) await revalidateDocument(clientId, clientAddress);
+  } catch (error) {
+    throw error instanceof DocumentError ? toProtocolError(error, path) : error;
+  }
+}
+
+function toProtocolError({ kind, message, isOwnFault, retryAfterSeconds = 5 }: DocumentError, path: string): ProtocolError {
+  const description = message;
+  if (kind === "busy") {
+    return new ProtocolError(isOwnFault ? 429 : 503, "temporarily_unavailable", description, {
+      "Retry-After": String(retryAfterSeconds),
+    });
+  }
+  if (path !== protocolRoutes.token)
+    return new ProtocolError(400, kind === "host" ? "unauthorized_client" : "invalid_client_metadata", description);
+  return kind === "unreachable"
+    ? new ProtocolError(503, "temporarily_unavailable", description, { "Retry-After": String(retryAfterSeconds) })
+    : new ProtocolError(401, "invalid_client", description);
+}

@@ -1,0 +1,67 @@
+import { isServiceError } from "#core/errors.ts";
+import { type ClientMetadata, parseClientMetadata } from "../client-metadata/client-metadata.ts";
+import { DocumentError } from "./document-error.ts";
+
+/** What was taken over of a client ID metadata document, checked. */
+export type DocumentMetadata = Partial<ClientMetadata> & Pick<ClientMetadata, "client_name" | "redirect_uris">;
+
+/** Everybody can read a document: what it authenticates with is public too (S72, brief §2.2). */
+const AUTH_METHODS = ["none", "private_key_jwt"];
+const SECRETS = ["client_secret", "client_secret_expires_at"];
+
+/**
+ * The metadata in the bytes that were served at `clientId`.
+ * @throws DocumentError `refused` with the field and the rule it breaks
+ */
+export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetadata {
+  const document = parseJson(bytes);
+  // S70: otherwise anybody could copy the document of another app, and would be it.
+  if (document.client_id !== clientId) throw refused("client_id: This must be the very address that the document is served at.");
+  const secret = SECRETS.find((name) => document[name] !== undefined && document[name] !== null);
+  if (secret)
+    throw refused(`${secret}: A document that everybody can read has no secret. Remove it, and replace it where it is used.`);
+  const metadata = parse(document);
+  const { client_name, redirect_uris } = metadata;
+  if (client_name === undefined) throw refused("client_name: Say what the app is called.");
+  if (redirect_uris === undefined) throw refused("redirect_uris: List the addresses that people return to.");
+  return { ...metadata, client_name, redirect_uris };
+}
+
+function parse(document: Record<string, unknown>): Partial<ClientMetadata> {
+  try {
+    return parseClientMetadata(document, { authMethods: AUTH_METHODS });
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    throw refused(error.field ? `${error.field}: ${error.message}` : error.message);
+  }
+}
+
+function parseJson(bytes: Uint8Array): Record<string, unknown> {
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
+  } catch {
+    throw refused("It is not valid JSON in UTF-8.");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw refused("It is not a JSON object.");
+  if (namesIn(text) !== countNames(value)) throw refused("A name is given twice in one of its objects (RFC 7493, section 2.3).");
+  return value as Record<string, unknown>;
+}
+
+/** How many names of members are written in a JSON text; strings that are followed by a colon are nothing else. */
+function namesIn(text: string): number {
+  return [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon !== undefined).length;
+}
+
+/** How many of them are left once the text was read: of two that are equal only the last, while another reader may keep the first. */
+function countNames(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce<number>((total, each) => total + countNames(each), own);
+}
+
+function refused(sentence: string): DocumentError {
+  return new DocumentError("refused", sentence);
+}

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from "node:util";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { type Db, db } from "#core/db.ts";
+import type { Prisma } from "#core/generated/prisma/client.ts";
+import { insertImage } from "#core/images/insert-image.ts";
+import { notifyAppChange } from "../apps/notify-app-change.ts";
+import { isRedirectUriAllowed } from "../apps/redirect-uri.ts";
+import type { FetchedDocument } from "./fetch-document.ts";
+import type { DocumentMetadata } from "./read-document.ts";
+
+/** A logo that was asked for now; null when there is none that can be shown. Undefined when none was asked for. */
+export type FetchedLogo = Uint8Array<ArrayBuffer> | null | undefined;
+
+/**
+ * Keeps a document that was fetched, and tells all processes when it says something new. Redirect URIs that it no longer lists
+ * end what was granted through them (S86): somebody may have removed them because they led to the wrong place.
+ * @returns whether anything of the client changed
+ */
+export async function storeDocument(clientId: string, fetched: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
+  return db().$transaction(async (tx) => {
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`document ${clientId}`}, 0))`;
+    const kept = await tx.oAuthClientDocument.findUnique({ where: { clientId } });
+    const before = kept?.metadata as DocumentMetadata | undefined;
+    const metadata = fetched.metadata ?? before;
+    // Swept away since the request said what it has.
+    if (!metadata) return false;
+
+    const logoId = await storeLogo(tx, kept?.logoId ?? null, before?.logo_uri, metadata.logo_uri, logo);
+    const isChanged = !isDeepStrictEqual(before, metadata) || logoId !== (kept?.logoId ?? null);
+    const now = new Date();
+    const fields = {
+      host: new URL(clientId).host,
+      metadata: metadata as object as Prisma.InputJsonObject,
+      logoId,
+      ...(logo !== undefined && { logoFetchedAt: now }),
+      etag: fetched.etag,
+      fetchedAt: now,
+      freshUntil: new Date(now.getTime() + fetched.freshSeconds * 1000),
+      lastSeenAt: now,
+      ...(kept && isChanged && { changedAt: now }),
+    };
+    await tx.oAuthClientDocument.upsert({ where: { clientId }, create: { clientId, ...fields }, update: fields });
+    if (!isChanged) return false;
+    if (before) await followChange(tx, clientId, before, metadata);
+    await notifyAppChange(tx, clientId);
+    return true;
+  });
+}
+
+/**
+ * While a logo cannot be had, the one that was had from the same address stays, so that people are not asked again because a
+ * server was down; and so does the very same picture, fetched again.
+ */
+async function storeLogo(
+  tx: Db,
+  keptId: string | null,
+  keptUri: string | undefined,
+  uri: string | undefined,
+  logo: FetchedLogo,
+): Promise<string | null> {
+  const isSameUri = uri !== undefined && uri === keptUri;
+  if (!logo && isSameUri) return keptId;
+  if (logo && keptId) {
+    const kept = await tx.image.findUnique({ where: { id: keptId }, select: { bytes: true } });
+    if (kept && Buffer.compare(kept.bytes, logo) === 0) return keptId;
+  }
+  if (keptId) await tx.image.deleteMany({ where: { id: keptId } });
+  return logo ? insertImage(tx, logo) : null;
+}
+
+async function followChange(tx: Db, clientId: string, before: DocumentMetadata, after: DocumentMetadata): Promise<void> {
+  const isRemoved = before.redirect_uris.some((uri) => !after.redirect_uris.includes(uri));
+  const revokedGrants = isRemoved ? await revokeGrantsElsewhere(tx, clientId, after.redirect_uris) : 0;
+  // Whoever runs the host can change the document as often as they like: worth a line only where somebody uses the app.
+  if ((await tx.oAuthConsent.count({ where: { clientId, revokedAt: null } })) === 0) return;
+  const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof DocumentMetadata)[];
+  await recordAuditEvent(tx, {
+    type: "oauth_client_document.change",
+    clientId,
+    data: {
+      ...Object.fromEntries(
+        changed
+          .filter((field) => !isDeepStrictEqual(before[field], after[field]))
+          .map((field) => [field, { before: before[field] ?? null, after: after[field] ?? null }]),
+      ),
+      revokedGrants,
+    } as Prisma.InputJsonObject,
+  });
+}
+
+async function revokeGrantsElsewhere(tx: Db, clientId: string, redirectUris: string[]): Promise<number> {
+  const used = await tx.$queryRaw<{ uri: string }[]>`
+    SELECT DISTINCT g.payload ->> 'redirectUri' AS uri FROM oauth_grant g JOIN oauth_consent c ON c.id = g.consent_id
+    WHERE c.client_id = ${clientId} AND g.revoked_at IS NULL AND g.payload ->> 'redirectUri' IS NOT NULL`;
+  const gone = used.map(({ uri }) => uri).filter((uri) => !isRedirectUriAllowed(redirectUris, uri));
+  if (gone.length === 0) return 0;
+  return tx.$executeRaw`
+    UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
+    WHERE c.id = g.consent_id AND c.client_id = ${clientId} AND g.revoked_at IS NULL AND g.payload ->> 'redirectUri' = ANY (${gone})`;
+}

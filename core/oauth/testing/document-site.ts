@@ -1,0 +1,50 @@
+import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
+import type { TestApp } from "./world.ts";
+
+type Served = { status?: number; headers?: Record<string, string>; body?: string | Uint8Array };
+
+/** A site that is known by its metadata document, as somebody else would run it. */
+export type DocumentSite = HttpsSite & {
+  /** For the helpers that ask as an app does. */
+  app: TestApp;
+  clientId: string;
+  redirectUri: string;
+  /** Publishes another document at the same address: what is given is changed, undefined is left out. */
+  publish(changes?: Record<string, unknown>, headers?: Record<string, string>): void;
+  /** Serves whatever this is in place of the document, until one is published again. */
+  serve(served: Served): void;
+  /** How often the document was asked for. */
+  fetches(): number;
+};
+
+export const DOCUMENT_PATH = "/.well-known/oauth-cimd";
+
+/** @param changes to the document of the brief's §2.2; undefined leaves a field out. */
+export async function startDocumentSite(changes: Record<string, unknown> = {}): Promise<DocumentSite> {
+  const site = await startHttpsSite();
+  const clientId = `${site.origin}${DOCUMENT_PATH}`;
+  const redirectUri = `${site.origin}/oauth/callback/keyhook`;
+  const serve = ({ status = 200, headers, body }: Served) =>
+    site.answer((req, res) => {
+      if (req.url !== DOCUMENT_PATH) return res.writeHead(404).end();
+      res.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+    });
+  const document = {
+    client_id: clientId,
+    client_name: "Kite Runner",
+    redirect_uris: [redirectUri],
+    token_endpoint_auth_method: "none",
+  };
+  const publish = (changed: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+    serve({ headers, body: JSON.stringify({ ...document, ...changes, ...changed }) });
+  publish();
+  return {
+    ...site,
+    app: { id: "", clientId, secret: undefined },
+    clientId,
+    redirectUri,
+    publish,
+    serve,
+    fetches: () => site.asked.filter((path) => path === DOCUMENT_PATH).length,
+  };
+}

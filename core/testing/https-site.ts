@@ -1,0 +1,88 @@
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { generate } from "selfsigned";
+import { provideSettings } from "../env.ts";
+
+/** A website of somebody else, on this machine: real https, with a certificate that this process trusts. */
+export type HttpsSite = {
+  /** `https://localhost:<port>` */
+  origin: string;
+  /** `localhost:<port>` */
+  host: string;
+  /** The addresses that were asked for, in turn. */
+  asked: string[];
+  /** Connections that were opened, whether or not anything was asked over them. */
+  connections: () => number;
+  /** What it answers from now on. */
+  answer(listener: Listener): void;
+  stop(): Promise<void>;
+};
+
+export type Listener = (req: IncomingMessage, res: ServerResponse) => unknown;
+
+const NAMES = [
+  { type: 2, value: "localhost" },
+  { type: 7, ip: "127.0.0.1" },
+  { type: 7, ip: "127.0.0.2" },
+  { type: 7, ip: "::1" },
+] as const;
+
+let certificate: Promise<{ key: string; cert: string }> | undefined;
+
+/** One for the process, since what it trusts is looked at once. Has to be there before the first request goes out. */
+async function trustedCertificate(): Promise<{ key: string; cert: string }> {
+  const made = await generate([{ name: "commonName", value: "a test" }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    extensions: [
+      { name: "basicConstraints", cA: true },
+      { name: "subjectAltName", altNames: [...NAMES] },
+    ],
+  });
+  setDefaultCACertificates([...getCACertificates("default"), made.cert]);
+  // What is here is not on the public internet, and S119 has the operator say so.
+  provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
+  return { key: made.private, cert: made.cert };
+}
+
+export async function startHttpsSite(listener: Listener = notFound): Promise<HttpsSite> {
+  certificate ??= trustedCertificate();
+  let answer = listener;
+  let connections = 0;
+  const asked: string[] = [];
+  const open = new Set<Duplex>();
+  const server = createServer(await certificate, (req, res) => {
+    asked.push(req.url ?? "");
+    answer(req, res);
+  });
+  server.on("connection", (socket) => {
+    connections += 1;
+    open.add(socket);
+    socket.on("close", () => open.delete(socket));
+  });
+  server.listen(0);
+  await once(server, "listening");
+  const host = `localhost:${(server.address() as AddressInfo).port}`;
+  return {
+    origin: `https://${host}`,
+    host,
+    asked,
+    connections: () => connections,
+    answer: (next) => {
+      answer = next;
+    },
+    stop: async () => {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function notFound(_req: IncomingMessage, res: ServerResponse): void {
+  res.writeHead(404).end();
+}
