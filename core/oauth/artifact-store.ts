@@ -1,6 +1,7 @@
 import { hashToken } from "#core/crypto/token.ts";
 import { pool } from "#core/db.ts";
-import { type AccountRow, requestRows } from "./request-rows.ts";
+import { type ArtifactRow, readArtifact, selectArtifact } from "./artifact-rows.ts";
+import { requestRows } from "./request-rows.ts";
 
 /**
  * The SQL behind the adapter. Artifacts are found by the hash of their id only (S55); one that hangs on a revoked Grant or
@@ -14,39 +15,9 @@ export const idHash = (id: string): string => (id.startsWith(HASHED) ? id.slice(
 
 export type Payload = Record<string, unknown>;
 
-type ArtifactRow = {
-  id_hash: string;
-  payload: Payload;
-  consumed_at: Date | null;
-  grant_payload: Payload | null;
-  account: (Omit<AccountRow, "organizations"> & { organizations: AccountRow["organizations"] | null }) | null;
-};
-
-const ACCOUNT = `json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
-    'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website, 'organizations', `;
-
-const ORGANIZATIONS = `(SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'fullName', o.full_name,
-      'plan', o.plan, 'role', m.role) ORDER BY o.name), '[]')
-    FROM membership m JOIN organization o ON o.id = m.org_id
-    WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)))`;
-
-function selectArtifact(where: string, organizations: string): string {
-  return `SELECT a.id_hash, a.payload, a.consumed_at, g.payload AS grant_payload,
-      CASE WHEN u.id IS NULL THEN NULL ELSE ${ACCOUNT}${organizations}) END AS account
-    FROM oauth_artifact a
-    LEFT JOIN oauth_grant g ON g.id = a.grant_id
-    LEFT JOIN oauth_consent c ON c.id = g.consent_id
-    LEFT JOIN "user" u ON u.id = a.account_id
-    WHERE a.model = $1 AND ${where}
-      AND (a.grant_id IS NULL OR (g.revoked_at IS NULL AND c.revoked_at IS NULL))
-      AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
-}
-
-const BY_ID = selectArtifact("a.id_hash = $2", "NULL");
-const BY_ID_WITH_ORGANIZATIONS = selectArtifact("a.id_hash = $2", ORGANIZATIONS);
 // Two tabs that began at once have left two engine sessions with one uid (site-session.ts): the one that lasts counts.
-const BY_UID = `${selectArtifact("a.uid = $2", "NULL")} ORDER BY a.expires_at DESC LIMIT 1`;
-const BY_USER_CODE = selectArtifact("a.user_code = $2", "NULL");
+const BY_UID = `${selectArtifact("a.uid = $2")} ORDER BY a.expires_at DESC LIMIT 1`;
+const BY_USER_CODE = selectArtifact("a.user_code = $2");
 
 function remember(row: ArtifactRow): void {
   const rows = requestRows();
@@ -63,10 +34,8 @@ function toPayload(row: ArtifactRow, jti: string): Payload {
 export async function findArtifact(model: string, id: string): Promise<Payload | undefined> {
   // A value that looks like one of our hashes comes from outside here, and must never be taken for one.
   if (id.startsWith(HASHED)) return undefined;
-  const [name, text] =
-    model === "AccessToken" ? ["artifact-by-id-organizations", BY_ID_WITH_ORGANIZATIONS] : ["artifact-by-id", BY_ID];
-  const { rows } = await pool().query<ArtifactRow>({ name, text, values: [model, idHash(id)] });
-  return rows[0] && toPayload(rows[0], id);
+  const row = await readArtifact(model, idHash(id));
+  return row && toPayload(row, id);
 }
 
 export async function findArtifactByUid(model: string, uid: string): Promise<Payload | undefined> {

@@ -1,0 +1,33 @@
+/** Finds what each of these keys stands for, in the order of the keys. */
+type FindAll<Key, Found> = (keys: Key[]) => Promise<Found[]>;
+
+type Waiting<Key, Found> = { key: Key; resolve(found: Found): void; reject(error: unknown): void };
+
+/**
+ * Asks once for all that is looked up in the same turn of the event loop. A process that has little to do asks at once for
+ * each, since nobody else is waiting; the busier it is, the more requests it reads in one turn, and the more of them share a
+ * round trip, its two system calls and the statement behind it. What a caller gets was read after it asked.
+ */
+export function gather<Key, Found>(findAll: FindAll<Key, Found>, maxKeys: number): (key: Key) => Promise<Found> {
+  let waiting: Waiting<Key, Found>[] = [];
+
+  function ask(): void {
+    const asked = waiting;
+    waiting = [];
+    for (let at = 0; at < asked.length; at += maxKeys) void answer(asked.slice(at, at + maxKeys));
+  }
+
+  async function answer(asked: Waiting<Key, Found>[]): Promise<void> {
+    try {
+      const found = await findAll(asked.map(({ key }) => key));
+      for (const [at, { resolve }] of asked.entries()) resolve(found[at] as Found);
+    } catch (error) {
+      for (const { reject } of asked) reject(error);
+    }
+  }
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ key, resolve, reject }) === 1) setImmediate(ask);
+    });
+}
