@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { isDatabaseDown } from "#core/db.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
-import { bearerChallenge } from "#core/oauth/resource-metadata.ts";
+import { bearerChallenge } from "#core/oauth/resources/resource-metadata.ts";
 import { challengeOf } from "./bearer.ts";
 
 /** The one place where this door turns failures into answers: wire.md choice 10, with the headers that clients read (1.13). */

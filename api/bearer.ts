@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
 import { InvalidDpopProof } from "#core/oauth/dpop-proof.ts";
 import { type Bearer, findBearer, type Presentation } from "#core/oauth/find-bearer.ts";
-import type { Challenge } from "#core/oauth/resource-metadata.ts";
+import type { Challenge } from "#core/oauth/resources/resource-metadata.ts";
 
 // RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared without case (wire.md 0.4).
 const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;

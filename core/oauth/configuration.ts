@@ -17,7 +17,8 @@ import { renderErrorPage } from "./pages/error-page.ts";
 import { renderLogoutPage, renderSignedOutPage } from "./pages/logout-page.ts";
 import { prepareAuthorization } from "./prepare-authorization.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
-import { apiAudience, findResourceServer } from "./resource-servers.ts";
+import { mayIntrospect } from "./resources/may-introspect.ts";
+import { apiAudience, findResourceServer } from "./resources/resource-servers.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
 
 /** What the engine is told. Everything that is not on is off, and discovery lists only what is on (S106). */
@@ -67,7 +68,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     pkce: { required: (_ctx, client) => client.clientAuthMethod === "none" || clientExtension(client).isPkceRequired },
     features: {
       devInteractions: { enabled: false },
-      introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
+      introspection: { enabled: true, allowedPolicy: (_ctx, client, token) => mayIntrospect(client.clientId, token) },
       revocation: { enabled: true, allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId },
       pushedAuthorizationRequests: { enabled: true },
       deviceFlow: { enabled: true, charset: "base-20", mask: "****-****", deviceInfo: describeDevice },

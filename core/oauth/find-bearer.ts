@@ -5,7 +5,7 @@ import { findClientMetadata } from "./clients.ts";
 import { type ProvenRequest, takeDpopProof } from "./dpop-proof.ts";
 import { type Member, readMember } from "./read-member.ts";
 import { requestRows, withRequestRows } from "./request-rows.ts";
-import { apiAudience } from "./resource-servers.ts";
+import { apiAudience } from "./resources/resource-servers.ts";
 
 /** Who holds an access token, and what it is good for. */
 export type Bearer = {

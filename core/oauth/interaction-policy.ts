@@ -41,9 +41,7 @@ export function buildInteractionPolicy() {
         if (result?.consent || !client || !account) return Check.NO_NEED_TO_PROMPT;
         const found = await findConsent(ctx, account.accountId, client.clientId);
         if (!found) return Check.REQUEST_PROMPT;
-        return (await isConsentEnough(found, client, String(params?.orgIds ?? "")))
-          ? Check.NO_NEED_TO_PROMPT
-          : Check.REQUEST_PROMPT;
+        return (await isConsentEnough(found, client, params ?? {})) ? Check.NO_NEED_TO_PROMPT : Check.REQUEST_PROMPT;
       },
     ),
   );

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
 import { methodsOf, REGISTRATION, RESOURCE_METADATA } from "./protocol-routes.ts";
 import { handleRegistration } from "./registration/handle-registration.ts";
-import { resourceMetadata } from "./resource-metadata.ts";
+import { resourceMetadata } from "./resources/resource-metadata.ts";
 
 /** What of the protocol the engine has no part in. All of it is for programs, and may be called from any page (S53). */
 export type OwnEndpoint = (req: IncomingMessage, res: ServerResponse, clientAddress: string) => Promise<void> | void;

@@ -6,6 +6,7 @@ import { keysRotate } from "./keys-rotate.ts";
 import { orgAddMember } from "./org-add-member.ts";
 import { orgCreate } from "./org-create.ts";
 import { registrationOff, registrationOn, registrationShow } from "./registration.ts";
+import { resourceAdd, resourceList, resourceRemove, resourceRotate } from "./resource.ts";
 import { tokenCreate } from "./token-create.ts";
 import { userCreate } from "./user-create.ts";
 
@@ -20,6 +21,10 @@ export const commands: readonly Command[] = [
   registrationOn,
   registrationOff,
   registrationShow,
+  resourceAdd,
+  resourceList,
+  resourceRotate,
+  resourceRemove,
   clientHostBlock,
   clientHostAllow,
   clientHostRemove,

@@ -8,6 +8,7 @@ import type { Interaction } from "../interaction.ts";
 import { ACCESS_TOKEN_SECONDS } from "../lifetimes.ts";
 import { parseOrgIds } from "../org-ids.ts";
 import { currentProvider } from "../provider.ts";
+import { findRegisteredResources, foreignResources, type RegisteredResource } from "../resources/resource-servers.ts";
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { type Consent, readConsent } from "./find-consent.ts";
 
@@ -22,6 +23,8 @@ export type ConsentRequest = {
   organizations: RequestedOrganization[];
   /** "All current and future organizations" was the answer before. */
   isAllOrgs: boolean;
+  /** The services beside this one at which the app may then act for the person (RFC 8707); none for our own API. */
+  resources: RegisteredResource[];
   /**
    * Where the browser goes afterwards: a host, or the private-use scheme of an app on the device (RFC 8252 §7.1). Null when it
    * stays: the answer is for another device (RFC 8628).
@@ -123,6 +126,7 @@ export async function readConsentRequest(params: Interaction["params"], session:
       .map((scope) => ({ scope, sentence: describeScope(scope).sentence })),
     organizations: await readOrganizations(session.user.id, parseOrgIds(String(params.orgIds ?? "")), standing),
     isAllOrgs: standing?.isAllOrgs ?? false,
+    resources: await findRegisteredResources(foreignResources(params.resource)),
     redirectTarget: redirectUri === undefined ? null : redirectTarget(redirectUri),
     isRedirectElsewhere: app.documentHost !== null && isElsewhere(redirectUri, app.documentHost),
     isOnDevice: redirectUri !== undefined && !isRedirectUriBoundToClient(redirectUri),

@@ -2,6 +2,7 @@ import type { Client, KoaContextWithOIDC } from "oidc-provider";
 import { pool } from "#core/db.ts";
 import { clientFingerprint } from "../client-identity.ts";
 import { parseOrgIds } from "../org-ids.ts";
+import { foreignResources } from "../resources/resource-servers.ts";
 
 export type Consent = {
   id: string;
@@ -12,11 +13,13 @@ export type Consent = {
   orgIds: string[];
   declinedOrgIds: string[];
   isAllOrgs: boolean;
+  /** Resource servers beside our own API (RFC 8707). */
+  resources: string[];
   clientFingerprint: string;
 };
 
 const FIND = `SELECT id, user_id AS "userId", client_id AS "clientId", scopes, declined_scopes AS "declinedScopes",
-    org_ids AS "orgIds", declined_org_ids AS "declinedOrgIds", is_all_orgs AS "isAllOrgs", client_fingerprint AS "clientFingerprint"
+    org_ids AS "orgIds", declined_org_ids AS "declinedOrgIds", is_all_orgs AS "isAllOrgs", resources, client_fingerprint AS "clientFingerprint"
   FROM oauth_consent WHERE user_id = $1 AND client_id = $2 AND revoked_at IS NULL`;
 
 export async function readConsent(userId: string, clientId: string): Promise<Consent | undefined> {
@@ -36,12 +39,17 @@ export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: s
   return consent;
 }
 
-/** Whether a stored consent answers for the organizations asked for and for the client as it is today (S29, S36). */
-export async function isConsentEnough(consent: Consent, client: Client, orgIdsParameter: string): Promise<boolean> {
+/** Whether a stored consent answers for the organizations and the resource servers asked for, and for the client as it is today (S29, S36). */
+export async function isConsentEnough(
+  consent: Consent,
+  client: Client,
+  asked: { orgIds?: unknown; resource?: unknown },
+): Promise<boolean> {
   if (consent.clientFingerprint !== clientFingerprint(client)) return false;
+  if (foreignResources(asked.resource).some((resource) => !consent.resources.includes(resource))) return false;
   if (consent.isAllOrgs) return true;
   const answered = new Set([...consent.orgIds, ...consent.declinedOrgIds]);
-  const missing = parseOrgIds(orgIdsParameter).filter((id) => !answered.has(id));
+  const missing = parseOrgIds(String(asked.orgIds ?? "")).filter((id) => !answered.has(id));
   return missing.length === 0 || !(await isMemberOfAny(consent.userId, missing));
 }
 

@@ -3,7 +3,7 @@ import type { ConsentRequest } from "./consent-request.ts";
 import type { Consent } from "./find-consent.ts";
 
 /** What a person allows a client, and what they were asked for and did not. */
-export type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs">;
+export type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs" | "resources">;
 
 /** The form of the permissions modal as it was submitted. */
 export type ConsentAnswer = {
@@ -36,5 +36,6 @@ export function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, stan
     orgIds,
     declinedOrgIds: [...new Set([...(standing?.declinedOrgIds ?? []), ...askedOrgIds])].filter((id) => !orgIds.includes(id)),
     isAllOrgs: answer.isAllOrgs,
+    resources: [...new Set([...(standing?.resources ?? []), ...request.resources.map(({ identifier }) => identifier)])],
   };
 }

@@ -22,12 +22,12 @@ export async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, 
   const { userId, clientId } = owner;
   await tx.$executeRaw`
     INSERT INTO oauth_consent (id, user_id, client_id, scopes, declined_scopes, org_ids, declined_org_ids, is_all_orgs,
-      client_fingerprint)
+      resources, client_fingerprint)
     VALUES (${newId()}, ${userId}, ${clientId}, ${choice.scopes}, ${choice.declinedScopes}, ${choice.orgIds},
-      ${choice.declinedOrgIds}, ${choice.isAllOrgs}, ${fingerprint})
+      ${choice.declinedOrgIds}, ${choice.isAllOrgs}, ${choice.resources}, ${fingerprint})
     ON CONFLICT (user_id, client_id) WHERE revoked_at IS NULL DO UPDATE SET scopes = excluded.scopes,
       declined_scopes = excluded.declined_scopes, org_ids = excluded.org_ids, declined_org_ids = excluded.declined_org_ids,
-      is_all_orgs = excluded.is_all_orgs, client_fingerprint = excluded.client_fingerprint, updated_at = now()`;
+      is_all_orgs = excluded.is_all_orgs, resources = excluded.resources, client_fingerprint = excluded.client_fingerprint, updated_at = now()`;
   await revokeExcess(tx, owner);
 }
 

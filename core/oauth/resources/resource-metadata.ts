@@ -1,7 +1,9 @@
 import { scopes } from "@keyhook/sdk";
 import { env } from "#core/env.ts";
-import { DPOP_ALGORITHMS } from "./dpop-proof.ts";
-import { RESOURCE_METADATA } from "./protocol-routes.ts";
+
+import { DPOP_ALGORITHMS } from "../dpop-proof.ts";
+import { RESOURCE_METADATA } from "../protocol-routes.ts";
+
 import { apiAudience } from "./resource-servers.ts";
 
 /**

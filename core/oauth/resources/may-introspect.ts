@@ -1,0 +1,15 @@
+import { pool } from "#core/db.ts";
+
+type Token = { kind?: string; clientId?: string; aud?: string | string[] };
+
+/** Who may ask about a token: the client that has it and, of an access token, the service that it is for (RFC 7662 §2.1, S104). */
+export async function mayIntrospect(clientId: string, { kind, clientId: holder, aud }: Token): Promise<boolean> {
+  if (holder === clientId) return true;
+  if (kind !== "AccessToken" || typeof aud !== "string") return false;
+  const { rowCount } = await pool().query({
+    name: "resource-servers-introspect",
+    text: `SELECT 1 FROM oauth_resource_server r JOIN oauth_app a ON a.id = r.app_id WHERE r.identifier = $1 AND a.client_id = $2`,
+    values: [aud, clientId],
+  });
+  return rowCount === 1;
+}
