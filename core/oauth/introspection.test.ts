@@ -78,29 +78,6 @@ describe("S104 introspection", () => {
     }
   });
 
-  test("answers each of many questions asked at the same moment by itself", async () => {
-    const [one, other, revoked] = [
-      await signIn(world, confidential),
-      await signIn(world, confidential),
-      await signIn(world, confidential),
-    ];
-    await db().oAuthConsent.updateMany({ where: { clientId: revoked.app.clientId }, data: { revokedAt: new Date() } });
-    const questions = Array.from({ length: 10 }, () => [
-      { asker: one, token: one.tokens.access_token, sub: one.person.id },
-      { asker: other, token: other.tokens.access_token, sub: other.person.id },
-      { asker: one, token: one.tokens.refresh_token, sub: one.person.id },
-      { asker: other, token: one.tokens.access_token, sub: undefined },
-      { asker: revoked, token: revoked.tokens.access_token, sub: undefined },
-      { asker: one, token: "unknown", sub: undefined },
-    ]).flat();
-    const answers = await Promise.all(
-      questions.map(async ({ asker, token }) => (await asApp(world, asker.app, INTROSPECT, { token })).json()),
-    );
-    expect(answers.map(({ active, sub }) => ({ active, sub }))).toEqual(
-      questions.map(({ sub }) => ({ active: sub !== undefined, sub })),
-    );
-  });
-
   test("without a token is 400 invalid_request", async () => {
     const at = await signIn(world, confidential);
     const answer = await asApp(world, at.app, INTROSPECT, {});
