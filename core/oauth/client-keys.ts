@@ -42,8 +42,10 @@ export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[]
   return { keys: named };
 }
 
+type KeyKind = { kty?: string; crv?: string; alg?: string };
+
 /** The algorithms that an assertion of this key may be signed with. */
-export function algorithmsOf({ kty, crv, alg }: JWK): readonly Algorithm[] {
+export function algorithmsOf({ kty, crv, alg }: KeyKind): readonly Algorithm[] {
   const usable = kty === "RSA" ? RSA : kty === "EC" && crv === "P-256" ? EC : kty === "OKP" && crv === "Ed25519" ? OKP : [];
   return alg === undefined ? usable : usable.filter((each) => each === alg);
 }
