@@ -6,8 +6,11 @@ const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.clien
 const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
 
 export const sweeps: readonly Sweep[] = [
+  // An expired device code stays for an hour, so that its device is told what happened (S62).
   // Used codes and refresh tokens stay until they expire, since a replay of theirs must be recognised (S43, S47).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
+  // Longer than a device code lives.
+  { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   { table: "oauth_grant", isOver: "revoked_at < now() - interval '7 days' or expires_at < now() - interval '7 days'" },
   { table: "oauth_consent", isOver: "revoked_at < now() - interval '30 days'" },
   // Apps that registered themselves and that nobody has allowed anything (core/oauth/registration/make-room.ts).

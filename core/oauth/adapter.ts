@@ -4,11 +4,12 @@ import {
   destroyArtifact,
   findArtifact,
   findArtifactByUid,
-  findArtifactByUserCode,
   type Payload,
   upsertArtifact,
 } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
+import { pollDeviceCode } from "./device/poll-device-code.ts";
+import { storeDeviceCode } from "./device/store-device-code.ts";
 import { findInteraction } from "./find-interaction.ts";
 import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
 import { INTERACTION_SECONDS } from "./lifetimes.ts";
@@ -60,8 +61,10 @@ export class PostgresAdapter implements Adapter {
    */
   async #findToUse(id: string): Promise<Payload | undefined> {
     if (isTokenModel(this.model) && isOfAnotherKind(this.model, id)) return undefined;
-    const payload = await findArtifact(this.model, id);
-    if (payload && Provider.ctx?.oidc?.route === "token") delete payload.consumed;
+    const isAtTokenEndpoint = Provider.ctx?.oidc?.route === "token";
+    const isPoll = isAtTokenEndpoint && this.model === "DeviceCode";
+    const payload = isPoll ? await pollDeviceCode(id) : await findArtifact(this.model, id);
+    if (payload && isAtTokenEndpoint) delete payload.consumed;
     return payload;
   }
 
@@ -69,12 +72,14 @@ export class PostgresAdapter implements Adapter {
     return findArtifactByUid(this.model, uid);
   }
 
-  async findByUserCode(userCode: string): Promise<AdapterPayload | undefined> {
-    return findArtifactByUserCode(this.model, userCode);
+  /** The engine's own device pages would ask; people enter their codes on ours (docs/decisions/025). */
+  async findByUserCode(): Promise<undefined> {
+    return undefined;
   }
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     if (this.model === "Grant") return saveGrant(id, payload as Payload, expiresIn);
+    if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
     await upsertArtifact(this.model, id, payload as Payload, this.#keptSeconds(expiresIn));
   }
 

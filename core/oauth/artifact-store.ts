@@ -17,7 +17,6 @@ export type Payload = Record<string, unknown>;
 
 // Two tabs that began at once have left two engine sessions with one uid (site-session.ts): the one that lasts counts.
 const BY_UID = `${selectArtifact("a.uid = $2")} ORDER BY a.expires_at DESC LIMIT 1`;
-const BY_USER_CODE = selectArtifact("a.user_code = $2");
 
 function remember(row: ArtifactRow): void {
   const rows = requestRows();
@@ -26,29 +25,23 @@ function remember(row: ArtifactRow): void {
   if (row.account) rows.accounts.set(row.account.id, { ...row.account, organizations: row.account.organizations ?? undefined });
 }
 
-function toPayload(row: ArtifactRow, jti: string): Payload {
+/** The payload as the engine gets it, under the id that the bearer has shown. */
+export function toPayload(row: ArtifactRow, jti: string): Payload {
   remember(row);
   return { ...row.payload, jti, ...(row.consumed_at && { consumed: Math.floor(row.consumed_at.getTime() / 1000) }) };
 }
 
+/** A value that looks like one of our hashes comes from outside here, and must never be taken for one. */
+export const isForged = (id: string): boolean => id.startsWith(HASHED);
+
 export async function findArtifact(model: string, id: string): Promise<Payload | undefined> {
-  // A value that looks like one of our hashes comes from outside here, and must never be taken for one.
-  if (id.startsWith(HASHED)) return undefined;
+  if (isForged(id)) return undefined;
   const row = await readArtifact(model, idHash(id));
   return row && toPayload(row, id);
 }
 
 export async function findArtifactByUid(model: string, uid: string): Promise<Payload | undefined> {
   const { rows } = await pool().query<ArtifactRow>({ name: "artifact-by-uid", text: BY_UID, values: [model, uid] });
-  return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
-}
-
-export async function findArtifactByUserCode(model: string, userCode: string): Promise<Payload | undefined> {
-  const { rows } = await pool().query<ArtifactRow>({
-    name: "artifact-by-user-code",
-    text: BY_USER_CODE,
-    values: [model, userCode],
-  });
   return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
 }
 

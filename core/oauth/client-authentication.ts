@@ -5,7 +5,17 @@ import { findClientMetadata } from "./clients.ts";
 import { ProtocolError } from "./protocol-request.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
 
-export const FAILED_AUTHENTICATION = "client authentication failed";
+const FAILED_AUTHENTICATION = "client authentication failed";
+
+/**
+ * One text for an unknown client, a wrong secret and a missing one (S41). Authors of command line tools forget the secret where
+ * a device asks for its code, more than elsewhere (wire.md 1.10).
+ */
+export function failedAuthentication(path: string): string {
+  if (path !== protocolRoutes.device_authorization) return FAILED_AUTHENTICATION;
+  return `${FAILED_AUTHENTICATION}; an app with a secret sends it by HTTP Basic, or has it deleted in its settings and works as a public app`;
+}
+
 const BASIC_CHALLENGE = 'Basic realm="OAuth"';
 
 const usedBasic = new WeakSet<ServerResponse>();
@@ -29,9 +39,9 @@ export async function identifyClient(
 ): Promise<string> {
   const { authorization } = headers;
   if (authorization !== undefined) usedBasic.add(res);
-  const basic = authorization === undefined ? undefined : readBasic(authorization, res);
+  const basic = authorization === undefined ? undefined : readBasic(authorization, res, path);
   const assertion = form.get("client_assertion");
-  const asserted = assertion ? readAsserted(assertion, res) : undefined;
+  const asserted = assertion ? readAsserted(assertion, res, path) : undefined;
   // openid-client 5 sends Basic with an empty secret for a public client (wire.md 0.3). Beside a client_secret or an assertion it
   // stays, and the engine refuses two methods at once (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
@@ -41,22 +51,22 @@ export async function identifyClient(
   }
   // RFC 7662 §2.1: introspection is for clients that prove who they are, which a public client cannot (S104).
   const isAnonymous = !headers.authorization && !form.get("client_secret") && !assertion;
-  if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res);
+  if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res, path);
 
   const clientId = basic?.clientId || form.get("client_id") || asserted || (await identifyByCode(form));
-  if (!clientId) throw unauthenticated(res);
+  if (!clientId) throw unauthenticated(res, path);
   return clientId;
 }
 
 /** RFC 7617, RFC 6749 §2.3.1: the scheme is compared without case, both parts are form-urlencoded. */
-function readBasic(header: string, res: ServerResponse): { clientId: string; secret: string } {
+function readBasic(header: string, res: ServerResponse, path: string): { clientId: string; secret: string } {
   const [, encoded = ""] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? [];
   const [id = "", ...rest] = Buffer.from(encoded, "base64").toString("utf8").split(":");
-  if (id === "" || rest.length === 0) throw unauthenticated(res);
+  if (id === "" || rest.length === 0) throw unauthenticated(res, path);
   try {
     return { clientId: formDecode(id), secret: formDecode(rest.join(":")) };
   } catch {
-    throw unauthenticated(res);
+    throw unauthenticated(res, path);
   }
 }
 
@@ -64,14 +74,14 @@ function readBasic(header: string, res: ServerResponse): { clientId: string; sec
  * The client that an assertion names (RFC 7523 §3: `sub` is the client_id), to know whose failures to count. Nobody has checked its
  * signature yet; the engine does, before it believes a word of it.
  */
-function readAsserted(assertion: string, res: ServerResponse): string {
+function readAsserted(assertion: string, res: ServerResponse, path: string): string {
   try {
     const { sub } = decodeJwt(assertion);
     if (sub && VSCHAR.test(sub)) return sub;
   } catch {
     // No JWT at all.
   }
-  throw unauthenticated(res);
+  throw unauthenticated(res, path);
 }
 
 const VSCHAR = /^[\x20-\x7e]*$/;
@@ -97,7 +107,6 @@ async function identifyByCode(form: URLSearchParams): Promise<string | undefined
   return clientId;
 }
 
-/** In the same words as for a wrong secret and an unknown client (S41). */
-function unauthenticated(res: ServerResponse): ProtocolError {
-  return new ProtocolError(401, "invalid_client", FAILED_AUTHENTICATION, challengeFor(res));
+function unauthenticated(res: ServerResponse, path: string): ProtocolError {
+  return new ProtocolError(401, "invalid_client", failedAuthentication(path), challengeFor(res));
 }

@@ -87,7 +87,9 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     fetch: fetchForEngine,
     loadExistingGrant,
     issueRefreshToken: (_ctx, client, source) =>
-      client.grantTypeAllowed("refresh_token") && (source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
+      client.grantTypeAllowed("refresh_token") &&
+      // A device has nobody to send to a sign-in page: it always gets one (wire.md 1.5).
+      (source.kind === "DeviceCode" || source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
     // Tokens of an app outlive the browser's session at our site, as people expect of a signed-in app.
     expiresWithSession: () => false,
     rotateRefreshToken: true,

@@ -3,6 +3,7 @@ import type Provider from "oidc-provider";
 import { isDatabaseDown } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { identifyClient } from "./client-authentication.ts";
+import { refusePollFlood } from "./device/poll-flood.ts";
 import { prepareClient } from "./documents/prepare-client.ts";
 import { takeFailure } from "./engine-events.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
@@ -65,6 +66,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
       if (isClientEndpoint(path)) {
         const clientId = await identifyClient(req, res, path, form);
         guardAgainstGuessing(res, clientAddress, clientId);
+        if (path === protocolRoutes.token) refusePollFlood(form);
         await prepareClient(path, clientId, clientAddress);
       }
       request = takesEitherMethod(path) ? asGet(req, path, form) : withForm(req, form);

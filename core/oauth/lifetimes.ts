@@ -20,3 +20,5 @@ export const INTERACTION_SECONDS = HOUR;
 export const PROVIDER_SESSION_SECONDS = 14 * DAY;
 /** Time to fetch the phone, sign in and type the code (wire.md choice 3). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
+/** RFC 8628 §3.5: between two polls of a device, and what one that polls faster has to wait longer from then on. */
+export const POLL_INTERVAL_SECONDS = 5;

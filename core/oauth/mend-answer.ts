@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { env } from "#core/env.ts";
-import { challengeFor, FAILED_AUTHENTICATION } from "./client-authentication.ts";
+import { challengeFor, failedAuthentication } from "./client-authentication.ts";
+import { describeDeviceAuthorization } from "./device/describe-device-authorization.ts";
 import { countFailure } from "./failure-throttle.ts";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
 import { errorPage } from "./pages/error-page.ts";
@@ -28,6 +29,7 @@ export async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<vo
   if (isClientEndpoint(ctx.path)) {
     ctx.set("Cache-Control", "no-store");
     if (isErrorBody(ctx.body)) await mendClientError(ctx, ctx.body, startedAt);
+    else if (isDeviceBody(ctx.body)) ctx.body = describeDeviceAuthorization(ctx, ctx.body);
   }
   if (isErrorBody(ctx.body) && ctx.body.error_description) {
     ctx.body = { ...ctx.body, error_description: printable(ctx.body.error_description) };
@@ -55,11 +57,13 @@ async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, started
     ctx.status = 401;
     ctx.remove("WWW-Authenticate");
     ctx.set(challengeFor(ctx.res));
-    ctx.body = { error: body.error, error_description: FAILED_AUTHENTICATION };
+    ctx.body = { error: body.error, error_description: failedAuthentication(ctx.path) };
     await sleep(Math.max(1, FAILED_AUTHENTICATION_MS - (performance.now() - startedAt)));
-  } else if (body.error_description === "requested grant type is not allowed for this client") {
-    // RFC 6749 §5.2 has a code for it, which the engine does not use (S42).
-    ctx.body = { ...body, error: "unauthorized_client" };
+  } else if (body.error_description?.endsWith(" is not allowed for this client")) {
+    // RFC 6749 §5.2 has a code for it, which the engine does not use (S42, S66).
+    ctx.body = { error: "unauthorized_client", error_description: notAllowed(ctx.path, body.error_description) };
+  } else if (body.error === "invalid_scope" && ctx.path === protocolRoutes.device_authorization) {
+    ctx.body = { ...body, error_description: `${body.error_description}; the app may ask for ${ctx.oidc.client?.scope}` };
   } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
     // An ID token, say. RFC 7662 §2.2 has one answer for whatever is not an active token here (S104).
     ctx.status = 200;
@@ -71,8 +75,17 @@ function isProofMissing(ctx: KoaContextWithOIDC): boolean {
   return ctx.oidc.client?.dpopBoundAccessTokens === true && ctx.get("DPoP") === "";
 }
 
+function notAllowed(path: string, description: string): string {
+  if (path !== protocolRoutes.device_authorization) return description;
+  return "the device flow is off for this app; its owner can allow it in the app's settings";
+}
+
 function isTokenBody(body: unknown): body is { token_type: string } {
   return typeof body === "object" && body !== null && "token_type" in body && "access_token" in body;
+}
+
+function isDeviceBody(body: unknown): body is { verification_uri: string } {
+  return typeof body === "object" && body !== null && "device_code" in body && "verification_uri" in body;
 }
 
 function isErrorBody(body: unknown): body is ErrorBody {

@@ -1,6 +1,7 @@
 import { decodeJwt } from "jose";
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { clientExtension } from "./client-extension.ts";
+import { prepareDeviceAuthorization } from "./device/prepare-device-authorization.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
 import { adoptSiteSession } from "./site-session.ts";
 
@@ -10,6 +11,7 @@ import { adoptSiteSession } from "./site-session.ts";
  */
 export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   refuseRepetition(ctx);
+  if (ctx.oidc.route === "device_authorization") return prepareDeviceAuthorization(ctx);
   refuseForeignChallenge(ctx);
   completeScope(ctx);
   if (ctx.oidc.route === "authorization") await adoptSiteSession(ctx);

@@ -41,6 +41,7 @@ type Internals = {
   Grant: { prototype: GrantPrototype };
   AccessToken: { prototype: TokenPrototype };
   RefreshToken: { prototype: TokenPrototype };
+  DeviceCode: { prototype: TokenPrototype };
   ReplayDetection: ReplayDetectionClass;
 };
 
@@ -60,7 +61,7 @@ export function keyStoreOf(client: Client): ClientKeyStore {
 }
 
 export function closeEngineGaps(provider: Provider): void {
-  const { Client, Grant, IdToken, AccessToken, RefreshToken, ReplayDetection } = provider as unknown as Internals;
+  const { Client, Grant, IdToken, AccessToken, RefreshToken, DeviceCode, ReplayDetection } = provider as unknown as Internals;
   const { ORIGIN } = env();
   const context = { ownOrigin: ORIGIN };
 
@@ -108,6 +109,7 @@ export function closeEngineGaps(provider: Provider): void {
   // S55: secret scanners recognise our tokens by their prefix.
   addPrefix(AccessToken.prototype, tokenPrefix("AccessToken"));
   addPrefix(RefreshToken.prototype, tokenPrefix("RefreshToken"));
+  addPrefix(DeviceCode.prototype, tokenPrefix("DeviceCode"));
 }
 
 function addPrefix(prototype: TokenPrototype, prefix: string): void {

@@ -1,6 +1,6 @@
 import { env } from "#core/env.ts";
 
-const kinds = { AccessToken: "oauth", RefreshToken: "refresh" } as const;
+const kinds = { AccessToken: "oauth", RefreshToken: "refresh", DeviceCode: "device" } as const;
 
 /** Models whose ids are tokens that leave the house with a recognisable prefix (S55). */
 export type TokenModel = keyof typeof kinds;

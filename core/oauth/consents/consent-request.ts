@@ -131,7 +131,11 @@ export async function readConsentRequest(params: Interaction["params"], session:
     isRedirectElsewhere: app.documentHost !== null && isElsewhere(redirectUri, app.documentHost),
     isOnDevice: redirectUri !== undefined && !isRedirectUriBoundToClient(redirectUri),
     accessTokenSeconds: app.accessTokenSeconds ?? ACCESS_TOKEN_SECONDS,
-    isOffline: asked.includes(OFFLINE_ACCESS) || app.isRefreshAllowed,
+    // A device always gets a refresh token.
+    isOffline:
+      asked.includes(OFFLINE_ACCESS) ||
+      app.isRefreshAllowed ||
+      (redirectUri === undefined && client.grantTypeAllowed("refresh_token")),
     isOfflineAsked: asked.includes(OFFLINE_ACCESS),
     isChanged,
     standing,

@@ -1,0 +1,24 @@
+import { errors, Provider } from "oidc-provider";
+import type { Payload } from "../artifact-store.ts";
+import { pollArtifact } from "./poll-artifact.ts";
+import { countTooFastPoll } from "./poll-flood.ts";
+
+/**
+ * What a poll finds, with its pace counted (RFC 8628 §3.5). Pace counts only while nobody has answered: an answer is delivered
+ * to an impatient device too (S61).
+ * @throws SlowDown for a device that does not keep to its interval, which is five seconds longer from then on (S60);
+ *   AccessDenied, as often as it asks, for a device that was refused.
+ */
+export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
+  const clientId = Provider.ctx?.oidc.client?.clientId ?? "";
+  const polled = await pollArtifact(id, clientId);
+  // The engine has its own word for another client's code (S63).
+  if (!polled || polled.payload.clientId !== clientId) return polled?.payload;
+  if (polled.isTooFast) {
+    countTooFastPoll(id);
+    throw new errors.SlowDown(`polled too fast; wait ${polled.intervalSeconds} seconds between polls`);
+  }
+  const { error, errorDescription } = polled.payload;
+  if (error === "access_denied") throw new errors.AccessDenied(String(errorDescription));
+  return polled.payload;
+}

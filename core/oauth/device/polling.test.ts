@@ -1,0 +1,292 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db, pool } from "#core/db.ts";
+import { sweep } from "#core/housekeeping/sweep.ts";
+import { idHash } from "../artifact-store.ts";
+import { DEVICE_CODE_GRANT } from "../client-of-app.ts";
+import { FAILURES_OF_CLIENT } from "../failure-throttle.ts";
+import {
+  allowDevice,
+  type DeviceAuthorization,
+  expireDevice,
+  poll,
+  prepareDevice,
+  startDevice,
+  waitForInterval,
+} from "../testing/device.ts";
+import { type Prepared, refresh } from "../testing/sign-in.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { denyDevice } from "./deny-device.ts";
+import { TOO_FAST_POLLS } from "./poll-flood.ts";
+
+let world: World;
+let at: Prepared;
+let started: DeviceAuthorization;
+let addresses = 0;
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  world.sendFrom(`198.18.1.${++addresses}`);
+  at = await prepareDevice(world);
+  started = await startDevice(at);
+});
+
+const errorOf = async (device = at, code = started) => (await poll(device, code.device_code)).body.error;
+const wait = (seconds: number) => waitForInterval(started, seconds);
+
+describe("S60 while nobody has decided", () => {
+  test("a poll is answered 400 authorization_pending", async () => {
+    expect(await poll(at, started.device_code)).toMatchObject({ status: 400, body: { error: "authorization_pending" } });
+    await wait(5);
+    expect(await errorOf()).toBe("authorization_pending");
+  });
+
+  test("a poll within the interval is answered 400 slow_down, and the interval is five seconds longer each time, for good", async () => {
+    expect(await errorOf()).toBe("authorization_pending");
+    await wait(4);
+    expect(await poll(at, started.device_code)).toMatchObject({
+      status: 400,
+      body: { error: "slow_down", error_description: "polled too fast; wait 10 seconds between polls" },
+    });
+    await wait(9);
+    expect(await errorOf()).toBe("slow_down"); // 15 from now on
+    await wait(14);
+    expect(await errorOf()).toBe("slow_down"); // 20 from now on
+    for (const _ of [1, 2, 3]) {
+      await wait(20);
+      expect(await errorOf()).toBe("authorization_pending");
+    }
+    await wait(19);
+    expect(await errorOf()).toBe("slow_down");
+  });
+
+  test("a poll that arrives a little early was on its way for a shorter time than the one before", async () => {
+    expect(await errorOf()).toBe("authorization_pending");
+    await wait(4.7);
+    expect(await errorOf()).toBe("authorization_pending");
+    await wait(4.2);
+    expect(await errorOf()).toBe("slow_down");
+  });
+
+  test("of twenty polls at the same moment one is in time", async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => errorOf()));
+    expect(answers.filter((error) => error === "authorization_pending")).toHaveLength(1);
+    expect(answers.filter((error) => error === "slow_down")).toHaveLength(19);
+  });
+
+  test("the pace of one device is nothing to another", async () => {
+    const second = await startDevice(at);
+    await errorOf();
+    expect(await errorOf()).toBe("slow_down");
+    expect(await errorOf(at, second)).toBe("authorization_pending");
+  });
+
+  test("a poll costs one statement", async () => {
+    await errorOf(); // the client is in memory by now
+    const statements = await statementsOf(() => errorOf());
+    expect(statements).toHaveLength(1);
+    expect(statements[0]).toContain("oauth_device_poll");
+  });
+
+  test("waiting is no failure: it never leads to 429", { timeout: 30_000 }, async () => {
+    for (let polls = 0; polls < FAILURES_OF_CLIENT + 5; polls++) {
+      await wait(5);
+      expect(await errorOf()).toBe("authorization_pending");
+    }
+    const codes = await Promise.all(Array.from({ length: FAILURES_OF_CLIENT }, () => startDevice(at)));
+    for (const code of codes) {
+      await errorOf(at, code);
+      expect(await errorOf(at, code)).toBe("slow_down");
+    }
+  });
+});
+
+describe("S61", () => {
+  test("the very first poll is never too fast", async () => {
+    for (const _ of [1, 2, 3]) expect(await errorOf(at, await startDevice(at))).toBe("authorization_pending");
+  });
+
+  test("an approval is delivered to an impatient device", async () => {
+    for (const _ of [1, 2, 3]) await errorOf();
+    await allowDevice(at.session, started.user_code);
+    expect((await poll(at, started.device_code)).status).toBe(200);
+  });
+
+  test("a refusal is delivered to an impatient device", async () => {
+    for (const _ of [1, 2, 3]) await errorOf();
+    await denyDevice(at.session, started.user_code, noOrigin);
+    expect(await errorOf()).toBe("access_denied");
+  });
+
+  test("the end is delivered to an impatient device", async () => {
+    for (const _ of [1, 2, 3]) await errorOf();
+    await expireDevice(started);
+    expect(await errorOf()).toBe("expired_token");
+  });
+});
+
+describe("a device that polls in a loop", () => {
+  test("costs the database a statement a second, and gets its answer all the same", { timeout: 30_000 }, async () => {
+    for (let polls = 0; polls <= TOO_FAST_POLLS; polls++) await errorOf();
+    const errors: (string | undefined)[] = [];
+    const statements = await statementsOf(async () => {
+      for (let polls = 0; polls < 200; polls++) errors.push(await errorOf());
+    });
+    expect(new Set(errors)).toEqual(new Set(["slow_down"]));
+    expect(statements.length).toBeLessThan(10);
+    await allowDevice(at.session, started.user_code);
+    await expect.poll(async () => (await poll(at, started.device_code)).status, { timeout: 5_000 }).toBe(200);
+  });
+
+  test("does not slow down another one", async () => {
+    for (let polls = 0; polls <= TOO_FAST_POLLS + 5; polls++) await errorOf();
+    expect(await errorOf(at, await startDevice(at))).toBe("authorization_pending");
+  });
+});
+
+describe("S62", () => {
+  test("a refusal is 400 access_denied, as often as the device asks", async () => {
+    await denyDevice(at.session, started.user_code, noOrigin);
+    for (const _ of [1, 2, 3]) {
+      expect(await poll(at, started.device_code)).toEqual({
+        status: 400,
+        body: { error: "access_denied", error_description: "Device code denied" },
+      });
+    }
+  });
+
+  test("a code that has run out is 400 expired_token, also when it was approved and not collected, for an hour", async () => {
+    await expireDevice(started);
+    expect(await poll(at, started.device_code)).toMatchObject({ status: 400, body: { error: "expired_token" } });
+    const approved = await startDevice(at);
+    await allowDevice(at.session, approved.user_code);
+    await expireDevice(approved);
+    expect(await errorOf(at, approved)).toBe("expired_token");
+    const never = new AbortController().signal;
+    await sweep(never);
+    expect(await errorOf()).toBe("expired_token");
+    await pool().query("UPDATE oauth_artifact SET expires_at = now() - interval '61 minutes' WHERE id_hash = $1", [
+      idHash(started.device_code),
+    ]);
+    expect(await sweep(never)).toMatchObject({ oauth_artifact: 1 });
+    expect(await errorOf()).toBe("invalid_grant");
+  });
+
+  test("a second redemption is invalid_grant, and ends the first one's tokens (S43)", async () => {
+    await allowDevice(at.session, started.user_code);
+    const { body } = await poll(at, started.device_code);
+    expect((await world.userinfo(body.access_token)).status).toBe(200);
+    expect(await errorOf()).toBe("invalid_grant");
+    expect((await world.userinfo(body.access_token)).status).toBe(401);
+    expect((await refresh(at, body.refresh_token)).body.error).toBe("invalid_grant");
+  });
+
+  test("fifty polls at the same moment get one token", async () => {
+    await allowDevice(at.session, started.user_code);
+    const polls = await Promise.all(Array.from({ length: 50 }, () => poll(at, started.device_code)));
+    expect(polls.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(polls.filter(({ body }) => body.error === "invalid_grant")).toHaveLength(49);
+    const { rows } = await pool().query("SELECT 1 FROM oauth_artifact WHERE client_id = $1 AND model = 'AccessToken'", [
+      at.app.clientId,
+    ]);
+    expect(rows).toHaveLength(1);
+  });
+
+  test("an unknown device code is invalid_grant, and one that is missing invalid_request", async () => {
+    expect((await poll(at, "kh_device_unknown")).body.error).toBe("invalid_grant");
+    expect((await poll(at, "nul\0")).status).toBe(400);
+    expect((await poll(at, "")).body.error).toBe("invalid_request");
+  });
+});
+
+describe("S63 somebody else's poll", () => {
+  test("with another client is invalid_grant, whatever became of the code, and slows nobody down", async () => {
+    const other = await prepareDevice(world);
+    const stranger = { ...other, app: other.app };
+    expect(await errorOf(stranger)).toBe("invalid_grant");
+    expect(await errorOf()).toBe("authorization_pending");
+    expect(await errorOf(stranger)).toBe("invalid_grant");
+    const denied = await startDevice(at);
+    await denyDevice(at.session, denied.user_code, noOrigin);
+    expect(await errorOf(stranger, denied)).toBe("invalid_grant");
+    await allowDevice(at.session, started.user_code);
+    expect(await errorOf(stranger)).toBe("invalid_grant");
+    expect((await poll(at, started.device_code)).status).toBe(200);
+  });
+
+  test("of a confidential app without its secret is 401 invalid_client", async () => {
+    const confidential = await prepareDevice(world, { isConfidential: true });
+    const code = await startDevice(confidential);
+    await allowDevice(confidential.session, code.user_code);
+    const bare = await poll({ ...confidential, app: { ...confidential.app, secret: undefined } }, code.device_code);
+    expect(bare).toMatchObject({ status: 401, body: { error: "invalid_client" } });
+    expect((await poll(confidential, code.device_code)).status).toBe(200);
+  });
+});
+
+describe("what a device gets", () => {
+  test("is an access token, a refresh token and, with openid, an ID token", async () => {
+    const asked = await startDevice(at, { scope: "openid profile" });
+    await allowDevice(at.session, asked.user_code);
+    const { body } = await poll(at, asked.device_code);
+    expect(body).toEqual({
+      access_token: expect.stringMatching(/^kh_oauth_/),
+      refresh_token: expect.stringMatching(/^kh_refresh_/),
+      id_token: expect.any(String),
+      token_type: "bearer",
+      expires_in: 28_800,
+      scope: "openid profile",
+    });
+    const renewed = await refresh(at, body.refresh_token);
+    expect(renewed).toMatchObject({ status: 200, body: { scope: "openid profile" } });
+    expect(renewed.body.refresh_token).not.toBe(body.refresh_token);
+  });
+
+  test("S54 is bound to the audience that the device named", async () => {
+    const asked = await startDevice(at, { scope: "openid read-repos", resource: world.origin });
+    await allowDevice(at.session, asked.user_code);
+    const { body } = await poll(at, asked.device_code);
+    expect(body.scope).toBe("openid read-repos");
+    const { payload } = (await db().oAuthArtifact.findFirstOrThrow({
+      where: { model: "AccessToken", clientId: at.app.clientId },
+    })) as { payload: Record<string, unknown> };
+    expect(payload.aud).toBe(world.origin);
+    const foreign = await world.post("/oauth/device", { client_id: at.app.clientId, resource: "https://other.example" });
+    expect((await foreign.json()).error).toBe("invalid_target");
+  });
+});
+
+test("rows of polls go once their codes are over", async () => {
+  await errorOf();
+  const fresh = await startDevice(at);
+  await errorOf(at, fresh);
+  await wait(1801);
+  expect(await sweep(new AbortController().signal)).toMatchObject({ oauth_device_poll: 1 });
+  expect(await db().oAuthDevicePoll.count({ where: { idHash: idHash(fresh.device_code) } })).toBe(1);
+});
+
+/** The statements that our side of the pool sends while something runs. */
+async function statementsOf(run: () => Promise<unknown>): Promise<string[]> {
+  const statements: string[] = [];
+  const connections = pool();
+  const query = connections.query;
+  // Counted where they leave, since the server reports late; nothing is replaced.
+  connections.query = function counted(this: typeof connections, ...args: unknown[]) {
+    const [first] = args as [string | { text: string }];
+    statements.push(typeof first === "string" ? first : first.text);
+    return Reflect.apply(query, this, args);
+  } as typeof query;
+  try {
+    await run();
+  } finally {
+    connections.query = query;
+  }
+  return statements;
+}
+
+test("the grant type is the one of RFC 8628", () => {
+  expect(DEVICE_CODE_GRANT).toBe("urn:ietf:params:oauth:grant-type:device_code");
+});

@@ -1,0 +1,28 @@
+import { Provider } from "oidc-provider";
+import { type Payload, upsertArtifact } from "../artifact-store.ts";
+import { newUserCode } from "./user-code.ts";
+
+/** With a million codes alive, five in a row are taken once in 10²¹ requests. */
+const TRIES = 5;
+
+/**
+ * Stores a device code with the user code that the engine has drawn for it or, where that one is taken, with another (S67).
+ * What the device is told then follows in `describeDeviceAuthorization`.
+ */
+export async function storeDeviceCode(id: string, payload: Payload, expiresIn: number): Promise<void> {
+  for (let { userCode } = payload, tries = 1; ; userCode = newUserCode(), tries++) {
+    try {
+      await upsertArtifact("DeviceCode", id, { ...payload, userCode }, expiresIn);
+      const ctx = Provider.ctx;
+      if (ctx) ctx.state.userCode = userCode;
+      return;
+    } catch (error) {
+      if (!isUserCodeTaken(error) || tries === TRIES) throw error;
+    }
+  }
+}
+
+function isUserCodeTaken(error: unknown): boolean {
+  const { code, constraint } = error as { code?: unknown; constraint?: unknown };
+  return code === "23505" && constraint === "oauth_artifact_user_code_unique";
+}
