@@ -1,11 +1,12 @@
-import { auth, extractWWWAuthenticateParams, type OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } from "@modelcontextprotocol/sdk/shared/auth.js";
+import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/sdk/client/auth.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { setRegistrationPolicy } from "#core/oauth/registration/registration-policy.ts";
+import { type DocumentSite, startDocumentSite } from "#core/oauth/testing/document-site.ts";
 import { prepare } from "#core/oauth/testing/sign-in.ts";
+import { Agent, CALLBACK } from "./testing/mcp-agent.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /** The Model Context Protocol's own client, which has nothing but an address of ours, and a person who answers the question. */
@@ -14,47 +15,11 @@ beforeAll(async () => {
   world = await startApiWorld();
   await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
 });
-afterAll(() => world.stop());
-
-const CALLBACK = "http://127.0.0.1:3118/callback";
-
-/** What an MCP client keeps, in memory. */
-class Agent implements OAuthClientProvider {
-  readonly redirectUrl = CALLBACK;
-  readonly clientMetadata: OAuthClientMetadata = {
-    client_name: "Quill",
-    redirect_uris: [CALLBACK],
-    token_endpoint_auth_method: "none",
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-  };
-  readonly clientMetadataUrl?: string;
-  sentTo?: URL;
-  #client?: OAuthClientInformationMixed;
-  #tokens?: OAuthTokens;
-  #verifier = "";
-
-  constructor(given: { client?: OAuthClientInformationMixed; clientMetadataUrl?: string } = {}) {
-    this.#client = given.client;
-    this.clientMetadataUrl = given.clientMetadataUrl;
-  }
-
-  clientInformation = () => this.#client;
-  saveClientInformation = (client: OAuthClientInformationMixed) => {
-    this.#client = client;
-  };
-  tokens = () => this.#tokens;
-  saveTokens = (tokens: OAuthTokens) => {
-    this.#tokens = tokens;
-  };
-  redirectToAuthorization = (url: URL) => {
-    this.sentTo = url;
-  };
-  saveCodeVerifier = (verifier: string) => {
-    this.#verifier = verifier;
-  };
-  codeVerifier = () => this.#verifier;
-}
+const sites: DocumentSite[] = [];
+afterAll(async () => {
+  await world.stop();
+  for (const site of sites) await site.stop();
+});
 
 /** From the first 401 to the answer, and once more with a refreshed token. */
 async function signInWithNothingBut(serverUrl: string, agent: Agent) {
@@ -91,6 +56,22 @@ describe("the MCP SDK's client signs in with nothing but our address", () => {
     const { person } = await prepare(world);
     const app = await world.app(person, { redirectUris: ["http://127.0.0.1/callback"], isRefreshAllowed: true });
     await signInWithNothingBut(whoami(), new Agent({ client: { client_id: app.clientId } }));
+  });
+
+  test.each([
+    ["offline_access among its scopes", { scope: "openid profile offline_access" }],
+    [
+      "the refresh grant",
+      { grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:jwt-bearer"] },
+    ],
+  ])("by a metadata document that names %s: registered nowhere", async (_, changes) => {
+    const site = await startDocumentSite({ redirect_uris: ["http://127.0.0.1/callback"], ...changes });
+    sites.push(site);
+    const agent = new Agent({ clientMetadataUrl: site.clientId });
+    const { at } = await signInWithNothingBut(whoami(), agent);
+    expect(agent.clientInformation()).toMatchObject({ client_id: site.clientId });
+    expect(await db().oAuthApp.count({ where: { clientId: site.clientId } })).toBe(0);
+    expect(await db().oAuthConsent.count({ where: { clientId: site.clientId, userId: at.person.id } })).toBe(1);
   });
 
   test("by dynamic registration", async () => {

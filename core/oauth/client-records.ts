@@ -1,5 +1,7 @@
 import { db } from "#core/db.ts";
 import { isDocumentAddress } from "./documents/document-address.ts";
+import type { DocumentMetadata } from "./documents/read-document.ts";
+import { wantsRefreshTokens } from "./documents/wants-refresh-tokens.ts";
 
 /** What pages show of a client, wherever it comes from. */
 export type ClientRecord = {
@@ -28,20 +30,20 @@ export async function findClientRecords(clientIds: readonly string[]): Promise<M
   ]);
   const records: ClientRecord[] = [
     ...apps.map((app) => ({ ...app, documentHost: null })),
-    ...documents.map(({ clientId, host, logoId, metadata }) => {
-      const { client_name, client_uri } = metadata as { client_name: string; client_uri?: string };
+    ...documents.map(({ clientId, host, logoId, metadata: kept }) => {
+      const metadata = kept as unknown as DocumentMetadata;
       return {
         clientId,
-        name: client_name,
+        name: metadata.client_name,
         logoId,
-        homepageUrl: client_uri ?? null,
+        homepageUrl: metadata.client_uri ?? null,
         ownerUserId: null,
         ownerOrgId: null,
         verifiedAt: null,
         isFirstParty: false,
         documentHost: host,
         accessTokenSeconds: null,
-        isRefreshAllowed: false,
+        isRefreshAllowed: wantsRefreshTokens(metadata),
       };
     }),
   ];

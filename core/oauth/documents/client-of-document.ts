@@ -3,6 +3,7 @@ import { env } from "#core/env.ts";
 import { CLIENT_EXTENSION, type ClientExtension } from "../client-extension.ts";
 import { OFFLINE_ACCESS, requiredScopes, supportedScopes } from "../scopes.ts";
 import type { StoredDocument } from "./find-stored-document.ts";
+import { wantsRefreshTokens } from "./wants-refresh-tokens.ts";
 
 /** The engine's metadata for a document: a public client (brief §2.2) unless it has keys to prove who it is (S73). */
 export function clientOfDocument({
@@ -15,7 +16,7 @@ export function clientOfDocument({
   const extension: ClientExtension = {
     source: "document",
     isPkceRequired: true,
-    isRefreshAlways: false,
+    isRefreshAlways: wantsRefreshTokens(metadata),
     accessTokenSeconds: null,
     secrets: [],
     defaultScope: (scopes.some(isRequired) ? scopes.filter(isRequired) : scopes).join(" "),
