@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { test as base } from "@playwright/test";
 import { admin } from "./support/admin.ts";
 import type { Demo } from "./support/demo.ts";
+import { DevicePages } from "./support/device-pages.ts";
 import { PermissionsModal } from "./support/permissions-modal.ts";
 import { SampleSite, type SiteKind } from "./support/sample-site.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
@@ -19,6 +20,7 @@ type Fixtures = {
   another: Person;
   signInPage: SignInPage;
   modal: PermissionsModal;
+  devicePages: DevicePages;
   sampleSite: (kind: SiteKind) => SampleSite;
   /** Signs somebody in at a sample site who agrees to all that it usually asks for. */
   signInAt: (site: SampleSite, person: Person) => Promise<void>;
@@ -43,6 +45,7 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   member: async ({ demo, person }, use) => use({ ...person, organizations: await makeOrganizations(demo, person) }),
   signInPage: ({ page }, use) => use(new SignInPage(page)),
   modal: ({ page }, use) => use(new PermissionsModal(page)),
+  devicePages: ({ page }, use) => use(new DevicePages(page)),
   sampleSite: ({ demo, page }, use) =>
     use((kind) => new SampleSite(page, { kind, url: kind === "server side" ? demo.sites.serverSide : demo.sites.inBrowser })),
   signInAt: ({ signInPage, modal }, use) =>

@@ -16,12 +16,17 @@ export type Demo = {
   password: string;
   /** By handle. */
   organizations: Record<string, { id: string }>;
+  /** The client ID of the sample app for examples/device-cli. */
+  deviceClientId: string;
   /** Its settings, with which the operator command finds the same database. */
   environment: Record<string, string>;
 };
 
-/** Starts `npm run demo`, as a person would, in a directory of its own; returns how to stop it. */
-export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }> {
+/**
+ * Starts `npm run demo`, as a person would, in a directory of its own; returns how to stop it.
+ * @param more settings, for the few specs that need an instance of their own
+ */
+export async function startDemo(more: Record<string, string> = {}): Promise<{ demo: Demo; stop(): Promise<void> }> {
   const port = await findFreePorts(4);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
   const environment = {
@@ -29,6 +34,7 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
     DATA_DIR: join(directory, "data"),
     // What the person running the tests has set for an instance of theirs must not reach this one.
     ...Object.fromEntries(["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""])),
+    ...more,
   };
   const log = join(directory, "demo.log");
   const child = spawn(process.execPath, ["scripts/demo.ts"], { cwd: ROOT, env: { ...process.env, ...environment } });
@@ -44,14 +50,21 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
     await stop(child);
     throw new Error(`The demo did not start:\n${readFileSync(log, "utf8")}`);
   }
-  const { password, organizations } = JSON.parse(readFileSync(join(environment.DATA_DIR, "demo.json"), "utf8"));
+  const { password, organizations, apps } = JSON.parse(readFileSync(join(environment.DATA_DIR, "demo.json"), "utf8"));
   const sites = {
     serverSide: `http://127.0.0.1:${port + 1}`,
     inBrowser: `http://127.0.0.1:${port + 2}`,
     byDocument: `https://127.0.0.1:${port + 3}`,
   };
   return {
-    demo: { origin: `http://localhost:${port}`, sites, password, organizations, environment },
+    demo: {
+      origin: `http://localhost:${port}`,
+      sites,
+      password,
+      organizations,
+      deviceClientId: apps["device-cli"].clientId,
+      environment,
+    },
     async stop() {
       await stop(child);
       rmSync(directory, { recursive: true, force: true });

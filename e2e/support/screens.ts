@@ -3,6 +3,8 @@ import { expect, type Page } from "@playwright/test";
 import { admin } from "./admin.ts";
 import { ConnectedApps } from "./connected-apps.ts";
 import type { Demo } from "./demo.ts";
+import { askForCode } from "./device.ts";
+import { DevicePages } from "./device-pages.ts";
 import { enter } from "./enter.ts";
 import { readLinkTo } from "./outbox.ts";
 import { PermissionsModal } from "./permissions-modal.ts";
@@ -151,6 +153,38 @@ export const screens: Screen[] = [
       await visit.page.getByRole("button", { name: "Sign out", exact: true }).waitFor();
     },
   },
+  as("mara", "device-code", "/activate"),
+  { name: "device-code-prefilled", open: async (visit) => void (await openDevice(visit)) },
+  {
+    name: "device-code-wrong",
+    async open(visit) {
+      await enter(visit.page, visit.newcomer);
+      await new DevicePages(visit.page).enter("BCDF-GHJK");
+      await visit.page.getByText("This code is not right").waitFor();
+    },
+  },
+  { name: "device-confirm", open: async (visit) => void (await confirmDevice(visit)) },
+  { name: "device-permissions", open: async (visit) => void (await allowDevice(visit)) },
+  {
+    name: "device-authorized",
+    async open(visit) {
+      const device = await allowDevice(visit);
+      await device.modal.authorize();
+      await device.expectTitle(/^You have authorized/);
+    },
+  },
+  {
+    name: "device-refused",
+    async open(visit) {
+      const device = await confirmDevice(visit);
+      await device.notMeButton.click();
+      await device.expectTitle("The device was refused");
+    },
+  },
+  {
+    name: "app-with-device-flow",
+    open: async (visit) => openApp(visit, "/settings/applications", "Tin Whistle", "jonas"),
+  },
   { name: "sample-server-side", open: async (visit) => lantern(visit).open() },
   { name: "sample-server-side-signed-in", open: async (visit) => connect(visit, "jonas") },
   { name: "sample-in-browser", open: async ({ page, demo }) => void (await page.goto(demo.sites.inBrowser)) },
@@ -181,8 +215,8 @@ function account({ demo, newcomer }: Visit, who: string): Pick<Person, "username
   return who === "newcomer" ? newcomer : { username: who, password: demo.password };
 }
 
-async function openApp(visit: Visit, list: string, name: string): Promise<void> {
-  await enter(visit.page, account(visit, "aiko"));
+async function openApp(visit: Visit, list: string, name: string, who = "aiko"): Promise<void> {
+  await enter(visit.page, account(visit, who));
   await go(visit.page, list);
   await visit.page.getByRole("link", { name }).click();
   await visit.page.getByRole("heading", { level: 1, name }).waitFor();
@@ -208,6 +242,28 @@ async function connect(visit: Visit, who: string): Promise<void> {
   await authorizeButton.or(site.callApiButton).waitFor();
   if (await authorizeButton.isVisible()) await authorizeButton.click();
   await site.callApiButton.waitFor();
+}
+
+/** Mara opens the address behind a device's QR code. */
+async function openDevice(visit: Visit): Promise<{ device: DevicePages; userCode: string }> {
+  const { user_code, verification_uri_complete } = await askForCode(visit.demo);
+  await enter(visit.page, account(visit, "mara"));
+  await go(visit.page, verification_uri_complete);
+  return { device: new DevicePages(visit.page), userCode: user_code };
+}
+
+async function confirmDevice(visit: Visit): Promise<DevicePages> {
+  const { device, userCode } = await openDevice(visit);
+  await device.continueButton.click();
+  await device.expectAsked(userCode);
+  return device;
+}
+
+async function allowDevice(visit: Visit): Promise<DevicePages> {
+  const device = await confirmDevice(visit);
+  await device.continueButton.click();
+  await device.modal.authorizeButton.waitFor();
+  return device;
 }
 
 async function refuseSignIn(page: Page): Promise<void> {

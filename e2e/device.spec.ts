@@ -1,0 +1,375 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./fixtures.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { type Demo, startDemo } from "./support/demo.ts";
+import { askForCode, DeviceCli, poll } from "./support/device.ts";
+import { DevicePages } from "./support/device-pages.ts";
+import { enter } from "./support/enter.ts";
+import { type Person, SignInPage } from "./support/sign-in-page.ts";
+
+test.describe("the example command line", () => {
+  let cli: DeviceCli;
+  test.beforeEach(({ demo }) => {
+    cli = new DeviceCli(demo);
+  });
+  test.afterEach(() => cli.stop());
+
+  test("signs in once its code is entered in a browser elsewhere", async ({ page, member, signInPage, devicePages }) => {
+    const { userCode, verificationUri } = await cli.instructions();
+    const [north] = member.organizations;
+    await page.goto(verificationUri);
+    await signInPage.signIn(member);
+    await devicePages.code.fill(userCode.toLowerCase().replace("-", " "));
+    await devicePages.continueButton.click();
+    await devicePages.confirm(userCode);
+    await devicePages.modal.scope("email").uncheck();
+    await devicePages.modal.organization(north.fullName).check();
+    await expect(page.getByText("Go back to your device afterwards")).toBeVisible();
+    await devicePages.modal.authorize();
+    await devicePages.expectTitle("You have authorized Tin Whistle");
+    await expect(page.getByText("You can close this page")).toBeVisible();
+
+    expect(await cli.exitCode(), cli.printed).toBe(0);
+    expect(cli.printed).toContain(`Signed in as ${member.fullName}.`);
+    expect(cli.printed).toMatch(/^Granted: openid profile read-repos$/m);
+    expect(cli.printed).not.toContain(member.email);
+    expect(cli.printed).toContain(`Organizations: ${north.fullName} (admin)\n`);
+  });
+
+  test("signs in by its whole address, which still asks", async ({ page, person, signInPage, devicePages }) => {
+    const { userCode, completeUri } = await cli.instructions();
+    await page.goto(completeUri);
+    await signInPage.signIn(person);
+    await expect(devicePages.code).toHaveValue(userCode);
+    await devicePages.continueButton.click();
+    await devicePages.confirm(userCode);
+    await devicePages.modal.authorize();
+    expect(await cli.exitCode(), cli.printed).toBe(0);
+    expect(cli.printed).toContain(`E-mail: ${person.email}`);
+    expect(cli.printed).toContain("Organizations: none");
+  });
+
+  test("is told when the person says that it is not theirs", async ({ page, person, devicePages }) => {
+    const { userCode } = await cli.instructions();
+    await enter(page, person);
+    await devicePages.enter(userCode);
+    await devicePages.notMeButton.click();
+    await devicePages.expectTitle("The device was refused");
+    expect(await cli.exitCode()).toBe(3);
+    expect(cli.printed).toContain("The sign-in was refused.");
+  });
+
+  test("is told when the person cancels", async ({ page, person, devicePages }) => {
+    const { userCode } = await cli.instructions();
+    await enter(page, person);
+    await devicePages.enterAndConfirm(userCode);
+    await devicePages.modal.cancel();
+    await devicePages.expectTitle("The device was refused");
+    expect(await cli.exitCode()).toBe(3);
+  });
+});
+
+test("S60 S61 a device that asks too often is told so, each time has to wait longer, and gets its answer", async ({
+  page,
+  demo,
+  person,
+  devicePages,
+}) => {
+  const { device_code, user_code, interval } = await askForCode(demo);
+  expect(interval).toBe(5);
+  expect(await poll(demo, device_code)).toMatchObject({ status: 400, error: "authorization_pending" });
+  expect(await poll(demo, device_code)).toMatchObject({ status: 400, error: "slow_down" });
+  // Now ten seconds, of which six are not enough.
+  await sleep(6_000);
+  expect(await poll(demo, device_code)).toMatchObject({ status: 400, error: "slow_down" });
+  await enter(page, person);
+  await devicePages.enterAndConfirm(user_code);
+  await devicePages.modal.authorize();
+  await devicePages.expectTitle(/^You have authorized/);
+  expect(await poll(demo, device_code)).toMatchObject({ status: 200, access_token: expect.any(String) });
+  expect(await poll(demo, device_code)).toMatchObject({ status: 400, error: "invalid_grant" });
+});
+
+test.describe("the code", () => {
+  test.beforeEach(({ page, person }) => enter(page, person));
+
+  test("that is wrong stays in the field, with the reason beside it", async ({ page, devicePages }) => {
+    await page.goto("/activate");
+    await expect(devicePages.code).toBeFocused();
+    expect(await send(page, devicePages, "bcdf-ghjk")).toBe(404);
+    await expect(devicePages.code).toHaveValue("bcdf-ghjk");
+    await expect(devicePages.code).toHaveAccessibleDescription(/This code is not right or has run out/);
+    await expect(devicePages.code).toBeFocused();
+  });
+
+  test("S59 may be wrong ten times, and then not for a while", async ({ page, devicePages }) => {
+    await page.goto("/activate");
+    for (let wrong = 0; wrong < 10; wrong++) expect(await send(page, devicePages, "BBBB-BBBB")).toBe(404);
+    expect(await send(page, devicePages, "BBBB-BBBB")).toBe(429);
+    await expect(devicePages.code).toHaveAccessibleDescription(/Too many codes were entered. Try again in \d+ minutes/);
+    await expectAccessible(page);
+  });
+
+  test("S64 cannot be skipped by a link", async ({ page, demo, devicePages }) => {
+    const { user_code, verification_uri_complete } = await askForCode(demo);
+    for (const path of [verification_uri_complete, `${demo.origin}/oauth/device?user_code=${user_code}`]) {
+      await page.goto(path);
+      await expect(page).toHaveURL(`/activate?user_code=${user_code}`);
+      await expect(devicePages.continueButton).toBeVisible();
+    }
+    for (const step of ["confirm", "permissions"]) {
+      await page.goto(`/activate/${step}?user_code=${user_code}`);
+      await expect(page).toHaveURL("/activate");
+    }
+    await devicePages.enter(user_code);
+    await devicePages.expectAsked(user_code);
+    await page.goto("/activate/permissions");
+    await devicePages.expectAsked(user_code);
+  });
+
+  test("leaves no trace in an address after it was entered", async ({ page, demo, devicePages }) => {
+    const { user_code } = await askForCode(demo);
+    const visited: string[] = [];
+    page.on("framenavigated", (frame) => visited.push(frame.url()));
+    await devicePages.enterAndConfirm(user_code);
+    await devicePages.modal.authorize();
+    await devicePages.expectTitle(/^You have authorized/);
+    expect(visited.filter((url) => url.includes(user_code))).toEqual([]);
+    expect((await page.context().cookies()).map(({ name }) => name).filter((name) => name.includes("device"))).toEqual([]);
+  });
+
+  test("that was answered in another tab says so", async ({ page, demo, devicePages }) => {
+    const { user_code } = await askForCode(demo);
+    await devicePages.enter(user_code);
+    const tab = await page.context().newPage();
+    await tab.goto("/activate/confirm");
+    await new DevicePages(tab).notMeButton.click();
+    await new DevicePages(tab).expectTitle("The device was refused");
+    await devicePages.continueButton.click();
+    await devicePages.expectTitle("This code was answered already");
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "Enter another code" }).click();
+    await expect(devicePages.code).toBeVisible();
+  });
+});
+
+test.describe("whose the device is", () => {
+  test.beforeEach(({ page, person }) => enter(page, person));
+
+  test("S65 a code that one account has opened is unknown to another", async ({ browser, demo, another, devicePages }) => {
+    const { user_code, device_code } = await askForCode(demo);
+    await devicePages.enter(user_code);
+    await devicePages.expectAsked(user_code);
+    const theirs = await (await browser.newContext({ baseURL: demo.origin })).newPage();
+    await enter(theirs, another);
+    await theirs.goto("/activate");
+    expect(await send(theirs, new DevicePages(theirs), user_code)).toBe(404);
+    await theirs.context().close();
+    await devicePages.confirm(user_code);
+    await devicePages.modal.authorize();
+    await devicePages.expectTitle(/^You have authorized/);
+    expect(await poll(demo, device_code)).toMatchObject({ status: 200 });
+  });
+
+  for (const step of ["question", "modal"] as const) {
+    test(`the account can be switched at the ${step}, which gives the code back`, async ({
+      page,
+      demo,
+      another,
+      devicePages,
+    }) => {
+      const { user_code, device_code } = await askForCode(demo);
+      await devicePages.enter(user_code);
+      if (step === "modal") await devicePages.confirm(user_code);
+      await devicePages.switchAccount.click();
+      await new SignInPage(page).signIn(another);
+      await expect(devicePages.code).toHaveValue(user_code);
+      await devicePages.continueButton.click();
+      await devicePages.confirm(user_code);
+      await devicePages.modal.expectAccount(another);
+      await devicePages.modal.authorize();
+      await devicePages.expectTitle(/^You have authorized/);
+      expect(await poll(demo, device_code)).toMatchObject({ status: 200 });
+    });
+  }
+
+  test("S25 S65 an answer counts only for the account that the page showed", async ({ page, demo, another, devicePages }) => {
+    const { user_code, device_code } = await askForCode(demo);
+    await devicePages.enterAndConfirm(user_code);
+    await switchTo(page, another);
+    expect(await press(page, devicePages.modal.authorizeButton)).toBe(403);
+    expect(await poll(demo, device_code)).toMatchObject({ error: "authorization_pending" });
+  });
+
+  test("S25 another site cannot send the forms", async ({ page, demo, devicePages }) => {
+    const { user_code, device_code } = await askForCode(demo);
+    await devicePages.enterAndConfirm(user_code);
+    const body = await page
+      .locator("form", { has: devicePages.modal.authorizeButton })
+      .evaluate((form: HTMLFormElement) => ({ ...Object.fromEntries(new FormData(form) as never), decision: "allow" }));
+    for (const [name, value] of [
+      ["origin", "https://evil.example"],
+      ["sec-fetch-site", "cross-site"],
+    ] as const) {
+      const sent = { multipart: body, headers: { [name]: value }, maxRedirects: 0 };
+      expect((await page.context().request.post(page.url(), sent)).status()).toBe(403);
+    }
+    expect(await poll(demo, device_code)).toMatchObject({ error: "authorization_pending" });
+  });
+
+  test("S33 what was not asked cannot be granted", async ({ page, demo, devicePages }) => {
+    const { user_code } = await askForCode(demo);
+    await devicePages.enterAndConfirm(user_code);
+    await devicePages.modal.scope("email").evaluate((box) => box.setAttribute("value", "manage-repos"));
+    expect(await press(page, devicePages.modal.authorizeButton)).toBe(400);
+    await expect(page.getByRole("main").getByRole("alert")).toContainText("does not fit the question");
+  });
+
+  test("a double click authorizes once and arrives", async ({ demo, devicePages }) => {
+    const { user_code } = await askForCode(demo);
+    await devicePages.enterAndConfirm(user_code);
+    await devicePages.modal.authorizeButton.dblclick();
+    await devicePages.expectTitle("You have authorized Tin Whistle");
+  });
+});
+
+test("S23 S24 no script reaches the pages, nor would one run", async ({ page, demo, person, devicePages }) => {
+  await enter(page, person);
+  const { user_code } = await askForCode(demo);
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(`${request.resourceType()} ${request.url()}`));
+  page.on("response", (response) => {
+    if (response.request().resourceType() !== "document" || response.status() >= 300) return;
+    const headers = response.headers();
+    expect.soft(headers["content-security-policy"]).toMatch(/script-src 'none'.*frame-ancestors 'none'/);
+    expect.soft(headers).toMatchObject({ "referrer-policy": "no-referrer", "cache-control": "no-store" });
+  });
+  await devicePages.enterAndConfirm(user_code);
+  await devicePages.modal.authorize();
+  await devicePages.expectTitle(/^You have authorized/);
+  expect(loaded.filter((line) => line.startsWith("script") || !line.includes(demo.origin))).toEqual([]);
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("a device is let in, wrong code and sign-in included", async ({ page, demo, person, signInPage, devicePages }) => {
+    const { device_code, user_code, verification_uri } = await askForCode(demo);
+    await page.goto(verification_uri);
+    await signInPage.signIn(person);
+    expect(await send(page, devicePages, "BCDF-BCDF")).toBe(404);
+    await expect(devicePages.code).toHaveValue("BCDF-BCDF");
+    await devicePages.code.fill(user_code);
+    await devicePages.continueButton.click();
+    await devicePages.confirm(user_code);
+    await devicePages.modal.scope("read-repos").uncheck();
+    await devicePages.modal.authorize();
+    await devicePages.expectTitle("You have authorized Tin Whistle");
+    expect(await poll(demo, device_code)).toMatchObject({ status: 200, scope: "openid profile email" });
+  });
+});
+
+test("the keyboard alone is enough", async ({ page, demo, person, devicePages }) => {
+  await enter(page, person);
+  const { device_code, user_code } = await askForCode(demo);
+  await page.goto("/activate");
+  await page.keyboard.type(user_code.replace("-", ""));
+  await page.keyboard.press("Enter");
+  await devicePages.expectAsked(user_code);
+  await tabTo(page, devicePages.notMeButton);
+  await page.keyboard.press("Tab");
+  await expect(devicePages.continueButton).toBeFocused();
+  await page.keyboard.press("Enter");
+  await tabTo(page, devicePages.modal.scope("email"));
+  await page.keyboard.press("Space");
+  await tabTo(page, devicePages.modal.authorizeButton);
+  await page.keyboard.press("Enter");
+  await devicePages.expectTitle(/^You have authorized/);
+  expect(await poll(demo, device_code)).toMatchObject({ status: 200, scope: "openid profile read-repos" });
+});
+
+test.describe("in an instance of its own", () => {
+  test.describe.configure({ mode: "default" });
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-clock-"));
+  const clock = join(directory, "ahead");
+  let own: Awaited<ReturnType<typeof startDemo>>;
+
+  test.beforeAll(async () => {
+    test.setTimeout(180_000);
+    own = await startDemo({
+      NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, "support/shiftable-clock.ts"))}`,
+      CLOCK_FILE: clock,
+      // So that a device can say that it is somewhere else.
+      TRUST_PROXY: "127.0.0.0/8,::1",
+    });
+  });
+  test.afterAll(async () => {
+    await own?.stop();
+    rmSync(directory, { recursive: true });
+  });
+
+  test("S64 a device on another network is warned of", async ({ page }) => {
+    const { devicePages } = await signedIn(page, own.demo);
+    const elsewhere = { "x-forwarded-for": "203.0.113.77", "user-agent": "lighthouse-cli/1.4 (linux x64)" };
+    const { user_code } = await askForCode(own.demo, elsewhere);
+    await page.goto(`${own.demo.origin}/device?user_code=${user_code}`);
+    await devicePages.continueButton.click();
+    await devicePages.expectAsked(user_code);
+    await expect(page.getByText("This device seems to be on another network than yours")).toBeVisible();
+    await expect(page.getByText("lighthouse-cli on Linux")).toBeVisible();
+    await expect(page.getByText("203.0.113.77 · asked just now")).toBeVisible();
+    await expectAccessible(page);
+  });
+
+  test("the example command line is told when its code has run out", async () => {
+    const cli = new DeviceCli(own.demo);
+    await cli.instructions();
+    writeFileSync(clock, String(16 * 60));
+    expect(await cli.exitCode()).toBe(4);
+    expect(cli.printed).toContain("The code has run out before it was answered.");
+  });
+});
+
+/** Somebody of the sample people, at an instance that the fixtures do not know. */
+async function signedIn(page: Page, { origin, password }: Demo): Promise<{ devicePages: DevicePages }> {
+  await page.goto(`${origin}/login`);
+  await new SignInPage(page).signIn({ username: "mara", password });
+  await page.waitForURL((url) => url.pathname !== "/login");
+  return { devicePages: new DevicePages(page) };
+}
+
+/** Sends a code; the status of the answer. */
+async function send(page: Page, devicePages: DevicePages, userCode: string): Promise<number> {
+  await devicePages.code.fill(userCode);
+  return press(page, devicePages.continueButton);
+}
+
+/** Presses a button that posts the form; the status of the answer to that post, whatever follows. */
+async function press(page: Page, button: DevicePages["continueButton"]): Promise<number> {
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.request().method() === "POST"),
+    button.click(),
+  ]);
+  await page.waitForLoadState();
+  return answer.status();
+}
+
+async function switchTo(page: Page, person: Person): Promise<void> {
+  const tab = await page.context().newPage();
+  await enter(tab, person);
+  await tab.close();
+}
+
+/** Presses Tab until `goal` has the focus. */
+async function tabTo(page: Page, goal: DevicePages["continueButton"]): Promise<void> {
+  for (let presses = 0; presses < 20; presses++) {
+    await page.keyboard.press("Tab");
+    if (await goal.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error(`Tab does not reach ${goal}.`);
+}
