@@ -1,5 +1,7 @@
 import { OutboundFailure } from "./request.ts";
 
+const NO_HTTP = "the answer is not the HTTP that was expected";
+
 const reasons: Record<string, string> = {
   ECONNREFUSED: "the connection was refused",
   ECONNRESET: "the connection was closed before the answer was complete",
@@ -22,7 +24,7 @@ const reasons: Record<string, string> = {
 };
 
 const kinds: [RegExp, string][] = [
-  [/^(HPE_|UND_ERR_)/, "the answer is not the HTTP that was expected"],
+  [/^UND_ERR_/, NO_HTTP],
   [/^(Z_|ERR__ERROR_FORMAT|ERR_BROTLI)/, "the body of the answer cannot be decompressed"],
   [/^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_|INVALID_|HOSTNAME_)/, "no secure connection could be made"],
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
@@ -33,7 +35,8 @@ export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
   // Several addresses were tried in turn: the first one's error is as good as any.
   const [first] = error instanceof AggregateError ? error.errors : [error];
-  const code = (first as { code?: unknown } | undefined)?.code;
+  const { code, name } = Object(first) as { code?: unknown; name?: unknown };
+  if (name === "HTTPParserError") return OutboundFailure.unreachable(NO_HTTP);
   if (typeof code !== "string") throw error;
   const reason = reasons[code] ?? kinds.find(([pattern]) => pattern.test(code))?.[1];
   if (!reason) throw error;

@@ -66,12 +66,17 @@ function allowedByOperator(): Range[] {
 export function isAllowedAddress(address: string): boolean {
   const plain = address.replace(/%.*$/, "");
   if (isIP(plain) === 0) return false;
-  const parsed = parse(plain);
+  const parsed = parse(isIP(plain) === 6 ? inHex(plain) : plain);
   if (isInSome(parsed, allowedByOperator())) return true;
   if (parsed instanceof ipaddr.IPv4) return !isInSome(parsed, forbidden4);
   const inside = embeddedAddresses(parsed);
   const isPublic = isInSome(parsed, transparent) || (isInSome(parsed, [globalUnicast]) && !isInSome(parsed, forbidden6));
   return isPublic && inside.every((embedded) => isAllowedAddress(embedded.toString()));
+}
+
+/** ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`, and not for `::102:304`. */
+function inHex(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
 
 function isInSome(address: IPv4 | IPv6, ranges: Range[]): boolean {

@@ -13,6 +13,8 @@ import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
 const CONNECT_MS = 5_000;
 const MAX_HEADER_BYTES = 32 * 1024;
+/** The connection ends with the exchange. */
+const ONE_EXCHANGE = { reset: true, responseHeaders: "raw" } as const;
 
 /**
  * One request to an address that somebody else chose (S117–S121): the host is resolved once, every address of it is vetted,
@@ -27,6 +29,7 @@ export async function sendRequest(request: OutboundRequest, resolve: ResolveHost
   const deadline = new Deadline(request.deadlineMs, request.connectMs ?? CONNECT_MS);
   const { signal } = deadline;
   let socket: Socket | undefined;
+  let client: Client | undefined;
   try {
     const target = parseTarget(request);
     const headers = requestHeaders(request.headers);
@@ -40,17 +43,21 @@ export async function sendRequest(request: OutboundRequest, resolve: ResolveHost
     const tlsMs = deadline.enter("no answer came in time");
 
     deadline.endConnecting();
-    const answer = await exchange(request, headers, target, socket, signal);
+    client = clientOver(socket, target);
+    const { method = "GET", body } = request;
+    const answer = await client.request({ ...ONE_EXCHANGE, method, path: target.path, headers, body, signal });
     const firstByteMs = deadline.enter("the answer did not end in time");
     const received = headersOf(answer.headers as unknown as string[]);
-    const body = await readBody(answer.body, received, request);
+    const kept = await readBody(answer.body, received, request);
     const timings = { dnsMs, connectMs, tlsMs: target.isTls ? tlsMs : null, firstByteMs, totalMs: deadline.elapsedMs() };
-    return { outcome: "answered", status: answer.statusCode, headers: received, ...body, timings };
+    return { outcome: "answered", status: answer.statusCode, headers: received, ...kept, timings };
   } catch (error) {
     // What an abort looks like depends on where it met the request.
     return failureOf(signal.aborted ? signal.reason : error).result;
   } finally {
     deadline.clear();
+    // Not the socket first: undici holds an assertion about one that closes under it without an error.
+    client?.destroy().catch(() => undefined);
     socket?.destroy();
   }
 }
@@ -64,29 +71,20 @@ async function vettedAddresses({ host }: Target, resolve: ResolveHost, signal: A
   throw OutboundFailure.blocked("the host is not on the public internet");
 }
 
-/** Sends the request over the open connection and waits for the head of the answer. */
-function exchange(
-  { method = "GET", body }: OutboundRequest,
-  headers: Record<string, string>,
-  { origin, path }: Target,
-  socket: Socket,
-  signal: AbortSignal,
-) {
-  let open: Socket | undefined = socket;
-  const client = new Client(origin, {
+/** An HTTP client on the open connection, which never makes another in its place. */
+function clientOver(socket: Socket, { origin }: Target): Client {
+  let vetted: Socket | undefined = socket;
+  return new Client(origin, {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: 0, // the deadline bounds both
     bodyTimeout: 0,
-    pipelining: 0,
     connect: (_options, done) => {
-      const given = open;
-      open = undefined;
-      // Only the vetted connection, never one that undici would like to have instead of it.
-      const closed = Object.assign(new Error("The connection has been used."), { code: "ECONNRESET" });
-      process.nextTick(() => (given ? done(null, given) : done(closed, null)));
+      const given = vetted;
+      vetted = undefined;
+      const used = Object.assign(new Error("The connection has been used."), { code: "ECONNRESET" });
+      process.nextTick(() => (given ? done(null, given) : done(used, null)));
     },
   });
-  return client.request({ method, path, headers, body, signal, reset: true, responseHeaders: "raw" });
 }
 
 /** @param raw names and values in turn, which cannot hit upon a name that objects have already. */

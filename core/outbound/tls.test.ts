@@ -1,0 +1,82 @@
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { promisify } from "node:util";
+import { generate } from "selfsigned";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { childEnvironment, provideSettings } from "../env.ts";
+import type { OutboundResult } from "./request.ts";
+import { sendRequest } from "./send-request.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "keyhook-tls-"));
+const authority = join(folder, "authority.pem");
+const names = [
+  { type: 2 as const, value: "localhost" },
+  { type: 7 as const, ip: "127.0.0.1" },
+];
+const { cert, private: key } = await generate([{ name: "commonName", value: "localhost" }], {
+  keyType: "ec",
+  algorithm: "sha256",
+  extensions: [
+    { name: "basicConstraints", cA: true, critical: true },
+    { name: "subjectAltName", altNames: names },
+  ],
+});
+const server = createServer({ cert, key }, (req, res) =>
+  res.end(JSON.stringify({ host: req.headers.host, sni: (req.socket as TLSSocket).servername })),
+);
+let port: number;
+
+beforeAll(async () => {
+  provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" });
+  writeFileSync(authority, cert);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  ({ port } = server.address() as AddressInfo);
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A request by a process that was started with NODE_EXTRA_CA_CERTS, which Node reads as it starts. */
+async function askTrusting(host: string): Promise<OutboundResult & { text?: string }> {
+  const request = { url: `https://${host}:${port}/`, deadlineMs: 10_000, maxBodyBytes: 1_000, onExcess: "fail" };
+  const script = `import { sendRequest } from ${JSON.stringify(join(import.meta.dirname, "send-request.ts"))};
+    const result = await sendRequest(${JSON.stringify(request)});
+    console.log(JSON.stringify({ ...result, text: result.body && Buffer.from(result.body).toString() }));`;
+  const env = childEnvironment({ NODE_EXTRA_CA_CERTS: authority });
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { env });
+  return JSON.parse(stdout);
+}
+
+describe("TLS", () => {
+  test("trusts NODE_EXTRA_CA_CERTS; names the host to the server and checks the certificate for it", async () => {
+    const named = await askTrusting("localhost");
+    expect(named).toMatchObject({ outcome: "answered", timings: { tlsMs: expect.any(Number) } });
+    expect(JSON.parse(named.text ?? "")).toEqual({ host: `localhost:${port}`, sni: "localhost" });
+
+    const addressed = await askTrusting("127.0.0.1");
+    // An address is never told as a server name (RFC 6066 §3).
+    expect(JSON.parse(addressed.text ?? "")).toEqual({ host: `127.0.0.1:${port}`, sni: false });
+
+    expect(await askTrusting("another.localhost")).toMatchObject({
+      outcome: "unreachable",
+      reason: "its certificate is for another name",
+    });
+  });
+
+  test("does not trust a certificate that nobody vouches for", async () => {
+    const url = `https://localhost:${port}/`;
+    expect(await sendRequest({ url, deadlineMs: 10_000, maxBodyBytes: 1_000, onExcess: "fail" })).toEqual({
+      outcome: "unreachable",
+      reason: "its certificate comes from no authority that is trusted here",
+      isTimeout: false,
+    });
+  });
+});
