@@ -1,5 +1,6 @@
 import { errors, type Grant, type KoaContextWithOIDC } from "oidc-provider";
 import { type Consent, findConsent } from "./consents/find-consent.ts";
+import { GRANT_REDIRECT_URI } from "./grant-redirect-uri.ts";
 
 /**
  * The Grant an authorization goes by: the one that the person's answer has just made, or one drawn from the standing consent.
@@ -18,12 +19,20 @@ export async function loadExistingGrant(ctx: KoaContextWithOIDC): Promise<Grant 
 
 function grantFromConsent(ctx: KoaContextWithOIDC, consent: Consent): Grant {
   const grant = new ctx.oidc.provider.Grant({ accountId: consent.userId, clientId: consent.clientId });
-  fillGrant(grant, consent);
+  fillGrant(grant, consent, ctx.oidc.params?.redirect_uri);
   return grant;
 }
 
-/** Writes a consent's scopes into a Grant: what is ticked as granted, what was unticked as refused. */
-export function fillGrant(grant: Grant, { scopes, declinedScopes }: Pick<Consent, "scopes" | "declinedScopes">): void {
+/**
+ * Writes a consent's scopes into a Grant: what is ticked as granted, what was unticked as refused.
+ * @param redirectUri of the request, by which the Grant ends when the app removes it (S86); a device has none
+ */
+export function fillGrant(
+  grant: Grant,
+  { scopes, declinedScopes }: Pick<Consent, "scopes" | "declinedScopes">,
+  redirectUri?: unknown,
+): void {
+  if (redirectUri !== undefined) Object.assign(grant, { [GRANT_REDIRECT_URI]: String(redirectUri) });
   if (scopes.length > 0) grant.addOIDCScope(scopes.join(" "));
   if (declinedScopes.length > 0) grant.rejectOIDCScope(declinedScopes.join(" "));
 }

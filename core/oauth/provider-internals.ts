@@ -5,6 +5,7 @@ import type { Client } from "oidc-provider";
 import { env } from "#core/env.ts";
 import { clientExtension } from "./client-extension.ts";
 import { findClientSecret } from "./client-secret.ts";
+import { GRANT_REDIRECT_URI } from "./grant-redirect-uri.ts";
 import { isFirstUse } from "./replay.ts";
 import { tokenPrefix } from "./token-prefix.ts";
 import { countSecretUse } from "./usage.ts";
@@ -38,7 +39,7 @@ type IdTokenClass = { validate(jwt: string, client: { clientId: string }): Promi
 type Internals = {
   IdToken: IdTokenClass;
   Client: { prototype: ClientPrototype; Schema: { prototype: { redirectUris(uris?: string[], label?: string): void } } };
-  Grant: { prototype: GrantPrototype };
+  Grant: { prototype: GrantPrototype; IN_PAYLOAD: string[] };
   AccessToken: { prototype: TokenPrototype };
   RefreshToken: { prototype: TokenPrototype };
   DeviceCode: { prototype: TokenPrototype };
@@ -93,6 +94,10 @@ export function closeEngineGaps(provider: Provider): void {
       throw error;
     }
   };
+
+  // S86: a Grant remembers the redirect URI that its code went to (load-existing-grant.ts).
+  const remembered = [...Grant.IN_PAYLOAD, GRANT_REDIRECT_URI];
+  Object.defineProperty(Grant, "IN_PAYLOAD", { get: () => remembered });
 
   // S54: a person allows an app what its scopes say. Naming our API as the token's audience narrows the token; it is no second
   // set of permissions to ask about.

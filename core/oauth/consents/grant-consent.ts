@@ -36,7 +36,7 @@ export async function grantConsent(
   const choice = await db().$transaction((tx) => storeAnswer(tx, owner, request, answer, from));
   const provider = await currentProvider();
   const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
-  fillGrant(grant, choice);
+  fillGrant(grant, choice, interaction.params.redirect_uri);
   return answerInteraction(at, { consent: { grantId: await grant.save() } });
 }
 

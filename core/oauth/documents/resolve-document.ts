@@ -70,13 +70,16 @@ function fetchAndStore(clientId: string, document: StoredDocument | undefined, a
   let running = fetching.get(clientId);
   if (!running) {
     const asked = { clientId, hostname: hostnameOf(clientId), isKnown: document !== undefined, address };
-    running = governed(asked, () => fetchOnce(clientId, document)).finally(() => fetching.delete(clientId));
+    running = governed(asked, () => fetchUnlessFresh(clientId)).finally(() => fetching.delete(clientId));
     fetching.set(clientId, running);
   }
   return running;
 }
 
-async function fetchOnce(clientId: string, document: StoredDocument | undefined): Promise<void> {
+async function fetchUnlessFresh(clientId: string): Promise<void> {
+  // Read again: whoever asked a moment earlier may have been done between our first look and our turn.
+  const { document } = await findStoredDocument(clientId);
+  if (document?.isFresh) return;
   try {
     const fetched = await fetchDocument(clientId, document?.etag ?? null);
     resting.delete(clientId);

@@ -1,3 +1,4 @@
+import { pool } from "#core/db.ts";
 import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 import type { TestApp } from "./world.ts";
 
@@ -47,4 +48,12 @@ export async function startDocumentSite(changes: Record<string, unknown> = {}): 
     serve,
     fetches: () => site.asked.filter((path) => path === DOCUMENT_PATH).length,
   };
+}
+
+/** Its time is over: the next request that wants it current asks again. */
+export async function makeStale(clientId: string, seconds = 1): Promise<void> {
+  await pool().query("UPDATE oauth_client_document SET fresh_until = now() - make_interval(secs => $2) WHERE client_id = $1", [
+    clientId,
+    seconds,
+  ]);
 }

@@ -1,0 +1,94 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { provideSettings } from "#core/env.ts";
+import { explainDocumentAddress } from "./document-address.ts";
+
+const atHome = () => provideSettings({ ORIGIN: "http://localhost:3000" });
+const inPublic = () => provideSettings({ ORIGIN: "https://keyhook.example.com" });
+afterEach(atHome);
+
+describe("S68 a document may be at", () => {
+  test.each([
+    "https://app.example.com/.well-known/oauth-cimd",
+    "https://app.example.com/client.json",
+    "https://app.example.com/a/",
+    "https://app.example.com/a%20b/.x/..y/z.",
+    "https://app.example.com/client?id=7",
+    "https://xn--bcher-kva.example/client",
+    "https://203.0.113.7/client",
+  ])("%s", (address) => {
+    inPublic();
+    expect(explainDocumentAddress(address)).toBeUndefined();
+  });
+});
+
+describe("S68 no document is fetched from", () => {
+  test.each([
+    ["https://app.example.com", /needs a path/],
+    ["https://app.example.com/", /needs a path/],
+    ["https://app.example.com/?a=b", /needs a path/],
+    ["https://app.example.com?a=b", /needs a path/],
+    ["https://", /not a full address/],
+    ["https://app.example.com:99999/client", /not a full address/],
+    ["https://user@app.example.com/client", /user name/],
+    ["https://user:pw@app.example.com/client", /user name/],
+    ["https://app.example.com@evil.example/client", /user name/],
+    ["https://app.example.com/client#", /fragment/],
+    ["https://app.example.com/client#x", /fragment/],
+    ["https://app.example.com/a/../client", /segments/],
+    ["https://app.example.com/./client", /segments/],
+    ["https://app.example.com/..", /segments/],
+    ["https://app.example.com/%2e%2E/client", /segments/],
+    ["https://app.example.com/a/.%2e/client", /segments/],
+    ["https://app.example.com/a/..%2fclient", /segments/],
+    ["https://app.example.com/a%5c..%5cclient", /segments/],
+    ["https://app.example.com/%ff", /segments/],
+    ["https://app.example.com./client", /end in a dot/],
+    [`https://app.example.com/${"a".repeat(1000)}`, /1000/],
+    ["http://app.example.com/client", /https/],
+    ["HTTP://app.example.com/client", /https/],
+    ["javascript:alert(1)", /https/],
+    ["a-client-id", /not a full address/],
+  ])("%s", (address, reason) => {
+    inPublic();
+    expect(explainDocumentAddress(address)).toMatch(reason);
+  });
+});
+
+describe("S69 of two spellings of one address only one is taken", () => {
+  test.each([
+    "https://app.example.com:443/client",
+    "https://APP.example.com/client",
+    "HTTPS://app.example.com/client",
+    "https:/app.example.com/client",
+    "https:app.example.com/client",
+    "https://app.example.com\\client",
+    "https://app.example.com/cli\tent",
+    "https://app.example.com/client\n",
+    " https://app.example.com/client",
+    "https://app.example.com/a b",
+    "https://bücher.example/client",
+    "https://0x7f.0.0.1/client",
+    "https://2130706433/client",
+  ])("%j", (address) => {
+    for (const be of [inPublic, atHome]) {
+      be();
+      expect(explainDocumentAddress(address)).toBeTruthy();
+    }
+  });
+});
+
+describe("S78 other ports and this machine", () => {
+  test.each([
+    "https://app.example.com:8443/client",
+    "https://localhost/client",
+    "https://app.localhost/client",
+    "https://127.0.0.1/client",
+    "https://127.1.2.3/client",
+    "https://[::1]/client",
+  ])("%s is only for a service that runs on this machine itself", (address) => {
+    inPublic();
+    expect(explainDocumentAddress(address)).toMatch(/443|public host/);
+    atHome();
+    expect(explainDocumentAddress(address)).toBeUndefined();
+  });
+});

@@ -1,0 +1,77 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { CONCURRENCY, forgetFetches, governed, LIMITS } from "./fetch-governor.ts";
+
+beforeEach(() => {
+  forgetFetches();
+  vi.useFakeTimers({ toFake: ["Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+let made = 0;
+const unknown = (asked: { hostname?: string; address?: string | null; clientId?: string } = {}) => {
+  const hostname = asked.hostname ?? `h${made++}.example`;
+  return { clientId: `https://${hostname}/${made++}`, hostname, isKnown: false, address: null, ...asked };
+};
+const known = (clientId: string, address: string | null = null) => ({ ...unknown({ clientId }), isKnown: true, address });
+const at = async () => "fetched";
+const times = async (count: number, ask: () => Promise<unknown>) => {
+  for (let each = 0; each < count; each++) await ask();
+};
+
+describe("S80 fetches are limited", () => {
+  test("by the address of whoever asks, a /64 counting as one, and a minute later no more", async () => {
+    let last = 0;
+    const ask = () => governed(unknown({ address: `2001:db8:1:2::${++last}` }), at);
+    await times(LIMITS.ofAddress, ask);
+    await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: true, retryAfterSeconds: 60 });
+    expect(await governed(unknown({ address: "2001:db8:1:3::1" }), at)).toBe("fetched");
+    vi.setSystemTime(Date.now() + 59_000);
+    await expect(ask()).rejects.toMatchObject({ retryAfterSeconds: 1 });
+    vi.setSystemTime(Date.now() + 1_001);
+    expect(await ask()).toBe("fetched");
+  });
+
+  test("by host, for addresses that have no document yet; those that have one go on", async () => {
+    const ask = () => governed(unknown({ hostname: "app.example" }), at);
+    await times(LIMITS.ofUnknownOnHost, ask);
+    await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
+    expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+  });
+
+  test("by number, for addresses that have no document yet; those that have one go on", async () => {
+    await times(LIMITS.ofUnknown, () => governed(unknown(), at));
+    await expect(governed(unknown(), at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
+    expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+  });
+
+  test("by document", async () => {
+    const ask = () => governed(known("https://app.example/client"), at);
+    await times(LIMITS.ofKnownDocument, ask);
+    await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
+    expect(await governed(known("https://other.example/client"), at)).toBe("fetched");
+  });
+
+  test("what was refused does not count against anybody else", async () => {
+    const ask = () => governed(unknown({ hostname: "app.example", address: "192.0.2.1" }), at);
+    await times(LIMITS.ofUnknownOnHost, ask);
+    await times(40, () => ask().catch(() => undefined));
+    expect(await governed(unknown({ address: "192.0.2.1" }), at)).toBe("fetched");
+  });
+
+  test("in number at one time, of one host and of all, whether they end well or not", async () => {
+    const ends: (() => void)[] = [];
+    const slow = () =>
+      new Promise<void>((resolve, reject) => ends.push(ends.length % 2 ? resolve : () => reject(new Error("no"))));
+    const open = (asked: ReturnType<typeof unknown>) => governed(asked, slow).catch(() => undefined);
+    const running = Array.from({ length: CONCURRENCY.unknownOnHost }, () => open(unknown({ hostname: "app.example" })));
+    await expect(governed(unknown({ hostname: "app.example" }), at)).rejects.toMatchObject({ kind: "busy" });
+    while (running.length < CONCURRENCY.unknown) running.push(open(unknown()));
+    await expect(governed(unknown(), at)).rejects.toMatchObject({ kind: "busy" });
+    expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+    for (const end of ends) end();
+    await Promise.all(running);
+    expect(await governed(unknown({ hostname: "app.example" }), at)).toBe("fetched");
+  });
+});

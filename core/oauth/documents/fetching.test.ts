@@ -1,0 +1,365 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { db } from "#core/db.ts";
+import { provideSettings } from "#core/env.ts";
+import { newId } from "#core/ids.ts";
+import { ask } from "../testing/authorization.ts";
+import { DOCUMENT_PATH, type DocumentSite, makeStale, startDocumentSite } from "../testing/document-site.ts";
+import type { TestApp } from "../testing/world.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { forgetFetches, LIMITS } from "./fetch-governor.ts";
+
+// Certificates, and sites that answer slowly on purpose.
+vi.setConfig({ testTimeout: 20_000 });
+
+let world: World;
+const sites: DocumentSite[] = [];
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(() => {
+  forgetFetches();
+  world.sendFrom("127.0.0.1");
+});
+afterAll(async () => {
+  await world.stop();
+  for (const site of sites) await site.stop();
+});
+
+async function openSite(changes: Record<string, unknown> = {}): Promise<DocumentSite> {
+  const site = await startDocumentSite(changes);
+  sites.push(site);
+  return site;
+}
+
+const appAt = (clientId: string): TestApp => ({ id: "", clientId, secret: undefined });
+
+/** What an authorization request of this client comes to, and what the page says. */
+async function begin(site: Pick<DocumentSite, "clientId" | "redirectUri">) {
+  const outcome = await ask({ world, app: appAt(site.clientId), browser: world.browser() }, { redirect_uri: site.redirectUri });
+  return { ...outcome, detail: /<pre><code>([^<]*)/.exec(outcome.page)?.[1] };
+}
+
+/** An error page, and never a redirect to an address that nobody has vouched for. */
+async function expectRefusal(site: Pick<DocumentSite, "clientId" | "redirectUri">, reason: RegExp) {
+  const { status, location, detail } = await begin(site);
+  expect({ status, location, detail }).toEqual({ status: 400, location: undefined, detail: expect.stringMatching(reason) });
+  expect(await db().oAuthClientDocument.count({ where: { clientId: site.clientId } })).toBe(0);
+}
+
+const redirectUri = "https://app.example.test/callback";
+
+describe("S68 cheap checks come before any connection (S81)", () => {
+  test.each([
+    ["no path", "/"],
+    ["a dot segment", "/a/%2e%2e/client"],
+    ["a fragment", "/client#x"],
+  ])("%s", async (_, path) => {
+    const site = await openSite();
+    await expectRefusal({ clientId: site.origin + path, redirectUri }, /^invalid_client_metadata: The client ID cannot be/);
+    expect(site.connections()).toBe(0);
+  });
+
+  test("for programs the same as JSON", async () => {
+    const site = await openSite();
+    const clientId = `${site.origin}/`;
+    for (const path of ["/oauth/par", "/oauth/device"]) {
+      const response = await world.post(path, { client_id: clientId });
+      expect(response.status).toBe(400);
+      expect(await response.json()).toEqual({
+        error: "invalid_client_metadata",
+        error_description: expect.stringMatching(/needs a path/),
+      });
+    }
+    expect(site.connections()).toBe(0);
+  });
+});
+
+describe("S77 an address that is not on the public internet is refused before any connect", () => {
+  test.each(["localhost", "127.0.0.1", "[::1]", "[::ffff:7f00:1]"])("%s", async (host) => {
+    // It listens, and would see it.
+    let connections = 0;
+    const probe = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    }).listen(0);
+    await once(probe, "listening");
+    const { port } = probe.address() as { port: number };
+    provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
+    try {
+      const clientId = `https://${host}:${port}/client`;
+      await expectRefusal({ clientId, redirectUri }, /cannot be fetched: the host is not on the public internet/);
+    } finally {
+      provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
+      probe.close();
+    }
+    expect(connections).toBe(0);
+  });
+
+  test("the address of a service on the network next to us, in other words", async () => {
+    for (const host of ["169.254.169.254", "10.0.0.1", "0.0.0.0", "[fe80::1]", "100.64.0.1"]) {
+      await expectRefusal({ clientId: `https://${host}/latest/meta-data`, redirectUri }, /not on the public internet|written as/);
+    }
+  });
+});
+
+test("S78 outside of development only port 443, and never this machine", async () => {
+  const site = await openSite();
+  const { ORIGIN } = provideSettings({});
+  provideSettings({ ORIGIN: "https://keyhook.example.com" });
+  try {
+    const response = await world.post("/oauth/device", { client_id: site.clientId });
+    expect(await response.json()).toMatchObject({ error_description: expect.stringMatching(/443/) });
+  } finally {
+    provideSettings({ ORIGIN });
+  }
+  expect(site.connections()).toBe(0);
+});
+
+describe("S75 only an answer of 200 with JSON is a document", () => {
+  test.each([301, 302, 303, 307, 308])("%i is not followed", async (status) => {
+    const target = await openSite();
+    const site = await openSite();
+    site.serve({ status, headers: { location: target.clientId } });
+    await expectRefusal(site, /redirect .* not followed/);
+    expect(target.connections()).toBe(0);
+  });
+
+  test.each([201, 204, 206, 304, 400, 401, 403, 404, 410, 418, 429, 500, 502, 503])("%i is none", async (status) => {
+    const site = await openSite();
+    site.serve({ status, body: status === 204 || status === 304 ? undefined : "{}" });
+    await expectRefusal(site, new RegExp(`${status}`));
+    expect(site.fetches()).toBe(1);
+  });
+
+  test.each(["text/plain", "text/html", "text/json", "application/jsonp", "application/octet-stream", "", "json"])(
+    "%j is not JSON",
+    async (type) => {
+      const site = await openSite();
+      site.publish({}, { "content-type": type });
+      await expectRefusal(site, /application\/json/);
+    },
+  );
+
+  test.each(["application/json; charset=utf-8", "Application/JSON", "application/client-metadata+json"])(
+    "%s is",
+    async (type) => {
+      const site = await openSite();
+      site.publish({}, { "content-type": type });
+      expect((await begin(site)).isQuestion).toBe(true);
+    },
+  );
+});
+
+describe("S74 a document has at most 5,120 bytes", () => {
+  const padded = (site: DocumentSite, bytes: number) => {
+    const text = JSON.stringify({ client_id: site.clientId, client_name: "Kite", redirect_uris: [site.redirectUri], x: "" });
+    return text.replace('"x":""', `"x":"${"x".repeat(bytes - text.length)}"`);
+  };
+
+  test("5,120 are read, 5,121 are not, announced or not", async () => {
+    const site = await openSite();
+    site.serve({ body: padded(site, 5_121) });
+    await expectRefusal(site, /longer than 5120 bytes/);
+    site.serve({ body: padded(site, 5_121), headers: { "transfer-encoding": "chunked" } });
+    await expectRefusal(site, /longer than 5120 bytes/);
+    site.serve({ body: padded(site, 5_120) });
+    expect((await begin(site)).isQuestion).toBe(true);
+  });
+
+  test("reading stops in a megabyte, and in a small answer that unfolds to one", async () => {
+    const site = await openSite();
+    for (const headers of [{}, { "content-encoding": "gzip" }] as Record<string, string>[]) {
+      const megabyte = Buffer.from(padded(site, 1024 * 1024));
+      site.serve({ body: headers["content-encoding"] ? gzipSync(megabyte) : megabyte, headers });
+      await expectRefusal(site, /longer than 5120 bytes/);
+    }
+  });
+
+  test("an endless one", async () => {
+    const site = await openSite();
+    site.answer((_req, res) => {
+      res.writeHead(200, { "content-type": "application/json" });
+      const pour = () => {
+        while (!res.destroyed && res.write("x".repeat(16_384)));
+        if (!res.destroyed) res.once("drain", pour);
+      };
+      pour();
+    });
+    await expectRefusal(site, /longer than 5120 bytes/);
+  });
+});
+
+describe("S76 a document has five seconds for everything", () => {
+  test("one that comes in drops, and one that does not come", async () => {
+    const [dripping, silent] = [await openSite(), await openSite()];
+    dripping.answer(async (_req, res) => {
+      res.writeHead(200, { "content-type": "application/json" });
+      for (const letter of JSON.stringify({ client_id: dripping.clientId })) {
+        if (res.destroyed) return;
+        res.write(letter);
+        await delay(200);
+      }
+    });
+    silent.answer(() => undefined);
+    const startedAt = performance.now();
+    await Promise.all([
+      expectRefusal(dripping, /did not end in time/),
+      expectRefusal(silent, /no answer came in time/),
+      // Nobody else waits meanwhile.
+      openSite().then(async (site) => expect((await begin(site)).isQuestion).toBe(true)),
+    ]);
+    expect(performance.now() - startedAt).toBeLessThan(8_000);
+  });
+
+  test("a host that takes connections and says nothing", async () => {
+    const mute = createServer(() => undefined).listen(0);
+    await once(mute, "listening");
+    const { port } = mute.address() as { port: number };
+    await expectRefusal({ clientId: `https://localhost:${port}/client`, redirectUri }, /secure connection was not made in time/);
+    mute.close();
+  });
+});
+
+describe("S70 a document that says it is another", () => {
+  test("from the start, and later", async () => {
+    const site = await openSite();
+    site.publish({ client_id: `${site.clientId}/` });
+    await expectRefusal(site, /client_id: .*very address/);
+    site.publish();
+    expect((await begin(site)).isQuestion).toBe(true);
+    await makeStale(site.clientId);
+    site.publish({ client_id: "https://evil.example.com/client" });
+    expect(await begin(site)).toMatchObject({ status: 400, detail: expect.stringMatching(/client_id: /) });
+  });
+});
+
+describe("S79 fetches and what is kept", () => {
+  test("ten who ask at the same moment cause one fetch", async () => {
+    const site = await openSite();
+    const outcomes = await Promise.all(Array.from({ length: 10 }, () => begin(site)));
+    expect(outcomes.every(({ isQuestion }) => isQuestion)).toBe(true);
+    expect(site.fetches()).toBe(1);
+  });
+
+  test("ten who ask at the same moment for one that is broken, too", async () => {
+    const site = await openSite();
+    site.answer((_req, res) => {
+      setTimeout(() => res.writeHead(200, { "content-type": "application/json" }).end("{"), 300);
+    });
+    await Promise.all(Array.from({ length: 10 }, () => expectRefusal(site, /valid JSON/)));
+    expect(site.fetches()).toBe(1);
+  });
+
+  test("a document that is current is not fetched again; one that is not, once", async () => {
+    const site = await openSite();
+    await begin(site);
+    await begin(site);
+    expect(site.fetches()).toBe(1);
+    await makeStale(site.clientId);
+    await begin(site);
+    await begin(site);
+    expect(site.fetches()).toBe(2);
+  });
+
+  test("errors and broken documents are not kept: the next request asks anew", async () => {
+    const site = await openSite();
+    site.serve({ status: 503 });
+    await expectRefusal(site, /503/);
+    site.serve({ body: "[]" });
+    await expectRefusal(site, /JSON object/);
+    site.publish();
+    expect((await begin(site)).isQuestion).toBe(true);
+    expect(site.fetches()).toBe(3);
+  });
+
+  test("304 renews it, and tells the host what we have", async () => {
+    const site = await openSite();
+    const tags: (string | undefined)[] = [];
+    site.publish({ client_name: "Kite One" }, { etag: '"one"', "cache-control": "max-age=3600" });
+    await begin(site);
+    await makeStale(site.clientId);
+    site.answer((req, res) => {
+      tags.push(req.headers["if-none-match"]);
+      res.writeHead(304, { "cache-control": "max-age=7200" }).end();
+    });
+    expect((await begin(site)).isQuestion).toBe(true);
+    expect(tags).toEqual(['"one"']);
+    const { metadata, etag, freshUntil } = await db().oAuthClientDocument.findUniqueOrThrow({
+      where: { clientId: site.clientId },
+    });
+    expect({ metadata, etag }).toMatchObject({ metadata: { client_name: "Kite One" }, etag: '"one"' });
+    expect(Math.round((freshUntil.getTime() - Date.now()) / 60_000)).toBe(120);
+  });
+
+  test("304 to whoever has nothing is no document", async () => {
+    const site = await openSite();
+    site.serve({ status: 304 });
+    await expectRefusal(site, /304/);
+  });
+
+  test("a stale document that cannot be had begins nothing", async () => {
+    const site = await openSite();
+    await begin(site);
+    await makeStale(site.clientId);
+    site.serve({ status: 503 });
+    expect(await begin(site)).toMatchObject({ status: 400, detail: expect.stringMatching(/503/) });
+  });
+});
+
+describe("S80 whoever has too much fetched is told to wait", () => {
+  test("an address that asks for many, with a page; others are served", async () => {
+    const site = await openSite();
+    world.sendFrom("192.0.2.80");
+    // Another name of the same site: limits go by the name.
+    const host = site.origin.replace("localhost", "127.0.0.1");
+    const clients = Array.from({ length: LIMITS.ofUnknownOnHost }, (_, at) => `${host}/made-up/${at}`);
+    for (const clientId of clients) await expectRefusal({ clientId, redirectUri }, /404/);
+    const other = await openSite();
+    const rest = Array.from({ length: LIMITS.ofAddress - clients.length }, (_, at) => `https://127.0.0.2:1/${at}`);
+    for (const clientId of rest) await expectRefusal({ clientId, redirectUri }, /refused/);
+    const { status, headers, detail } = await begin(other);
+    expect({ status, detail }).toEqual({ status: 429, detail: expect.stringMatching(/Too many documents/) });
+    expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(other.connections()).toBe(0);
+    world.sendFrom("192.0.2.81");
+    expect((await begin(other)).isQuestion).toBe(true);
+    // The host whose addresses were made up is spared, and says when to come back.
+    const spared = await begin({ clientId: `${host}/made-up/more`, redirectUri });
+    expect(spared.status).toBe(503);
+    expect(Number(spared.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(site.asked).toHaveLength(clients.length);
+  });
+});
+
+describe("S81 requests that go on with something never fetch an address that is not known", () => {
+  test.each([
+    ["/oauth/token", { grant_type: "authorization_code", code: "x" }],
+    ["/oauth/token", { grant_type: "refresh_token", refresh_token: "x" }],
+    ["/oauth/revoke", { token: "x" }],
+  ])("%s %j", async (path, form) => {
+    const site = await openSite();
+    const response = await world.post(path, { ...form, client_id: site.clientId } as Record<string, string>);
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ error: "invalid_client" });
+    expect(site.connections()).toBe(0);
+  });
+});
+
+test("what Postgres cannot hold, and what several parameters say, makes no server error (S51, S11)", async () => {
+  const site = await openSite();
+  const browser = world.browser();
+  for (const search of [
+    "client_id=https%3A%2F%2Fapp.example.com%2F%00",
+    `client_id=${encodeURIComponent(site.clientId)}&client_id=${encodeURIComponent(site.clientId)}`,
+    "client_id=https%3A%2F%2F",
+    `client_id=${encodeURIComponent(`https://a.example/${"x".repeat(4000)}`)}`,
+  ]) {
+    const outcome = await ask({ world, app: appAt(newId()), browser }, `${search}&response_type=code`);
+    expect([outcome.status, outcome.location]).toEqual([400, undefined]);
+  }
+  expect(site.asked.filter((path) => path === DOCUMENT_PATH)).toEqual([]);
+});
