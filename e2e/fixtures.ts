@@ -5,6 +5,7 @@ import type { Demo } from "./support/demo.ts";
 import { DevicePages } from "./support/device-pages.ts";
 import { PermissionsModal } from "./support/permissions-modal.ts";
 import { SampleSite, type SiteKind } from "./support/sample-site.ts";
+import { type DocumentFields, type ServedDocument, serveDocument } from "./support/serve-document.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 export { expect } from "@playwright/test";
@@ -22,9 +23,13 @@ type Fixtures = {
   modal: PermissionsModal;
   devicePages: DevicePages;
   sampleSite: (kind: SiteKind) => SampleSite;
+  /** Serves a metadata document for as long as the test runs. */
+  serveDocument: (fields?: DocumentFields) => Promise<ServedDocument>;
   /** Signs somebody in at a sample site who agrees to all that it usually asks for. */
   signInAt: (site: SampleSite, person: Person) => Promise<void>;
 };
+
+const siteKeys = { "server side": "serverSide", "in the browser": "inBrowser", "by document": "byDocument" } as const;
 
 type WorkerFixtures = {
   demo: Demo;
@@ -46,8 +51,16 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
   signInPage: ({ page }, use) => use(new SignInPage(page)),
   modal: ({ page }, use) => use(new PermissionsModal(page)),
   devicePages: ({ page }, use) => use(new DevicePages(page)),
-  sampleSite: ({ demo, page }, use) =>
-    use((kind) => new SampleSite(page, { kind, url: kind === "server side" ? demo.sites.serverSide : demo.sites.inBrowser })),
+  sampleSite: ({ demo, page }, use) => use((kind) => new SampleSite(page, { kind, url: demo.sites[siteKeys[kind]] })),
+  serveDocument: async ({ demo }, use) => {
+    const served: ServedDocument[] = [];
+    await use(async (fields = {}) => {
+      const document = await serveDocument(demo, fields);
+      served.push(document);
+      return document;
+    });
+    await Promise.all(served.map((document) => document.close()));
+  },
   signInAt: ({ signInPage, modal }, use) =>
     use(async (site, person) => {
       await site.open();

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePorts } from "./free-ports.ts";
+import { makeOtherCertificate } from "./sample-certificates.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const START_MS = 120_000;
@@ -13,6 +14,8 @@ const START_MS = 120_000;
 export type Demo = {
   origin: string;
   sites: { serverSide: string; inBrowser: string; byDocument: string };
+  /** Directories of certificates that the service trusts: for 127.0.0.1, where the samples run, and for OTHER_HOST. */
+  certificates: { sample: string; other: string };
   password: string;
   /** By handle. */
   organizations: Record<string, { id: string }>;
@@ -29,9 +32,11 @@ export type Demo = {
 export async function startDemo(more: Record<string, string> = {}): Promise<{ demo: Demo; stop(): Promise<void> }> {
   const port = await findFreePorts(4);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
+  const other = await makeOtherCertificate(directory);
   const environment = {
     PORT: String(port),
     DATA_DIR: join(directory, "data"),
+    NODE_EXTRA_CA_CERTS: other.trustedPath,
     // What the person running the tests has set for an instance of theirs must not reach this one.
     ...Object.fromEntries(["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""])),
     ...more,
@@ -56,10 +61,12 @@ export async function startDemo(more: Record<string, string> = {}): Promise<{ de
     inBrowser: `http://127.0.0.1:${port + 2}`,
     byDocument: `https://127.0.0.1:${port + 3}`,
   };
+  const certificates = { sample: join(environment.DATA_DIR, "sample-certificate"), other: other.directory };
   return {
     demo: {
       origin: `http://localhost:${port}`,
       sites,
+      certificates,
       password,
       organizations,
       deviceClientId: apps["device-cli"].clientId,

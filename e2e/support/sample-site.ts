@@ -1,6 +1,12 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-export type SiteKind = "server side" | "in the browser";
+export type SiteKind = "server side" | "in the browser" | "by document";
+
+const names: Record<SiteKind, string> = {
+  "server side": "Paper Lantern",
+  "in the browser": "Copper Kite",
+  "by document": "Slate Heron",
+};
 
 export type Ask = {
   scopes?: string[];
@@ -8,7 +14,7 @@ export type Ask = {
   showPage?: "when needed" | "always, to decide anew" | "always, to sign in anew" | "never";
 };
 
-/** What a visitor of a sample site sees and does; the same for both, although one runs on a server and one in the browser. */
+/** What a visitor of a sample site sees and does; the same for all, wherever they run and however they are known. */
 export class SampleSite {
   readonly page: Page;
   readonly url: string;
@@ -21,9 +27,9 @@ export class SampleSite {
   constructor(page: Page, { kind, url }: { kind: SiteKind; url: string }) {
     this.page = page;
     this.url = url;
-    this.name = kind === "server side" ? "Paper Lantern" : "Copper Kite";
+    this.name = names[kind];
     // A link where the server answers it, a button where a script does.
-    this.signInButton = page.getByRole(kind === "server side" ? "link" : "button", { name: /^Sign in with/ });
+    this.signInButton = page.getByRole(kind === "in the browser" ? "button" : "link", { name: /^Sign in with/ });
     this.callApiButton = page.getByRole("button", { name: "Call the API" });
     this.signOutButton = page.getByRole("button", { name: "Sign out" });
   }

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import { generate } from "selfsigned";
 
@@ -14,13 +15,13 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const LIFETIME_DAYS = 90;
 
 /**
- * The site's own certificate for `127.0.0.1`, kept in `directory` and made on the spot where there is none, or it ends within a
- * day. Nobody but this machine has a reason to trust it: a site on the web gets one from a certificate authority.
+ * The site's own certificate for `host`, kept in `directory` and made on the spot where there is none, or it ends within a day.
+ * Nobody but this machine has a reason to trust it: a site on the web gets one from a certificate authority.
  */
-export async function readCertificate(directory: string): Promise<Certificate> {
+export async function readCertificate(directory: string, host: string): Promise<Certificate> {
   const path = join(directory, "certificate.pem");
   const keyPath = join(directory, "key.pem");
-  const kept = read(path, keyPath) ?? (await make());
+  const kept = read(path, keyPath, host) ?? (await make(host));
   mkdirSync(directory, { recursive: true });
   writeFileSync(path, kept.cert);
   writeFileSync(keyPath, kept.key, { mode: 0o600 });
@@ -28,26 +29,28 @@ export async function readCertificate(directory: string): Promise<Certificate> {
   return { ...kept, path };
 }
 
-function read(path: string, keyPath: string): Omit<Certificate, "path"> | undefined {
+function read(path: string, keyPath: string, host: string): Omit<Certificate, "path"> | undefined {
   try {
     const [cert, key] = [readFileSync(path, "utf8"), readFileSync(keyPath, "utf8")];
-    return Date.parse(new X509Certificate(cert).validTo) > Date.now() + DAY_MS ? { cert, key } : undefined;
+    const certificate = new X509Certificate(cert);
+    const isForHost = (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined;
+    return isForHost && Date.parse(certificate.validTo) > Date.now() + DAY_MS ? { cert, key } : undefined;
   } catch {
     return undefined;
   }
 }
 
-async function make(): Promise<Omit<Certificate, "path">> {
-  const { cert, private: key } = await generate([{ name: "commonName", value: "127.0.0.1" }], {
+async function make(host: string): Promise<Omit<Certificate, "path">> {
+  const { cert, private: key } = await generate([{ name: "commonName", value: host }], {
     keyType: "ec",
     algorithm: "sha256",
     notAfterDate: new Date(Date.now() + LIFETIME_DAYS * DAY_MS),
     extensions: [
-      // Not an authority: whoever trusts it trusts this one address, and whoever steals its key can speak for no other.
+      // Not an authority: whoever trusts it trusts this one host, and whoever steals its key can speak for no other.
       { name: "basicConstraints", cA: false, critical: true },
       { name: "keyUsage", digitalSignature: true, critical: true },
       { name: "extKeyUsage", serverAuth: true },
-      { name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] },
+      { name: "subjectAltName", altNames: [isIP(host) ? { type: 7, ip: host } : { type: 2, value: host }] },
     ],
   });
   return { cert, key };

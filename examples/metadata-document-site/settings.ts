@@ -12,6 +12,7 @@ export type Settings = {
   websiteUrl: string;
   /** The name in the document, by which people are asked for their consent. */
   siteName: string;
+  host: string;
   port: number;
   /** Holds the certificate and its key. */
   certificateDirectory: string;
@@ -22,17 +23,22 @@ export function readSettings(environment: NodeJS.ProcessEnv): Settings {
   if (issuer.protocol !== "https:" && !isLoopback(issuer)) {
     throw new Error(`ISSUER is ${issuer.origin}: plain http is for loopback addresses only, since tokens would travel in clear.`);
   }
-  const port = Number(environment.SITE_PORT ?? 3003);
+  const [host, port] = [siteHost(environment), Number(environment.SITE_PORT ?? 3003)];
   return {
     issuer,
     issuerName: environment.ISSUER_NAME ?? "Keyhook",
     providerPath: environment.PROVIDER_PATH ?? "keyhook",
-    // Not `localhost`, where the service runs in a demo: a third-party site has another host name, so that no cookie is shared.
-    websiteUrl: `https://127.0.0.1:${port}`,
+    websiteUrl: `https://${host}:${port}`,
     siteName: environment.SITE_NAME ?? "Slate Heron",
+    host,
     port,
     certificateDirectory: certificateDirectory(environment),
   };
+}
+
+// Not `localhost`, where the service runs in a demo: a third-party site has another host name, so that no cookie is shared.
+export function siteHost(environment: NodeJS.ProcessEnv): string {
+  return environment.SITE_HOST ?? "127.0.0.1";
 }
 
 export function certificateDirectory(environment: NodeJS.ProcessEnv): string {

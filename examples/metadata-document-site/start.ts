@@ -6,12 +6,11 @@ import { readSettings } from "./settings.ts";
 import { metadataDocumentSite } from "./site.ts";
 
 const settings = readSettings(process.env);
-const { websiteUrl, port, certificateDirectory } = settings;
-const { cert, key } = await readCertificate(certificateDirectory);
+const { websiteUrl, host, port, certificateDirectory } = settings;
+const { cert, key } = await readCertificate(certificateDirectory, host);
 const app = metadataDocumentSite(settings);
-const server = serve(
-  { fetch: app.fetch, hostname: new URL(websiteUrl).hostname, port, createServer, serverOptions: { cert, key } },
-  () => console.log(`${settings.siteName}: ${websiteUrl}, known as ${clientId(settings)}`),
+const server = serve({ fetch: app.fetch, hostname: host, port, createServer, serverOptions: { cert, key } }, () =>
+  console.log(`${settings.siteName}: ${websiteUrl}, known as ${clientId(settings)}`),
 );
 server.on("error", (error) => {
   console.error(`Cannot listen on port ${port}: ${error.message}`);

@@ -1,0 +1,150 @@
+import { randomBytes } from "node:crypto";
+import { expect, test } from "./fixtures.ts";
+import { admin } from "./support/admin.ts";
+import { Administration } from "./support/administration.ts";
+import type { Demo } from "./support/demo.ts";
+import { enter } from "./support/enter.ts";
+
+const REDIRECT_URI = "https://app.example.test/callback";
+
+async function makeApp(demo: Demo, owner: string): Promise<{ name: string; clientId: string }> {
+  const name = `Fern ${randomBytes(4).toString("hex")}`;
+  const scopes = ["--scopes", "openid profile", "--redirect-uri", REDIRECT_URI];
+  const { client_id } = await admin<{ client_id: string }>(demo, "app", "create", "--name", name, "--owner", owner, ...scopes);
+  return { name, clientId: client_id };
+}
+
+function authorizePath(clientId: string): string {
+  const challenge = { code_challenge: "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", code_challenge_method: "S256" };
+  const query = { client_id: clientId, redirect_uri: REDIRECT_URI, response_type: "code", scope: "openid profile", ...challenge };
+  return `/oauth/authorize?${new URLSearchParams(query)}`;
+}
+
+test("S136 the operators' pages do not exist for others", async ({ page, person }) => {
+  await enter(page, person);
+  for (const path of ["/admin", "/admin/apps", "/admin/hosts", "/admin/hosts/block?host=example.com", "/admin/registration"]) {
+    expect((await page.goto(path))?.status(), path).toBe(404);
+    await expect(page.getByRole("heading", { level: 1 })).toHaveText("There is nothing here");
+    await expect(page.getByRole("navigation", { name: "Administration" })).toHaveCount(0);
+  }
+  await page.getByRole("button", { name: /^Account menu/ }).click();
+  await expect(page.getByRole("link", { name: "Connected apps" })).toBeVisible();
+  await expect(page.getByRole("link", { name: "Administration" })).toHaveCount(0);
+});
+
+test("an operator finds their pages in the account menu, whoever is signed out is asked to sign in first", async ({
+  page,
+  demo,
+}) => {
+  await page.goto("/admin");
+  await page.waitForURL("**/login?next=%2Fadmin");
+  await new Administration(page).enter(demo);
+  await page.getByRole("button", { name: /^Account menu/ }).click();
+  await page.getByRole("link", { name: "Administration" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "OAuth apps" })).toBeVisible();
+});
+
+for (const hasScripts of [true, false]) {
+  test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
+    test.use({ javaScriptEnabled: hasScripts });
+
+    test("an operator verifies an app, which people see when it asks, and blocks it, which ends it", async ({
+      page,
+      demo,
+      person,
+      browser,
+    }) => {
+      const app = await makeApp(demo, person.username);
+      const administration = new Administration(page);
+      await administration.enter(demo);
+      const row = await administration.findApp(app.name);
+      await expect(row).toHaveCount(1);
+      await row.getByRole("button", { name: "Mark as verified" }).click();
+      await administration.expectNotice("marked as verified");
+      await expect(row).toContainText("Verified");
+
+      const context = await browser.newContext({ baseURL: demo.origin, javaScriptEnabled: hasScripts });
+      const theirs = await context.newPage();
+      await theirs.route(`${REDIRECT_URI}*`, (route) => route.fulfill({ body: "back at the app" }));
+      await enter(theirs, person);
+      await theirs.goto(authorizePath(app.clientId));
+      await expect(theirs.getByText("Verified by Keyhook")).toBeVisible();
+      await theirs.getByRole("button", { name: "Authorize" }).click();
+      await theirs.waitForURL(/app\.example\.test\/callback\?code=/);
+
+      await administration.findApp(app.name);
+      await row.getByText("Block", { exact: true }).click();
+      await expect(row).toContainText("the access that 1 person has given it ends at once");
+      await administration.blockApp(app.name);
+      await expect(row).toContainText("Blocked");
+      const answer = await theirs.goto(authorizePath(app.clientId));
+      expect(answer?.status()).toBe(400);
+
+      await row.getByRole("button", { name: "Unblock" }).click();
+      await administration.expectNotice("let in again");
+      // What the block has ended stays ended: the whole question is asked again.
+      await theirs.goto(authorizePath(app.clientId));
+      await expect(theirs.getByRole("heading", { level: 1 })).toHaveText(`${app.name} wants to use your Keyhook account`);
+      await context.close();
+    });
+
+    test("rules for hosts are added, explained and removed", async ({ page, demo }) => {
+      const host = `h${randomBytes(4).toString("hex")}.example`;
+      const administration = new Administration(page);
+      await administration.enter(demo);
+      await page.goto("/admin/hosts");
+      await administration.addRule({ host: "no host", note: "why not", rule: "Allow" });
+      await expect(page.getByLabel("Host", { exact: true })).toHaveAccessibleDescription(/Enter the name of a host/);
+      await expect(page.getByLabel("Host", { exact: true })).toHaveValue("no host");
+      await expect(page.getByLabel("Note")).toHaveValue("why not");
+
+      await administration.addRule({ host: `https://Agents.${host}/some/page`, note: "our own agents", rule: "Allow" });
+      await administration.expectNotice("The host is allowed");
+      await expect(administration.rule(`agents.${host}`)).toContainText(/Allowed.*our own agents/s);
+
+      await administration.beginBlockingHost(host, "reported");
+      await expect(page.getByText("None has been seen yet, so nobody loses anything.")).toBeVisible();
+      await expect(page.getByLabel("Note")).toHaveValue("reported");
+      await page.getByRole("link", { name: "Keep it" }).click();
+      await expect(administration.rule("reported")).toHaveCount(0);
+      await administration.beginBlockingHost(host, "reported");
+      await administration.confirmBlockingHost();
+      await expect(administration.rule("reported")).toContainText(/Blocked.*by opal/s);
+
+      for (const name of [`agents.${host}`, "reported"]) await administration.removeRule(name);
+      await expect(page.getByText(host)).toHaveCount(0);
+    });
+  });
+}
+
+test("programs may register themselves while the switch is on", async ({ page, demo }) => {
+  const register = () => page.request.post("/oauth/register", { data: { redirect_uris: [REDIRECT_URI], client_name: "Burr" } });
+  await new Administration(page).enter(demo);
+  await page.goto("/admin/registration");
+  expect((await register()).status()).toBeGreaterThanOrEqual(400);
+  await page.getByRole("button", { name: "Turn on" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "may register themselves from now on" })).toBeVisible();
+  expect((await register()).status()).toBe(201);
+  await page.goto("/admin/registration");
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await expect(page.getByRole("status").filter({ hasText: "No further app can register itself" })).toBeVisible();
+  expect((await register()).status()).toBeGreaterThanOrEqual(400);
+  await page.getByRole("link", { name: /registered/ }).click();
+  await expect(page.getByRole("list", { name: "OAuth apps" }).getByRole("listitem").first()).toContainText("Burr");
+  await expect(page.getByRole("list", { name: "OAuth apps" })).toContainText("Registered itself");
+});
+
+test("a page that is past the end, or no number, and a search for nothing show something all the same", async ({
+  page,
+  demo,
+}) => {
+  await new Administration(page).enter(demo);
+  for (const at of ["2", "99999999999999999999", "-1", "x"]) {
+    await page.goto(`/admin/apps?page=${at}`);
+    await expect(page.getByRole("list", { name: "OAuth apps" })).toBeVisible();
+    expect((await page.goto(`/admin/hosts?page=${at}&rules=${at}&search=%00&notice=x`))?.status()).toBeLessThan(500);
+  }
+  await page.goto(`/admin/apps?search=${randomBytes(8).toString("hex")}`);
+  await page.getByRole("link", { name: "Show all apps" }).click();
+  await expect(page.getByRole("list", { name: "OAuth apps" })).toBeVisible();
+});

@@ -1,0 +1,27 @@
+import { execFile } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+
+/**
+ * A second host for sites that describe themselves, beside that of the demo's own: what a spec does to the whole host, such as
+ * blocking it, must not reach the others. Linux answers at every address of 127.0.0.0/8.
+ */
+export const OTHER_HOST = "127.0.0.2";
+
+/**
+ * Makes a certificate for the second host, as the example's README says.
+ * @returns the directory of the certificate, and the file that makes the service trust it, for NODE_EXTRA_CA_CERTS.
+ */
+export async function makeOtherCertificate(parent: string): Promise<{ directory: string; trustedPath: string }> {
+  const directory = join(parent, "other-certificate");
+  const env = { ...process.env, CERTIFICATE_DIR: directory, SITE_HOST: OTHER_HOST };
+  const command = ["examples/metadata-document-site/make-certificate.ts"];
+  const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: ROOT, env });
+  const trustedPath = join(directory, "trusted.pem");
+  const already = process.env.NODE_EXTRA_CA_CERTS ? readFileSync(process.env.NODE_EXTRA_CA_CERTS, "utf8") : "";
+  writeFileSync(trustedPath, `${already.trimEnd()}\n${readFileSync(stdout.trim(), "utf8")}`);
+  return { directory, trustedPath };
+}
