@@ -1,11 +1,12 @@
 import { createServer } from "node:http";
 import next from "next";
-import { closeConnections } from "#core/db.ts";
+import { closeConnections, isDatabaseDown } from "#core/db.ts";
 import { env } from "#core/env.ts";
 import { CANNOT_START } from "#core/instance/exit-codes.ts";
 import { stopWhenTold } from "#core/instance/stop-when-told.ts";
 import { log } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
+import { ensureCliApp } from "#core/oauth/apps/ensure-cli-app.ts";
 import { flushUsage } from "#core/oauth/usage.ts";
 import type { Door } from "./server/dispatch.ts";
 import { finishRequests } from "./server/finish-requests.ts";
@@ -28,6 +29,11 @@ server.on("error", (error: NodeJS.ErrnoException) => {
 const app = next({ dev: NODE_ENV === "development", dir: import.meta.dirname, httpServer: server, port: PORT });
 await app.prepare();
 pages = app.getRequestHandler();
+
+// With the database away, this process has been started again, and the app is there already.
+await ensureCliApp().catch((error: unknown) => {
+  if (!isDatabaseDown(error)) throw error;
+});
 
 server.listen(PORT, () => {
   log().info(`listening on port ${PORT}`);

@@ -1,7 +1,7 @@
 import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { type Db, db } from "../../db.ts";
-import { notFound } from "../../errors.ts";
+import { notFound, ServiceError } from "../../errors.ts";
 import type { OAuthApp, OAuthAppSecret } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { notifyAppChange } from "./notify-app-change.ts";
@@ -25,6 +25,9 @@ export async function changeApp<Result>(
     const app = await tx.oAuthApp.findUnique({ where: { id: appId }, include: { secrets: true } });
     if (!app) throw notFound("OAuth app");
     await requirePermission(actor, action, app, { what: "OAuth app", tx });
+    if (app.isFirstParty && action !== "oauth_app.operate") {
+      throw new ServiceError("forbidden", "This app comes with the service and is as this version wants it.");
+    }
     const result = await change(tx, app);
     await notifyAppChange(tx, app.clientId);
     return result;

@@ -1,0 +1,80 @@
+import * as oauth from "oauth4webapi";
+import * as client from "openid-client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { allowDevice, type DeviceAuthorization, expireDevice, prepareDevice } from "../testing/device.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { denyDevice } from "./deny-device.ts";
+import { openDeviceRequest } from "./open-device-request.ts";
+
+/** The device flow as libraries drive it that know nothing of us. */
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+describe.each([true, false])("openid-client 6, app with a secret: %s", (isConfidential) => {
+  async function device() {
+    const at = await prepareDevice(world, { isConfidential });
+    const authentication = at.app.secret ? client.ClientSecretBasic(at.app.secret) : client.None();
+    const config = await client.discovery(new URL(world.origin), at.app.clientId, undefined, authentication, {
+      execute: [client.allowInsecureRequests],
+    });
+    const started = await client.initiateDeviceAuthorization(config, { scope: "openid email" });
+    // The library waits for as long as it was told before each poll; a test need not.
+    return { ...at, config, started, waiting: { ...started, interval: 0.05 } };
+  }
+
+  test("signs a person in, and renews", async () => {
+    const { config, started, waiting, session, person } = await device();
+    expect(started).toMatchObject({ interval: 5, expires_in: 900, verification_uri: `${world.origin}/device` });
+    const polling = client.pollDeviceAuthorizationGrant(config, waiting);
+    await allowDevice(session, started.user_code);
+    const tokens = await polling;
+    expect(tokens.claims()).toMatchObject({ sub: person.id, email: person.email });
+    expect(tokens.scope).toBe("openid email");
+    const claims = await client.fetchUserInfo(config, tokens.access_token, person.id);
+    expect(claims.email).toBe(person.email);
+    const renewed = await client.refreshTokenGrant(config, tokens.refresh_token ?? "");
+    expect(renewed.claims()).toMatchObject({ sub: person.id });
+    await client.tokenRevocation(config, renewed.refresh_token ?? "");
+    await expect(client.fetchUserInfo(config, renewed.access_token, person.id)).rejects.toMatchObject({ status: 401 });
+  });
+
+  test("is told of a refusal", async () => {
+    const { config, started, waiting, session } = await device();
+    await denyDevice(session, started.user_code, noOrigin);
+    await expect(client.pollDeviceAuthorizationGrant(config, waiting)).rejects.toMatchObject({
+      error: "access_denied",
+      error_description: "Device code denied",
+    });
+  });
+
+  test("is told of the end", async () => {
+    const { config, started, waiting } = await device();
+    await expireDevice(started as DeviceAuthorization);
+    await expect(client.pollDeviceAuthorizationGrant(config, waiting)).rejects.toMatchObject({ error: "expired_token" });
+  });
+});
+
+test("oauth4webapi 3 goes the same way step by step", async () => {
+  const at = await prepareDevice(world, { isConfidential: true });
+  const as = await world.discover();
+  const party = { client_id: at.app.clientId };
+  const authentication = world.clientAuth(at.app);
+  const asked = await oauth.deviceAuthorizationRequest(as, party, authentication, { scope: "openid" }, world.insecure);
+  const started = await oauth.processDeviceAuthorizationResponse(as, party, asked);
+  const poll = async () => {
+    const { device_code } = started;
+    const response = await oauth.deviceCodeGrantRequest(as, party, authentication, device_code, world.insecure);
+    return oauth.processDeviceCodeResponse(as, party, response);
+  };
+  await expect(poll()).rejects.toMatchObject({ error: "authorization_pending", status: 400 });
+  await expect(poll()).rejects.toMatchObject({ error: "slow_down", status: 400 });
+  await allowDevice(at.session, started.user_code);
+  const tokens = await poll();
+  expect(oauth.getValidatedIdTokenClaims(tokens)).toMatchObject({ sub: at.person.id, aud: at.app.clientId });
+  await expect(poll()).rejects.toMatchObject({ error: "invalid_grant" });
+  await expect(openDeviceRequest(at.session, started.user_code, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+});
