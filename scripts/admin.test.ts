@@ -289,3 +289,29 @@ test("before the first start it makes the embedded database itself, and two at o
   expect(await admin(app, { env })).toMatchObject({ code: 0 });
   rmSync(directory, { recursive: true, force: true });
 });
+
+test("programs may register themselves while the operator says so", async () => {
+  expect(await adminJson("registration", "show")).toEqual({ is_on: false });
+  expect(await adminJson("registration", "on")).toEqual({ is_on: true });
+  expect(await adminJson("registration", "show")).toEqual({ is_on: true });
+  expect((await admin(["registration", "off"])).stdout).toContain("may not register themselves");
+  expect(await adminJson("registration", "show")).toEqual({ is_on: false });
+});
+
+test("a service beside this one gets credentials, another secret, and goes", async () => {
+  const url = "https://mcp.example.com/mcp";
+  const made = await adminJson("resource", "add", "--url", url, "--name", "Team tools", "--scopes", "openid email");
+  expect(made).toEqual({ resource: url, client_id: expect.any(String), client_secret: expect.stringMatching(/^kh_secret_/) });
+  expect(await adminJson("resource", "list")).toEqual({
+    resources: [{ resource: url, name: "Team tools", scopes: "openid email", client_id: made.client_id }],
+  });
+  const rotated = await adminJson("resource", "rotate", "--url", url);
+  expect(rotated.client_id).toBe(made.client_id);
+  const secrets = await db().oAuthAppSecret.findMany({ where: { app: { clientId: made.client_id } } });
+  expect(secrets.map(({ secretHash }) => secretHash)).toEqual([hashToken(rotated.client_secret as string)]);
+
+  const refused = await admin(["resource", "add", "--url", "http://mcp.example.com", "--name", "Team tools"]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--url: /) });
+  await adminJson("resource", "remove", "--url", url);
+  expect((await admin(["resource", "list"])).stdout).toBe("None are registered.\n");
+});

@@ -9,6 +9,7 @@ import { AppHeader } from "./app-header.tsx";
 import { ConsentForm } from "./consent-form.client.tsx";
 import { Decision } from "./decision.tsx";
 import { OrganizationChoice } from "./organization-choice.tsx";
+import { ResourceList } from "./resource-list.tsx";
 import { ScopeChoice } from "./scope-choice.tsx";
 
 export type ConsentModalProps = Readonly<{
@@ -36,6 +37,7 @@ export function ConsentModal({ request, user, decide, question, switchAccount }:
         <input type="hidden" name="account" value={user.id} />
         {request.scopes.length > 0 && <ScopeChoice scopes={request.scopes} email={user.email} />}
         {request.alreadyGranted.length > 0 && <AlreadyGranted granted={request.alreadyGranted} />}
+        <ResourceList resources={request.resources} />
         <OrganizationChoice request={request} />
         <Decision request={request} />
       </ConsentForm>
