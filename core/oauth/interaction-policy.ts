@@ -1,4 +1,4 @@
-import { errors, interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
+import { interactionPolicy, type KoaContextWithOIDC } from "oidc-provider";
 import { isRedirectUriBoundToClient } from "./client-identity.ts";
 import { findConsent, isConsentEnough } from "./consents/find-consent.ts";
 import { prepareGrant } from "./load-existing-grant.ts";
@@ -64,18 +64,10 @@ export function buildInteractionPolicy() {
   const grant = new Prompt(
     { name: "grant", requestable: false },
     new Check("grant_not_stored", "the grant could not be stored", "server_error", async (ctx: KoaContextWithOIDC) => {
-      refuseRemovedRedirectUri(ctx);
       await prepareGrant(ctx);
       return Check.NO_NEED_TO_PROMPT;
     }),
   );
   policy.add(grant, policy.length);
   return policy;
-}
-
-/** The app may have removed it while the person read the page (S86); the engine looks at it only when a request begins. */
-function refuseRemovedRedirectUri({ oidc: { client, params } }: KoaContextWithOIDC): void {
-  const redirectUri = params?.redirect_uri;
-  if (redirectUri === undefined || client?.redirectUriAllowed(String(redirectUri))) return;
-  throw new errors.InvalidRedirectUri();
 }

@@ -1,37 +1,209 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newId } from "#core/ids.ts";
-
-import { type DocumentSite, startDocumentSite } from "../testing/document-site.ts";
+import { generateKeyPair } from "node:crypto";
+import { promisify } from "node:util";
+import * as client from "openid-client";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { db } from "#core/db.ts";
+import { ask, openInteraction, openQuestion } from "../testing/authorization.ts";
+import { authorize } from "../testing/sign-in.ts";
+import { asked, signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
 import { startWorld, type World } from "../testing/world.ts";
+import { flushUsage } from "../usage.ts";
+import { forgetFetches } from "./fetch-governor.ts";
 
-/** Sign-in at a site that is registered by nothing but its own document (brief §2.2, §4.6). */
+/** Sign-in at a site that is registered by nothing but its own document (brief §2.2, §4.6, §5). */
 let world: World;
-const sites: DocumentSite[] = [];
+const visits: Visit[] = [];
 beforeAll(async () => {
   world = await startWorld();
 });
+beforeEach(forgetFetches);
 afterAll(async () => {
   await world.stop();
-  for (const site of sites) await site.stop();
+  for (const { site } of visits) await site.stop();
 });
 
-async function prepareSite(changes: Record<string, unknown> = {}) {
-  const site = await startDocumentSite(changes);
-  sites.push(site);
-  const person = await world.user(`p-${newId()}`);
-  const browser = world.browser();
-  const session = await world.signIn(browser, person);
-  return { world, site, person, browser, session, app: site.app };
+async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
+  const made = await visitSite(world, changes);
+  visits.push(made);
+  return made;
 }
 
+const insecure = { execute: [client.allowInsecureRequests] };
+
 describe("a site that is known by its document", () => {
-  test("signs a person in, with an independent client library", async () => {
-    const { site, session, browser, person } = await prepareSite();
-    const parameters = { redirect_uri: site.redirectUri, scope: "openid profile offline_access" };
-    const { tokens } = await world.signInWith(site.app, session, browser, parameters);
-    const claims = await (await world.userinfo(tokens.access_token)).json();
-    expect(claims).toMatchObject({ sub: person.id });
-    expect(tokens.refresh_token).toBeTruthy();
+  test("signs a person in with nothing but our address, and is counted", async () => {
+    const at = await visit();
+    const { site, session, browser, person } = at;
+    const { tokens } = await world.signInWith(site.app, session, browser, asked(at, { scope: "openid profile offline_access" }));
+    expect(await (await world.userinfo(tokens.access_token)).json()).toMatchObject({ sub: person.id });
+    expect(tokens).toMatchObject({ scope: "openid profile offline_access", refresh_token: expect.any(String) });
     expect(site.fetches()).toBe(1);
+    await flushUsage();
+    expect(await db().oAuthAppUsage.findMany({ where: { clientId: site.clientId } })).toMatchObject([
+      { authorizations: 1, tokens: 1 },
+    ]);
+  });
+
+  test("needs PKCE, whatever it says of itself (S8)", async () => {
+    const at = await visit();
+    const { answer } = await ask(at, asked(at, { code_challenge: "", code_challenge_method: "" }));
+    expect(answer).toMatchObject({ error: "invalid_request" });
+  });
+
+  test("gets what the request names; without a scope openid and profile, without offline_access no refresh token", async () => {
+    const at = await visit();
+    expect(await signInAtSite(at, { scope: "" })).toMatchObject({ scope: "openid profile" });
+    expect(await signInAtSite(at, { scope: "openid email read-repos" })).not.toHaveProperty("refresh_token");
+  });
+
+  test("asks for no more than the scopes it names", async () => {
+    const at = await visit({ scope: "openid profile email not-of-ours" });
+    expect(await signInAtSite(at, { scope: "openid email" })).toMatchObject({ scope: "openid email" });
+    expect((await ask(at, asked(at, { scope: "openid read-repos" }))).answer).toMatchObject({ error: "invalid_scope" });
+  });
+
+  test("works as the client that openid-client knows how to be, and signs out", async () => {
+    const at = await visit();
+    const config = await client.discovery(new URL(world.origin), at.site.clientId, undefined, client.None(), insecure);
+    expect(config.serverMetadata().client_id_metadata_document_supported).toBe(true);
+    const verifier = client.randomPKCECodeVerifier();
+    const pushed = await client.buildAuthorizationUrlWithPAR(config, {
+      ...asked(at, { scope: "openid offline_access", state: "s" }),
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: "S256",
+    });
+    const callback = (await world.follow(at.browser, pushed.href, at.session)) as URL;
+    const tokens = await client.authorizationCodeGrant(config, callback, { pkceCodeVerifier: verifier, expectedState: "s" });
+    const renewed = await client.refreshTokenGrant(config, tokens.refresh_token ?? "");
+    expect((await client.fetchUserInfo(config, renewed.access_token, at.person.id)).sub).toBe(at.person.id);
+    await client.tokenRevocation(config, renewed.refresh_token ?? "");
+    expect((await world.userinfo(renewed.access_token)).status).toBe(401);
+  });
+});
+
+describe("what today's clients send and say", () => {
+  test("HuggingChat: string `scopes`, Basic with its address and an empty secret (wire.md 0.3)", async () => {
+    const at = await visit({ scopes: "openid profile email read-mcp inference-api", client_uri: "https://chat.example/" });
+    const { code, verifier } = await authorize(at, asked(at, { scope: "openid profile inference-api" }));
+    const credentials = [at.site.clientId, ""].map(encodeURIComponent).join(":");
+    const response = await world.post(
+      "/oauth/token",
+      { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: at.site.redirectUri },
+      { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` },
+    );
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ token_type: "bearer", scope: "openid profile inference-api" });
+  });
+
+  test("an agent: no authentication method, grants of its own, loopback addresses without a port; S84 unknown grants are dropped", async () => {
+    const at = await visit({
+      token_endpoint_auth_method: undefined,
+      application_type: "native",
+      grant_types: ["authorization_code", "refresh_token", "urn:example:made-up", "client_credentials"],
+      response_types: ["code"],
+      redirect_uris: ["http://localhost/callback", "http://127.0.0.1/callback"],
+      contacts: ["mailto:nobody"],
+      software_id: "agent",
+    });
+    const redirect_uri = "http://127.0.0.1:51789/callback";
+    expect(await signInAtSite(at, { redirect_uri })).toMatchObject({ refresh_token: expect.any(String) });
+    const refused = await ask(at, { redirect_uri: "http://[::1]:51789/callback" });
+    expect([refused.status, refused.location]).toEqual([400, undefined]);
+    const unknown = await world.post("/oauth/token", { grant_type: "client_credentials", client_id: at.site.clientId });
+    expect(unknown.status).toBe(400);
+  });
+
+  test("a command line: the device flow, for a document that lists its grant", async () => {
+    const grant = "urn:ietf:params:oauth:grant-type:device_code";
+    const [with_, without] = [await visit({ grant_types: ["authorization_code", grant] }), await visit()];
+    const started = await world.post("/oauth/device", { client_id: with_.site.clientId });
+    expect(started.status).toBe(200);
+    const { device_code } = (await started.json()) as { device_code: string };
+    const poll = await world.post("/oauth/token", { grant_type: grant, device_code, client_id: with_.site.clientId });
+    expect(await poll.json()).toMatchObject({ error: "authorization_pending" });
+    const refused = await world.post("/oauth/device", { client_id: without.site.clientId });
+    expect([refused.status, ((await refused.json()) as { error: string }).error]).toEqual([400, "unauthorized_client"]);
+  });
+});
+
+describe("S73 a client with keys must prove that it has them", () => {
+  test("with an assertion it is served, anonymously it is not", async () => {
+    const { publicKey, privateKey } = await promisify(generateKeyPair)("ec", { namedCurve: "P-256" });
+    const jwk = { ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256", use: "sig" };
+    const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] } });
+    const { code, verifier } = await authorize(at, asked(at));
+    const form = { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: at.site.redirectUri };
+    const anonymous = await world.post("/oauth/token", { ...form, client_id: at.site.clientId });
+    expect([anonymous.status, await anonymous.json()]).toMatchObject([401, { error: "invalid_client" }]);
+
+    const pkcs8 = privateKey.export({ format: "der", type: "pkcs8" });
+    const key = await crypto.subtle.importKey("pkcs8", pkcs8, { name: "ECDSA", namedCurve: "P-256" }, false, ["sign"]);
+    const method = client.PrivateKeyJwt({ key, kid: "one" });
+    const config = await client.discovery(new URL(world.origin), at.site.clientId, undefined, method, insecure);
+    const again = await authorize(at, asked(at));
+    const callback = new URL(
+      `${at.site.redirectUri}?${new URLSearchParams({ code: again.code, state: "a state", iss: world.origin })}`,
+    );
+    const tokens = await client.authorizationCodeGrant(config, callback, {
+      pkceCodeVerifier: again.verifier,
+      expectedState: "a state",
+    });
+    expect(await client.tokenIntrospection(config, tokens.access_token)).toMatchObject({ active: true, sub: at.person.id });
+  });
+});
+
+describe("what the person is shown", () => {
+  test("S26 the host of the document beside the name that the app gave itself", async () => {
+    const at = await visit({ client_uri: "https://kite.example/about" });
+    const { request } = await openQuestion(at, asked(at));
+    expect(request).toMatchObject({
+      app: {
+        name: "Kite Runner",
+        documentHost: at.site.host,
+        homepageUrl: "https://kite.example/about",
+        homepageHost: "kite.example",
+        isVerified: false,
+        isFirstParty: false,
+        owner: null,
+      },
+      redirectTarget: at.site.host,
+      isChanged: false,
+    });
+  });
+
+  test("S27 whether the answer stays on the device, and S88 whether it goes to another host", async () => {
+    const uris = {
+      "https://elsewhere.example/cb": { isRedirectElsewhere: true, isOnDevice: false, redirectTarget: "elsewhere.example" },
+      "http://localhost/cb": { isRedirectElsewhere: false, isOnDevice: true, redirectTarget: "localhost" },
+      "com.example.kite:/cb": { isRedirectElsewhere: false, isOnDevice: true, redirectTarget: "com.example.kite" },
+    };
+    const at = await visit({ redirect_uris: Object.keys(uris) });
+    for (const [redirect_uri, shown] of Object.entries(uris)) {
+      expect((await openQuestion(at, { redirect_uri })).request).toMatchObject(shown);
+    }
+    const own = await visit();
+    expect((await openQuestion(own, asked(own))).request).toMatchObject({ isOnDevice: true, isRedirectElsewhere: false });
+  });
+
+  test("S29 the first question is never skipped; a later one is, unless the answer stays on the device", async () => {
+    const at = await visit({ redirect_uris: ["https://kite.example/cb", "http://127.0.0.1/cb"] });
+    const onWeb = { redirect_uri: "https://kite.example/cb" };
+    expect((await ask(at, { ...onWeb, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });
+    await (await openQuestion(at, onWeb)).allow();
+    expect((await ask(at, { ...onWeb, prompt: "none" })).answer).toHaveProperty("code");
+    expect((await ask(at, { redirect_uri: "http://127.0.0.1:8123/cb", prompt: "none" })).answer).toMatchObject({
+      error: "consent_required",
+    });
+    expect((await ask(at, { ...onWeb, scope: "openid email", prompt: "none" })).answer).toMatchObject({
+      error: "consent_required",
+    });
+  });
+
+  test("an unfinished question answers for nobody else's document", async () => {
+    const [one, two] = [await visit(), await visit()];
+    const outcome = await ask(one, asked(one));
+    const { request } = await openInteraction(one, outcome);
+    expect(request.app.clientId).toBe(one.site.clientId);
+    expect((await ask({ ...one, app: two.app }, asked(one))).status).toBe(400);
   });
 });

@@ -1,0 +1,232 @@
+import { generateKeyPairSync } from "node:crypto";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { db } from "#core/db.ts";
+import { databaseUrl } from "#core/env.ts";
+import { findClientMetadata } from "../clients.ts";
+import { findBearer } from "../find-bearer.ts";
+import { ask, openQuestion, resume } from "../testing/authorization.ts";
+import { makeStale } from "../testing/document-site.ts";
+import { refresh } from "../testing/sign-in.ts";
+import { signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { forgetFetches } from "./fetch-governor.ts";
+import { REST_MS, STALE_MAX_SECONDS } from "./resolve-document.ts";
+
+/** A document that changes, goes away and comes back while people use its app. */
+let world: World;
+const visits: Visit[] = [];
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(forgetFetches);
+afterAll(async () => {
+  await world.stop();
+  for (const { site } of visits) await site.stop();
+});
+
+const [ONE, TWO, THREE] = ["https://kite.example/one", "https://kite.example/two", "https://kite.example/three"] as const;
+
+/** Redirect URIs off this machine, so that a standing consent answers. */
+async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
+  const made = await visitSite(world, { redirect_uris: [ONE, TWO], ...changes });
+  visits.push(made);
+  return made;
+}
+
+/** Publishes another document, which the next request that begins something sees. */
+async function change({ site }: Visit, changes: Record<string, unknown>): Promise<void> {
+  site.publish(changes);
+  await makeStale(site.clientId);
+}
+
+const isAlive = async (token: string) => (await world.userinfo(token)).status === 200;
+const offline = { redirect_uri: ONE, scope: "openid profile offline_access" };
+
+describe("S36 a person is asked again when the app looks different from what they allowed", () => {
+  test.each<[string, Record<string, unknown>, boolean]>([
+    ["another name", { client_name: "Kite Flyer" }, true],
+    ["a redirect URI more", { redirect_uris: [ONE, TWO, THREE] }, true],
+    ["a redirect URI less", { redirect_uris: [ONE] }, true],
+    ["nothing", {}, false],
+    ["redirect URIs in another order", { redirect_uris: [TWO, ONE] }, false],
+    ["another homepage", { client_uri: "https://kite.example/" }, false],
+  ])("%s", async (_, changes, isAskedAgain) => {
+    const at = await visit();
+    const tokens = await signInAtSite(at, { redirect_uri: ONE });
+    await change(at, changes);
+    const silent = await ask(at, { redirect_uri: ONE, prompt: "none" });
+    if (!isAskedAgain) return expect(silent.answer).toHaveProperty("code");
+    expect(silent.answer).toMatchObject({ error: "consent_required" });
+    const question = await openQuestion(at, { redirect_uri: ONE });
+    expect(question.request).toMatchObject({ isChanged: true, alreadyGranted: [] });
+    await question.allow();
+    expect((await ask(at, { redirect_uri: ONE, prompt: "none" })).answer).toHaveProperty("code");
+    // Whoever is signed in stays so: what they were sent to is still the app's.
+    expect(await isAlive(tokens.access_token)).toBe(true);
+  });
+});
+
+describe("S86 a redirect URI that is removed", () => {
+  test("stops at once, with a page and no redirect", async () => {
+    const at = await visit();
+    await signInAtSite(at, { redirect_uri: TWO });
+    await change(at, { redirect_uris: [ONE] });
+    const { status, location, page } = await ask(at, { redirect_uri: TWO });
+    expect([status, location]).toEqual([400, undefined]);
+    expect(page).toContain("invalid_redirect_uri");
+  });
+
+  test("ends what was granted through it, and nothing else", async () => {
+    const at = await visit();
+    const viaOne = await signInAtSite(at, offline);
+    const viaTwo = await signInAtSite(at, { ...offline, redirect_uri: TWO });
+    // A grant that the page did not have to be asked for again.
+    const silently = await signInAtSite(at, { ...offline, redirect_uri: TWO });
+    await change(at, { redirect_uris: [ONE, THREE] });
+    await ask(at, { redirect_uri: ONE });
+    expect(await Promise.all([viaOne, viaTwo, silently].map(({ access_token }) => isAlive(access_token)))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect((await refresh(at, viaTwo.refresh_token)).body).toMatchObject({ error: "invalid_grant" });
+    expect((await refresh(at, viaOne.refresh_token)).status).toBe(200);
+    const { data } = await db().auditEvent.findFirstOrThrow({
+      where: { type: "oauth_client_document.change", clientId: at.site.clientId },
+    });
+    expect(data).toEqual({ redirect_uris: { before: [ONE, TWO], after: [ONE, THREE] }, revokedGrants: 2 });
+  });
+
+  test("also for a person who was reading the page meanwhile", async () => {
+    const at = await visit();
+    const question = await openQuestion(at, { redirect_uri: TWO });
+    await change(at, { redirect_uris: [ONE] });
+    await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
+    await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
+  });
+
+  test("and for one whose answer was taken, but whose browser has not left yet", async () => {
+    const at = await visit();
+    const url = await (await openQuestion(at, { redirect_uri: TWO })).allow();
+    await change(at, { redirect_uris: [ONE] });
+    await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
+    const { status, location } = await resume(at, url);
+    expect([status, location]).toEqual([400, undefined]);
+  });
+
+  test("a loopback address keeps its grants on whatever port they were made", async () => {
+    const at = await visit({ redirect_uris: [ONE, TWO, "http://127.0.0.1/cb"] });
+    const tokens = await signInAtSite(at, { redirect_uri: "http://127.0.0.1:7331/cb" });
+    await change(at, { redirect_uris: [ONE, "http://127.0.0.1:1/cb"] });
+    await ask(at, { redirect_uri: ONE });
+    expect(await isAlive(tokens.access_token)).toBe(true);
+  });
+
+  test("in every process: they are told with the commit", async () => {
+    const at = await visit();
+    await signInAtSite(at, { redirect_uri: ONE });
+    const heard: (string | undefined)[] = [];
+    const listener = new pg.Client({ connectionString: databaseUrl() });
+    await listener.connect();
+    listener.on("notification", ({ payload }) => heard.push(payload));
+    await listener.query("LISTEN oauth_app");
+    await change(at, { redirect_uris: [ONE] });
+    await ask(at, { redirect_uri: ONE });
+    await vi.waitFor(() => expect(heard).toEqual([at.site.clientId]));
+    // A document that says nothing new is no news.
+    await makeStale(at.site.clientId);
+    await ask(at, { redirect_uri: ONE });
+    await listener.query("SELECT 1");
+    expect(heard).toHaveLength(1);
+    await listener.end();
+    expect((await findClientMetadata(at.site.clientId))?.redirect_uris).toEqual([ONE]);
+  });
+});
+
+describe("requests that go on with something", () => {
+  test("take what is kept of a stale document while its site is away, and do not wait for it twice", async () => {
+    const at = await visit();
+    const first = await signInAtSite(at, offline);
+    await makeStale(at.site.clientId);
+    at.site.serve({ status: 502 });
+    const second = await refresh(at, first.refresh_token);
+    expect(second.status).toBe(200);
+    const third = await refresh(at, second.body.refresh_token);
+    expect(third.status).toBe(200);
+    expect(at.site.fetches()).toBe(2);
+    // Half a minute later it is looked at again.
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + REST_MS + 1_000 });
+    try {
+      await refresh(at, third.body.refresh_token);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(at.site.fetches()).toBe(3);
+  });
+
+  test("but not for longer than a week", async () => {
+    const at = await visit();
+    const { refresh_token } = await signInAtSite(at, offline);
+    await makeStale(at.site.clientId, STALE_MAX_SECONDS + 60);
+    at.site.serve({ status: 502 });
+    const refused = await refresh(at, refresh_token);
+    expect(refused).toMatchObject({ status: 503, body: { error: "temporarily_unavailable" } });
+    at.site.publish();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + REST_MS + 1_000 });
+    try {
+      expect((await refresh(at, refresh_token)).status).toBe(200);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test.each<[string, Parameters<Visit["site"]["serve"]>[0]]>([
+    ["gone", { status: 404 }],
+    ["moved", { status: 302, headers: { location: "https://elsewhere.example/" } }],
+    ["broken", { body: "{" }],
+    ["another's", { body: JSON.stringify({ client_id: "https://evil.example/c", client_name: "K", redirect_uris: [ONE] }) }],
+  ])("are refused once the document is %s", async (_, served) => {
+    const at = await visit();
+    const { refresh_token, access_token } = await signInAtSite(at, offline);
+    await makeStale(at.site.clientId);
+    at.site.serve(served);
+    expect(await refresh(at, refresh_token)).toMatchObject({
+      status: 401,
+      body: { error: "invalid_client", error_description: expect.stringMatching(/\w/) },
+    });
+    // It is not cached: as soon as the document is right again, so is the client.
+    expect(await isAlive(access_token)).toBe(true);
+    at.site.publish();
+    expect((await refresh(at, refresh_token)).status).toBe(200);
+  });
+
+  test("wait for the keys of a client that has some: old ones may be in the wrong hands by now (S73)", async () => {
+    const { publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const at = await visit({
+      token_endpoint_auth_method: "private_key_jwt",
+      jwks: { keys: [publicKey.export({ format: "jwk" })] },
+    });
+    await ask(at, { redirect_uri: ONE });
+    await makeStale(at.site.clientId);
+    at.site.serve({ status: 503 });
+    const response = await world.post("/oauth/token", {
+      grant_type: "refresh_token",
+      refresh_token: "x",
+      client_id: at.site.clientId,
+    });
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^\d+$/)]);
+  });
+
+  test("a token in use causes no fetch, however old the document is", async () => {
+    const at = await visit();
+    const { access_token } = await signInAtSite(at, offline);
+    await makeStale(at.site.clientId, STALE_MAX_SECONDS * 2);
+    at.site.serve({ status: 404 });
+    expect(await isAlive(access_token)).toBe(true);
+    expect(await findBearer(access_token, { scheme: "bearer" })).toMatchObject({ clientId: at.site.clientId });
+    await world.post("/oauth/revoke", { token: access_token, client_id: at.site.clientId });
+    expect(await isAlive(access_token)).toBe(false);
+    expect(at.site.fetches()).toBe(1);
+  });
+});

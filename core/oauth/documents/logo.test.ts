@@ -1,0 +1,159 @@
+import sharp from "sharp";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { db } from "#core/db.ts";
+import { env } from "#core/env.ts";
+import { findImage } from "#core/images/find-image.ts";
+import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
+import { findClientMetadata } from "../clients.ts";
+import { ask, openQuestion } from "../testing/authorization.ts";
+import { makeStale } from "../testing/document-site.ts";
+import { signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { forgetFetches } from "./fetch-governor.ts";
+import { LOGO_MAX_BYTES } from "./fetch-logo.ts";
+
+let world: World;
+let pictures: HttpsSite;
+const visits: Visit[] = [];
+beforeAll(async () => {
+  world = await startWorld();
+  pictures = await startHttpsSite();
+});
+beforeEach(forgetFetches);
+afterAll(async () => {
+  await world.stop();
+  await pictures.stop();
+  for (const { site } of visits) await site.stop();
+});
+
+const redirect_uri = "https://kite.example/cb";
+const picture = (background: string) =>
+  sharp({ create: { width: 64, height: 64, channels: 3, background } })
+    .png()
+    .toBuffer();
+
+async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
+  const made = await visitSite(world, { redirect_uris: [redirect_uri], logo_uri: `${pictures.origin}/logo.png`, ...changes });
+  visits.push(made);
+  return made;
+}
+
+function show(bytes: Uint8Array | string, headers: Record<string, string> = { "content-type": "image/png" }, status = 200): void {
+  pictures.answer((_req, res) => res.writeHead(status, headers).end(bytes));
+}
+
+const stored = ({ site }: Visit) => db().oAuthClientDocument.findUniqueOrThrow({ where: { clientId: site.clientId } });
+
+/** The document is fetched again, and it is time to look at the logo again. */
+async function laterOn({ site }: Visit): Promise<void> {
+  await makeStale(site.clientId);
+  await db().oAuthClientDocument.update({ where: { clientId: site.clientId }, data: { logoFetchedAt: new Date(0) } });
+}
+
+describe("S82 the logo of a document", () => {
+  test("is made a picture of ours, and served from our origin", async () => {
+    show(await picture("#b5892e"));
+    const at = await visit();
+    const { request } = await openQuestion(at, { redirect_uri });
+    const image = await findImage(request.app.logoId ?? "");
+    expect(await sharp(image?.bytes).metadata()).toMatchObject({ format: "webp", width: 256, height: 256 });
+    expect((await findClientMetadata(at.site.clientId))?.logo_uri).toBe(`${env().ORIGIN}/images/${request.app.logoId}`);
+  });
+
+  test.each<[string, () => void]>([
+    ["that is not there", () => show("", {}, 404)],
+    ["that is moved", () => show("", { location: `${pictures.origin}/other.png` }, 302)],
+    [
+      "that is SVG",
+      () => show("<svg xmlns='http://www.w3.org/2000/svg'><script>1</script></svg>", { "content-type": "image/svg+xml" }),
+    ],
+    ["that is a page", () => show("<!doctype html>", { "content-type": "text/html" })],
+    ["that is too large", () => show(new Uint8Array(LOGO_MAX_BYTES + 1))],
+    ["that never ends", () => pictures.answer((_req, res) => res.writeHead(200).write("x"))],
+  ])("%s does not refuse the app, nor does it keep anybody for long", { timeout: 15_000 }, async (_, serve) => {
+    serve();
+    const at = await visit();
+    const startedAt = performance.now();
+    expect((await openQuestion(at, { redirect_uri })).request.app).toMatchObject({ name: "Kite Runner", logoId: null });
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
+  });
+
+  test("of more pixels than anybody needs is not decoded (decompression bomb)", async () => {
+    const wide = { create: { width: 2_400, height: 2_400, channels: 3 as const, background: "#000" } };
+    const bomb = await sharp(wide).png({ compressionLevel: 9 }).toBuffer();
+    expect(bomb.byteLength).toBeLessThan(LOGO_MAX_BYTES);
+    show(bomb);
+    const at = await visit();
+    expect((await openQuestion(at, { redirect_uri })).request.app.logoId).toBeNull();
+  });
+
+  test("on this machine or our own network is not fetched by a service on the internet (S77)", async () => {
+    for (const logo_uri of ["https://169.254.169.254/latest/meta-data", "https://10.0.0.1/logo.png"]) {
+      const at = await visit({ logo_uri });
+      expect((await openQuestion(at, { redirect_uri })).request.app.logoId).toBeNull();
+    }
+  });
+
+  test("that cannot be had any more stays, and nobody is asked again because a server was down", async () => {
+    show(await picture("#14736f"));
+    const at = await visit();
+    await signInAtSite(at, { redirect_uri });
+    const { logoId } = await stored(at);
+    await laterOn(at);
+    show("", {}, 500);
+    expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toHaveProperty("code");
+    expect((await stored(at)).logoId).toBe(logoId);
+    await laterOn(at);
+    show(await picture("#14736f"));
+    expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toHaveProperty("code");
+    expect((await stored(at)).logoId).toBe(logoId);
+  });
+
+  test("that has changed asks again (S36), and the old one is deleted", async () => {
+    show(await picture("#14736f"));
+    const at = await visit();
+    await signInAtSite(at, { redirect_uri });
+    const { logoId } = await stored(at);
+    await laterOn(at);
+    show(await picture("#a63c3c"));
+    expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });
+    expect((await stored(at)).logoId).not.toBe(logoId);
+    expect(await findImage(logoId ?? "")).toBeUndefined();
+  });
+
+  test("that the document no longer names is deleted; one at another address that cannot be had is none", async () => {
+    show(await picture("#14736f"));
+    const [one, two] = [await visit(), await visit()];
+    for (const at of [one, two]) await ask(at, { redirect_uri });
+    const before = [(await stored(one)).logoId, (await stored(two)).logoId];
+    show("", {}, 404);
+    one.site.publish({ logo_uri: undefined });
+    two.site.publish({ logo_uri: `${pictures.origin}/other.png` });
+    for (const at of [one, two]) {
+      await makeStale(at.site.clientId);
+      await ask(at, { redirect_uri });
+      expect((await stored(at)).logoId).toBeNull();
+    }
+    for (const id of before) expect(await findImage(id ?? "")).toBeUndefined();
+  });
+
+  test("is looked at once a day, not with each fetch of the document", async () => {
+    show(await picture("#14736f"));
+    const at = await visit();
+    await ask(at, { redirect_uri });
+    const before = pictures.asked.length;
+    await makeStale(at.site.clientId);
+    await ask(at, { redirect_uri });
+    expect(at.site.fetches()).toBe(2);
+    expect(pictures.asked.length).toBe(before);
+  });
+
+  test("goes with its document when housekeeping drops it", async () => {
+    show(await picture("#5a6b14"));
+    const at = await visit();
+    await ask(at, { redirect_uri });
+    const { logoId } = await stored(at);
+    await db().oAuthClientDocument.delete({ where: { clientId: at.site.clientId } });
+    expect(await findImage(logoId ?? "")).toBeUndefined();
+  });
+});
