@@ -33,6 +33,8 @@ export const appCreate = command({
     confidential: { help: "make a secret" },
     pkce: { value: "on|off", help: "require PKCE", choices: ["on", "off"], field: "isPkceRequired" },
     device: { help: "allow the device flow", field: "isDeviceFlowAllowed" },
+    par: { help: "require pushed authorization requests (RFC 9126)", field: "isParRequired" },
+    dpop: { help: "require proof of possession for its tokens (RFC 9449)", field: "isDpopRequired" },
     refresh: { help: "give refresh tokens without offline_access being asked for", field: "isRefreshAllowed" },
   },
   async run(values) {
@@ -49,6 +51,8 @@ export const appCreate = command({
         isConfidential: values.confidential,
         isPkceRequired: values.pkce !== "off",
         isDeviceFlowAllowed: values.device,
+        isParRequired: values.par,
+        isDpopRequired: values.dpop,
         isRefreshAllowed: values.refresh || scopes.includes("offline_access"),
       },
       noOrigin,

@@ -11,6 +11,7 @@ import { countOfUsers } from "./app-list.tsx";
 import { AppLogo } from "./app-logo.tsx";
 import { ConnectSection } from "./connect-section.tsx";
 import { CredentialsSection } from "./credentials-section.tsx";
+import { SecuritySection } from "./security-section.tsx";
 import { AboutSection, DeleteSection, PermissionsSection, RedirectsSection } from "./settings-sections.tsx";
 import { UsageSection } from "./usage-section.tsx";
 
@@ -18,13 +19,15 @@ import { UsageSection } from "./usage-section.tsx";
 const notices: Record<string, string> = {
   created: "The app is ready. Put its client ID into your code, or start from one of the examples below.",
   "secret-deleted": "The secret is deleted. The app works as a public app from now on.",
+  "keys-set": "The app proves itself with its keys from now on. The example below shows how.",
+  "keys-removed": "The keys are removed. The app works as a public app from now on.",
 };
 
 export type AppPageProps = Readonly<{ person: Person; details: AppDetails; notice: string }>;
 
 /** Everything about one app, for those who manage it. */
 export async function AppPage({ person, details, notice }: AppPageProps) {
-  const { app, secrets, organization, userCount } = details;
+  const { app, isConfidential, organization, userCount } = details;
   const page = appPath(organization?.name ?? null, app.id);
   const isRecent = isRecentlyAuthenticated(person);
   return (
@@ -39,7 +42,7 @@ export async function AppPage({ person, details, notice }: AppPageProps) {
         }
         status={
           <>
-            <Chip>{secrets.length > 0 ? "Confidential" : "Public"}</Chip>
+            <Chip>{isConfidential ? "Confidential" : "Public"}</Chip>
             {app.verifiedAt && <Chip tone="good">Verified</Chip>}
             {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
           </>
@@ -64,6 +67,7 @@ export async function AppPage({ person, details, notice }: AppPageProps) {
         <AboutSection app={app} />
         <RedirectsSection app={app} isRecent={isRecent} page={page} />
         <PermissionsSection details={details} />
+        <SecuritySection details={details} isRecent={isRecent} page={page} />
         <DeleteSection details={details} isRecent={isRecent} page={page} />
       </div>
     </>

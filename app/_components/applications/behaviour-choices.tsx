@@ -4,7 +4,7 @@ export type BehaviourChoicesProps = Readonly<{
   isPkceRequired: boolean;
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
-  /** Only an app with a secret can do without PKCE (S8). */
+  /** Only an app with a secret or keys can do without PKCE (S8). */
   mayDropPkce: boolean;
 }>;
 
@@ -19,7 +19,7 @@ export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
         hint={
           behaviour.mayDropPkce
             ? "Protects the sign-in against stolen codes. Turn it off only for an app with a secret whose library is too old for it."
-            : "Always on for an app without a secret: PKCE is all that ties a code to the app that asked for it."
+            : "Always on for a public app: PKCE is all that ties a code to the app that asked for it."
         }
         defaultChecked={behaviour.isPkceRequired}
         isDisabled={!behaviour.mayDropPkce}

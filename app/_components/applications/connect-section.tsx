@@ -1,6 +1,7 @@
 import { env } from "#core/env.ts";
 import { appEndpoints } from "#core/oauth/apps/app-endpoints.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
+import { hasKeys } from "#core/oauth/apps/has-keys.ts";
 import { CodeBlock } from "../code-block.tsx";
 import { CopyField } from "../copy-field.tsx";
 import { SectionCard } from "../section-card.tsx";
@@ -11,12 +12,12 @@ import { deviceSnippet } from "./snippets/device-snippet.ts";
 import { nextAuthSnippet } from "./snippets/next-auth-snippet.ts";
 import { nodeSnippet } from "./snippets/node-snippet.ts";
 import { pythonSnippet } from "./snippets/python-snippet.ts";
-import { sampleRedirectUri } from "./snippets/snippet-app.ts";
+import { isStronger, sampleRedirectUri } from "./snippets/snippet-app.ts";
 
 export type ConnectSectionProps = Readonly<{ details: AppDetails }>;
 
 /** Everything to put into the app's own code: the addresses, and programs that run as they are. */
-export function ConnectSection({ details: { app, secrets } }: ConnectSectionProps) {
+export function ConnectSection({ details: { app, secrets, keys } }: ConnectSectionProps) {
   const endpoints = appEndpoints();
   const { BRAND_NAME } = env();
   const hasSecret = secrets.length > 0;
@@ -26,9 +27,14 @@ export function ConnectSection({ details: { app, secrets } }: ConnectSectionProp
     hasSecret,
     scope: app.scopes.join(" "),
     redirectUri: sampleRedirectUri(app.redirectUris),
+    // Nobody asks the address of a key set for the sake of an example.
+    key: hasKeys(app) ? { algorithm: keys[0]?.algorithms[0] ?? "ES256", kid: keys[0]?.kid ?? null } : undefined,
+    isParRequired: app.isParRequired,
+    isDpopRequired: app.isDpopRequired,
   };
+  const node = { label: "Node", code: nodeSnippet(sample) };
   const onServer = [
-    { label: "Node", code: nodeSnippet(sample) },
+    node,
     { label: "Next.js", code: nextAuthSnippet({ ...sample, brand: BRAND_NAME }) },
     { label: "Python", code: pythonSnippet(sample) },
     { label: "curl", code: curlSnippet(sample) },
@@ -37,7 +43,8 @@ export function ConnectSection({ details: { app, secrets } }: ConnectSectionProp
   const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
   const onDevice = [{ label: "Device", code: deviceSnippet(sample) }];
   // An app without a redirect URI can do nothing but the device flow.
-  const snippets = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
+  const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
+  const snippets = isStronger(sample) ? all.filter((snippet) => snippet === node) : all;
   return (
     <SectionCard
       title="Connect your app"
@@ -58,13 +65,20 @@ export function ConnectSection({ details: { app, secrets } }: ConnectSectionProp
             </>
           )}
         </div>
-        <Tabs
-          label="Example in"
-          tabs={snippets.map(({ label, code }) => ({
-            label,
-            content: <CodeBlock code={code} label={`${label} example`} />,
-          }))}
-        />
+        {snippets.length > 0 && (
+          <Tabs
+            label="Example in"
+            tabs={snippets.map(({ label, code }) => ({
+              label,
+              content: <CodeBlock code={code} label={`${label} example`} />,
+            }))}
+          />
+        )}
+        {sample.key && (
+          <p className="text-muted text-small">
+            The example reads the private key from the environment variable <code>CLIENT_KEY</code>, as PEM (PKCS #8).
+          </p>
+        )}
         {hasSecret && (
           <p className="text-muted text-small">
             The examples read the secret from the environment variable <code>CLIENT_SECRET</code>.

@@ -1,4 +1,5 @@
 import type { AppDetails, AppSecretDescription } from "#core/oauth/apps/get-app.ts";
+import { hasKeys } from "#core/oauth/apps/has-keys.ts";
 import { deleteSecretAction, issueSecretAction } from "../../_server/applications/actions.ts";
 import { Chip } from "../chip.tsx";
 import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
@@ -17,7 +18,7 @@ export type CredentialsSectionProps = Readonly<{
 }>;
 
 /** What an app proves itself with: its id, and its secret if it has one. */
-export function CredentialsSection({ details: { app, secrets }, isRecent, page }: CredentialsSectionProps) {
+export function CredentialsSection({ details: { app, secrets, isConfidential }, isRecent, page }: CredentialsSectionProps) {
   return (
     <SectionCard title="Credentials">
       <div className="grid gap-5">
@@ -26,7 +27,15 @@ export function CredentialsSection({ details: { app, secrets }, isRecent, page }
         </div>
         <div className="grid gap-2">
           <h3 className="font-medium">Client secret</h3>
-          {secrets.length === 0 ? (
+          {hasKeys(app) ? (
+            <p className="max-w-reading text-muted text-small">
+              None: the app proves itself with its keys, which are under{" "}
+              <a href="#keys" className="link">
+                Security
+              </a>
+              .
+            </p>
+          ) : !isConfidential ? (
             <p className="max-w-reading text-muted text-small">
               None: this is a public app. It proves itself with PKCE, which is right for what runs on people's machines. Add a
               secret when it runs on a server of yours.
@@ -35,7 +44,7 @@ export function CredentialsSection({ details: { app, secrets }, isRecent, page }
             <SecretLines secrets={secrets} />
           )}
         </div>
-        {isRecent ? (
+        {hasKeys(app) ? null : isRecent ? (
           <>
             <SecretForm action={issueSecretAction.bind(null, app.id)} hasSecret={secrets.length > 0} />
             {secrets.length > 0 && (

@@ -87,7 +87,7 @@ function Addresses({ label, uris }: Readonly<{ label?: string; uris: readonly st
   );
 }
 
-export function PermissionsSection({ details: { app, secrets } }: Readonly<{ details: AppDetails }>) {
+export function PermissionsSection({ details: { app, isConfidential } }: Readonly<{ details: AppDetails }>) {
   return (
     <SectionCard
       title="Permissions and tokens"
@@ -101,7 +101,7 @@ export function PermissionsSection({ details: { app, secrets } }: Readonly<{ det
             isPkceRequired={app.isPkceRequired}
             isRefreshAllowed={app.isRefreshAllowed}
             isDeviceFlowAllowed={app.isDeviceFlowAllowed}
-            mayDropPkce={secrets.length > 0}
+            mayDropPkce={isConfidential}
           />
         </fieldset>
         <div>

@@ -103,8 +103,8 @@ export async function updatePermissionsAction(appId: string, _previous: FormStat
         scopes: form.all("scopes"),
         isRefreshAllowed: form.isTicked("isRefreshAllowed"),
         isDeviceFlowAllowed: form.isTicked("isDeviceFlowAllowed"),
-        // Without a secret PKCE stays on, and its box is disabled and not sent.
-        ...(details.secrets.length > 0 && { isPkceRequired: form.isTicked("isPkceRequired") }),
+        // A public app's PKCE stays on, and its box is disabled and not sent.
+        ...(details.isConfidential && { isPkceRequired: form.isTicked("isPkceRequired") }),
       },
       from,
     );

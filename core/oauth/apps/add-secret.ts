@@ -3,7 +3,8 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import { issueAppSecret } from "./app-secret.ts";
-import { changeApp, currentSecret, hasKeys } from "./change-app.ts";
+import { changeApp, currentSecret } from "./change-app.ts";
+import { hasKeys } from "./has-keys.ts";
 
 /**
  * Gives a public app a secret, which makes it confidential. An app has one secret; a second comes by rotating.

@@ -4,6 +4,7 @@ import { type Db, db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import type { OAuthApp, OAuthAppSecret } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import { hasKeys } from "./has-keys.ts";
 import { notifyAppChange } from "./notify-app-change.ts";
 
 export type LockedApp = OAuthApp & { secrets: OAuthAppSecret[] };
@@ -38,9 +39,6 @@ export async function changeApp<Result>(
 export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
   return app.secrets.find((secret) => secret.expiresAt === null);
 }
-
-/** Whether it proves itself with public keys, which take the place of secrets (docs/decisions/027). */
-export const hasKeys = ({ jwks, jwksUri }: Pick<OAuthApp, "jwks" | "jwksUri">): boolean => jwks !== null || jwksUri !== null;
 
 /** Whether it proves who it is, by a secret or by keys; one that does not is a public app. */
 export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;

@@ -4,6 +4,8 @@ import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import { describeKeys, type KeyDescription } from "./describe-keys.ts";
+import { hasKeys } from "./has-keys.ts";
 import { countUsers } from "./list-apps.ts";
 
 /** What is known of a secret after it was shown once. */
@@ -17,8 +19,12 @@ export type AppSecretDescription = {
 
 export type AppDetails = {
   app: OAuthApp;
-  /** Those that work now, the current one first; none makes the app public. */
+  /** Those that work now, the current one first. */
   secrets: AppSecretDescription[];
+  /** Those that were pasted; the ones behind a `jwksUri` are not asked for. */
+  keys: KeyDescription[];
+  /** Whether it proves who it is, by secret or by keys; an app that does not is public. */
+  isConfidential: boolean;
   /** Set when an organization owns the app. */
   organization: { id: string; name: string; fullName: string } | null;
   userCount: number;
@@ -48,5 +54,12 @@ export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
   const organization = app.ownerOrgId
     ? await db().organization.findUnique({ where: { id: app.ownerOrgId }, select: { id: true, name: true, fullName: true } })
     : null;
-  return { app, secrets, organization, userCount: (await countUsers([app.clientId])).get(app.clientId) ?? 0 };
+  return {
+    app,
+    secrets,
+    keys: await describeKeys(app),
+    isConfidential: secrets.length > 0 || hasKeys(app),
+    organization,
+    userCount: (await countUsers([app.clientId])).get(app.clientId) ?? 0,
+  };
 }

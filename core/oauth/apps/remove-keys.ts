@@ -3,7 +3,8 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
-import { changeApp, hasKeys } from "./change-app.ts";
+import { changeApp } from "./change-app.ts";
+import { hasKeys } from "./has-keys.ts";
 
 /**
  * Takes an app's keys away: it is a public app from now on, so that PKCE is required again, until it gets a secret or other keys.

@@ -3,11 +3,20 @@ export type SnippetApp = Readonly<{
   issuer: string;
   clientId: string;
   hasSecret: boolean;
+  /** Set for an app that proves itself with keys: what they sign with, and the name of the first. */
+  key?: Readonly<{ algorithm: string; kid: string | null }>;
+  isParRequired?: boolean;
+  isDpopRequired?: boolean;
   /** Space-separated. */
   scope: string;
   /** One that is registered. */
   redirectUri: string;
 }>;
+
+/** Whether the app needs what only the Node example shows: most libraries cannot do it yet. */
+export function isStronger({ key, isParRequired, isDpopRequired }: SnippetApp): boolean {
+  return key !== undefined || Boolean(isParRequired) || Boolean(isDpopRequired);
+}
 
 const SAMPLE_PORT = 8080;
 const PLACEHOLDER = "https://app.example.com/oauth/callback";

@@ -4,9 +4,14 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { exportPKCS8 } from "jose";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
 import { childEnvironment } from "#core/env.ts";
+import { setKeys } from "#core/oauth/apps/set-keys.ts";
+import { clientKeyPair } from "#core/oauth/testing/assertion.ts";
 import { Browser } from "#core/oauth/testing/browser.ts";
 import { allowDevice } from "#core/oauth/testing/device.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
@@ -61,8 +66,9 @@ function write(name: string, code: string): string {
   return file;
 }
 
-function run(command: string, args: string[], secret: string): ChildProcessWithoutNullStreams {
-  const child = spawn(command, args, { cwd: directory, env: childEnvironment({ CLIENT_SECRET: secret }) });
+function run(command: string, args: string[], secret: string, key = ""): ChildProcessWithoutNullStreams {
+  const environment = childEnvironment({ CLIENT_SECRET: secret, CLIENT_KEY: key });
+  const child = spawn(command, args, { cwd: directory, env: environment });
   children.push(child);
   return child;
 }
@@ -73,10 +79,7 @@ const kinds = [
 ] as const;
 
 describe("Node", () => {
-  test.each(kinds)("signs in to a %s app", async (kind, isConfidential) => {
-    const origin = `http://127.0.0.1:${await freePort()}`;
-    const app = await sample(`${origin}/callback`, isConfidential);
-    const child = run(process.execPath, [write(`node-${kind}.mjs`, nodeSnippet(app))], app.secret);
+  async function signIn(origin: string, child: ChildProcessWithoutNullStreams) {
     let failure = "";
     child.stderr.on("data", (text) => {
       failure += text;
@@ -89,6 +92,35 @@ describe("Node", () => {
     expect(await back.json()).toMatchObject({ sub: userId, preferred_username: "mara", email: "mara@example.test" });
     const forged = await fetch(`${origin}/callback?code=x&state=forged`);
     expect(forged.status).toBe(400);
+  }
+
+  test.each(kinds)("signs in to a %s app", async (kind, isConfidential) => {
+    const origin = `http://127.0.0.1:${await freePort()}`;
+    const app = await sample(`${origin}/callback`, isConfidential);
+    await signIn(origin, run(process.execPath, [write(`node-${kind}.mjs`, nodeSnippet(app))], app.secret));
+  });
+
+  test.each([
+    ["pushed requests", { isParRequired: true }, false],
+    ["proofs", { isDpopRequired: true }, false],
+    ["keys", {}, true],
+    ["all of it", { isParRequired: true, isDpopRequired: true }, true],
+  ])("signs in to an app that requires %s", async (what, required, isByKey) => {
+    const origin = `http://127.0.0.1:${await freePort()}`;
+    const redirectUri = `${origin}/callback`;
+    const { id, clientId } = await world.app(owner, { redirectUris: [redirectUri], ...required });
+    const { jwk, kid, privateKey } = await clientKeyPair();
+    if (isByKey) await setKeys(operatorCommand, id, { jwks: JSON.stringify(jwk), jwksUri: "" }, noOrigin);
+    const code = nodeSnippet({
+      issuer: world.origin,
+      clientId,
+      hasSecret: false,
+      scope: "openid profile email",
+      redirectUri,
+      key: isByKey ? { algorithm: "ES256", kid } : undefined,
+      ...required,
+    });
+    await signIn(origin, run(process.execPath, [write(`node ${what}.mjs`, code)], "", await exportPKCS8(privateKey)));
   });
 });
 
