@@ -27,8 +27,9 @@ export function UserCodeField() {
           spellCheck={false}
           inputMode="text"
           maxLength={64}
-          // Never enforced: it tells the style sheet whether the letters are parted by something.
-          pattern="[\p{L}\p{N}]*"
+          // Both for the style sheet alone: whether the field is empty, and whether a fifth letter came without a hyphen.
+          placeholder=" "
+          pattern="[\p{L}\p{N}]{5,}"
           aria-invalid={error ? true : undefined}
           aria-describedby={describedBy(id, { hint: HINT, error })}
         />

@@ -40,7 +40,7 @@ export function BehaviourChoices(behaviour: BehaviourChoicesProps) {
         type="checkbox"
         name="isDeviceFlowAllowed"
         label="Allow the device flow"
-        hint="For command lines and devices without a browser: people enter a short code on another device. The app needs no redirect URI for it."
+        hint="For command lines and devices without a browser: people enter a short code on another device. It needs no redirect URI, and always gets refresh tokens."
         defaultChecked={behaviour.isDeviceFlowAllowed}
       />
     </div>

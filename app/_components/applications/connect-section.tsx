@@ -41,7 +41,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   ];
   // What runs in a browser cannot keep a secret: an app that has one belongs on a server.
   const withRedirect = hasSecret ? onServer : [{ label: "Browser", code: browserSnippet(sample) }, ...onServer];
-  const onDevice = [{ label: "Device", code: deviceSnippet(sample) }];
+  const onDevice = [{ label: "Device code", code: deviceSnippet(sample) }];
   // An app without a redirect URI can do nothing but the device flow.
   const all = [...(app.redirectUris.length > 0 ? withRedirect : []), ...(app.isDeviceFlowAllowed ? onDevice : [])];
   const snippets = isStronger(sample) ? all.filter((snippet) => snippet === node) : all;
