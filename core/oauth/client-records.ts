@@ -15,6 +15,8 @@ export type ClientRecord = {
   verifiedAt: Date | null;
   /** Comes with the service. */
   isFirstParty: boolean;
+  /** Made by the app itself (RFC 7591): nobody here answers for it. */
+  isSelfRegistered: boolean;
   /** The host that serves the client's metadata document, which is who answers for it; null for an app made here. */
   documentHost: string | null;
   accessTokenSeconds: number | null;
@@ -29,7 +31,7 @@ export async function findClientRecords(clientIds: readonly string[]): Promise<M
     documentIds.length > 0 ? db().oAuthClientDocument.findMany({ where: { clientId: { in: documentIds } } }) : [],
   ]);
   const records: ClientRecord[] = [
-    ...apps.map((app) => ({ ...app, documentHost: null })),
+    ...apps.map((app) => ({ ...app, isSelfRegistered: app.registrationTokenHash !== null, documentHost: null })),
     ...documents.map(({ clientId, host, logoId, metadata: kept }) => {
       const metadata = kept as unknown as DocumentMetadata;
       return {
@@ -41,6 +43,7 @@ export async function findClientRecords(clientIds: readonly string[]): Promise<M
         ownerOrgId: null,
         verifiedAt: null,
         isFirstParty: false,
+        isSelfRegistered: false,
         documentHost: host,
         accessTokenSeconds: null,
         isRefreshAllowed: wantsRefreshTokens(metadata),

@@ -19,7 +19,7 @@ export function AppIdentity({ app }: Readonly<{ app: RequestingApp }>) {
 }
 
 /** The account that answers for the app is ours to vouch for; its homepage is only what the app names. */
-function Owner({ app: { owner, homepageHost, homepageUrl } }: Readonly<{ app: RequestingApp }>) {
+function Owner({ app: { owner, isSelfRegistered, homepageHost, homepageUrl } }: Readonly<{ app: RequestingApp }>) {
   return (
     <span className="min-w-0 break-words">
       {owner && (
@@ -31,7 +31,8 @@ function Owner({ app: { owner, homepageHost, homepageUrl } }: Readonly<{ app: Re
           {owner.name.toLowerCase() !== owner.handle.toLowerCase() && ` (${owner.handle})`}
         </>
       )}
-      {owner && homepageHost && " · "}
+      {isSelfRegistered && "It registered itself: nobody here answers for it."}
+      {(owner || isSelfRegistered) && homepageHost && " · "}
       {homepageHost && homepageUrl && (
         <a href={homepageUrl} target="_blank" rel="noopener noreferrer nofollow" className="link text-ink">
           {homepageHost}

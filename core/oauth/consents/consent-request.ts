@@ -58,6 +58,8 @@ export type RequestingApp = {
   isVerified: boolean;
   /** Comes with the service. */
   isFirstParty: boolean;
+  /** Has registered itself (RFC 7591): nobody here answers for it. */
+  isSelfRegistered: boolean;
   /** The host of the app's client ID, where that is the address of a metadata document (S26). */
   documentHost: string | null;
 };
@@ -173,6 +175,7 @@ async function readApp(app: ClientRecord): Promise<RequestingApp> {
     homepageHost: (app.homepageUrl && URL.parse(app.homepageUrl)?.host) || null,
     isVerified: app.verifiedAt !== null,
     isFirstParty: app.isFirstParty,
+    isSelfRegistered: app.isSelfRegistered,
     documentHost: app.documentHost,
   };
 }

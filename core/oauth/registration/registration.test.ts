@@ -194,7 +194,13 @@ describe("an app that registered itself", () => {
 
   test("S29 is nobody's and not verified, and asked about the first time like any other", async () => {
     const { app } = (await openQuestion(await visitor(await register()), here)).request;
-    expect(app).toMatchObject({ name: "Quill", owner: null, isVerified: false, isFirstParty: false });
+    expect(app).toMatchObject({
+      name: "Quill",
+      owner: null,
+      isSelfRegistered: true,
+      isVerified: false,
+      isFirstParty: false,
+    });
   });
 
   test("may ask for every scope when it has named none, and gets a plain sign-in when it asks for none", async () => {
