@@ -1,3 +1,4 @@
+import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
@@ -48,6 +49,18 @@ describe("RFC 9449 §7.1 whoami-v2 with a bound token", () => {
     expect((await ask(`DPoP ${token}`, proof, `http://127.0.0.1:${port}${WHOAMI}?z=2`)).status).toBe(200);
     const other = `http://127.0.0.1:${port}${WHOAMI}`;
     await expectRefused(await ask(`DPoP ${token}`, await key.proof("GET", other, token), other), "invalid_dpop_proof");
+  });
+
+  test("as openid-client 6 does it", async () => {
+    const execute = [client.allowInsecureRequests];
+    const config = await client.discovery(new URL(world.origin), at.app.clientId, undefined, client.None(), { execute });
+    const DPoP = client.getDPoPHandle(config, await client.randomDPoPKeyPair("Ed25519"));
+    const { code, verifier } = await authorize(at, { dpop_jkt: await DPoP.calculateThumbprint() });
+    const parameters = redemption({ code, verifier });
+    const tokens = await client.genericGrantRequest(config, "authorization_code", parameters, { DPoP });
+    const url = new URL(address());
+    const answer = await client.fetchProtectedResource(config, tokens.access_token, url, "GET", null, undefined, { DPoP });
+    expect(await answer.json()).toMatchObject({ id: at.person.id });
   });
 
   const now = () => Math.floor(Date.now() / 1000);

@@ -1,4 +1,6 @@
+import { generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
 import type { APIRequestContext, Page } from "@playwright/test";
+import { SignJWT } from "jose";
 import { expect, test } from "./fixtures.ts";
 import { admin } from "./support/admin.ts";
 import type { Person } from "./support/sign-in-page.ts";
@@ -37,6 +39,23 @@ async function areAccepted(
 ): Promise<boolean> {
   const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`;
   const answer = await request.post("/oauth/introspect", { headers: { authorization }, form: { token: "unknown" } });
+  expect([200, 401]).toContain(answer.status());
+  return answer.status() === 200;
+}
+
+/** The same for an assertion of this key (RFC 7523). */
+async function isKeyAccepted(request: APIRequestContext, clientId: string, key: KeyObject): Promise<boolean> {
+  const { issuer } = await (await request.get("/.well-known/openid-configuration")).json();
+  const client_assertion = await new SignJWT({ jti: randomUUID() })
+    .setProtectedHeader({ alg: "ES256" })
+    .setIssuer(clientId)
+    .setSubject(clientId)
+    .setAudience(issuer)
+    .setExpirationTime("1 minute")
+    .sign(key);
+  const client_assertion_type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+  const form = { token: "unknown", client_assertion, client_assertion_type };
+  const answer = await request.post("/oauth/introspect", { form });
   expect([200, 401]).toContain(answer.status());
   return answer.status() === 200;
 }
@@ -118,6 +137,66 @@ for (const hasScripts of [true, false]) {
       await page.getByRole("button", { name: "Delete Kite" }).click();
       await expect(page.getByText("The app is deleted")).toBeVisible();
       await expect(page.getByText("No apps yet")).toBeVisible();
+    });
+
+    test("keys take the place of a secret; what an app requires and where it hears of sign-outs is kept (S52, S72)", async ({
+      page,
+      person,
+      request,
+    }) => {
+      await open(page, "/settings/applications/new", person);
+      await fillNewApp(page, "Night ferry", "https://ferry.example/cb");
+      await page.getByLabel("Confidential").check();
+      await page.getByRole("button", { name: "Create app" }).click();
+      const credentials = await shownCredentials(page);
+      await page.getByRole("link", { name: "Go to the app" }).click();
+
+      const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+      const pem = (key: KeyObject) => key.export({ format: "pem", type: key === privateKey ? "pkcs8" : "spki" }).toString();
+      const keys = page.getByRole("textbox", { name: "Public keys" });
+      await page.getByText("Use keys", { exact: true }).click();
+      await keys.fill(pem(privateKey));
+      await page.getByRole("button", { name: "Use these keys" }).click();
+      await expect(keys).toHaveAccessibleDescription(/make a new pair/i);
+      await expect(keys).toHaveValue("");
+      expect(await page.content()).not.toContain(pem(privateKey).split("\n")[1]);
+      expect(await areAccepted(request, credentials)).toBe(true);
+
+      await keys.fill(pem(publicKey));
+      await page.getByRole("button", { name: "Use these keys" }).click();
+      await expect(page.getByText("The app proves itself with its keys from now on")).toBeVisible();
+      await expect(page.getByText("signs with ES256")).toBeVisible();
+      await expect(page.getByRole("button", { name: "Add a secret" })).toHaveCount(0);
+      await expect(page.getByText("Confidential", { exact: true })).toBeVisible();
+      expect(await areAccepted(request, credentials)).toBe(false);
+      expect(await isKeyAccepted(request, credentials.clientId, privateKey)).toBe(true);
+
+      const requirements = page.getByRole("form", { name: "Requirements" });
+      await requirements.getByLabel("Require pushed requests").check();
+      await requirements.getByLabel("Require proof of possession").check();
+      await requirements.getByRole("button", { name: "Save" }).click();
+      await expect(requirements.getByText("Saved.")).toBeVisible();
+      await expect(page.getByLabel("Node example", { exact: true })).toContainText("buildAuthorizationUrlWithPAR");
+
+      const notice = page.getByRole("form", { name: "Sign-out notice" });
+      const address = notice.getByLabel("Address of your server");
+      await address.fill("http://ferry.example/logout");
+      await notice.getByRole("button", { name: "Save address" }).click();
+      await expect(address).toHaveAccessibleDescription(/begins with https/);
+      await address.fill("https://ferry.example/logout");
+      await notice.getByRole("button", { name: "Save address" }).click();
+      await expect(notice.getByText("is told of every sign-out")).toBeVisible();
+
+      await page.reload();
+      await expect(requirements.getByLabel("Require pushed requests")).toBeChecked();
+      await expect(requirements.getByLabel("Require proof of possession")).toBeChecked();
+      await expect(address).toHaveValue("https://ferry.example/logout");
+
+      await page.getByText("Remove keys", { exact: true }).click();
+      await page.getByRole("button", { name: "Remove the keys" }).click();
+      await expect(page.getByText("The keys are removed")).toBeVisible();
+      await expect(page.getByText("Public", { exact: true })).toBeVisible();
+      expect(await isKeyAccepted(request, credentials.clientId, privateKey)).toBe(false);
     });
 
     test("an access token is made, works, and is refused once it is revoked", async ({ page, person, request }) => {

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { expect, type Page } from "@playwright/test";
 import { admin } from "./admin.ts";
 import { ConnectedApps } from "./connected-apps.ts";
@@ -185,6 +185,7 @@ export const screens: Screen[] = [
     name: "app-with-device-flow",
     open: async (visit) => openApp(visit, "/settings/applications", "Tin Whistle", "jonas"),
   },
+  { name: "app-with-keys", open: async (visit) => openAppWithKeys(visit) },
   { name: "sample-server-side", open: async (visit) => lantern(visit).open() },
   { name: "sample-server-side-signed-in", open: async (visit) => connect(visit, "jonas") },
   { name: "sample-in-browser", open: async ({ page, demo }) => void (await page.goto(demo.sites.inBrowser)) },
@@ -220,6 +221,23 @@ async function openApp(visit: Visit, list: string, name: string, who = "aiko"): 
   await go(visit.page, list);
   await visit.page.getByRole("link", { name }).click();
   await visit.page.getByRole("heading", { level: 1, name }).waitFor();
+}
+
+/** An app of the newcomer's that has everything of the Security section, and whose next key was refused. */
+async function openAppWithKeys({ page, demo, newcomer }: Visit): Promise<void> {
+  const words = "--name Ferry --scopes openid --redirect-uri https://ferry.example/cb --confidential --par --dpop";
+  const { id } = await admin<{ id: string }>(demo, "app", "create", "--owner", newcomer.username, ...words.split(" "));
+  await enter(page, newcomer);
+  await go(page, `/settings/applications/${id}`);
+  const keys = page.getByRole("textbox", { name: "Public keys" });
+  await page.getByText("Use keys", { exact: true }).click();
+  await keys.fill(generateKeyPairSync("ed25519").publicKey.export({ format: "pem", type: "spki" }).toString());
+  await page.getByRole("button", { name: "Use these keys" }).click();
+  await page.getByText("signs with Ed25519").waitFor();
+  await page.getByText("Replace keys", { exact: true }).click();
+  await keys.fill("not a key");
+  await page.getByRole("button", { name: "Replace the keys" }).click();
+  await expect(keys).toHaveAccessibleDescription(/neither JSON nor PEM/);
 }
 
 const lantern = ({ page, demo }: Visit) => new SampleSite(page, { kind: "server side", url: demo.sites.serverSide });
