@@ -1,0 +1,55 @@
+import { randomBytes } from "node:crypto";
+import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/sdk/client/auth.js";
+import { Agent, CALLBACK } from "../api/testing/mcp-agent.ts";
+import { startMcpServer } from "../api/testing/mcp-server.ts";
+import { expect, test } from "./fixtures.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { admin } from "./support/admin.ts";
+
+/** A client of the Model Context Protocol, a service that it is pointed at, and the person in between. */
+test("an agent is let in at a service beside this one, and was given nothing but that service's address", async ({
+  page,
+  demo,
+  person,
+  signInPage,
+  modal,
+  serveDocument,
+}) => {
+  const service = await startMcpServer(demo.origin);
+  const name = `Tools ${randomBytes(3).toString("hex")}`;
+  const { client_id, client_secret } = await admin(demo, "resource", "add", "--url", service.resource, "--name", name);
+  service.useCredentials(`Basic ${Buffer.from(`${client_id}:${client_secret}`).toString("base64")}`);
+  const document = await serveDocument({
+    client_name: "Quill",
+    redirect_uris: [CALLBACK],
+    grant_types: ["authorization_code", "refresh_token"],
+  });
+  const agent = new Agent({ clientMetadataUrl: document.clientId });
+  await page.route(`${CALLBACK}?*`, (route) => route.fulfill({ body: "You can close this tab." }));
+
+  try {
+    const options = { serverUrl: service.resource, ...extractWWWAuthenticateParams(await service.call()) };
+    expect(await auth(agent, options)).toBe("REDIRECT");
+    await page.goto(String(agent.sentTo));
+    await signInPage.signIn(person);
+
+    await modal.expectShownFor("Quill");
+    const where = page.getByRole("region", { name: "In your name at" });
+    await expect(where).toContainText(name);
+    await expect(where).toContainText(service.resource);
+    await expect(page.getByText("stays signed in until you revoke it")).toBeVisible();
+    await expectAccessible(page);
+    await modal.authorize();
+
+    await page.waitForURL(`${CALLBACK}?*`);
+    const authorizationCode = new URL(page.url()).searchParams.get("code") ?? "";
+    expect(await auth(agent, { ...options, authorizationCode })).toBe("AUTHORIZED");
+    expect((await service.call(agent.tokens()?.access_token)).status).toBe(200);
+
+    await page.goto("/settings/connected-applications");
+    await expect(page.getByText("Quill")).toBeVisible();
+  } finally {
+    await admin(demo, "resource", "remove", "--url", service.resource);
+    await service.stop();
+  }
+});
