@@ -3,6 +3,7 @@ import type { KoaContextWithOIDC } from "oidc-provider";
 import { env } from "#core/env.ts";
 import { challengeFor, failedAuthentication } from "./client-authentication.ts";
 import { describeDeviceAuthorization } from "./device/describe-device-authorization.ts";
+import { areDocumentsTaken } from "./documents/hosts/document-policy.ts";
 import { countFailure } from "./failure-throttle.ts";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
 import { errorPage } from "./pages/error-page.ts";
@@ -25,6 +26,9 @@ export async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<vo
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
     ctx.body = { ...(ctx.body as object), registration_endpoint: env().ORIGIN + REGISTRATION };
+  }
+  if (ctx.status === 200 && isMetadata(ctx.path) && !(await areDocumentsTaken())) {
+    ctx.body = { ...(ctx.body as object), client_id_metadata_document_supported: false };
   }
   if (isClientEndpoint(ctx.path)) {
     ctx.set("Cache-Control", "no-store");

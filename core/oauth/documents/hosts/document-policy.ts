@@ -2,7 +2,7 @@ import { type Actor, actorId } from "#core/access/actor.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
+import { db, isDatabaseDown } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/notify-app-change.ts";
 
@@ -25,6 +25,16 @@ export function documentPolicyOf(value: unknown): DocumentPolicy {
 export async function readDocumentPolicy(): Promise<{ policy: DocumentPolicy; changedAt: Date | null }> {
   const row = await db().setting.findUnique({ where: { key: DOCUMENT_POLICY_KEY } });
   return { policy: documentPolicyOf(row?.value), changedAt: row?.updatedAt ?? null };
+}
+
+/** For discovery (S85, S106), which is answered while the database is away too. */
+export async function areDocumentsTaken(): Promise<boolean> {
+  try {
+    return (await readDocumentPolicy()).policy !== "off";
+  } catch (error) {
+    if (isDatabaseDown(error)) return true;
+    throw error;
+  }
 }
 
 /**

@@ -1,0 +1,261 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { type Actor, operatorCommand } from "#core/access/actor.ts";
+import { from, signedInPerson } from "#core/accounts/testing/people.ts";
+import { db } from "#core/db.ts";
+import { findClientMetadata } from "../../clients.ts";
+import { ask, openQuestion } from "../../testing/authorization.ts";
+import { refresh } from "../../testing/sign-in.ts";
+import { signInAtSite, type Visit, visitSite } from "../../testing/site-visit.ts";
+import { startWorld, type World } from "../../testing/world.ts";
+import { forgetFetches } from "../fetch-governor.ts";
+import { readDocumentPolicy, setDocumentPolicy } from "./document-policy.ts";
+import { parseHostName } from "./host-name.ts";
+import { judgeHost } from "./judge-host.ts";
+import { listClientDocuments } from "./list-client-documents.ts";
+import { listHostRules } from "./list-host-rules.ts";
+import { removeHostRule } from "./remove-host-rule.ts";
+import { setHostRule } from "./set-host-rule.ts";
+
+let world: World;
+const visits: Visit[] = [];
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(async () => {
+  forgetFetches();
+  await db().oAuthClientHost.deleteMany();
+  await setDocumentPolicy(operatorCommand, "open", from);
+});
+afterAll(async () => {
+  await world.stop();
+  for (const { site } of visits) await site.stop();
+});
+
+async function visit(changes: Record<string, unknown> = {}): Promise<Visit> {
+  const made = await visitSite(world, { redirect_uris: [redirect_uri], ...changes });
+  visits.push(made);
+  return made;
+}
+
+const redirect_uri = "https://kite.example/cb";
+const offline = { redirect_uri, scope: "openid profile offline_access" };
+const block = (host: string) => setHostRule(operatorCommand, { host, rule: "block" }, from);
+const allow = (host: string) => setHostRule(operatorCommand, { host, rule: "allow" }, from);
+const isAllowed = async (host: string) => (await judgeHost(host)).isAllowed;
+
+/** Every process hears of it with the commit, which takes it a moment. */
+const becomes = (accessToken: string, status: number) =>
+  vi.waitFor(async () => expect((await world.userinfo(accessToken)).status).toBe(status));
+
+/** Whether a token is good at the doors where one is used. */
+async function doors(at: Visit, tokens: { access_token: string; refresh_token: string }) {
+  const [userinfo, renewed] = [await world.userinfo(tokens.access_token), await refresh(at, tokens.refresh_token)];
+  return [userinfo.status, renewed.status];
+}
+
+describe("S87 a host that the operator blocks", () => {
+  test("is at once nobody's app: no sign-in, no token, no renewal, and what was granted is revoked", async () => {
+    const at = await visit();
+    const tokens = await signInAtSite(at, offline);
+    expect(await block("localhost")).toEqual({ host: "localhost", rule: "block", revokedConsents: 1 });
+    await becomes(tokens.access_token, 401);
+    expect(await doors(at, tokens)).toEqual([401, 401]);
+    const asks = at.site.connections();
+    const { status, location, page } = await ask(at, { redirect_uri });
+    expect([status, location]).toEqual([400, undefined]);
+    expect(page).toContain("does not let apps of localhost sign people in");
+    expect(at.site.connections()).toBe(asks);
+    const { clientId } = at.site;
+    expect(await db().oAuthConsent.count({ where: { clientId, revokedAt: null } })).toBe(0);
+    expect(await db().oAuthGrant.count({ where: { clientId, revokedAt: null } })).toBe(0);
+    expect(
+      await db().auditEvent.findFirst({ where: { type: "oauth_client_host.block" }, orderBy: { id: "desc" } }),
+    ).toMatchObject({
+      data: { host: "localhost", revokedConsents: 1 },
+      ip: from.ip,
+    });
+
+    // Let in again it starts from nothing.
+    await removeHostRule(operatorCommand, "localhost", from);
+    await vi.waitFor(async () => expect(await doors(at, tokens)).toEqual([401, 400]));
+    expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toMatchObject({ error: "consent_required" });
+  });
+
+  test("cannot be answered for any more by a person who is reading the page", async () => {
+    const at = await visit();
+    const question = await openQuestion(at, { redirect_uri });
+    await block("localhost");
+    await vi.waitFor(async () => expect(await findClientMetadata(at.site.clientId)).toBeUndefined());
+    await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
+  });
+});
+
+describe("the policy", () => {
+  test("listed: only hosts that are allowed; off: none; and open again: all as before", async () => {
+    const at = await visit();
+    const tokens = await signInAtSite(at, offline);
+    await setDocumentPolicy(operatorCommand, "listed", from);
+    await becomes(tokens.access_token, 401);
+    expect((await ask(at, { redirect_uri })).status).toBe(400);
+    await allow("localhost");
+    await becomes(tokens.access_token, 200);
+    await setDocumentPolicy(operatorCommand, "off", from);
+    await becomes(tokens.access_token, 401);
+    expect((await ask(at, { redirect_uri })).page).toContain("cannot sign people in here");
+    await setDocumentPolicy(operatorCommand, "open", from);
+    // Nobody's consent was lost over it.
+    await becomes(tokens.access_token, 200);
+    expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toHaveProperty("code");
+  });
+
+  test("S85 is published in both discovery documents", async () => {
+    const published = () =>
+      Promise.all(
+        ["openid-configuration", "oauth-authorization-server"].map(async (name) => {
+          const document = await (await fetch(`${world.origin}/.well-known/${name}`)).json();
+          return (document as Record<string, unknown>).client_id_metadata_document_supported;
+        }),
+      );
+    expect(await published()).toEqual([true, true]);
+    await setDocumentPolicy(operatorCommand, "listed", from);
+    expect(await published()).toEqual([true, true]);
+    await setDocumentPolicy(operatorCommand, "off", from);
+    expect(await published()).toEqual([false, false]);
+  });
+
+  test("is one of three, remembered with its time, and open as long as nobody has decided", async () => {
+    await expect(setDocumentPolicy(operatorCommand, "closed", from)).rejects.toMatchObject({ field: "policy" });
+    expect(await readDocumentPolicy()).toEqual({ policy: "open", changedAt: expect.any(Date) });
+    await db().setting.deleteMany({ where: { key: "client_documents" } });
+    expect(await readDocumentPolicy()).toEqual({ policy: "open", changedAt: null });
+  });
+});
+
+describe("rules", () => {
+  test("cover subdomains, and the most specific one wins", async () => {
+    await block("example.com");
+    await allow("good.example.com");
+    await block("bad.good.example.com");
+    const expected = {
+      "example.com": false,
+      "a.b.example.com": false,
+      "good.example.com": true,
+      "x.good.example.com": true,
+      "bad.good.example.com": false,
+      "x.bad.good.example.com": false,
+      "notexample.com": true,
+      "example.com.evil.net": true,
+      com: true,
+    };
+    for (const [host, is] of Object.entries(expected)) expect([host, await isAllowed(host)]).toEqual([host, is]);
+    await setDocumentPolicy(operatorCommand, "listed", from);
+    expect(await isAllowed("x.good.example.com")).toBe(true);
+    expect(await isAllowed("notexample.com")).toBe(false);
+    await setDocumentPolicy(operatorCommand, "off", from);
+    expect(await isAllowed("good.example.com")).toBe(false);
+  });
+
+  test("are made, changed, listed and removed", async () => {
+    const operator = await signedInPerson("op", { isOperator: true });
+    await setHostRule(operator.actor, { host: "b.example", rule: "allow", note: " for  us " }, from);
+    await setHostRule(operator.actor, { host: "b.example", rule: "block", note: "not any more" }, from);
+    await allow("a.example");
+    expect(await listHostRules(operator.actor)).toEqual({
+      items: [
+        { host: "a.example", rule: "allow", note: null, createdBy: null, createdAt: expect.any(Date) },
+        { host: "b.example", rule: "block", note: "not any more", createdBy: operator.username, createdAt: expect.any(Date) },
+      ],
+      page: 1,
+      pageSize: expect.any(Number),
+      total: 2,
+    });
+    await removeHostRule(operator.actor, "b.example", from);
+    await expect(removeHostRule(operator.actor, "b.example", from)).rejects.toMatchObject({ code: "not_found" });
+    await expect(setHostRule(operator.actor, { host: "b.example", rule: "maybe" }, from)).rejects.toMatchObject({
+      field: "rule",
+    });
+    await expect(
+      setHostRule(operator.actor, { host: "b.example", rule: "allow", note: "x".repeat(301) }, from),
+    ).rejects.toMatchObject({
+      field: "note",
+    });
+  });
+
+  test("are the operator's alone", async () => {
+    const { actor } = await signedInPerson("somebody");
+    const attempts: ((actor: Actor) => Promise<unknown>)[] = [
+      (who) => setHostRule(who, { host: "a.example", rule: "block" }, from),
+      (who) => removeHostRule(who, "a.example", from),
+      (who) => setDocumentPolicy(who, "off", from),
+      (who) => listHostRules(who),
+      (who) => listClientDocuments(who),
+    ];
+    for (const attempt of attempts) await expect(attempt(actor)).rejects.toMatchObject({ code: "forbidden" });
+    expect(await readDocumentPolicy()).toMatchObject({ policy: "open" });
+  });
+
+  test.each([
+    ["example.com", "example.com"],
+    [" Example.COM. ", "example.com"],
+    ["*.example.com", "example.com"],
+    ["https://app.example.com/.well-known/oauth-cimd", "app.example.com"],
+    ["bücher.example", "xn--bcher-kva.example"],
+    ["127.0.0.1", "127.0.0.1"],
+    ["[::1]", "[::1]"],
+    ["localhost", "localhost"],
+  ])("%j is %s", (typed, host) => {
+    expect(parseHostName(typed)).toBe(host);
+  });
+
+  test.each([
+    "",
+    " ",
+    "a b",
+    "example.com:8443",
+    "https://example.com:8443/x",
+    "user@example.com",
+    "a..b",
+    "*",
+    "a_b.example",
+    "\0",
+    7,
+  ])("%j is no host", (typed) => {
+    expect(() => parseHostName(typed)).toThrow(expect.objectContaining({ code: "invalid_request", field: "host" }));
+  });
+});
+
+describe("the list of documents", () => {
+  test("names, hosts, people and the rule that applies; searched in any case, page by page", async () => {
+    await db().oAuthClientDocument.deleteMany();
+    const at = await visit({ client_name: "100% Kites_", client_uri: "https://kite.example/" });
+    await signInAtSite(at, offline);
+    const other = await visit({ client_name: "Sparrow" });
+    await ask(other, { redirect_uri });
+    await allow("localhost");
+    const find = async (search: string) =>
+      (await listClientDocuments(operatorCommand, { search })).items.map(({ name }) => name).sort();
+    expect(await find("")).toEqual(["100% Kites_", "Sparrow"]);
+    expect(await find("KITE")).toEqual(["100% Kites_"]);
+    expect(await find(at.site.host.toUpperCase())).toEqual(["100% Kites_"]);
+    expect(await find("%")).toEqual(["100% Kites_"]);
+    expect(await find("s_")).toEqual(["100% Kites_"]);
+    expect(await find("\\")).toEqual([]);
+    await expect(find("\0")).rejects.toMatchObject({ code: "invalid_request" });
+
+    const { items, total } = await listClientDocuments(operatorCommand, { page: 2, pageSize: 1 });
+    expect([items.length, total]).toEqual([1, 2]);
+    expect(items[0]).toEqual({
+      clientId: at.site.clientId,
+      host: at.site.host,
+      hostname: "localhost",
+      name: "100% Kites_",
+      logoId: null,
+      homepageUrl: "https://kite.example/",
+      firstSeenAt: expect.any(Date),
+      lastSeenAt: expect.any(Date),
+      changedAt: null,
+      userCount: 1,
+      standing: { isAllowed: true, rule: { host: "localhost", rule: "allow" }, policy: "open" },
+    });
+  });
+});
