@@ -34,6 +34,22 @@ describe("sweep", () => {
     expect(await db().mail.count()).toBe(2);
   });
 
+  it("keeps metadata documents that people use, of the others the latest ten thousand, and none for long (S79)", async () => {
+    await pool().query(`insert into oauth_client_document (client_id, host, metadata, fetched_at, fresh_until, last_seen_at)
+      select 'https://a.example/' || n, 'a.example', '{}', now(), now(), now() - make_interval(secs => n)
+        from generate_series(1, 10003) n`);
+    await pool().query("update oauth_client_document set last_seen_at = now() - interval '8 days' where client_id like '%/1'");
+    await pool().query(`insert into oauth_consent (id, user_id, client_id, client_fingerprint) select
+      client_id, 'somebody', client_id, '' from oauth_client_document where client_id in ('https://a.example/10003')`);
+    // One is too old; of the 10,001 that nobody uses besides, one is too many.
+    expect(await sweep(never)).toEqual({ oauth_client_document: 2 });
+    const { rows } = await pool().query<{ id: number }>(
+      "select id from generate_series(1, 10003) n(id) where 'https://a.example/' || id not in (select client_id from oauth_client_document)",
+    );
+    expect(rows.map(({ id }) => id)).toEqual([1, 10002]);
+    await pool().query("delete from oauth_client_document");
+  });
+
   it("is left to the process that does it already", async () => {
     await pool().query("insert into throttle (key, count, reset_at) values ('old', 1, now() - interval '1 second')");
     const other = await pool().connect();
