@@ -5,12 +5,22 @@ import { deliverMail } from "#core/mail/deliver-mail.ts";
 import { MAIL_CHANNEL, mailTable } from "#core/mail/mail-table.ts";
 import { closeMailTransport } from "#core/mail/send-mail.ts";
 import { stopListening } from "#core/notifications.ts";
+import { deliverLogoutNotice } from "#core/oauth/back-channel-logout/deliver-logout-notice.ts";
+import { LOGOUT_NOTICE_CHANNEL, logoutNoticeTable } from "#core/oauth/back-channel-logout/logout-notice-table.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { startLoop } from "./loop.ts";
+import { startSessionEnds } from "./session-ends.ts";
 
 /** The worker: what happens without anybody waiting for it. Any number of them share the work of one database. */
 const loops = [
   await startLoop({ table: mailTable, channel: MAIL_CHANNEL, concurrency: 8, run: deliverMail }),
+  await startLoop({
+    table: logoutNoticeTable,
+    channel: LOGOUT_NOTICE_CHANNEL,
+    concurrency: 16,
+    run: deliverLogoutNotice,
+  }),
+  await startSessionEnds(),
   startHousekeeping(),
 ];
 

@@ -33,5 +33,6 @@ export const sweeps: readonly Sweep[] = [
     isOver: "revoked_at < now() - interval '30 days' or expires_at < now() - interval '90 days'",
   },
   { table: "throttle", isOver: "reset_at < now()" },
+  { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
   { table: "mail", isOver: "sent_at < now() - interval '7 days' or failed_at < now() - interval '30 days'" },
 ];

@@ -14,6 +14,7 @@ import { findInteraction } from "./find-interaction.ts";
 import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
 import { INTERACTION_SECONDS } from "./lifetimes.ts";
 import { revokeReplayedGrant } from "./revoke-replayed-grant.ts";
+import { isUnderEndedSiteSession, saveEngineSession } from "./save-engine-session.ts";
 import { isSiteSessionOf } from "./site-session.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
@@ -48,11 +49,15 @@ export class PostgresAdapter implements Adapter {
     }
   }
 
-  /** An engine session serves only while the person's site session is alive and belongs to the same person (S34). */
+  /**
+   * An engine session serves only while the person's site session is alive and belongs to the same person (S34). One that was used
+   * under an earlier site session, which is over, is left for its apps to be told (back-channel-logout/end-engine-sessions.ts).
+   */
   async #findSession(id: string): Promise<Payload | undefined> {
     const payload = await findArtifact("Session", id);
     if (!payload || typeof payload.accountId !== "string") return payload;
-    return (await isSiteSessionOf(payload.accountId)) ? payload : undefined;
+    if (!(await isSiteSessionOf(payload.accountId))) return undefined;
+    return (await isUnderEndedSiteSession(payload)) ? undefined : payload;
   }
 
   /**
@@ -79,6 +84,7 @@ export class PostgresAdapter implements Adapter {
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
     if (this.model === "Grant") return saveGrant(id, payload as Payload, expiresIn);
+    if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
     await upsertArtifact(this.model, id, payload as Payload, this.#keptSeconds(expiresIn));
   }

@@ -15,6 +15,9 @@ export function watchEngine(provider: Provider): void {
     ctx.state.isDatabaseDown = isDatabaseDown(error);
     if (!ctx.state.isDatabaseDown) log().error({ err: error }, "the engine failed");
   });
+  provider.on("backchannel.error", (_ctx, error, client) =>
+    log().error({ err: error, clientId: client.clientId }, "a logout notice could not be queued"),
+  );
   provider.on("authorization.error", keepUnopenedRequest);
   provider.on("authorization.success", (ctx) => countAuthorization(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));
   provider.on("grant.success", (ctx) => countToken(ctx.oidc.client?.clientId, ctx.oidc.account?.accountId));

@@ -1,3 +1,5 @@
+import { SITE_SESSION_ABSOLUTE_SECONDS } from "#core/accounts/sessions/session-lifetime.ts";
+
 /** How long things live, in seconds. The brief's and the RFCs' limits stand beside their use. */
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
@@ -16,8 +18,11 @@ export const REFRESH_TOKEN_ABSOLUTE_SECONDS = 365 * DAY;
 export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
 /** Time to read the consent page, to sign in and to find the mail with the link. */
 export const INTERACTION_SECONDS = HOUR;
-/** The engine's own session; the person's site session ends it earlier (site-session.ts). */
-export const PROVIDER_SESSION_SECONDS = 14 * DAY;
+/**
+ * The engine's own session. The person's site session ends it (site-session.ts), and must find it, however long ago it was last used:
+ * it knows which apps are to be told.
+ */
+export const PROVIDER_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
 /** Time to fetch the phone, sign in and type the code (wire.md choice 3). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
 /** RFC 8628 §3.5: between two polls of a device, and what one that polls faster has to wait longer from then on. */

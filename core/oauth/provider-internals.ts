@@ -1,8 +1,11 @@
+import { randomUUID } from "node:crypto";
 import { isRedirectUriAllowed } from "@keyhook/sdk";
 import type { JWK } from "jose";
 import type Provider from "oidc-provider";
 import type { Client } from "oidc-provider";
+import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
+import { queueLogoutNotices } from "./back-channel-logout/queue-logout-notices.ts";
 import { clientExtension } from "./client-extension.ts";
 import { findClientSecret } from "./client-secret.ts";
 import { GRANT_REDIRECT_URI } from "./grant-redirect-uri.ts";
@@ -21,6 +24,8 @@ type ClientPrototype = {
   redirectUriAllowed(value: string): boolean;
   postLogoutRedirectUriAllowed(value: string): boolean;
   compareClientSecret(presented: string): boolean;
+  clientId: string;
+  backchannelLogout(accountId: string, sid: string | undefined): Promise<void>;
 };
 
 type GrantPrototype = {
@@ -34,7 +39,16 @@ type TokenPrototype = { generateTokenId(): string };
 
 type ReplayDetectionClass = { unique(issuer: string, jti: string, until: number): Promise<boolean> };
 
-type IdTokenClass = { validate(jwt: string, client: { clientId: string }): Promise<unknown> };
+type IdTokenClass = {
+  new (available: { sub: string }, by: { client: Client; ctx: undefined }): IdToken;
+  validate(jwt: string, client: { clientId: string }): Promise<unknown>;
+};
+
+type IdToken = {
+  mask: Record<string, null>;
+  set(claim: string, value: unknown): void;
+  issue(how: { use: "logout" }): Promise<string>;
+};
 
 type Internals = {
   IdToken: IdTokenClass;
@@ -83,6 +97,11 @@ export function closeEngineGaps(provider: Provider): void {
     return secret !== undefined;
   };
 
+  // S109: apps are told of a logout by the worker, which tries again, and not while the person waits for the page.
+  Client.prototype.backchannelLogout = async function backchannelLogout(userId, sid) {
+    await queueLogoutNotices(db(), [{ clientId: this.clientId, userId, sid: sid ?? null }]);
+  };
+
   // S108: a hint outlives the key that signed it.
   const validate = IdToken.validate;
   IdToken.validate = async function validateHint(jwt, client) {
@@ -122,4 +141,21 @@ function addPrefix(prototype: TokenPrototype, prefix: string): void {
   prototype.generateTokenId = function generateTokenId() {
     return prefix + generate.call(this);
   };
+}
+
+const LOGOUT_EVENT = "http://schemas.openid.net/event/backchannel-logout";
+
+/** A logout token for one client, good for two minutes (OpenID Connect Back-Channel Logout §2.4), as the engine would sign it. */
+export async function issueLogoutToken(
+  provider: Provider,
+  client: Client,
+  { userId, sid }: { userId: string; sid: string | null },
+): Promise<string> {
+  const { IdToken } = provider as unknown as Internals;
+  const token = new IdToken({ sub: userId }, { client, ctx: undefined });
+  token.mask = { sub: null };
+  token.set("events", { [LOGOUT_EVENT]: {} });
+  token.set("jti", randomUUID());
+  if (sid) token.set("sid", sid);
+  return token.issue({ use: "logout" });
 }

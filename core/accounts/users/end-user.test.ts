@@ -38,13 +38,12 @@ async function personalToken({ id }: TestPerson): Promise<string> {
   return token;
 }
 
-/** What one app may do in a person's name: a consent, a Grant under it, and the engine's own session. */
+/** What one app may do in a person's name: a consent and a Grant under it. */
 async function grantTo(clientId: string, userId: string): Promise<{ consentId: string; grantId: string }> {
   const consentId = newId();
   const grantId = newId();
   await db().oAuthConsent.create({ data: { id: consentId, userId, clientId, scopes: ["openid"], clientFingerprint: "x" } });
   await db().oAuthGrant.create({ data: { id: grantId, consentId, userId, clientId, payload: {} } });
-  await db().oAuthArtifact.create({ data: { model: "Session", idHash: newId(), payload: {}, accountId: userId } });
   return { consentId, grantId };
 }
 
@@ -67,7 +66,6 @@ describe("S112 disableUser", () => {
     expect(await findPersonalAccessToken(pat)).toBeUndefined();
     expect((await db().oAuthConsent.findUniqueOrThrow({ where: { id: consentId } })).revokedAt).not.toBeNull();
     expect((await db().oAuthGrant.findUniqueOrThrow({ where: { id: grantId } })).revokedAt).not.toBeNull();
-    expect(await db().oAuthArtifact.count({ where: { accountId: person.id } })).toBe(0);
     expect(await findInvitation(invitation)).toBeUndefined();
     await expect(signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
     expect((await auditTrail({ subjectId: person.id })).filter((type) => /able/.test(type))).toEqual([

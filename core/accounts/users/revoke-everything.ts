@@ -3,8 +3,8 @@ import { revokeInvitationsBy } from "../organizations/invitations/revoke-invitat
 import { endAllSiteSessions } from "../sessions/end-all-site-sessions.ts";
 
 /**
- * Ends everything with which a user, or a program in their name, gets in (S112): sessions, here and in the engine; personal access
- * tokens; what they granted to apps, which is marked, so that every token of it is dead, one being issued at this moment too (S43);
+ * Ends everything with which a user, or a program in their name, gets in (S112): sessions, and with them those in the engine, which
+ * serve nobody without one and stay only until the worker has told their apps; personal access tokens; what they granted to apps, which is marked, so that every token of it is dead, one being issued at this moment too (S43);
  * links that wait in their mailbox; invitations that they sent.
  */
 export async function revokeEverything(tx: Db, userId: string): Promise<void> {
@@ -13,7 +13,6 @@ export async function revokeEverything(tx: Db, userId: string): Promise<void> {
   await tx.personalAccessToken.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
   await tx.oAuthConsent.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
   await tx.oAuthGrant.updateMany({ where: { userId, revokedAt: null }, data: { revokedAt } });
-  await tx.oAuthArtifact.deleteMany({ where: { accountId: userId, model: "Session" } });
   await tx.oneTimeToken.deleteMany({ where: { userId } });
   await revokeInvitationsBy(tx, userId);
 }

@@ -9,13 +9,14 @@ import { presentedPassword } from "../passwords/check-password.ts";
 import { hashPassword, isOutdatedHash, verifyPassword } from "../passwords/password-hash.ts";
 import { plainText } from "../plain-text.ts";
 import { endSiteSessionByToken } from "../sessions/end-site-session.ts";
+import { renewSiteSession } from "../sessions/renew-site-session.ts";
 import { type StartedSiteSession, startSiteSession } from "../sessions/start-site-session.ts";
 
 export type SignInInput = {
   /** Username or e-mail address. */
   login: string;
   password: string;
-  /** The session token that the browser brought along; that session ends (S34). */
+  /** The session token that the browser brought along; it is worth nothing afterwards (S34). */
   replaces?: string;
 };
 
@@ -40,8 +41,10 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   return db().$transaction(async (tx) => {
     await requireUnchanged(tx, user);
     if (newHash) await tx.user.update({ where: { id: user.id }, data: { passwordHash: newHash } });
-    if (input.replaces) await endSiteSessionByToken(input.replaces, tx);
     await recordAuditEvent(tx, { type: "user.sign_in", actorId: user.id, subjectId: user.id, from });
+    const renewed = input.replaces && (await renewSiteSession(user.id, input.replaces, from, tx));
+    if (renewed) return { userId: user.id, ...renewed };
+    if (input.replaces) await endSiteSessionByToken(input.replaces, tx);
     return { userId: user.id, ...(await startSiteSession(user.id, from, tx)) };
   });
 }

@@ -1,0 +1,35 @@
+import { storableUserAgent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { hashToken, newToken } from "../../crypto/token.ts";
+import type { Db } from "../../db.ts";
+import { SITE_SESSION_INACTIVITY_SECONDS } from "./session-lifetime.ts";
+import type { StartedSiteSession } from "./start-site-session.ts";
+
+/**
+ * The same person signs in again in the same browser: their session goes on from the beginning, under a new token (S34). It has not
+ * ended, and no app that asks to be told of its end is told of one.
+ * @returns undefined when the token is not of a live session of theirs.
+ */
+export async function renewSiteSession(
+  userId: string,
+  token: string,
+  from: RequestOrigin,
+  tx: Db,
+): Promise<StartedSiteSession | undefined> {
+  const now = new Date();
+  const renewed = newToken();
+  const expiresAt = new Date(now.getTime() + SITE_SESSION_INACTIVITY_SECONDS * 1000);
+  const { count } = await tx.siteSession.updateMany({
+    where: { tokenHash: hashToken(token), userId, endedAt: null, expiresAt: { gt: now } },
+    data: {
+      tokenHash: hashToken(renewed),
+      ip: from.ip,
+      userAgent: storableUserAgent(from.userAgent),
+      createdAt: now,
+      authenticatedAt: now,
+      lastSeenAt: now,
+      expiresAt,
+    },
+  });
+  return count === 1 ? { token: renewed, expiresAt } : undefined;
+}

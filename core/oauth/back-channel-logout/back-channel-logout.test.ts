@@ -1,0 +1,313 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { endAllSiteSessions } from "#core/accounts/sessions/end-all-site-sessions.ts";
+import { endExpiredSiteSessions } from "#core/accounts/sessions/end-expired-site-sessions.ts";
+import { endOtherSiteSessions } from "#core/accounts/sessions/end-other-site-sessions.ts";
+import { endSiteSession, endSiteSessionByToken } from "#core/accounts/sessions/end-site-session.ts";
+import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { deleteUser } from "#core/accounts/users/delete-user.ts";
+import { disableUser } from "#core/accounts/users/disable-user.ts";
+import { signIn as signInWithPassword } from "#core/accounts/users/sign-in.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db, pool } from "#core/db.ts";
+import { provideSettings } from "#core/env.ts";
+import { newId } from "#core/ids.ts";
+import { claimRows } from "#core/leases/leased-table.ts";
+import { ask, claimsOf } from "../testing/authorization.ts";
+import { type Prepared, prepare, type SignIn, signIn } from "../testing/sign-in.ts";
+import { startWorld, type World } from "../testing/world.ts";
+import { deliverLogoutNotice } from "./deliver-logout-notice.ts";
+import { endEngineSessions } from "./end-engine-sessions.ts";
+import { logoutNoticeTable, type QueuedLogoutNotice } from "./logout-notice-table.ts";
+import { startReceiver, work } from "./testing.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+beforeEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" }));
+afterEach(async () => {
+  await db().oAuthLogoutNotice.deleteMany();
+  await db().siteSessionEnd.deleteMany();
+});
+
+const siteToken = ({ browser }: Pick<Prepared, "browser">) =>
+  new RegExp(`${siteSessionCookie().name}=([^;]+)`).exec(browser.cookieHeader("/"))?.[1] ?? "";
+const notices = () => db().oAuthLogoutNotice.findMany({ orderBy: { createdAt: "asc" } });
+const BLOCKED = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+const becomeDue = () => pool().query("update oauth_logout_notice set due_at = now()");
+
+/** Somebody who is signed in to an app that is told of logouts. */
+async function signedIn(statuses?: number[]) {
+  const receiver = await startReceiver(world.origin, statuses);
+  const at = await signIn(world, { backchannelLogoutUri: receiver.uri });
+  const { sid } = claimsOf(at.tokens.id_token);
+  return { at, receiver, sid };
+}
+
+describe("an app that is told of logouts", () => {
+  test("finds that we can, in discovery", async () => {
+    expect(await world.discover()).toMatchObject({
+      backchannel_logout_supported: true,
+      backchannel_logout_session_supported: true,
+    });
+  });
+
+  test("has the session's name in its ID tokens, with the first consent and with the one that stands", async () => {
+    const { at, sid } = await signedIn();
+    expect(sid).toEqual(expect.any(String));
+    const again = await world.signInWith(at.app, at.session, at.browser);
+    expect(claimsOf(again.tokens.id_token ?? "").sid).toBe(sid);
+
+    const plain = await signIn(world);
+    expect(claimsOf(plain.tokens.id_token)).not.toHaveProperty("sid");
+  });
+});
+
+const ways: Record<string, (at: SignIn) => Promise<unknown>> = {
+  "signing out": (at) => endSiteSessionByToken(siteToken(at)),
+  "ending it in settings": (at) => endSiteSession(at.person.id, at.session.id),
+  "ending all others in settings, or changing the password": (at) => endOtherSiteSessions(at.person.id, newId()),
+  "resetting the password": (at) => endAllSiteSessions(at.person.id),
+  expiry: async (at) => {
+    await db().siteSession.update({ where: { id: at.session.id }, data: { expiresAt: new Date(Date.now() - 1000) } });
+    await endExpiredSiteSessions();
+  },
+  "the operator who disables the person": (at) => disableUser(operatorCommand, at.person.id, noOrigin),
+  "somebody else who signs in in the same browser": async (at) => {
+    const other = await world.user(`o-${newId()}`);
+    await signInWithPassword({ login: other.username, password: "a long enough passphrase", replaces: siteToken(at) }, noOrigin);
+  },
+};
+
+describe("S109 the end of a site session is told to the app", () => {
+  test.each(Object.entries(ways))("by %s", async (_way, end) => {
+    const { at, receiver, sid } = await signedIn();
+    const other = await signedIn();
+    await end(at);
+    await work();
+    expect(receiver.told).toEqual([
+      {
+        iss: world.origin,
+        aud: at.app.clientId,
+        sub: at.person.id,
+        sid,
+        events: { "http://schemas.openid.net/event/backchannel-logout": {} },
+        jti: expect.any(String),
+        iat: expect.any(Number),
+        exp: expect.any(Number),
+      },
+    ]);
+    expect(receiver.seen.contentType).toBe("application/x-www-form-urlencoded");
+    expect(other.receiver.told).toEqual([]);
+    expect(await notices()).toMatchObject([{ sentAt: expect.any(Date), failedAt: null }]);
+    await work();
+    expect(receiver.seen.requests).toBe(1);
+  });
+
+  test("by deleting the person, who owns another app", async () => {
+    const receiver = await startReceiver(world.origin);
+    const owner = await prepare(world, { backchannelLogoutUri: receiver.uri });
+    const person = await world.user(`d-${newId()}`);
+    const browser = world.browser();
+    await world.signInWith(owner.app, await world.signIn(browser, person), browser);
+    await deleteUser(operatorCommand, person.id, noOrigin);
+    await work();
+    expect(receiver.told).toMatchObject([{ sub: person.id }]);
+  });
+
+  test("by logging out through another app: while the person waits only a row is stored", async () => {
+    const { at, receiver, sid } = await signedIn();
+    const page = await at.browser.fetch("/oauth/logout");
+    const xsrf = /name="xsrf" value="(\w+)"/.exec(await page.text())?.[1] ?? "";
+    const done = await at.browser.fetch("/oauth/logout/confirm", {
+      method: "POST",
+      body: new URLSearchParams({ xsrf, logout: "yes" }),
+    });
+    expect(done.status).toBe(303);
+    expect(await findSiteSession(siteToken(at))).toBeUndefined();
+    expect(receiver.seen.requests).toBe(0);
+    expect(await notices()).toMatchObject([{ clientId: at.app.clientId, sentAt: null }]);
+    await work();
+    expect(receiver.told).toMatchObject([{ sid }]);
+    expect(receiver.seen.requests).toBe(1);
+  });
+
+  test("once for each app of the session, and to none that has not asked for it", async () => {
+    const { at, receiver, sid } = await signedIn();
+    const second = await startReceiver(world.origin);
+    const secondApp = await world.app(at.person, { backchannelLogoutUri: second.uri });
+    const quiet = await world.app(at.person);
+    for (const app of [secondApp, quiet]) await world.signInWith(app, at.session, at.browser);
+    await endAllSiteSessions(at.person.id);
+    await work();
+    expect(receiver.told).toMatchObject([{ sid, aud: at.app.clientId }]);
+    expect(second.told).toMatchObject([{ aud: secondApp.clientId, sub: at.person.id }]);
+    expect(second.told[0]?.sid).not.toBe(sid);
+    expect(await notices()).toHaveLength(2);
+  });
+
+  test("and the engine's session is gone, under whatever cookie", async () => {
+    const { at } = await signedIn();
+    const sessions = () => db().oAuthArtifact.count({ where: { model: "Session", accountId: at.person.id } });
+    expect(await sessions()).toBe(1);
+    await endAllSiteSessions(at.person.id);
+    await work();
+    expect(await sessions()).toBe(0);
+  });
+
+  test("also when it ended while a request of it was under way, and stored the engine's session after it was looked for", async () => {
+    const { at, receiver, sid } = await signedIn();
+    const worker = await pool().connect();
+    await worker.query("begin");
+    await worker.query("select from oauth_artifact where model = 'Session' and account_id = $1 for update", [at.person.id]);
+    const request = ask(at, { prompt: "none" });
+    await expect.poll(async () => (await pool().query(BLOCKED)).rowCount).toBe(1);
+    await endAllSiteSessions(at.person.id);
+    await worker.query("delete from oauth_artifact where model = 'Session' and account_id = $1", [at.person.id]);
+    await worker.query("delete from site_session_end");
+    await worker.query("commit");
+    worker.release();
+    expect(await request).toMatchObject({ answer: { code: expect.any(String) } });
+    await work();
+    expect(receiver.told).toMatchObject([{ sid }]);
+    expect(await db().oAuthArtifact.count({ where: { model: "Session", accountId: at.person.id } })).toBe(0);
+  });
+});
+
+describe("signing in again", () => {
+  test("as the same person in the same browser ends no session, and tells nobody", async () => {
+    const { at, receiver } = await signedIn();
+    const login = { login: at.person.username, password: "a long enough passphrase", replaces: siteToken(at) };
+    const { token } = await signInWithPassword(login, noOrigin);
+    expect(await findSiteSession(siteToken(at))).toBeUndefined();
+    expect((await findSiteSession(token))?.id).toBe(at.session.id);
+    at.browser.setCookie(siteSessionCookie().name, token);
+    await work();
+    expect(await ask(at, { prompt: "none" })).toMatchObject({ status: 303, answer: { code: expect.any(String) } });
+    expect(receiver.seen.requests).toBe(0);
+  });
+
+  test("after signing out begins a session with another name, before the old one's app was told", async () => {
+    const { at, receiver, sid } = await signedIn();
+    await endSiteSessionByToken(siteToken(at));
+    const session = await world.signIn(at.browser, at.person);
+    const again = await world.signInWith(at.app, session, at.browser);
+    const { sid: second } = claimsOf(again.tokens.id_token ?? "");
+    expect(second).not.toBe(sid);
+    await work();
+    expect(receiver.told).toMatchObject([{ sid }]);
+    await endAllSiteSessions(at.person.id);
+    await work();
+    expect(receiver.told).toMatchObject([{ sid }, { sid: second }]);
+  });
+});
+
+describe("S109 an app that cannot be told", () => {
+  test.each([500, 503, 429])("at the moment (%d) is told later, by a token of its own", async (status) => {
+    const { at, receiver } = await signedIn([status, 200]);
+    await endAllSiteSessions(at.person.id);
+    await work();
+    expect(receiver).toMatchObject({ told: [], seen: { requests: 1 } });
+    const [notice] = await notices();
+    expect(notice).toMatchObject({
+      sentAt: null,
+      failedAt: null,
+      attempts: 1,
+      lastError: `the app answered ${status}`,
+      claimId: null,
+    });
+    expect((notice?.dueAt.getTime() ?? 0) - Date.now()).toBeGreaterThan(2_000);
+    await work();
+    expect(receiver.seen.requests).toBe(1);
+    await becomeDue();
+    await work();
+    expect(receiver.told).toHaveLength(1);
+    expect(await notices()).toMatchObject([{ sentAt: expect.any(Date), attempts: 2, lastError: null }]);
+  });
+
+  test.each([400, 404, 302])("because it refuses (%d) is not asked again; its owner can read that in the log", async (status) => {
+    const { at, receiver } = await signedIn([status]);
+    await endAllSiteSessions(at.person.id);
+    await work();
+    await becomeDue();
+    await work();
+    expect(receiver).toMatchObject({ told: [], seen: { requests: 1 } });
+    const reason = `the app answered ${status}`;
+    expect(await notices()).toMatchObject([{ sentAt: null, failedAt: expect.any(Date), lastError: reason }]);
+    const events = await db().auditEvent.findMany({ where: { type: "oauth_logout_notice.fail", clientId: at.app.clientId } });
+    expect(events).toMatchObject([{ subjectId: at.person.id, data: { reason, attempts: 1 } }]);
+  });
+
+  test("within the hour is given up", async () => {
+    const { at, receiver } = await signedIn(Array(20).fill(503));
+    await endAllSiteSessions(at.person.id);
+    let waitedSeconds = 0;
+    for (let attempt = 0; attempt < 10; attempt++) {
+      await work();
+      const [notice] = await notices();
+      if (notice?.failedAt) break;
+      waitedSeconds += ((notice?.dueAt.getTime() ?? 0) - Date.now()) / 1000;
+      await becomeDue();
+    }
+    expect(receiver.seen.requests).toBe(6);
+    expect(waitedSeconds).toBeGreaterThan(30 * 60);
+    expect(waitedSeconds).toBeLessThan(60 * 60);
+    expect(await notices()).toMatchObject([{ failedAt: expect.any(Date), claimId: null }]);
+  });
+
+  test("because its address leads inside is never connected to", async () => {
+    const { at, receiver } = await signedIn();
+    provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
+    await endAllSiteSessions(at.person.id);
+    await work();
+    expect(receiver.seen.requests).toBe(0);
+    expect(await notices()).toMatchObject([{ failedAt: expect.any(Date), lastError: "the host is not on the public internet" }]);
+  });
+
+  test("because it has taken its address back is left alone", async () => {
+    const { at, receiver } = await signedIn();
+    await endAllSiteSessions(at.person.id);
+    await endEngineSessions();
+    await db().oAuthApp.update({ where: { id: at.app.id }, data: { backchannelLogoutUri: null } });
+    await pool().query("select pg_notify('oauth_app', $1)", [at.app.clientId]);
+    await expect
+      .poll(async () => {
+        await becomeDue();
+        await work();
+        return (await notices())[0]?.failedAt ?? (await notices())[0]?.sentAt;
+      })
+      .toEqual(expect.any(Date));
+    expect(receiver.seen.requests).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("S122 a worker that dies", () => {
+  test("between claim and answer leaves the notice to another, and changes nothing of it when it comes back", async () => {
+    const { at, receiver } = await signedIn();
+    await endAllSiteSessions(at.person.id);
+    await endEngineSessions();
+    const dead = await claimRows<QueuedLogoutNotice>(logoutNoticeTable, 10);
+    expect(dead.rows).toHaveLength(1);
+    await work();
+    expect(receiver.seen.requests).toBe(0);
+    await pool().query("update oauth_logout_notice set claimed_until = now()");
+    await work();
+    expect(receiver.told).toHaveLength(1);
+    const [told] = await notices();
+    for (const row of dead.rows) await deliverLogoutNotice(row, dead.claimId);
+    expect((await notices())[0]).toEqual(told);
+  });
+
+  test("while it ends the engine's sessions leaves them, and what is to be told of them", async () => {
+    const { at, receiver } = await signedIn();
+    await endAllSiteSessions(at.person.id);
+    await pool().query("alter table oauth_logout_notice add constraint refuse_all check (false) not valid");
+    await expect(endEngineSessions()).rejects.toThrow();
+    await pool().query("alter table oauth_logout_notice drop constraint refuse_all");
+    await work();
+    expect(receiver.told).toHaveLength(1);
+  });
+});

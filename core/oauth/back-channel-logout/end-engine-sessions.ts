@@ -1,0 +1,48 @@
+import { type Db, db } from "#core/db.ts";
+import { type NewLogoutNotice, queueLogoutNotices } from "./queue-logout-notices.ts";
+
+/** NOTIFY channel: site sessions ended. The database announces it (prisma/migrations, site_session_end). */
+export const SITE_SESSION_END_CHANNEL = "site_session_end";
+
+/** Site sessions in one transaction. */
+const BATCH = 100;
+
+/**
+ * Ends the engine's sessions of site sessions that are over, and queues what their apps are to be told, in one transaction: a worker
+ * that dies leaves both for another. However a site session ends, this is what follows.
+ * @returns whether there may be more.
+ */
+export async function endEngineSessions(): Promise<boolean> {
+  return db().$transaction(async (tx) => {
+    const over = await tx.$queryRaw<{ id: string }[]>`
+      DELETE FROM site_session_end WHERE site_session_id IN (
+        SELECT site_session_id FROM site_session_end ORDER BY ended_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      RETURNING site_session_id AS id`;
+    if (over.length === 0) return false;
+    const siteSessionIds = over.map(({ id }) => id);
+    const ended = await tx.$queryRaw<EndedSession[]>`
+      DELETE FROM oauth_artifact a
+       WHERE a.model = 'Session' AND a.payload->>'siteSessionId' = ANY (${siteSessionIds})
+      RETURNING a.account_id AS "userId", a.payload->'authorizations' AS authorizations`;
+    await queueLogoutNotices(tx, await wanted(tx, ended.flatMap(noticesOf)));
+    return over.length === BATCH;
+  });
+}
+
+/** @property authorizations client id → what the engine keeps of that client in the session. */
+type EndedSession = { userId: string; authorizations: Record<string, { sid?: string }> | null };
+
+function noticesOf({ userId, authorizations }: EndedSession): NewLogoutNotice[] {
+  return Object.entries(authorizations ?? {}).map(([clientId, { sid }]) => ({ clientId, userId, sid: sid ?? null }));
+}
+
+/** Those for clients that have said where they are told. */
+async function wanted(tx: Db, notices: NewLogoutNotice[]): Promise<NewLogoutNotice[]> {
+  const clientIds = [...new Set(notices.map(({ clientId }) => clientId))];
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT client_id AS id FROM oauth_app WHERE client_id = ANY (${clientIds}) AND backchannel_logout_uri IS NOT NULL
+    UNION ALL
+    SELECT client_id FROM oauth_client_document WHERE client_id = ANY (${clientIds}) AND metadata ? 'backchannel_logout_uri'`;
+  const listening = new Set(rows.map(({ id }) => id));
+  return notices.filter(({ clientId }) => listening.has(clientId));
+}

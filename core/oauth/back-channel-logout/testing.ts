@@ -1,0 +1,44 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createRemoteJWKSet, type JWTPayload, jwtVerify } from "jose";
+import { onTestFinished } from "vitest";
+import { claimRows } from "#core/leases/leased-table.ts";
+import { deliverLogoutNotice } from "./deliver-logout-notice.ts";
+import { endEngineSessions } from "./end-engine-sessions.ts";
+import { logoutNoticeTable, type QueuedLogoutNotice } from "./logout-notice-table.ts";
+
+/** An app's server that is told of logouts. It checks what it is told as an app has to (Back-Channel Logout §2.6). */
+export async function startReceiver(origin: string, statuses: number[] = []) {
+  const keys = createRemoteJWKSet(new URL(`${origin}/oauth/jwks`));
+  const told: JWTPayload[] = [];
+  const seen = { requests: 0, contentType: "" };
+  const server = createServer(async (req, res) => {
+    seen.requests++;
+    seen.contentType = req.headers["content-type"] ?? "";
+    let body = "";
+    for await (const piece of req) body += piece;
+    const status = statuses.shift() ?? 200;
+    if (status === 200) {
+      const token = new URLSearchParams(body).get("logout_token") ?? "";
+      const { payload } = await jwtVerify(token, keys, {
+        issuer: origin,
+        typ: "logout+jwt",
+        requiredClaims: ["iat", "jti", "exp"],
+      });
+      told.push(payload);
+    }
+    res.writeHead(status, { location: "/elsewhere" }).end();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return { uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/logged-out`, told, seen };
+}
+
+/** What the worker does once somebody has ended a session. */
+export async function work(): Promise<void> {
+  while (await endEngineSessions());
+  const { claimId, rows } = await claimRows<QueuedLogoutNotice>(logoutNoticeTable, 50);
+  for (const row of rows) await deliverLogoutNotice(row, claimId);
+}
