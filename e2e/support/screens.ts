@@ -9,6 +9,7 @@ import { enter } from "./enter.ts";
 import { readLinkTo } from "./outbox.ts";
 import { PermissionsModal } from "./permissions-modal.ts";
 import { SampleSite } from "./sample-site.ts";
+import { serveDocument } from "./serve-document.ts";
 import { type Person, SignInPage } from "./sign-in-page.ts";
 
 /** What a screen needs to be reached. */
@@ -188,6 +189,42 @@ export const screens: Screen[] = [
   { name: "app-with-keys", open: async (visit) => openAppWithKeys(visit) },
   { name: "sample-server-side", open: async (visit) => lantern(visit).open() },
   { name: "sample-server-side-signed-in", open: async (visit) => connect(visit, "jonas") },
+  {
+    name: "consent-document",
+    async open(visit) {
+      await heron(visit).open();
+      await heron(visit).signInButton.click();
+      await new SignInPage(visit.page).signIn(account(visit, "mara"));
+      await new PermissionsModal(visit.page).authorizeButton.waitFor();
+    },
+  },
+  {
+    name: "consent-document-warned",
+    async open({ page, demo, newcomer }) {
+      const callback = "https://moss.example.com/oauth/callback/keyhook";
+      const more = { client_name: "Moss Notebook", client_uri: "https://notes.example.com/", redirect_uris: [callback] };
+      const { authorizeUrl } = await serveDocument(demo, more);
+      await enter(page, newcomer);
+      await go(page, authorizeUrl(callback));
+    },
+  },
+  {
+    name: "document-refused",
+    async open({ page, demo }) {
+      const { authorizeUrl, clientId } = await serveDocument(demo, { client_name: undefined });
+      await go(page, authorizeUrl(clientId), 400);
+    },
+  },
+  {
+    name: "admin-hosts-seen",
+    async open(visit) {
+      await connectHeron(visit, "aiko");
+      await enter(visit.page, account(visit, "opal"));
+      await go(visit.page, "/admin/hosts?search=heron");
+    },
+  },
+  { name: "sample-by-document", open: async (visit) => heron(visit).open() },
+  { name: "sample-by-document-signed-in", open: async (visit) => connectHeron(visit, "aiko") },
   { name: "sample-in-browser", open: async ({ page, demo }) => void (await page.goto(demo.sites.inBrowser)) },
 ];
 
@@ -241,6 +278,18 @@ async function openAppWithKeys({ page, demo, newcomer }: Visit): Promise<void> {
 }
 
 const lantern = ({ page, demo }: Visit) => new SampleSite(page, { kind: "server side", url: demo.sites.serverSide });
+
+const heron = ({ page, demo }: Visit) => new SampleSite(page, { kind: "by document", url: demo.sites.byDocument });
+
+async function connectHeron(visit: Visit, who: string): Promise<void> {
+  const { authorizeButton } = new PermissionsModal(visit.page);
+  await heron(visit).open();
+  await heron(visit).signInButton.click();
+  await new SignInPage(visit.page).signIn(account(visit, who));
+  // It answers on this device, so that it is asked about each time.
+  await authorizeButton.click();
+  await heron(visit).callApiButton.waitFor();
+}
 
 async function askConsent(visit: Visit, who: string, { organization }: { organization?: string } = {}): Promise<void> {
   const site = lantern(visit);
