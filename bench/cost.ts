@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type pg from "pg";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 
 const TICKS_PER_SECOND = 100;
 
@@ -37,13 +38,7 @@ export function descendants(pid: number): number[] {
   return below(pid);
 }
 
-/** Transactions that the service's database has run, each one round trip where no explicit transaction is used. */
-export async function transactionsSoFar(client: pg.Client): Promise<number> {
-  // Backends report at most once a second.
-  await new Promise((resolve) => setTimeout(resolve, 1_200));
-  await client.query("SELECT pg_stat_clear_snapshot()");
-  const { rows } = await client.query<{ n: string }>(
-    "SELECT xact_commit + xact_rollback AS n FROM pg_stat_database WHERE datname = current_database()",
-  );
-  return Number(rows[0]?.n);
+/** Statements that the web process has sent to its database so far, as count-statements.ts counts them there. */
+export async function statementsSoFar(socketPath: string): Promise<number> {
+  return Number(await text(connect(socketPath)));
 }

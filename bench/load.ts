@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { Pool } from "undici";
 
 /** One request of a run, prepared before the clock starts. */
@@ -6,6 +7,7 @@ export type Prepared = { method: "GET" | "POST"; path: string; headers?: Record<
 export type Result = { requests: number; seconds: number; requestsPerSecond: number; p50Ms: number; p99Ms: number };
 
 const CONNECTIONS = 16;
+const CONNECTIONS_PACED = 64;
 
 /**
  * Sends every prepared request once, a bounded number at a time, and fails on the first answer that is not expected: a fast
@@ -30,6 +32,44 @@ export async function load(origin: string, requests: Iterable<Prepared>, expecte
   } finally {
     await pool.close();
   }
+  return result(times, started);
+}
+
+/**
+ * Sends requests at a pace, whether or not those before were answered, as many devices do that know nothing of each other. A
+ * request that had to wait for a connection has waited for its answer too.
+ */
+export async function pace(
+  origin: string,
+  requests: Iterable<Prepared>,
+  perSecond: number,
+  expectedStatus: number,
+): Promise<Result> {
+  const pool = new Pool(origin, { connections: CONNECTIONS_PACED, pipelining: 1 });
+  const times: number[] = [];
+  const started = performance.now();
+  const send = async (request: Prepared, dueAt: number) => {
+    const { statusCode, body } = await pool.request(request);
+    const text = await body.text();
+    times.push(performance.now() - dueAt);
+    if (statusCode !== expectedStatus) throw new Error(`${request.path} answered ${statusCode}: ${text.slice(0, 300)}`);
+  };
+  const sent: Promise<void>[] = [];
+  try {
+    for (const request of requests) {
+      const dueAt = started + (sent.length * 1000) / perSecond;
+      const waitMs = dueAt - performance.now();
+      if (waitMs > 0) await delay(waitMs);
+      sent.push(send(request, dueAt));
+    }
+    await Promise.all(sent);
+  } finally {
+    await pool.close();
+  }
+  return result(times, started);
+}
+
+function result(times: number[], started: number): Result {
   const seconds = (performance.now() - started) / 1000;
   times.sort((a, b) => a - b);
   const at = (share: number) => times[Math.min(times.length - 1, Math.floor(times.length * share))] ?? 0;

@@ -1,6 +1,8 @@
-import { cpuSeconds, transactionsSoFar } from "./cost.ts";
-import { load, type Prepared, type Result } from "./load.ts";
-import { authorizeUrl, REDIRECT_URI, startBare, startService, type Target, verifier } from "./targets.ts";
+import { DEVICE_CODE_GRANT } from "#core/oauth/client-of-app.ts";
+import { POLL_INTERVAL_SECONDS } from "#core/oauth/lifetimes.ts";
+import { cpuSeconds, statementsSoFar } from "./cost.ts";
+import { load, type Prepared, pace, type Result } from "./load.ts";
+import { authorizeUrl, DEVICES, REDIRECT_URI, startBare, startService, type Target, verifier } from "./targets.ts";
 
 /**
  * `npm run bench`: the service on Postgres beside the bare engine with its store in memory, in the same run on the same
@@ -9,8 +11,9 @@ import { authorizeUrl, REDIRECT_URI, startBare, startService, type Target, verif
 // The engine's memory store forgets what is older than its 1,000 newest entries.
 const BATCH = 100;
 const ROUNDS = Number(process.argv[2] ?? 6);
+const PACED_ROUNDS = 3;
 
-type Row = Result & { cpuMs: number; roundTrips?: number };
+type Row = Result & { cpuMs: number; statements?: number };
 type Measure = { name: string; aim?: number; baseline?: string; run(target: Target): Promise<Row | undefined> };
 
 const form = { "content-type": "application/x-www-form-urlencoded" };
@@ -54,6 +57,14 @@ async function makeTokens(target: Target): Promise<Tokens> {
   return (await response.json()) as Tokens;
 }
 
+/** What a stretch of load costs the service: CPU seconds of all its processes, statements of its web process. */
+async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result: T; cpu: number; statements: number }> {
+  const statements = () => (target.statementsSocket ? statementsSoFar(target.statementsSocket) : 0);
+  const before = { cpu: cpuSeconds(target.pid), statements: await statements() };
+  const result = await run();
+  return { result, cpu: cpuSeconds(target.pid) - before.cpu, statements: (await statements()) - before.statements };
+}
+
 /** Runs batches with preparation off the clock, and sums what the timed parts cost. */
 async function measure(target: Target, status: number, batch: () => Promise<Prepared[]>): Promise<Row> {
   // Once without a clock: compiled code, open connections, prepared statements.
@@ -61,19 +72,16 @@ async function measure(target: Target, status: number, batch: () => Promise<Prep
   let requests = 0;
   let seconds = 0;
   let cpu = 0;
-  let roundTrips = 0;
+  let statements = 0;
   const times: Result[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const prepared = await batch();
-    const transactions = target.database && (await transactionsSoFar(target.database));
-    const before = cpuSeconds(target.pid);
-    const result = await load(target.origin, prepared, status);
-    cpu += cpuSeconds(target.pid) - before;
-    // The question itself is one of the transactions.
-    if (target.database) roundTrips += (await transactionsSoFar(target.database)) - Number(transactions) - 1;
-    requests += result.requests;
-    seconds += result.seconds;
-    times.push(result);
+    const part = await cost(target, () => load(target.origin, prepared, status));
+    cpu += part.cpu;
+    statements += part.statements;
+    requests += part.result.requests;
+    seconds += part.result.seconds;
+    times.push(part.result);
   }
   const median = (pick: (result: Result) => number) => times.map(pick).sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
   return {
@@ -83,12 +91,38 @@ async function measure(target: Target, status: number, batch: () => Promise<Prep
     p50Ms: median((result) => result.p50Ms),
     p99Ms: median((result) => result.p99Ms),
     cpuMs: (cpu / requests) * 1000,
-    ...(target.database && { roundTrips: roundTrips / requests }),
+    ...(target.statementsSocket && { statements: statements / requests }),
   };
 }
 
 const repeat = (count: number, request: Prepared): Prepared[] => Array.from({ length: count }, () => request);
 const READS = BATCH * 10;
+
+const devicePoll = (target: Target, code: string): Prepared => ({
+  method: "POST",
+  path: target.paths.token,
+  headers: form,
+  body: new URLSearchParams({ grant_type: DEVICE_CODE_GRANT, device_code: code, client_id: target.deviceClientId }).toString(),
+});
+
+function* cycle<T>(items: T[]): Generator<T, never> {
+  for (;;) yield* items;
+}
+
+/** The load that a service must hold beside its others: every device keeps to its interval, and nobody answers. */
+async function pollAtPace(target: Target): Promise<void> {
+  const polls = (await target.makeDeviceCodes()).map((code) => devicePoll(target, code));
+  const perSecond = DEVICES / POLL_INTERVAL_SECONDS;
+  await pace(target.origin, polls, perSecond, 400);
+  const rounds = Array.from({ length: PACED_ROUNDS }, () => polls).flat();
+  const { result, cpu, statements } = await cost(target, () => pace(target.origin, rounds, perSecond, 400));
+  const { requests, requestsPerSecond, p50Ms, p99Ms, seconds } = result;
+  console.log(
+    `${DEVICES} devices, a poll every ${POLL_INTERVAL_SECONDS} s: ${requestsPerSecond.toFixed(0)}/s, p50 ${p50Ms.toFixed(1)} ms, ` +
+      `p99 ${p99Ms.toFixed(1)} ms, CPU ${((cpu / requests) * 1000).toFixed(2)} ms a poll (${(cpu / seconds).toFixed(2)} cores), ` +
+      `${(statements / requests).toFixed(2)} statements a poll`,
+  );
+}
 
 const measures: Measure[] = [
   {
@@ -141,6 +175,14 @@ const measures: Measure[] = [
     },
   },
   {
+    name: "device poll",
+    aim: 0.6,
+    run: async (target) => {
+      const polls = cycle((await target.makeDeviceCodes()).map((code) => devicePoll(target, code)));
+      return measure(target, 400, async () => Array.from({ length: READS }, () => polls.next().value as Prepared));
+    },
+  },
+  {
     name: "authorize, stored consent",
     run: (target) => measure(target, 303, async () => repeat(BATCH, codeRequest(target))),
   },
@@ -151,7 +193,7 @@ const service = await startService();
 let status = 1;
 try {
   console.log(`ratio = requests/s of ${service.name} ÷ ${bare.name}; ${ROUNDS} rounds, 16 connections`);
-  console.log("                             ratio   aim     ours/s    bare/s   p99 ms  CPU ms (bare)  DB trips");
+  console.log("                             ratio   aim     ours/s    bare/s   p99 ms  CPU ms (bare)  statements");
   const baselines = new Map<string, Row>();
   for (const { name, aim, baseline, run } of measures) {
     const theirs = (await run(bare)) ?? baselines.get(baseline ?? "");
@@ -167,10 +209,11 @@ try {
       theirs.requestsPerSecond.toFixed(0).padStart(9),
       ours.p99Ms.toFixed(1).padStart(8),
       `${ours.cpuMs.toFixed(2)} (${theirs.cpuMs.toFixed(2)})`.padStart(14),
-      (ours.roundTrips ?? 0).toFixed(1).padStart(9),
+      (ours.statements ?? 0).toFixed(2).padStart(10),
     ];
     console.log(cells.join(" "));
   }
+  await pollAtPace(service);
   status = 0;
 } catch (error) {
   console.error(error);

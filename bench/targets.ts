@@ -6,19 +6,24 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
+import { pathToFileURL } from "node:url";
 import { operatorCommand } from "#core/access/actor.ts";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
 import { createUser } from "#core/accounts/users/create-user.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
-import { databaseUrl, provideSettings } from "#core/env.ts";
+import { newToken } from "#core/crypto/token.ts";
+import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
+import { CLI_CLIENT_ID } from "#core/oauth/apps/ensure-cli-app.ts";
+import { upsertArtifact } from "#core/oauth/artifact-store.ts";
 import { grantConsent } from "#core/oauth/consents/grant-consent.ts";
+import { newUserCode } from "#core/oauth/device/user-code.ts";
 import { finishLogin } from "#core/oauth/finish-login.ts";
 import { readInteraction } from "#core/oauth/interaction.ts";
+import { DEVICE_CODE_SECONDS } from "#core/oauth/lifetimes.ts";
 import { Browser } from "#core/oauth/testing/browser.ts";
 
 /** A running provider with a person who has already agreed to a confidential app. */
@@ -31,12 +36,22 @@ export type Target = {
   /** Signed in; consent is stored, so that an authorization request is answered with a code at once. */
   browser: Browser;
   paths: { authorize: string; token: string; userinfo: string; introspect: string; whoami?: string };
-  database?: pg.Client;
+  /** A public client for the device flow. */
+  deviceClientId: string;
+  /** Device codes that nobody has answered. */
+  makeDeviceCodes(): Promise<string[]>;
+  /** Where the web process tells how many statements it has sent. */
+  statementsSocket?: string;
   stop(): Promise<void>;
 };
 
 export const REDIRECT_URI = "https://app.example.test/callback";
 export const SCOPE = "openid profile email offline_access";
+
+/** The load to hold: so many devices that poll every five seconds. */
+export const DEVICES = 5_000;
+// The engine's memory store forgets what is older than its 1,000 newest entries.
+const BARE_DEVICES = 500;
 
 export async function startBare(): Promise<Target> {
   const child = fork(join(import.meta.dirname, "bare-provider.ts"), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
@@ -49,6 +64,8 @@ export async function startBare(): Promise<Target> {
     secret: "a-secret-that-is-long-enough-for-the-benchmark",
     browser: new Browser(origin),
     paths: { authorize: "/auth", token: "/token", userinfo: "/me", introspect: "/token/introspection" },
+    deviceClientId: "bench-device",
+    makeDeviceCodes: () => askForDeviceCodes(origin, BARE_DEVICES),
     stop: () => end(child),
   };
   await agreeAtBare(target);
@@ -82,6 +99,7 @@ export async function startService(): Promise<Target> {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-bench-"));
   const port = await freePort();
   const origin = `http://localhost:${port}`;
+  const statementsSocket = join(directory, "statements");
   const settings = {
     PORT: String(port),
     DATA_DIR: directory,
@@ -90,7 +108,7 @@ export async function startService(): Promise<Target> {
     NODE_ENV: "production",
   } as const;
   const child = spawn(process.execPath, ["supervisor.ts"], {
-    env: { ...environment(), ...settings },
+    env: { ...environment(), ...settings, ...countStatements(statementsSocket) },
     stdio: ["ignore", "ignore", "inherit"],
   });
   // Whatever goes wrong here must not leave a service behind.
@@ -98,8 +116,6 @@ export async function startService(): Promise<Target> {
   await ready(origin);
   provideSettings(settings);
   const instance = await openInstance();
-  const database = new pg.Client({ connectionString: databaseUrl() });
-  await database.connect();
 
   const user = { username: "mara", email: "mara@example.test", fullName: "Mara Lindqvist", password: "a long enough passphrase" };
   const { id: userId } = await createUser(operatorCommand, user, noOrigin);
@@ -132,9 +148,10 @@ export async function startService(): Promise<Target> {
       introspect: "/oauth/introspect",
       whoami: "/api/whoami-v2",
     },
-    database,
+    deviceClientId: CLI_CLIENT_ID,
+    makeDeviceCodes: () => insertDeviceCodes(DEVICES),
+    statementsSocket,
     stop: async () => {
-      await database.end();
       await instance.close();
       await end(child);
       rmSync(directory, { recursive: true, force: true });
@@ -182,6 +199,36 @@ export function authorizeUrl(target: Target): URL {
     code_challenge_method: "S256",
   }).toString();
   return url;
+}
+
+async function askForDeviceCodes(origin: string, count: number): Promise<string[]> {
+  const codes: string[] = [];
+  for (let made = 0; made < count; made++) {
+    const body = new URLSearchParams({ client_id: "bench-device", scope: "openid" });
+    const response = await fetch(`${origin}/device/auth`, { method: "POST", body });
+    if (!response.ok) throw new Error(await response.text());
+    codes.push(((await response.json()) as { device_code: string }).device_code);
+  }
+  return codes;
+}
+
+/** As the engine stores them: asked for by HTTP from one address, so many would be refused. */
+async function insertDeviceCodes(count: number): Promise<string[]> {
+  const codes = Array.from({ length: count }, () => newToken("kh_device_"));
+  const iat = Math.floor(Date.now() / 1000);
+  for (const code of codes) {
+    const params = { client_id: CLI_CLIENT_ID, scope: "openid profile" };
+    const deviceInfo = { ip: "203.0.113.7", userAgent: "hf_hub/1.29.0; python/3.12.3" };
+    const times = { iat, exp: iat + DEVICE_CODE_SECONDS };
+    const payload = { ...times, kind: "DeviceCode", clientId: CLI_CLIENT_ID, params, deviceInfo, userCode: newUserCode() };
+    await upsertArtifact("DeviceCode", code, payload, DEVICE_CODE_SECONDS);
+  }
+  return codes;
+}
+
+function countStatements(socketPath: string): Record<string, string> {
+  const script = pathToFileURL(join(import.meta.dirname, "count-statements.ts")).href;
+  return { BENCH_STATEMENTS_SOCKET: socketPath, NODE_OPTIONS: `--import=${script}` };
 }
 
 function environment(): NodeJS.ProcessEnv {

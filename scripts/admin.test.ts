@@ -84,6 +84,13 @@ test("a user, an organization, a member and an app are made, each printed as one
     isDeviceFlowAllowed: true,
   });
 
+  const device = await adminJson("app", "create", "--owner", "ana", "--name", "Lighthouse", "--scopes", "openid", "--device");
+  expect(await db().oAuthApp.findUniqueOrThrow({ where: { clientId: device.client_id } })).toMatchObject({
+    redirectUris: [],
+    isDeviceFlowAllowed: true,
+    isRefreshAllowed: false,
+  });
+
   const confidential = await adminJson(
     ...[
       "app",

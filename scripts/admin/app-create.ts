@@ -10,7 +10,8 @@ export const appCreate = command({
   summary: "Makes an OAuth app for a user or an organization.",
   notes: [
     "Public unless --confidential, which prints the secret this one time. PKCE is required unless --pkce off, which needs a",
-    "secret. The scope offline_access may be named among the others; it means --refresh.",
+    "secret. The scope offline_access may be named among the others; it means --refresh. An app that only signs in devices",
+    "(--device) needs no redirect URI.",
   ],
   options: {
     owner: { value: "USER", help: "the user that owns the app" },

@@ -1,0 +1,20 @@
+import { createServer } from "node:net";
+import pg from "pg";
+
+/**
+ * Loaded into the service's processes by `--import`: counts the statements that the web process sends, on our side of the
+ * connection. The database reports its own counts late, and of what it did besides. The socket tells the count to whoever asks.
+ */
+const { BENCH_STATEMENTS_SOCKET: path } = process.env;
+
+if (path && process.argv[1]?.endsWith("server.ts")) {
+  let count = 0;
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]) {
+    count += 1;
+    return Reflect.apply(query, this, args);
+  } as typeof query;
+  createServer((socket) => socket.end(String(count)))
+    .listen(path)
+    .unref();
+}
