@@ -1,21 +1,27 @@
 import type { Instrumentation } from "next";
 import { isDatabaseDown } from "#core/db.ts";
 import { isServiceError } from "#core/errors.ts";
-import { requestContext } from "#core/log.ts";
+import { type Failure, log, requestContext } from "#core/log.ts";
 
 /**
  * Next answers 500 for everything that a page or an action throws, and for every request that it cannot read. It tells of each
- * such error here, before it answers; what the status should be is left for server/protect-response.ts to write.
+ * such error here, before it answers; the answer itself is left for server/replace-failed-page.ts to write.
  */
 export const onRequestError: Instrumentation.onRequestError = (error, { method }) => {
   const context = requestContext.getStore();
-  if (context) context.failureStatus ??= statusOf(error, method);
+  const failure = failureOf(error, method);
+  // With the request's id, which the person who saw it fail can name. Next prints the error too, and cannot.
+  if (!failure) log().error({ err: error }, "a page failed");
+  if (context) context.failure ??= failure;
 };
 
-function statusOf(error: unknown, method: string): number | undefined {
-  if (isDatabaseDown(error)) return 503;
-  if (isServiceError(error)) return error.status;
-  return isUnreadableRequest(error, method) ? 400 : undefined;
+function failureOf(error: unknown, method: string): Failure | undefined {
+  if (isDatabaseDown(error)) {
+    return { status: 503, error: "unavailable", description: "The service cannot reach its database" };
+  }
+  if (isServiceError(error)) return { status: error.status, error: error.code, description: error.message };
+  if (!isUnreadableRequest(error, method)) return undefined;
+  return { status: 400, error: "unreadable_form", description: "The form could not be read" };
 }
 
 /**

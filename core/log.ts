@@ -9,8 +9,17 @@ export type RequestContext = {
   requestId: string;
   /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */
   pageStatus?: number;
-  /** What a page that failed should answer in place of 500, as its error told (instrumentation.ts). */
-  failureStatus?: number;
+  /** Why a page failed, where its error told (instrumentation.ts); without it the fault is ours. */
+  failure?: Failure;
+};
+
+/** An answer that says that nothing came of the request. */
+export type Failure = {
+  status: number;
+  /** For programs. */
+  error: string;
+  /** One sentence, without the full stop. */
+  description: string;
 };
 
 // One for the process: each bundle of Next makes its own module instances (architecture decision 7).

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Failure } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
@@ -8,7 +9,8 @@ import { limitBody } from "./limit-body.ts";
 import type { Target } from "./parse-target.ts";
 import { allowPageScripts } from "./protect-response.ts";
 import { isScriptless, removeScripts } from "./remove-scripts.ts";
-import { databaseAway, type Failure, sendFailure } from "./send.ts";
+import { replaceFailedPage } from "./replace-failed-page.ts";
+import { databaseAway, sendFailure } from "./send.ts";
 
 export type Door = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
@@ -45,6 +47,8 @@ async function dispatchPage(next: Door, req: IncomingMessage, res: ServerRespons
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
   limitBody(req, isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES, () => sendFailure(req, res, tooLarge));
   if (res.writableEnded) return;
+  // Before anything is waited for: it sees the body from its first byte.
+  replaceFailedPage(req, res);
   // Next answers a failed page with 500; a database that is away for a moment is 503.
   if (!(await isDatabaseUp())) return sendFailure(req, res, databaseAway);
   if (isScriptless(pathname)) removeScripts(req, res);

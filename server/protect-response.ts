@@ -26,9 +26,9 @@ export function protectResponse(res: ServerResponse): void {
       const context = requestContext.getStore();
       if (status === 200 && context?.pageStatus) return Reflect.apply(writeHead, res, [context.pageStatus]) as ServerResponse;
     }
-    const failureStatus = status === 500 ? requestContext.getStore()?.failureStatus : undefined;
-    if (failureStatus === 503) res.setHeader("Retry-After", RETRY_AFTER_SECONDS);
-    if (failureStatus) return Reflect.apply(writeHead, res, [failureStatus]) as ServerResponse;
+    const failure = status === 500 ? requestContext.getStore()?.failure : undefined;
+    if (failure?.status === 503) res.setHeader("Retry-After", RETRY_AFTER_SECONDS);
+    if (failure) return Reflect.apply(writeHead, res, [failure.status]) as ServerResponse;
     return Reflect.apply(writeHead, res, reason === undefined ? [status] : [status, reason]) as ServerResponse;
   } as typeof res.writeHead;
 }

@@ -9,19 +9,24 @@ const STYLE = `
 :root{color-scheme:light dark;--canvas:light-dark(#f7f6f3,#131211);--surface:light-dark(#fff,#1c1a18);
 --line:light-dark(#e4e1da,#34312e);--ink:light-dark(#1c1917,#f3f1ee);--muted:light-dark(#6b645c,#a8a29a);
 --brand:light-dark(#a8600a,#e0a458);--on-action:light-dark(#fff,#1c1917);--sunken:light-dark(#f3f1ec,#232120)}
+:root[data-theme=light]{color-scheme:light}:root[data-theme=dark]{color-scheme:dark}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:2rem 1rem;background:var(--canvas);color:var(--ink);
 font:15px/1.6 "Inter Variable",ui-sans-serif,system-ui,sans-serif}
 main{width:100%;max-width:30rem;background:var(--surface);border:1px solid var(--line);border-radius:14px;padding:1.75rem 1.5rem;
 box-shadow:0 1px 2px rgb(28 25 23/.06),0 24px 60px -12px rgb(28 25 23/.22)}
 h1{font-size:22px;line-height:28px;font-weight:600;letter-spacing:-.01em;margin:0 0 .5rem}
+h2{font-size:15px;line-height:24px;font-weight:600;margin:1.25rem 0 0}
 p{margin:.5rem 0}.muted{color:var(--muted);font-size:13.5px}
 code{font:13px/1.5 "JetBrains Mono Variable",ui-monospace,monospace;overflow-wrap:anywhere}
 pre{background:var(--sunken);border-radius:9px;padding:.75rem;margin:1rem 0 0;white-space:pre-wrap;overflow-wrap:anywhere}
 form{display:grid;grid-template-columns:1fr 1fr;gap:.75rem;margin-top:1.25rem}
 button,.button{font:inherit;font-weight:500;min-height:2.75rem;border-radius:9px;border:1px solid var(--line);background:var(--surface);
 color:var(--ink);cursor:pointer;display:grid;place-items:center;text-decoration:none}
-button.primary{background:var(--ink);color:var(--on-action);border-color:var(--ink)}
+.primary{background:var(--ink);color:var(--on-action);border-color:var(--ink)}
+.actions{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.25rem 0}.actions .button{padding:0 1.25rem}
+dl{margin:.75rem 0 0}dt{color:var(--muted);font-size:13.5px}
+dd{margin:0 0 .75rem;white-space:pre-wrap;overflow-wrap:anywhere}
 a{color:inherit;text-underline-offset:4px}
 :focus-visible{outline:2px solid var(--brand);outline-offset:2px}
 @media (max-width:22rem){form{grid-template-columns:1fr}}`;
@@ -41,13 +46,15 @@ export const pageHeaders = {
 } as const;
 
 /**
- * The few pages that the engine itself answers with (an error that must not redirect, the question at sign-out). They are
- * plain HTML without script, so that they work when nothing else does; their look is that of app/globals.css.
+ * The few pages that do not come from Next: what the engine itself answers with (an error that must not redirect, the question
+ * at sign-out), and what stands in for a page that failed. They are plain HTML without script, so that they work when nothing
+ * else does; their look is that of app/globals.css.
  * @param body trusted HTML: whatever came from outside must have gone through `escapeHtml`.
+ * @param theme what the person has chosen; the system's without it.
  */
-export function htmlPage(title: string, body: string): string {
+export function htmlPage(title: string, body: string, theme?: "light" | "dark"): string {
   return `<!doctype html>
-<html lang="en">
+<html lang="en"${theme ? ` data-theme="${theme}"` : ""}>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -1,0 +1,167 @@
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findEmbedded } from "#core/postgres/embedded.ts";
+import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+
+/** What people see when a page of a real build fails, or does not know a form any more. */
+let service: RunningService;
+let database: pg.Client;
+/** A session that nobody has: enough to make a page look for it. */
+let cookie: string;
+/** The sign-in form of this build: the names and values that React hides in it. */
+let hidden: [string, string][];
+
+beforeAll(async () => {
+  buildForTests();
+  service = await startService();
+  database = new pg.Client({ connectionString: findEmbedded(service.dataDir) });
+  await database.connect();
+  cookie = `session-${new URL(service.origin).port}=${"x".repeat(43)}`;
+  const page = await (await fetch(`${service.origin}/login`)).text();
+  const [form = ""] = page.match(/<form(?:(?!<\/form>)[\s\S])*?name="login"/) ?? [];
+  const inputs = [...form.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?\/>/g)];
+  hidden = inputs.map(([, name = "", value = ""]) => [name, value.replaceAll("&quot;", '"')]);
+  expect(hidden.map(([name]) => name)).toContain("$ACTION_KEY");
+}, 240_000);
+afterAll(async () => {
+  await database?.end();
+  await stopService(service);
+});
+
+const asPerson = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+async function ask(path: string, init: RequestInit = {}) {
+  const answer = await fetch(service.origin + path, { redirect: "manual", ...init, headers: { ...asPerson, ...init.headers } });
+  const requestId = answer.headers.get("x-request-id") ?? "";
+  expect(requestId).not.toBe("");
+  return { answer, status: answer.status, body: await answer.text(), requestId };
+}
+
+type Answer = Awaited<ReturnType<typeof ask>>;
+
+/** A page that says everything without a script, in a browser that would run none. */
+function expectPlainPage({ answer, body, requestId }: Answer, title: string): void {
+  expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+  expect(answer.headers.get("content-encoding")).toBeNull();
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+  expect(answer.headers.get("x-frame-options")).toBe("DENY");
+  expect(answer.headers.get("link")).toBeNull();
+  expect(body).toContain(`<h1>${title}</h1>`);
+  expect(body).not.toContain("<script");
+  expect(body).toContain(requestId);
+  expect(body.match(/<\/html>/g)).toHaveLength(1);
+  expect(body).not.toMatch(/relation|site_session|\.ts\b|node_modules/);
+}
+
+const staleId = (text: string) => text.replace(/[0-9a-f]{42}/g, (id) => id.slice(0, 2) + "0".repeat(40));
+
+function signInForm(typed: Record<string, string>, { isStale = false } = {}): FormData {
+  const form = new FormData();
+  for (const [name, value] of hidden) form.set(name, isStale ? staleId(value) : value);
+  for (const [name, value] of Object.entries(typed)) form.set(name, value);
+  return form;
+}
+
+describe("a page that fails", { timeout: 60_000 }, () => {
+  beforeAll(async () => void (await database.query("ALTER TABLE site_session RENAME TO away")));
+  afterAll(async () => void (await database.query("ALTER TABLE away RENAME TO site_session")));
+
+  it.each(["/settings/account", "/", "/interaction/x", "/login?switch=1&next=%2F"])(
+    "%s says so without a script",
+    async (path) => {
+      const failed = await ask(path, { headers: { cookie } });
+      expect(failed.status).toBe(500);
+      expectPlainPage(failed, "Something went wrong on our side");
+      expect(failed.body).toContain(`href="${path.replaceAll("&", "&#38;")}"`);
+    },
+  );
+
+  it("is written down under the id that it shows", async () => {
+    const { requestId } = await ask("/settings/account", { headers: { cookie } });
+    const lines = service.output().split("\n");
+    const line = lines.find((each) => each.includes(requestId) && each.includes("a page failed"));
+    expect(JSON.parse(line ?? "{}")).toMatchObject({ requestId, err: { message: expect.stringContaining("site_session") } });
+  });
+
+  it("has the head alone for HEAD", async () => {
+    const { status, body } = await ask("/settings/account", { method: "HEAD", headers: { cookie } });
+    expect([status, body]).toEqual([500, ""]);
+  });
+
+  it("is JSON for a program", async () => {
+    const { status, body } = await ask("/settings/account", { headers: { cookie, accept: "*/*" } });
+    expect([status, JSON.parse(body)]).toEqual([500, { error: "server_error", error_description: "Something went wrong" }]);
+  });
+
+  it("comes in the theme that the person has chosen", async () => {
+    const { body } = await ask("/settings/account", { headers: { cookie: `${cookie}; theme=dark` } });
+    expect(body).toContain('<html lang="en" data-theme="dark">');
+  });
+
+  it("leads back to nowhere else", async () => {
+    const { body } = await ask("//example.com/settings", { headers: { cookie } });
+    expect(body).not.toMatch(/href="(\/\/|\/\\)/);
+  });
+
+  it("tells Next's own scripts in Next's own way", async () => {
+    const first = await ask("/settings/account", { headers: { cookie, rsc: "1", accept: "*/*" } });
+    const { answer, body } = await ask(first.answer.headers.get("location") ?? "", {
+      headers: { cookie, rsc: "1", accept: "*/*" },
+    });
+    expect(answer.headers.get("content-type")).toMatch(/^text\/x-component/);
+    expect(body).toMatch(/E\{"digest":"/);
+  });
+});
+
+describe("a form from before an update", { timeout: 60_000 }, () => {
+  it("is answered with what was filled in, and a way back", async () => {
+    const typed = { login: 'mara "<b>" of the north', password: "not for showing", next: "/settings" };
+    const answered = await ask("/login?next=%2Fsettings", { method: "POST", body: signInForm(typed, { isStale: true }) });
+    expect(answered.status).toBe(409);
+    expectPlainPage(answered, "This form is from before an update");
+    expect(answered.body).toContain("Nothing was changed");
+    expect(answered.body).toContain("mara &#34;&#60;b&#62;&#34; of the north");
+    expect(answered.body).not.toContain("not for showing");
+    expect(answered.body).not.toContain("ACTION");
+    expect(answered.body).toContain('href="/login?next=%2Fsettings"');
+  });
+
+  it("is answered on a page without scripts too", async () => {
+    const answered = await ask("/interaction/x", { method: "POST", body: signInForm({}, { isStale: true }) });
+    expect(answered.status).toBe(409);
+    expectPlainPage(answered, "This form is from before an update");
+  });
+
+  it("may name its action in either way", async () => {
+    const form = new FormData();
+    form.set(`$ACTION_ID_${"0".repeat(42)}`, "");
+    form.set("fullName", "Mara Lindqvist");
+    const answered = await ask("/settings/profile", { method: "POST", body: form });
+    expect(answered.status).toBe(409);
+    expectPlainPage(answered, "This form is from before an update");
+    expect(answered.body).toContain("Mara Lindqvist");
+  });
+
+  it("that is sent by Next's own scripts is answered to them", async () => {
+    const id = staleId(hidden.find(([, value]) => value.includes('"id"'))?.[1] ?? "").match(/[0-9a-f]{42}/)?.[0] ?? "";
+    const headers = { accept: "text/x-component", "next-action": id, "content-type": "text/plain;charset=UTF-8" };
+    const { answer, status } = await ask("/login", { method: "POST", headers, body: "[]" });
+    expect([status, answer.headers.get("x-nextjs-action-not-found")]).toEqual([409, "1"]);
+    expect(answer.headers.get("content-type")).toBe("text/plain");
+  });
+
+  it("is not what a form of today is taken for", async () => {
+    const { status, body } = await ask("/login", { method: "POST", body: signInForm({ login: "nobody", password: "wrong" }) });
+    expect(status).toBeLessThan(500);
+    expect(body).not.toContain("from before an update");
+    expect(body).toContain('value="nobody"');
+  });
+});
+
+it("a form that is none is answered as one that could not be read", { timeout: 60_000 }, async () => {
+  const headers = { "content-type": "multipart/form-data; boundary=x" };
+  const answered = await ask("/login", { method: "POST", headers, body: "abc" });
+  expect(answered.status).toBe(400);
+  expectPlainPage(answered, "This form could not be read");
+});

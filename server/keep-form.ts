@@ -1,0 +1,44 @@
+import type { IncomingMessage } from "node:http";
+import type { TypedField } from "./failure-page.ts";
+
+const MAX_BYTES = 64 * 1024;
+const MAX_CHARACTERS = 5_000;
+
+/** What nobody types, or nobody should see again: React's own fields, what a page hides in its form, and secrets. */
+const NOT_TYPED = /^\$ACTION|password|secret|token|id$|^(next|page|returnTo|account|host|isOn)$/i;
+
+/**
+ * Keeps the form of this request while somebody else reads it, up to 64 KiB.
+ * @returns what reads it back, once the request is complete: the texts that a person filled in, none for what is no form.
+ */
+export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
+  const contentType = req.headers["content-type"] ?? "";
+  if (req.method !== "POST" || !/^(multipart\/form-data|application\/x-www-form-urlencoded)\b/i.test(contentType)) {
+    return async () => [];
+  }
+  let chunks: Uint8Array[] | undefined = [];
+  let received = 0;
+  const { push } = req;
+  req.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk instanceof Uint8Array && chunks) {
+      received += chunk.length;
+      if (received > MAX_BYTES) chunks = undefined;
+      else chunks.push(chunk);
+    }
+    return push.call(req, chunk, encoding);
+  };
+  return () => readForm(chunks ?? [], contentType);
+}
+
+async function readForm(chunks: Uint8Array[], contentType: string): Promise<TypedField[]> {
+  try {
+    const form = await new Response(Buffer.concat(chunks), { headers: { "content-type": contentType } }).formData();
+    return [...form].flatMap(([name, value]) =>
+      typeof value === "string" && value.trim() !== "" && !NOT_TYPED.test(name)
+        ? [{ name, value: value.slice(0, MAX_CHARACTERS) }]
+        : [],
+    );
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { env } from "#core/env.ts";
+import { type Failure, requestContext } from "#core/log.ts";
+import { keepForm } from "./keep-form.ts";
+import { sendFailure } from "./send.ts";
+
+const fault: Failure = { status: 500, error: "server_error", description: "Something went wrong" };
+const unreadable: Failure = { status: 400, error: "unreadable_form", description: "The form could not be read" };
+const stale: Failure = { status: 409, error: "stale_form", description: "The form is from before an update of the service" };
+
+/** On Next's answer to a form or a call whose action this build does not have. */
+const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
+
+/** What describes a body of Next's. */
+const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Transfer-Encoding", ACTION_NOT_FOUND];
+
+/**
+ * Answers in place of Next where a page failed. Next leaves it to scripts to draw one (app/error.tsx), so that without them the
+ * page is blank, and has a line of plain text for a form that was left open while the service was updated. A request of Next's
+ * own scripts is left alone: they read the answer, and the page that is open draws it.
+ */
+export function replaceFailedPage(req: IncomingMessage, res: ServerResponse): void {
+  if (env().NODE_ENV === "development" || req.headers.rsc !== undefined || req.headers["next-action"] !== undefined) return;
+  const context = requestContext.getStore();
+  const readForm = keepForm(req);
+  const { write, writeHead, end, flushHeaders } = res;
+  let isReplaced = false;
+
+  async function replace(failure: Failure): Promise<void> {
+    const typed = failure === stale ? await readForm() : [];
+    if (res.destroyed) return;
+    for (const name of BODY_HEADERS) res.removeHeader(name);
+    // Whoever wrapped these since then would have a say in the page that is sent; afterwards they find nothing left to do.
+    const theirs = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
+    Object.assign(res, { write, writeHead, end, flushHeaders });
+    requestContext.run(context ?? { requestId: "" }, () => sendFailure(req, res, failure, typed));
+    Object.assign(res, theirs);
+  }
+
+  /** Whether somebody else's answer goes out; asked before each part of it. */
+  const isTheirs = () => {
+    if (!isReplaced && !res.headersSent) res.writeHead(res.statusCode);
+    return !isReplaced;
+  };
+
+  res.writeHead = ((status: number, ...rest: unknown[]) => {
+    if (isReplaced) return res;
+    const failure = failureBehind(res, status, context?.failure);
+    if (!failure) return Reflect.apply(writeHead, res, [status, ...rest]);
+    isReplaced = true;
+    void replace(failure);
+    return res;
+  }) as typeof res.writeHead;
+  res.flushHeaders = () => {
+    if (isTheirs()) flushHeaders.call(res);
+  };
+  res.write = ((...args: unknown[]) => (isTheirs() ? Reflect.apply(write, res, args) : skip(args, true))) as typeof res.write;
+  res.end = ((...args: unknown[]) => (isTheirs() ? Reflect.apply(end, res, args) : skip(args, res))) as typeof res.end;
+}
+
+function failureBehind(res: ServerResponse, status: number, told: Failure | undefined): Failure | undefined {
+  if (res.hasHeader(ACTION_NOT_FOUND)) return status === 409 ? stale : unreadable;
+  // next-auth answers programs too.
+  const isData = /^application\/json\b/i.test(String(res.getHeader("Content-Type") ?? ""));
+  return status === 500 && !isData ? (told ?? fault) : undefined;
+}
+
+/** Takes a part of an answer that is not sent for sent. */
+function skip<Result>(args: unknown[], result: Result): Result {
+  const done = args.find((arg) => typeof arg === "function") as (() => void) | undefined;
+  if (done) process.nextTick(done);
+  return result;
+}
