@@ -4,6 +4,7 @@ import { operatorCommand, type Person } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { listConsents } from "#core/oauth/consents/list-consents.ts";
 import { setRegistrationPolicy } from "#core/oauth/registration/registration-policy.ts";
 import { addResourceServer } from "#core/oauth/resources/add-resource-server.ts";
 import { findResourceApp } from "#core/oauth/resources/find-resource-app.ts";
@@ -144,6 +145,7 @@ describe("a person is asked before an app may act at another service", () => {
     expect(question.request.scopes).toEqual([]);
     expect((await resume(at, await question.allow())).answer).toHaveProperty("code");
     expect((await ask(at, { resource: mcp.resource })).isQuestion).toBe(false);
+    expect((await listConsents(at.person.id)).items).toMatchObject([{ resources: [{ name: "Team tools" }] }]);
     expect((await ask(at, { resource: (await add(elsewhere())).resource.identifier })).isQuestion).toBe(true);
   });
 

@@ -47,7 +47,7 @@ test("an agent is let in at a service beside this one, and was given nothing but
     expect((await service.call(agent.tokens()?.access_token)).status).toBe(200);
 
     await page.goto("/settings/connected-applications");
-    await expect(page.getByText("Quill")).toBeVisible();
+    await expect(page.getByRole("listitem").filter({ hasText: "Quill" }).first()).toContainText(`In your name at${name}`);
   } finally {
     await admin(demo, "resource", "remove", "--url", service.resource);
     await service.stop();

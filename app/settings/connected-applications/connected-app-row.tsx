@@ -59,6 +59,18 @@ export function ConnectedAppRow({ app, page }: ConnectedAppRowProps) {
             <GrantedOrganizations organizations={app.organizations} isAllOrgs={app.isAllOrgs} />
           </dd>
         </div>
+        {app.resources.length > 0 && (
+          <div>
+            <dt className="mb-1 text-muted">In your name at</dt>
+            <dd className="grid gap-1.5">
+              {app.resources.map(({ identifier, name }) => (
+                <bdi key={identifier} className="wrap-anywhere" title={identifier}>
+                  {name}
+                </bdi>
+              ))}
+            </dd>
+          </div>
+        )}
       </dl>
       <div className="mt-3 sm:ml-11">
         <ConfirmDestructive

@@ -2,6 +2,7 @@ import { isScope, type Scope } from "@keyhook/sdk";
 import { type Page, type PageRequest, pageBounds } from "#core/accounts/page.ts";
 import { db } from "#core/db.ts";
 import { findClientRecords } from "../client-records.ts";
+import { findRegisteredResources, type RegisteredResource } from "../resources/resource-servers.ts";
 
 export type ConnectedApp = {
   consentId: string;
@@ -17,6 +18,8 @@ export type ConnectedApp = {
   /** Those of the answer that the person is still in. */
   organizations: { id: string; name: string; fullName: string; avatarId: string | null }[];
   isAllOrgs: boolean;
+  /** The services beside this one at which the app may act for the person. */
+  resources: RegisteredResource[];
   firstUsedAt: Date;
   lastUsedAt: Date | null;
 };
@@ -36,8 +39,9 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
       skip,
     }),
   ]);
-  const [apps, organizations] = await Promise.all([
+  const [apps, resources, organizations] = await Promise.all([
     findClientRecords(consents.map(({ clientId }) => clientId)),
+    findRegisteredResources(consents.flatMap(({ resources }) => resources)),
     db().organization.findMany({
       // Only those that the person is still in: the token reaches no other.
       where: { id: { in: consents.flatMap(({ orgIds }) => orgIds) }, memberships: { some: { userId } } },
@@ -63,6 +67,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
         scopes: consent.scopes.filter(isScope),
         organizations: organizations.filter(({ id }) => consent.orgIds.includes(id)),
         isAllOrgs: consent.isAllOrgs,
+        resources: resources.filter(({ identifier }) => consent.resources.includes(identifier)),
         firstUsedAt: consent.createdAt,
         lastUsedAt: consent.lastUsedAt,
       };
