@@ -74,6 +74,28 @@ test.describe("the example command line", () => {
   });
 });
 
+test("an app that is made for devices needs no address and says how to begin", async ({ page, demo, person, devicePages }) => {
+  await enter(page, person);
+  await page.goto("/settings/applications/new");
+  await page.getByLabel("Name", { exact: true }).fill("Night Ferry");
+  await page.getByLabel("Allow the device flow").check();
+  await page.getByRole("button", { name: "Create app" }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText("Night Ferry");
+  const connect = page.getByRole("region", { name: "Connect your app" });
+  await expect(connect.getByText(`${demo.origin}/oauth/device`, { exact: true })).toBeVisible();
+  await expect(connect.getByText(`${demo.origin}/device`, { exact: true })).toBeVisible();
+  await expect(connect.getByRole("radio")).toHaveCount(1);
+  const deviceClientId = /client\.discovery\(\s+new URL\(.*\),\s+"([^"]+)"/.exec((await connect.textContent()) ?? "")?.[1] ?? "";
+
+  // Asks for the two scopes that a new app may ask for.
+  const { user_code, device_code } = await askForCode({ ...demo, deviceClientId }, { scope: "openid profile" });
+  await devicePages.enterAndConfirm(user_code);
+  await devicePages.modal.authorize();
+  await devicePages.expectTitle("You have authorized Night Ferry");
+  const answer = await poll({ ...demo, deviceClientId }, device_code);
+  expect(answer).toMatchObject({ status: 200, access_token: expect.any(String) });
+});
+
 test("S60 S61 a device that asks too often is told so, each time has to wait longer, and gets its answer", async ({
   page,
   demo,
@@ -295,12 +317,14 @@ test("the keyboard alone is enough", async ({ page, demo, person, devicePages })
 
 test.describe("in an instance of its own", () => {
   test.describe.configure({ mode: "default" });
-  const directory = mkdtempSync(join(tmpdir(), "keyhook-clock-"));
-  const clock = join(directory, "ahead");
   let own: Awaited<ReturnType<typeof startDemo>>;
+  let directory: string;
+  let clock: string;
 
   test.beforeAll(async () => {
     test.setTimeout(180_000);
+    directory = mkdtempSync(join(tmpdir(), "keyhook-clock-"));
+    clock = join(directory, "ahead");
     own = await startDemo({
       NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, "support/shiftable-clock.ts"))}`,
       CLOCK_FILE: clock,
@@ -316,7 +340,7 @@ test.describe("in an instance of its own", () => {
   test("S64 a device on another network is warned of", async ({ page }) => {
     const { devicePages } = await signedIn(page, own.demo);
     const elsewhere = { "x-forwarded-for": "203.0.113.77", "user-agent": "lighthouse-cli/1.4 (linux x64)" };
-    const { user_code } = await askForCode(own.demo, elsewhere);
+    const { user_code } = await askForCode(own.demo, { headers: elsewhere });
     await page.goto(`${own.demo.origin}/device?user_code=${user_code}`);
     await devicePages.continueButton.click();
     await devicePages.expectAsked(user_code);

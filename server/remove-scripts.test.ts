@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { removeScripts } from "./remove-scripts.ts";
+import { isScriptless, removeScripts } from "./remove-scripts.ts";
 
 const PAGE = `<!DOCTYPE html><head><link rel="preload" as="script" href="/a.js"/><link rel="stylesheet" href="/a.css"/></head>
 <body><script nonce="x">self.x=["\\u003c/script>"]</script><p>&lt;script&gt; é</p><script src="/a.js" async=""></script></body>`;
@@ -77,4 +77,14 @@ test("a router that asks for data is given the document: it would run its own sc
 test("what is no page is left as it is", async () => {
   const url = await serve((_req, res) => res.setHeader("Content-Type", "application/json").end('{"a":"<script></script>"}'));
   expect(await (await fetch(url)).json()).toEqual({ a: "<script></script>" });
+});
+
+test.each([
+  ["/interaction/x", true],
+  ["/activate", true],
+  ["/activate/confirm", true],
+  ["/activated", false],
+  ["/settings/applications", false],
+])("%s", (path, isWithout) => {
+  expect(isScriptless(path)).toBe(isWithout);
 });

@@ -30,7 +30,8 @@ const CONFIRMED = ".confirmed";
  */
 export async function enterCode({ userCode, isConfirmed }: EnteredCode): Promise<void> {
   const { name, options } = deviceCodeCookie();
-  (await cookies()).set(name, userCode + (isConfirmed ? CONFIRMED : ""), { ...options, maxAge: DEVICE_CODE_SECONDS });
+  const value = userCode.slice(0, TYPED_MAX_CHARACTERS) + (isConfirmed ? CONFIRMED : "");
+  (await cookies()).set(name, value, { ...options, maxAge: DEVICE_CODE_SECONDS });
 }
 
 export async function enteredCode(): Promise<EnteredCode | undefined> {

@@ -60,8 +60,11 @@ export type DeviceAnswer = {
 };
 
 /** A device asks for its code, in plain requests. */
-export async function askForCode(demo: Demo, headers: Record<string, string> = {}): Promise<DeviceAnswer> {
-  const body = new URLSearchParams({ client_id: demo.deviceClientId, scope: DEVICE_SCOPES });
+export async function askForCode(
+  demo: Demo,
+  { scope = DEVICE_SCOPES, headers = {} }: { scope?: string; headers?: Record<string, string> } = {},
+): Promise<DeviceAnswer> {
+  const body = new URLSearchParams({ client_id: demo.deviceClientId, scope });
   const answer = await fetch(`${demo.origin}/oauth/device`, { method: "POST", body, headers });
   if (!answer.ok) throw new Error(`No device code: ${await answer.text()}`);
   return answer.json();
