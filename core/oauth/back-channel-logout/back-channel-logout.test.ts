@@ -149,6 +149,27 @@ describe("S109 the end of a site session is told to the app", () => {
     expect(await notices()).toHaveLength(2);
   });
 
+  test("also of an app that is known by its metadata document", async () => {
+    const [listening, quiet] = ["https://app.example/client", "https://app.example/quiet"];
+    const at = await prepare(world);
+    const now = new Date();
+    const document = { host: "app.example", fetchedAt: now, freshUntil: now };
+    await db().oAuthClientDocument.createMany({
+      data: [
+        { clientId: listening, metadata: { backchannel_logout_uri: "https://app.example/out" }, ...document },
+        { clientId: quiet, metadata: {}, ...document },
+      ],
+    });
+    const payload = {
+      siteSessionId: at.session.id,
+      authorizations: { [listening]: { sid: "one" }, [quiet]: { sid: "two" }, "https://app.example/unknown": { sid: "three" } },
+    };
+    await db().oAuthArtifact.create({ data: { model: "Session", idHash: newId(), accountId: at.person.id, payload } });
+    await endAllSiteSessions(at.person.id);
+    await endEngineSessions();
+    expect(await notices()).toMatchObject([{ clientId: listening, sid: "one", userId: at.person.id }]);
+  });
+
   test("and the engine's session is gone, under whatever cookie", async () => {
     const { at } = await signedIn();
     const sessions = () => db().oAuthArtifact.count({ where: { model: "Session", accountId: at.person.id } });
