@@ -11,6 +11,8 @@ import { authorizeUrl, DEVICES, REDIRECT_URI, startBare, startService, type Targ
 // The engine's memory store forgets what is older than its 1,000 newest entries.
 const BATCH = 100;
 const ROUNDS = Number(process.argv[2] ?? 6);
+/** Part of a target's name, to measure nothing else. */
+const ONLY = process.argv[3] ?? "";
 const PACED_ROUNDS = 3;
 
 type Row = Result & { cpuMs: number; statements?: number };
@@ -195,7 +197,7 @@ try {
   console.log(`ratio = requests/s of ${service.name} ÷ ${bare.name}; ${ROUNDS} rounds, 16 connections`);
   console.log("                             ratio   aim     ours/s    bare/s   p99 ms  CPU ms (bare)  statements");
   const baselines = new Map<string, Row>();
-  for (const { name, aim, baseline, run } of measures) {
+  for (const { name, aim, baseline, run } of measures.filter((each) => each.name.includes(ONLY))) {
     const theirs = (await run(bare)) ?? baselines.get(baseline ?? "");
     const ours = await run(service);
     if (!ours || !theirs) continue;
@@ -213,7 +215,7 @@ try {
     ];
     console.log(cells.join(" "));
   }
-  await pollAtPace(service);
+  if ("device poll".includes(ONLY)) await pollAtPace(service);
   status = 0;
 } catch (error) {
   console.error(error);

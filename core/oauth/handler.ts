@@ -3,6 +3,7 @@ import type Provider from "oidc-provider";
 import { isDatabaseDown } from "#core/db.ts";
 import { log } from "#core/log.ts";
 import { identifyClient } from "./client-authentication.ts";
+import { answerPendingPoll } from "./device/answer-pending-poll.ts";
 import { refusePollFlood } from "./device/poll-flood.ts";
 import { prepareClient } from "./documents/prepare-client.ts";
 import { takeFailure } from "./engine-events.ts";
@@ -68,6 +69,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
         guardAgainstGuessing(res, clientAddress, clientId);
         if (path === protocolRoutes.token) refusePollFlood(form);
         await prepareClient(path, clientId, clientAddress);
+        if (path === protocolRoutes.token) await answerPendingPoll(req.headers, form, clientId);
       }
       request = takesEitherMethod(path) ? asGet(req, path, form) : withForm(req, form);
     }

@@ -1,36 +1,77 @@
 import { pool } from "#core/db.ts";
+import { gather } from "#core/postgres/gather.ts";
 import { type ArtifactRow, selectArtifact } from "../artifact-rows.ts";
 import { idHash, isForged, type Payload, toPayload } from "../artifact-store.ts";
 import { POLL_INTERVAL_SECONDS } from "../lifetimes.ts";
 
-/**
- * A device code together with the pace of its polls, in one statement: the load to hold is a thousand polls a second. Only a
- * code that still waits is paced; two polls at once follow each other at the row that both would write. Postgres 17 cannot
- * return what a row was before, so that whether this poll came too early shows by its interval having grown.
- */
-const POLL = `WITH artifact AS (${selectArtifact("a.id_hash = $2")}), polled AS (
-    INSERT INTO oauth_device_poll AS p (id_hash, polled_at, interval_seconds)
-    SELECT id_hash, now(), $4 FROM artifact
-      WHERE consumed_at IS NULL AND payload ->> 'clientId' = $3 AND payload ->> 'accountId' IS NULL
-        AND payload ->> 'error' IS NULL AND (payload ->> 'exp')::float8 > extract(epoch FROM now())
-    ON CONFLICT (id_hash) DO UPDATE SET polled_at = greatest(p.polled_at, excluded.polled_at),
-      interval_seconds = p.interval_seconds + CASE
-        WHEN excluded.polled_at < p.polled_at + make_interval(secs => p.interval_seconds - $5::float8) THEN $4 ELSE 0 END
-    RETURNING interval_seconds)
-  SELECT artifact.*, polled.interval_seconds AS "intervalSeconds",
-      coalesce(polled.interval_seconds > coalesce(before.interval_seconds, $4), false) AS "isTooFast"
-    FROM artifact LEFT JOIN polled ON true LEFT JOIN oauth_device_poll before ON before.id_hash = artifact.id_hash`;
-
 /** How much earlier than asked a poll may arrive: the one before it was on its way for longer. */
 const POLL_TOLERANCE_SECONDS = 0.5;
 
-export type PolledArtifact = { payload: Payload; isTooFast: boolean; intervalSeconds: number };
+type Poll = { hash: string; clientId: string };
+type PolledRow = ArtifactRow & { interval_seconds: number | null; is_too_fast: boolean };
 
-/** A device code that this client polls; the poll is counted while the code has no answer. */
+/**
+ * Device codes together with the pace of their polls, in one statement: the load to hold is a thousand polls a second. Only a code
+ * that still waits is paced; two polls at once follow each other at the row that both would write, and rows are written in
+ * the order of their key, so that two processes never wait for each other. Before version 18 Postgres cannot return what a
+ * row was, so that whether a poll came too early shows by its interval having grown.
+ */
+function pollStatement(size: number): string {
+  const places = Array.from({ length: size }, (_, at) => [`$${4 + 2 * at}`, `$${5 + 2 * at}`] as const);
+  const isOwn = places.map(([hash, client]) => `(id_hash = ${hash} AND payload ->> 'clientId' = ${client})`).join(" OR ");
+  return `WITH artifact AS (${selectArtifact(`a.id_hash IN (${places.map(([hash]) => hash).join(", ")})`)}),
+    polled AS (
+      INSERT INTO oauth_device_poll AS p (id_hash, polled_at, interval_seconds)
+      SELECT id_hash, now(), $2::int FROM artifact
+        WHERE consumed_at IS NULL AND payload ->> 'accountId' IS NULL AND payload ->> 'error' IS NULL
+          AND (payload ->> 'exp')::float8 > extract(epoch FROM now()) AND (${isOwn})
+        ORDER BY id_hash
+      ON CONFLICT (id_hash) DO UPDATE SET polled_at = greatest(p.polled_at, excluded.polled_at),
+        interval_seconds = p.interval_seconds + CASE
+          WHEN excluded.polled_at < p.polled_at + make_interval(secs => p.interval_seconds - $3::float8) THEN $2 ELSE 0 END
+      RETURNING id_hash, interval_seconds)
+    SELECT artifact.*, polled.interval_seconds,
+        coalesce(polled.interval_seconds > coalesce(before.interval_seconds, $2), false) AS is_too_fast
+      FROM artifact LEFT JOIN polled USING (id_hash) LEFT JOIN oauth_device_poll before USING (id_hash)`;
+}
+
+// One for each number of codes, as in artifact-rows.ts.
+const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-poll-${size}`, text: pollStatement(size) }));
+const LARGEST = 16;
+
+async function pollAll(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
+  // Of two polls of one code in the same turn, the second one has not waited.
+  const isFirst = polls.map(({ hash }, at) => polls.findIndex((other) => other.hash === hash) === at);
+  const rows = await pollEach(polls.filter((_, at) => isFirst[at]));
+  const repeated = polls.filter((_, at) => !isFirst[at]);
+  const later = repeated.length > 0 ? await pollAll(repeated) : [];
+  return isFirst.map((first) => (first ? rows.shift() : later.shift()));
+}
+
+async function pollEach(polls: Poll[]): Promise<(PolledRow | undefined)[]> {
+  const { size, name, text } = statements.find((each) => each.size >= polls.length) as (typeof statements)[number];
+  const padded = Array.from({ length: size }, (_, at) => (polls[at] ?? polls[0]) as Poll);
+  const asked = padded.flatMap(({ hash, clientId }) => [hash, clientId]);
+  const values = ["DeviceCode", POLL_INTERVAL_SECONDS, POLL_TOLERANCE_SECONDS, ...asked];
+  const { rows } = await pool().query<PolledRow>({ name, text, values });
+  const byHash = new Map(rows.map((row) => [row.id_hash, row]));
+  return polls.map(({ hash }) => byHash.get(hash));
+}
+
+const poll = gather(pollAll, LARGEST);
+
+export type PolledArtifact = {
+  payload: Payload;
+  /** What this client has to keep to; undefined when there is an answer to give, or the code is none of this client's. */
+  pace?: { isTooFast: boolean; intervalSeconds: number };
+};
+
+/** A device code that a client polls; the poll is counted while the code has no answer. */
 export async function pollArtifact(id: string, clientId: string): Promise<PolledArtifact | undefined> {
   if (isForged(id)) return undefined;
-  const values = ["DeviceCode", idHash(id), clientId, POLL_INTERVAL_SECONDS, POLL_TOLERANCE_SECONDS];
-  const { rows } = await pool().query<ArtifactRow & PolledArtifact>({ name: "device-code-poll", text: POLL, values });
-  const [row] = rows;
-  return row && { payload: toPayload(row, id), isTooFast: row.isTooFast, intervalSeconds: row.intervalSeconds };
+  const row = await poll({ hash: idHash(id), clientId });
+  if (!row) return undefined;
+  const payload = toPayload(row, id);
+  const { interval_seconds: intervalSeconds, is_too_fast: isTooFast } = row;
+  return intervalSeconds === null ? { payload } : { payload, pace: { isTooFast, intervalSeconds } };
 }

@@ -14,11 +14,15 @@ export async function pollDeviceCode(id: string): Promise<Payload | undefined> {
   const polled = await pollArtifact(id, clientId);
   // The engine has its own word for another client's code (S63).
   if (!polled || polled.payload.clientId !== clientId) return polled?.payload;
-  if (polled.isTooFast) {
+  const { payload, pace } = polled;
+  if (pace?.isTooFast) {
     countTooFastPoll(id);
-    throw new errors.SlowDown(`polled too fast; wait ${polled.intervalSeconds} seconds between polls`);
+    throw new errors.SlowDown(slowDown(pace));
   }
-  const { error, errorDescription } = polled.payload;
-  if (error === "access_denied") throw new errors.AccessDenied(String(errorDescription));
-  return polled.payload;
+  if (payload.error === "access_denied") throw new errors.AccessDenied(String(payload.errorDescription));
+  return payload;
 }
+
+/** What a device is told that came too early; the RFC leaves it to count for itself. */
+export const slowDown = ({ intervalSeconds }: { intervalSeconds: number }): string =>
+  `polled too fast; wait ${intervalSeconds} seconds between polls`;

@@ -37,9 +37,21 @@ beforeEach(async () => {
 const errorOf = async (device = at, code = started) => (await poll(device, code.device_code)).body.error;
 const wait = (seconds: number) => waitForInterval(started, seconds);
 
-describe("S60 while nobody has decided", () => {
+// A public app's pending polls end before the engine, those of an app with a secret in it.
+describe.each([
+  { isConfidential: false, who: "a public app" },
+  { isConfidential: true, who: "an app with a secret" },
+])("S60 while nobody has decided, $who:", ({ isConfidential }) => {
+  beforeEach(async () => {
+    at = await prepareDevice(world, { isConfidential });
+    started = await startDevice(at);
+  });
+
   test("a poll is answered 400 authorization_pending", async () => {
-    expect(await poll(at, started.device_code)).toMatchObject({ status: 400, body: { error: "authorization_pending" } });
+    expect(await poll(at, started.device_code)).toEqual({
+      status: 400,
+      body: { error: "authorization_pending", error_description: expect.stringContaining("still pending") },
+    });
     await wait(5);
     expect(await errorOf()).toBe("authorization_pending");
   });
@@ -82,6 +94,17 @@ describe("S60 while nobody has decided", () => {
     await errorOf();
     expect(await errorOf()).toBe("slow_down");
     expect(await errorOf(at, second)).toBe("authorization_pending");
+  });
+
+  test("polls of many devices at the same moment are each judged for itself", async () => {
+    const codes = await Promise.all(Array.from({ length: 40 }, () => startDevice(at)));
+    const [denied, approved] = codes as [DeviceAuthorization, DeviceAuthorization];
+    await denyDevice(at.session, denied.user_code, noOrigin);
+    await allowDevice(at.session, approved.user_code);
+    const outcomes = () => Promise.all(codes.map(async (code) => (await poll(at, code.device_code)).body.error ?? "a token"));
+    const waiting = codes.length - 2;
+    expect(await outcomes()).toEqual(["access_denied", "a token", ...Array(waiting).fill("authorization_pending")]);
+    expect(await outcomes()).toEqual(["access_denied", "invalid_grant", ...Array(waiting).fill("slow_down")]);
   });
 
   test("a poll costs one statement", async () => {
