@@ -1,7 +1,10 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
 import { newId } from "#core/ids.ts";
+import { setRegistrationPolicy } from "#core/oauth/registration/registration-policy.ts";
 import { asApp, prepare, type SignIn, signIn } from "#core/oauth/testing/sign-in.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { api } from "../api/app.ts";
@@ -13,6 +16,7 @@ let at: SignIn;
 beforeAll(async () => {
   world = await startWorld((req, res) => handleRequest(async (_, page) => void page.writeHead(404).end(), req, res));
   at = await signIn(world, { isConfidential: true });
+  await setRegistrationPolicy(operatorCommand, { isOn: true }, noOrigin);
 });
 afterAll(() => world.stop());
 
@@ -32,6 +36,11 @@ const protocol: [string, string][] = [
   ["GET", "/oauth/logout/success"],
   ["GET", "/.well-known/openid-configuration"],
   ["GET", "/.well-known/oauth-authorization-server"],
+  ["GET", "/.well-known/oauth-protected-resource"],
+  ["POST", "/oauth/register"],
+  ["GET", "/oauth/register/some-client"],
+  ["PUT", "/oauth/register/some-client"],
+  ["DELETE", "/oauth/register/some-client"],
 ];
 
 /** Every route that the API has, whoever added it. */

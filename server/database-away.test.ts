@@ -84,7 +84,12 @@ describe("S51 while the database is away", () => {
 
   test("what needs no database still answers", async () => {
     expect((await fetch(`${world.origin}/healthz`)).status).toBe(200);
-    for (const path of ["/.well-known/openid-configuration", "/oauth/jwks", "/api/agent-harnesses"]) {
+    for (const path of [
+      "/.well-known/openid-configuration",
+      "/.well-known/oauth-protected-resource",
+      "/oauth/jwks",
+      "/api/agent-harnesses",
+    ]) {
       expect((await fetch(world.origin + path)).status).toBe(200);
     }
   });

@@ -57,10 +57,10 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
       return;
     }
     checkLength(req);
-    const own = findOwnEndpoint(path);
-    if (own) return await own(req, res, clientAddress);
     pinHost(req.headers, clientAddress);
     req.url = preparedUrl(req.url ?? "/");
+    const own = findOwnEndpoint(path);
+    if (own) return await own(req, res, clientAddress);
     let request = req;
     if (req.method === "POST") {
       const form = await readForm(req, path);
