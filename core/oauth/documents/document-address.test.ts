@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { from, signedInPerson } from "#core/accounts/testing/people.ts";
 import { provideSettings } from "#core/env.ts";
-import { explainDocumentAddress } from "./document-address.ts";
+import { createApp } from "../apps/create-app.ts";
+import { explainDocumentAddress, isDocumentAddress } from "./document-address.ts";
 
 const atHome = () => provideSettings({ ORIGIN: "http://localhost:3000" });
 const inPublic = () => provideSettings({ ORIGIN: "https://keyhook.example.com" });
@@ -91,4 +94,13 @@ describe("S78 other ports and this machine", () => {
     atHome();
     expect(explainDocumentAddress(address)).toBeUndefined();
   });
+});
+
+test("S85 no id that we make is the address of a document", async () => {
+  const person = await signedInPerson("maker");
+  const input = { owner: { userId: person.id }, name: "Kite", redirectUris: ["https://kite.example/cb"], scopes: ["openid"] };
+  for (let made = 0; made < 5; made++) {
+    const { app } = await createApp(operatorCommand, input, from);
+    expect(isDocumentAddress(app.clientId)).toBe(false);
+  }
 });
