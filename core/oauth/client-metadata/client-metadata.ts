@@ -3,6 +3,7 @@ import { plainText } from "#core/accounts/plain-text.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 import { parseAppName } from "../apps/app-name.ts";
 import { parseRedirectUris } from "../apps/redirect-uri.ts";
+import { parseServerAddress } from "../apps/server-address.ts";
 import { DEVICE_CODE_GRANT } from "../client-of-app.ts";
 import { supportedScopes } from "../scopes.ts";
 import { parseJwks } from "./parse-jwks.ts";
@@ -66,14 +67,14 @@ const parsers: Parsers = {
   tos_uri: httpsUri,
   policy_uri: httpsUri,
   jwks: parseJwks,
-  jwks_uri: httpsUri,
+  jwks_uri: (value) => parseServerAddress(value as string, "jwksUri"),
   id_token_signed_response_alg: (value) => {
     if (value === "RS256" || value === "ES256") return value;
     throw invalid("ID tokens are signed with RS256 or ES256.");
   },
   require_pushed_authorization_requests: flag,
   dpop_bound_access_tokens: flag,
-  backchannel_logout_uri: httpsUri,
+  backchannel_logout_uri: (value) => parseServerAddress(value as string, "backchannelLogoutUri"),
 };
 
 /**
@@ -144,7 +145,7 @@ function flag(value: unknown): boolean {
 }
 
 /** S83: plain http would let anybody on the way change what a person, or this service, is shown. */
-export function httpsUri(value: unknown): string {
+function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);
   if (url?.protocol !== "https:" || url.username || url.password || !/^https:\/\//i.test(text) || /\s/.test(text)) {

@@ -74,7 +74,8 @@ describe("S86 a redirect URI that is removed", () => {
     await change(at, { redirect_uris: [ONE] });
     const { status, location, page } = await ask(at, { redirect_uri: TWO });
     expect([status, location]).toEqual([400, undefined]);
-    expect(page).toContain("invalid_redirect_uri");
+    // What the document lists is public: its developer need not sign in to see what is missing (wire.md choice 6).
+    expect(page).toContain(`received:\n  ${TWO}\nregistered:\n  ${ONE}\n`.trimEnd());
   });
 
   test("ends what was granted through it, and nothing else", async () => {

@@ -265,6 +265,20 @@ describe("S79 fetches and what is kept", () => {
     expect(site.fetches()).toBe(2);
   });
 
+  test("a document that is current is no fetch to count, and is noted as seen, to the hour", async () => {
+    const site = await openSite();
+    const where = { clientId: site.clientId };
+    const seen = async () => (await db().oAuthClientDocument.findUniqueOrThrow({ where })).lastSeenAt.getTime();
+    for (let each = 0; each < 2 * LIMITS.ofKnownDocument; each++) expect((await begin(site)).isQuestion).toBe(true);
+    const first = await seen();
+    await begin(site);
+    expect(await seen()).toBe(first);
+    await db().oAuthClientDocument.update({ where, data: { lastSeenAt: new Date(first - 2 * 60 * 60 * 1000) } });
+    await begin(site);
+    expect(await seen()).toBeGreaterThanOrEqual(first);
+    expect(site.fetches()).toBe(1);
+  });
+
   test("errors and broken documents are not kept: the next request asks anew", async () => {
     const site = await openSite();
     site.serve({ status: 503 });

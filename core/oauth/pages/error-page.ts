@@ -4,11 +4,17 @@ import { personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
 import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
+import { isDocumentAddress } from "../documents/document-address.ts";
 import { isPersonEndpoint } from "../protocol-routes.ts";
 import { siteSessionOf } from "../site-session.ts";
 import { escapeHtml, htmlPage } from "./layout.ts";
 
-type Problem = { error: string; description?: string /** Shown to the app's owner only. */; ownerDetail?: string };
+type Problem = {
+  error: string;
+  description?: string;
+  /** Only for whoever may know what the app has registered. */
+  ownerDetail?: string;
+};
 
 const sentences = new Map(
   Object.entries({
@@ -87,14 +93,21 @@ function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
   return explainRedirectUri(String(oidc.params?.redirect_uri ?? ""), { ownOrigin: env().ORIGIN });
 }
 
-/** The app's owner sees what was received beside what is registered; others only the rule (wire.md choice 6). */
+/**
+ * The app's owner sees what was received beside what is registered; others only the rule (wire.md choice 6). What a metadata
+ * document lists is on the web for everybody.
+ */
 async function redirectUriDetail(ctx: KoaContextWithOIDC): Promise<string | undefined> {
   const { client, params } = ctx.oidc;
-  const session = client && (await siteSessionOf(ctx).catch(() => undefined));
-  const app = session && (await db().oAuthApp.findUnique({ where: { clientId: client.clientId } }));
-  if (!app || !(await may(personActor(session), "oauth_app.read", app))) return undefined;
+  if (!client || !(isDocumentAddress(client.clientId) || (await isManager(ctx, client.clientId)))) return undefined;
   const registered = (client.redirectUris ?? []).map((uri) => `  ${uri}`).join("\n");
   return `received:\n  ${legible(String(params?.redirect_uri))}\nregistered:\n${registered}`;
+}
+
+async function isManager(ctx: KoaContextWithOIDC, clientId: string): Promise<boolean> {
+  const session = await siteSessionOf(ctx).catch(() => undefined);
+  const app = session && (await db().oAuthApp.findUnique({ where: { clientId } }));
+  return app ? may(personActor(session), "oauth_app.read", app) : false;
 }
 
 /** What does not print, or turns text around, would hide the very difference that the owner is looking for. */
