@@ -8,7 +8,7 @@ import { findFreePorts } from "./free-ports.ts";
 import { makeOtherCertificate } from "./sample-certificates.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const START_MS = 120_000;
+const START_MS = 240_000;
 
 /** Where the demo that the specs drive can be reached, and what it was seeded with. Plain data: workers get it as JSON. */
 export type Demo = {

@@ -9,7 +9,7 @@ import { Pagination } from "../../_components/pagination.tsx";
 import { SearchForm } from "../../_components/search-form.tsx";
 import { SectionCard } from "../../_components/section-card.tsx";
 import { DocumentRow } from "./document-row.tsx";
-import { HOSTS_PATH, type HostsQuery, hostsPath } from "./hosts-path.ts";
+import { HOSTS_PATH, type HostsQuery, hostsPath, SEEN } from "./hosts-path.ts";
 
 const PAGE_SIZE = 20;
 
@@ -19,11 +19,11 @@ export async function DocumentsSection({ operator, query }: Readonly<{ operator:
   const { items, page, pageSize, total } = found;
   if (items.length === 0 && total > 0) redirect(hostsPath({ ...query, page: Math.ceil(total / pageSize) }));
   return (
-    <div>
+    <div id={SEEN} className="scroll-mt-5">
       <SectionCard title="Apps seen" description="The last to begin a sign-in first." isFlush>
         {(total > 0 || search) && (
           <div className="border-line border-b px-4 py-4 sm:px-5">
-            <SearchForm action={HOSTS_PATH} label="Host, address or name" value={search} />
+            <SearchForm action={`${HOSTS_PATH}#${SEEN}`} label="Host, address or name" value={search} />
           </div>
         )}
         {total === 0 ? (
@@ -41,7 +41,7 @@ export async function DocumentsSection({ operator, query }: Readonly<{ operator:
         page={page}
         pageSize={pageSize}
         total={total}
-        hrefOf={(at) => hostsPath({ ...query, page: at })}
+        hrefOf={(at) => `${hostsPath({ ...query, page: at })}#${SEEN}`}
       />
     </div>
   );

@@ -2,6 +2,10 @@ export const HOSTS_PATH = "/admin/hosts";
 
 export type HostsQuery = Readonly<{ search?: string; page?: number; rules?: number }>;
 
+/** Where on the page the apps seen and the rules are: whoever looks for more of them is brought back there. */
+export const SEEN = "seen";
+export const RULES = "rules";
+
 /** The page with what it shows: the search and page of the documents, and the page of the rules. */
 export function hostsPath({ search, page = 1, rules = 1 }: HostsQuery, notice?: string): string {
   const query = new URLSearchParams({

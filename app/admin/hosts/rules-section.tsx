@@ -13,7 +13,7 @@ import { RelativeTime } from "../../_components/relative-time.tsx";
 import { SectionCard } from "../../_components/section-card.tsx";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
 import { addRuleAction, removeRuleAction } from "./actions.ts";
-import { type HostsQuery, hostsPath } from "./hosts-path.ts";
+import { type HostsQuery, hostsPath, RULES } from "./hosts-path.ts";
 
 const PAGE_SIZE = 10;
 
@@ -22,7 +22,7 @@ export async function RulesSection({ operator, query }: Readonly<{ operator: Per
   // The last rule of the last page was removed, or the address is made up.
   if (items.length === 0 && total > 0) redirect(hostsPath({ ...query, rules: Math.ceil(total / pageSize) }));
   return (
-    <div>
+    <div id={RULES} className="scroll-mt-5">
       <SectionCard title="Rules" description="Each holds for a host and its subdomains; the closest one decides." isFlush>
         {items.length > 0 && (
           <List label="Rules">
@@ -41,7 +41,7 @@ export async function RulesSection({ operator, query }: Readonly<{ operator: Per
         page={page}
         pageSize={pageSize}
         total={total}
-        hrefOf={(rules) => hostsPath({ ...query, rules })}
+        hrefOf={(rules) => `${hostsPath({ ...query, rules })}#${RULES}`}
       />
     </div>
   );
