@@ -66,7 +66,7 @@ function keysOfJson(text: string): unknown[] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw problem("This is neither JSON nor PEM. Paste a JSON Web Key Set, or a public key that begins with -----BEGIN.");
+    throw problem("This is neither JSON nor PEM. Paste a JSON Web Key Set, or public keys with their BEGIN and END lines.");
   }
   const { keys, kty } = (value ?? {}) as { keys?: unknown; kty?: unknown };
   if (kty !== undefined) return [value];

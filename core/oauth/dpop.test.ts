@@ -1,9 +1,12 @@
 import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#core/db.ts";
+import { DEVICE_CODE_GRANT } from "./client-of-app.ts";
 import { PKCE } from "./testing/authorization.ts";
+import { allowDevice, prepareDevice, startDevice } from "./testing/device.ts";
 import { type ProofKey, proofKey } from "./testing/dpop.ts";
 import { asApp, authorize, type Prepared, prepare, redemption } from "./testing/sign-in.ts";
+import { asked, visitSite } from "./testing/site-visit.ts";
 import { REDIRECT_URI, startWorld, type TestApp, type World } from "./testing/world.ts";
 
 /** Tokens that are bound to a key (RFC 9449), at the engine's endpoints; our API's are in api/dpop.test.ts. */
@@ -317,6 +320,32 @@ describe("RFC 9449 §5.2 an app that requires proofs", () => {
     expect([again.status, again.body.error]).toEqual([400, "invalid_dpop_proof"]);
     const unknown = await ask(at.app, { grant_type: "refresh_token", refresh_token: "kh_refresh_unknown" }, undefined);
     expect(unknown.body).toEqual(again.body);
+  });
+});
+
+describe("RFC 9449 §5 with other ways in", () => {
+  test("a device's tokens are bound to the key that it proves when it collects them (RFC 8628 §3.4)", async () => {
+    const [at, key] = [await prepareDevice(world, { isDpopRequired: true }), await proofKey()];
+    const { device_code, user_code } = await startDevice(at, { scope: "openid offline_access" });
+    await allowDevice(at.session, user_code);
+    const form = { grant_type: DEVICE_CODE_GRANT, device_code };
+    const refused = await ask(at.app, form, undefined);
+    expect([refused.status, refused.body.error]).toEqual([400, "invalid_dpop_proof"]);
+    const { status, body } = await ask(at.app, form, key);
+    expect([status, body.token_type]).toEqual([200, "DPoP"]);
+    const next = { grant_type: "refresh_token", refresh_token: body.refresh_token };
+    expect((await ask(at.app, next, await proofKey())).body.error).toBe("invalid_grant");
+    expect((await ask(at.app, next, key)).status).toBe(200);
+  });
+
+  test("a site that is known by its metadata document may require them, and is held to it", async () => {
+    const [at, key] = [await visitSite(world, { dpop_bound_access_tokens: true }), await proofKey()];
+    const form = { ...redemption(await authorize(at, asked(at))), redirect_uri: at.site.redirectUri };
+    expect((await ask(at.app, form, undefined)).body.error).toBe("invalid_dpop_proof");
+    const { body } = await ask(at.app, form, key);
+    const proof = await key.proof("GET", world.origin + USERINFO, body.access_token);
+    expect(await (await userinfo(body.access_token, proof)).json()).toMatchObject({ sub: at.person.id });
+    await at.site.stop();
   });
 });
 

@@ -5,6 +5,7 @@ import { newId } from "#core/ids.ts";
 import { FAILURES_OF_CLIENT } from "./failure-throttle.ts";
 import { openQuestion, PKCE, resume } from "./testing/authorization.ts";
 import { asApp, type Prepared, prepare, redemption } from "./testing/sign-in.ts";
+import { asked, visitSite } from "./testing/site-visit.ts";
 import { REDIRECT_URI, startWorld, type World } from "./testing/world.ts";
 
 /** Pushed authorization requests (RFC 9126). */
@@ -303,6 +304,20 @@ describe("RFC 9126 §5, §6 an app that requires pushed requests", () => {
     expect(plain.searchParams.get("error")).toBe("invalid_request");
     expect(plain.searchParams.get("error_description")).toContain("Pushed Authorization Request");
     expect(((await visit(at, await pushed(at))) as URL).searchParams.get("code")).toBeTruthy();
+  });
+
+  test("as does a site that says so in its metadata document", async () => {
+    const at = await visitSite(world, { require_pushed_authorization_requests: true });
+    const url = world.authorizeUrl(at.app, asked(at, PKCE));
+    const plain = (await world.follow(at.browser, url, at.session)) as URL;
+    expect(plain.searchParams.get("error")).toBe("invalid_request");
+    const response = await world.post(PAR, Object.fromEntries(new URL(url).searchParams));
+    expect(response.status).toBe(201);
+    const { request_uri } = await response.json();
+    const start = `/oauth/authorize?${new URLSearchParams({ client_id: at.app.clientId, request_uri })}`;
+    const landed = (await world.follow(at.browser, start, at.session)) as URL;
+    expect([landed.origin + landed.pathname, landed.searchParams.has("code")]).toEqual([at.site.redirectUri, true]);
+    await at.site.stop();
   });
 
   test("discovery names the endpoint, and does not say that everybody must use it", async () => {

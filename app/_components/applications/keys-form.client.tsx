@@ -17,7 +17,7 @@ export type KeysFormProps = Readonly<{
 /** Takes an app's public keys, pasted or by their address. Closed until it is wanted, and without JavaScript too. */
 export function KeysForm({ action, isSet, endsSecret }: KeysFormProps) {
   return (
-    <ActionForm action={action} label="Keys" className="grid gap-4">
+    <ActionForm action={action} label="Keys" className="grid max-w-reading gap-4">
       <Keys isSet={isSet} endsSecret={endsSecret} />
     </ActionForm>
   );

@@ -11,9 +11,9 @@ export type KeysPartProps = Readonly<{ details: AppDetails; isRecent: boolean }>
 export function KeysPart({ details: { app, keys, secrets }, isRecent }: KeysPartProps) {
   const isSet = hasKeys(app);
   return (
-    <div id="keys" className="grid max-w-reading gap-3 border-line border-t pt-5">
+    <div id="keys" className="grid gap-3 border-line border-t pt-5">
       <h3 className="font-medium">Keys in place of a secret</h3>
-      <p className="text-muted text-small">
+      <p className="max-w-reading text-muted text-small">
         Your server signs a short message with a private key that never leaves it, and we check it with the public half (
         <code>private_key_jwt</code>). No secret is sent, and none can leak from here. For apps on a server of yours.
       </p>
@@ -47,7 +47,7 @@ function PresentKeys({ keys, address }: Readonly<{ keys: readonly KeyDescription
     );
   }
   return (
-    <ul className="grid gap-2">
+    <ul className="grid max-w-reading gap-2">
       {keys.map(({ kid, algorithms, thumbprint }) => (
         <li key={kid} className="grid gap-0.5 rounded-control border border-line px-3 py-2 text-small">
           <span>

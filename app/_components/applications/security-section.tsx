@@ -16,7 +16,7 @@ export function SecuritySection({ details, isRecent, page }: SecuritySectionProp
   return (
     <SectionCard
       title="Security"
-      description="For apps that guard much. Each of these needs support in your library, and all are off until you switch them on."
+      description="For apps that need more than PKCE and a secret. Each part needs support in your library, and is off until you switch it on."
     >
       <div className="grid gap-6">
         <ActionForm action={updateRequirementsAction.bind(null, app.id)} label="Requirements" className="grid gap-4">
@@ -52,9 +52,9 @@ export function SecuritySection({ details, isRecent, page }: SecuritySectionProp
 
 function LogoutPart({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRecent: boolean }>) {
   return (
-    <div className="grid max-w-reading gap-3 border-line border-t pt-5">
+    <div className="grid gap-3 border-line border-t pt-5">
       <h3 className="font-medium">Sign-out notice</h3>
-      <p className="text-muted text-small">
+      <p className="max-w-reading text-muted text-small">
         When a person's session here ends, we tell your server, so that it can sign them out as well (OpenID Connect Back-Channel
         Logout). For apps in which a forgotten session would do harm.
       </p>
@@ -63,7 +63,7 @@ function LogoutPart({ app, isRecent }: Readonly<{ app: AppDetails["app"]; isRece
           action={updateLogoutUriAction.bind(null, app.id)}
           values={{ backchannelLogoutUri: app.backchannelLogoutUri ?? "" }}
           label="Sign-out notice"
-          className="grid gap-4"
+          className="grid max-w-reading gap-4"
         >
           <Field
             name="backchannelLogoutUri"
