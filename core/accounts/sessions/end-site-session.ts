@@ -16,7 +16,7 @@ export async function endSiteSession(userId: string, sessionId: string): Promise
   if (count === 0) throw notFound("Session");
 }
 
-/** Ends the session that a cookie stands for: sign-out, and the one a new sign-in replaces (S34). Unknown tokens are let pass. */
+/** Ends the session that a cookie stands for: sign-out, and another person's sign-in in the same browser (S34). Unknown tokens are let pass. */
 export async function endSiteSessionByToken(token: string, tx: Db = db()): Promise<void> {
   await tx.siteSession.updateMany({ where: { tokenHash: hashToken(token), endedAt: null }, data: { endedAt: new Date() } });
 }

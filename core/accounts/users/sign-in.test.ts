@@ -2,7 +2,9 @@ import { hash } from "@node-rs/argon2";
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
+import { endSiteSessionByToken } from "../sessions/end-site-session.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
+import { listSiteSessions } from "../sessions/list-site-sessions.ts";
 import { auditTrail, freshName, fromElsewhere, outcomes, PASSWORD, signedInPerson } from "../testing/people.ts";
 import { createUser } from "./create-user.ts";
 import { disableUser } from "./disable-user.ts";
@@ -21,12 +23,26 @@ describe("signIn", () => {
     await expect(signIn({ login: `${name}@BÜCHER.example`, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
-  test("S34 starts a session under a new token and ends the one that the browser brought along", async () => {
+  test("S34 goes on with the person's session under a new token; the one that the browser brought along is worth nothing", async () => {
     const { username, token: replaces, id } = await signedInPerson();
+    const before = await findSiteSession(replaces);
     const { token } = await signIn({ login: username, password: PASSWORD, replaces }, fromElsewhere());
     expect(token).not.toBe(replaces);
     expect(await findSiteSession(replaces)).toBeUndefined();
-    expect(await findSiteSession(token)).toMatchObject({ userId: id });
+    expect(await findSiteSession(token)).toMatchObject({ userId: id, id: before?.id });
+    expect(await listSiteSessions(id)).toHaveLength(1);
+  });
+
+  test("S34 ends the session that the browser brought along when it was somebody else's, and takes up none that is over", async () => {
+    const other = await signedInPerson();
+    const person = await signedInPerson();
+    const { token } = await signIn({ login: person.username, password: PASSWORD, replaces: other.token }, fromElsewhere());
+    expect(await findSiteSession(other.token)).toBeUndefined();
+    expect(await findSiteSession(token)).toMatchObject({ userId: person.id });
+    await endSiteSessionByToken(token);
+    const next = await signIn({ login: person.username, password: PASSWORD, replaces: token }, fromElsewhere());
+    expect((await findSiteSession(next.token))?.id).toEqual(expect.any(String));
+    expect(await findSiteSession(token)).toBeUndefined();
   });
 
   test("S34 a token of the sender's choice never becomes a session", async () => {
