@@ -77,7 +77,7 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
 /** RFC 6750 §2.1; the scheme is compared without case. */
 function readToken({ headers }: IncomingMessage): string {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(headers.authorization ?? "") ?? [];
-  if (!token) throw unknownRegistration();
+  if (!token) throw unknownRegistration({ isTokenSent: headers.authorization !== undefined });
   return token;
 }
 

@@ -26,9 +26,10 @@ export async function readRegisteredApp({ clientId, registrationToken }: Claim, 
   return app;
 }
 
-export function unknownRegistration(): ProtocolError {
+/** RFC 6750 §3.1: the challenge names no error where no token was sent. */
+export function unknownRegistration({ isTokenSent = true } = {}): ProtocolError {
   return new ProtocolError(401, "invalid_token", "the registration access token is not valid for this address", {
-    "WWW-Authenticate": 'Bearer error="invalid_token"',
+    "WWW-Authenticate": isTokenSent ? 'Bearer error="invalid_token"' : "Bearer",
   });
 }
 
