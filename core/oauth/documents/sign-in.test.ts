@@ -153,6 +153,9 @@ describe("S73 a client with keys must prove that it has them", () => {
     const at = await visit({ token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [jwk] } });
     const { code, verifier } = await authorize(at, asked(at));
     const form = { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: at.site.redirectUri };
+    // Its keys are no reason to do without PKCE.
+    const unbound = await ask(at, asked(at, { code_challenge: "", code_challenge_method: "" }));
+    expect(unbound.answer).toMatchObject({ error: "invalid_request" });
     const anonymous = await world.post("/oauth/token", { ...form, client_id: at.site.clientId });
     expect([anonymous.status, await anonymous.json()]).toMatchObject([401, { error: "invalid_client" }]);
 
