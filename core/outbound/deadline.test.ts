@@ -1,0 +1,83 @@
+import { gzipSync } from "node:zlib";
+import { beforeEach, describe, expect, test } from "vitest";
+import { provideSettings } from "../env.ts";
+import type { OutboundResult } from "./request.ts";
+import { resolveHost } from "./resolve-host.ts";
+import { sendRequest } from "./send-request.ts";
+import { startNameServer } from "./testing/name-server.ts";
+import { ask, KIB, MIB, rawSite, site } from "./testing/sites.ts";
+
+beforeEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" }));
+
+describe("S76 S120 one deadline", () => {
+  /** The result and how long it took: never much longer than the deadline. */
+  async function timed(sending: Promise<OutboundResult>): Promise<OutboundResult> {
+    const begin = performance.now();
+    const result = await sending;
+    expect(performance.now() - begin).toBeLessThan(3_000);
+    return result;
+  }
+  const short = { deadlineMs: 400, maxBodyBytes: 64 * KIB, onExcess: "cut" } as const;
+
+  test("ends the wait for a name server", async () => {
+    const { servers } = await startNameServer(() => undefined);
+    const result = await timed(
+      sendRequest({ url: "http://silent.test/", ...short }, (host, signal) => resolveHost(host, signal, servers)),
+    );
+    expect(result).toEqual({ outcome: "unreachable", reason: "no name server answered in time", isTimeout: true });
+  });
+
+  test("ends a TLS handshake that stalls, by the time for connecting", async () => {
+    const url = await rawSite(() => undefined);
+    const result = await timed(ask(url.replace("http:", "https:"), { deadlineMs: 30_000, connectMs: 300 }));
+    expect(result).toEqual({ outcome: "unreachable", reason: "the secure connection was not made in time", isTimeout: true });
+  });
+
+  test("ends the wait for an answer that does not come, which the time for connecting does not", async () => {
+    const url = await rawSite(() => undefined);
+    const result = await timed(ask(url, { ...short, deadlineMs: 800, connectMs: 50 }));
+    expect(result).toEqual({ outcome: "unreachable", reason: "no answer came in time", isTimeout: true });
+  });
+
+  test("ends headers that drip", async () => {
+    const url = await rawSite((socket) => {
+      socket.write("HTTP/1.1 200 OK\r\n");
+      const timer = setInterval(() => socket.write("x-drip: a\r\n"), 50);
+      socket.on("close", () => clearInterval(timer));
+    });
+    expect(await timed(ask(url, short))).toMatchObject({ outcome: "unreachable", isTimeout: true });
+  });
+
+  test("ends announcements of an answer that never comes", async () => {
+    const url = await rawSite((socket) => {
+      const timer = setInterval(() => socket.write("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"), 10);
+      socket.on("close", () => clearInterval(timer));
+    });
+    expect(await timed(ask(url, short))).toMatchObject({ outcome: "unreachable", isTimeout: true });
+  });
+
+  test.each(["identity", "gzip"])("ends a body that drips (%s)", async (encoding) => {
+    const { url } = await site((_req, res) => {
+      res.setHeader("content-encoding", encoding).flushHeaders();
+      const [begin, ...rest] = encoding === "gzip" ? gzipSync("a".repeat(100)) : Buffer.alloc(10_000, "a");
+      res.write(Buffer.from([begin ?? 0]));
+      const timer = setInterval(() => res.write(Buffer.from([rest.shift() ?? 0])), 50);
+      res.on("close", () => clearInterval(timer));
+    });
+    const result = await timed(ask(url, short));
+    expect(result).toEqual({ outcome: "unreachable", reason: "the answer did not end in time", isTimeout: true });
+  });
+
+  test("ends a request that the other side does not read", async () => {
+    const url = await rawSite((socket) => socket.pause());
+    const result = await timed(ask(url, { ...short, method: "POST", body: Buffer.alloc(64 * MIB) }));
+    expect(result).toMatchObject({ outcome: "unreachable", isTimeout: true });
+  });
+
+  test("leaves no connection behind", async () => {
+    let closed = false;
+    const url = await rawSite((socket) => void socket.on("close", () => (closed = true)).resume());
+    await ask(url, short);
+    await expect.poll(() => closed).toBe(true);
+  });
+});
