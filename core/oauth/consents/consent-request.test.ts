@@ -38,6 +38,7 @@ test("S26 the question names the app and its owner, where the answer goes, what 
     homepageHost: "lantern.example.test",
     isVerified: false,
     isFirstParty: false,
+    isSelfRegistered: false,
     documentHost: null,
   });
   expect(request).toMatchObject({
