@@ -1,15 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
-import { type Demo, startDemo } from "./support/demo.ts";
 import { askForCode, DeviceCli, poll } from "./support/device.ts";
 import { DevicePages } from "./support/device-pages.ts";
 import { enter } from "./support/enter.ts";
+import { type OwnService, startOwnService } from "./support/own-service.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
 test.describe("the example command line", () => {
@@ -317,31 +313,21 @@ test("the keyboard alone is enough", async ({ page, demo, person, devicePages })
 
 test.describe("in an instance of its own", () => {
   test.describe.configure({ mode: "default" });
-  let own: Awaited<ReturnType<typeof startDemo>>;
-  let directory: string;
-  let clock: string;
-
+  let own: OwnService;
   test.beforeAll(async () => {
-    test.setTimeout(180_000);
-    directory = mkdtempSync(join(tmpdir(), "keyhook-clock-"));
-    clock = join(directory, "ahead");
-    own = await startDemo({
-      NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, "support/shiftable-clock.ts"))}`,
-      CLOCK_FILE: clock,
-      // So that a device can say that it is somewhere else.
-      TRUST_PROXY: "127.0.0.0/8,::1",
-    });
+    test.setTimeout(300_000);
+    // So that a device can say that it is somewhere else.
+    own = await startOwnService({ TRUST_PROXY: "127.0.0.0/8,::1" });
   });
-  test.afterAll(async () => {
-    await own?.stop();
-    rmSync(directory, { recursive: true });
-  });
+  test.afterAll(() => own?.stop());
 
-  test("S64 a device on another network is warned of", async ({ page }) => {
-    const { devicePages } = await signedIn(page, own.demo);
+  test("S64 a device on another network is warned of", async ({ page, devicePages }) => {
+    await page.goto(`${own.origin}/login`);
+    await new SignInPage(page).signIn(own.person);
+    await page.waitForURL((url) => url.pathname !== "/login");
     const elsewhere = { "x-forwarded-for": "203.0.113.77", "user-agent": "lighthouse-cli/1.4 (linux x64)" };
-    const { user_code } = await askForCode(own.demo, { headers: elsewhere });
-    await page.goto(`${own.demo.origin}/device?user_code=${user_code}`);
+    const { user_code } = await askForCode(own, { headers: elsewhere });
+    await page.goto(`${own.origin}/device?user_code=${user_code}`);
     await devicePages.continueButton.click();
     await devicePages.expectAsked(user_code);
     await expect(page.getByText("This device seems to be on another network than yours")).toBeVisible();
@@ -351,21 +337,13 @@ test.describe("in an instance of its own", () => {
   });
 
   test("the example command line is told when its code has run out", async () => {
-    const cli = new DeviceCli(own.demo);
+    const cli = new DeviceCli(own);
     await cli.instructions();
-    writeFileSync(clock, String(16 * 60));
+    own.turnClock(16 * 60);
     expect(await cli.exitCode()).toBe(4);
     expect(cli.printed).toContain("The code has run out before it was answered.");
   });
 });
-
-/** Somebody of the sample people, at an instance that the fixtures do not know. */
-async function signedIn(page: Page, { origin, password }: Demo): Promise<{ devicePages: DevicePages }> {
-  await page.goto(`${origin}/login`);
-  await new SignInPage(page).signIn({ username: "mara", password });
-  await page.waitForURL((url) => url.pathname !== "/login");
-  return { devicePages: new DevicePages(page) };
-}
 
 /** Sends a code; the status of the answer. */
 async function send(page: Page, devicePages: DevicePages, userCode: string): Promise<number> {

@@ -1,14 +1,9 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { join } from "node:path";
 import { findFreePorts } from "./free-ports.ts";
+import { runUntil } from "./run-until.ts";
 import { makeOtherCertificate } from "./sample-certificates.ts";
-
-const ROOT = resolve(import.meta.dirname, "../..");
-const START_MS = 240_000;
 
 /** Where the demo that the specs drive can be reached, and what it was seeded with. Plain data: workers get it as JSON. */
 export type Demo = {
@@ -25,36 +20,14 @@ export type Demo = {
   environment: Record<string, string>;
 };
 
-/**
- * Starts `npm run demo`, as a person would, in a directory of its own; returns how to stop it.
- * @param more settings, for the few specs that need an instance of their own
- */
-export async function startDemo(more: Record<string, string> = {}): Promise<{ demo: Demo; stop(): Promise<void> }> {
+/** Starts `npm run demo`, as a person would, in a directory of its own; returns how to stop it. */
+export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }> {
   const port = await findFreePorts(4);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
   const other = await makeOtherCertificate(directory);
-  const environment = {
-    PORT: String(port),
-    DATA_DIR: join(directory, "data"),
-    NODE_EXTRA_CA_CERTS: other.trustedPath,
-    // What the person running the tests has set for an instance of theirs must not reach this one.
-    ...Object.fromEntries(["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""])),
-    ...more,
-  };
+  const environment = { ...freshEnvironment(port, directory), NODE_EXTRA_CA_CERTS: other.trustedPath };
   const log = join(directory, "demo.log");
-  const child = spawn(process.execPath, ["scripts/demo.ts"], { cwd: ROOT, env: { ...process.env, ...environment } });
-  const output = createWriteStream(log);
-  child.stdout.pipe(output, { end: false });
-  child.stderr.pipe(output, { end: false });
-  const isUp = await Promise.race([
-    once(child.stdout, "close").then(() => false),
-    untilPrinted(child, "Ctrl-C stops everything."),
-    sleep(START_MS, false, { ref: false }),
-  ]);
-  if (!isUp) {
-    await stop(child);
-    throw new Error(`The demo did not start:\n${readFileSync(log, "utf8")}`);
-  }
+  const { stop } = await runUntil("Ctrl-C stops everything.", { script: "scripts/demo.ts", environment, log });
   const { password, organizations, apps } = JSON.parse(readFileSync(join(environment.DATA_DIR, "demo.json"), "utf8"));
   const sites = {
     serverSide: `http://127.0.0.1:${port + 1}`,
@@ -73,24 +46,14 @@ export async function startDemo(more: Record<string, string> = {}): Promise<{ de
       environment,
     },
     async stop() {
-      await stop(child);
+      await stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-function untilPrinted({ stdout }: ChildProcess, text: string): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  let printed = "";
-  stdout?.on("data", (chunk) => {
-    printed += chunk;
-    if (printed.includes(text)) resolve(true);
-  });
-  return promise;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGTERM");
-  await once(child, "exit");
+/** Settings of an instance for tests. What the person running them has set for an instance of theirs must not reach it. */
+export function freshEnvironment(port: number, directory: string) {
+  const unset = ["ORIGIN", "DATABASE_URL", "SECRET_KEY", "SMTP_URL", "BRAND_NAME"].map((name) => [name, ""]);
+  return { ...Object.fromEntries(unset), PORT: String(port), DATA_DIR: join(directory, "data") };
 }

@@ -5,6 +5,9 @@ import type { Demo } from "./demo.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 
+/** The service, and an app for devices there. */
+export type DeviceService = Pick<Demo, "origin" | "deviceClientId">;
+
 /** The scopes that the sample device asks for. */
 export const DEVICE_SCOPES = "openid profile email read-repos";
 
@@ -14,7 +17,7 @@ export class DeviceCli {
   readonly #exited: Promise<unknown>;
   printed = "";
 
-  constructor({ origin, deviceClientId }: Demo) {
+  constructor({ origin, deviceClientId }: DeviceService) {
     this.#child = spawn(process.execPath, ["sign-in.ts"], {
       cwd: resolve(ROOT, "examples/device-cli"),
       env: { ...process.env, ISSUER: origin, CLIENT_ID: deviceClientId },
@@ -61,18 +64,18 @@ export type DeviceAnswer = {
 
 /** A device asks for its code, in plain requests. */
 export async function askForCode(
-  demo: Demo,
+  service: DeviceService,
   { scope = DEVICE_SCOPES, headers = {} }: { scope?: string; headers?: Record<string, string> } = {},
 ): Promise<DeviceAnswer> {
-  const body = new URLSearchParams({ client_id: demo.deviceClientId, scope });
-  const answer = await fetch(`${demo.origin}/oauth/device`, { method: "POST", body, headers });
+  const body = new URLSearchParams({ client_id: service.deviceClientId, scope });
+  const answer = await fetch(`${service.origin}/oauth/device`, { method: "POST", body, headers });
   if (!answer.ok) throw new Error(`No device code: ${await answer.text()}`);
   return answer.json();
 }
 
 /** A device asks whether it was let in. */
 export async function poll(
-  { origin, deviceClientId }: Demo,
+  { origin, deviceClientId }: DeviceService,
   deviceCode: string,
 ): Promise<{ status: number; error?: string; scope?: string; access_token?: string }> {
   const body = new URLSearchParams({
