@@ -34,7 +34,7 @@ test("an agent is let in at a service beside this one, and was given nothing but
     await signInPage.signIn(person);
 
     await modal.expectShownFor("Quill");
-    const where = page.getByRole("region", { name: "In your name at" });
+    const where = page.getByRole("region", { name: "It may act in your name at" });
     await expect(where).toContainText(name);
     await expect(where).toContainText(service.resource);
     await expect(page.getByText("stays signed in until you revoke it")).toBeVisible();

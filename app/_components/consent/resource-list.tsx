@@ -5,7 +5,7 @@ export function ResourceList({ resources }: Readonly<{ resources: ConsentRequest
   if (resources.length === 0) return null;
   return (
     <section className="border-line border-t px-6 pt-4 pb-4" aria-labelledby="resources-title">
-      <h2 id="resources-title">In your name at</h2>
+      <h2 id="resources-title">It may act in your name at</h2>
       <ul className="mt-1 grid gap-1">
         {resources.map(({ identifier, name }) => (
           <li key={identifier} className="wrap-anywhere">

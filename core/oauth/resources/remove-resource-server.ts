@@ -24,7 +24,7 @@ export async function removeResourceServer(actor: Actor, address: string, from: 
     // Codes and refresh tokens remember what they are for as it was asked, one name or several.
     await tx.$executeRaw`
       DELETE FROM oauth_artifact WHERE payload ->> 'aud' = ${identifier}
-        OR payload -> 'resource' ?| ARRAY[${identifier}, ${`${identifier}/`}] OR payload ->> 'resource' = ${identifier}`;
+        OR payload -> 'resource' ?| ARRAY[${identifier}, ${`${identifier}/`}]`;
     await recordAuditEvent(tx, {
       type: "resource_server.remove",
       actorId: actorId(actor),
