@@ -16,7 +16,7 @@ const provider = new Provider(origin, {
       client_id: "bench",
       client_secret: "a-secret-that-is-long-enough-for-the-benchmark",
       redirect_uris: ["https://app.example.test/callback"],
-      grant_types: ["authorization_code", "refresh_token"],
+      grant_types: ["authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code"],
       scope: "openid profile email offline_access",
     },
     {

@@ -4,18 +4,23 @@ import { text } from "node:stream/consumers";
 
 const TICKS_PER_SECOND = 100;
 
-/** CPU seconds that a process and all below it have used so far (Linux; elsewhere 0). */
-export function cpuSeconds(pid: number): number {
-  let sum = 0;
+/** CPU seconds that a process and each one below it have used so far (Linux; elsewhere nothing). */
+export function cpuSeconds(pid: number): Map<number, number> {
+  const used = new Map<number, number>();
   for (const each of [pid, ...descendants(pid)]) {
     try {
       const fields = readFileSync(`/proc/${each}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-      sum += (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+      used.set(each, (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND);
     } catch {
       // It ended between the listing and the reading.
     }
   }
-  return sum;
+  return used;
+}
+
+/** What was used between two readings, by the processes that are still there: one that has ended takes its past with it. */
+export function cpuBetween(before: Map<number, number>, after: Map<number, number>): number {
+  return [...after].reduce((sum, [pid, used]) => sum + used - (before.get(pid) ?? 0), 0);
 }
 
 export function descendants(pid: number): number[] {

@@ -1,6 +1,6 @@
 import { DEVICE_CODE_GRANT } from "#core/oauth/client-of-app.ts";
 import { POLL_INTERVAL_SECONDS } from "#core/oauth/lifetimes.ts";
-import { cpuSeconds, statementsSoFar } from "./cost.ts";
+import { cpuBetween, cpuSeconds, statementsSoFar } from "./cost.ts";
 import { load, type Prepared, pace, type Result } from "./load.ts";
 import { authorizeUrl, DEVICES, REDIRECT_URI, startBare, startService, type Target, verifier } from "./targets.ts";
 
@@ -64,7 +64,7 @@ async function cost<T>(target: Target, run: () => Promise<T>): Promise<{ result:
   const statements = () => (target.statementsSocket ? statementsSoFar(target.statementsSocket) : 0);
   const before = { cpu: cpuSeconds(target.pid), statements: await statements() };
   const result = await run();
-  return { result, cpu: cpuSeconds(target.pid) - before.cpu, statements: (await statements()) - before.statements };
+  return { result, cpu: cpuBetween(before.cpu, cpuSeconds(target.pid)), statements: (await statements()) - before.statements };
 }
 
 /** Runs batches with preparation off the clock, and sums what the timed parts cost. */
@@ -107,13 +107,18 @@ const devicePoll = (target: Target, code: string): Prepared => ({
   body: new URLSearchParams({ grant_type: DEVICE_CODE_GRANT, device_code: code, client_id: target.deviceClientId }).toString(),
 });
 
+async function measurePolls(target: Target, polls: Prepared[]): Promise<Row> {
+  const next = cycle(polls);
+  return measure(target, 400, async () => Array.from({ length: READS }, () => next.next().value as Prepared));
+}
+
 function* cycle<T>(items: T[]): Generator<T, never> {
   for (;;) yield* items;
 }
 
 /** The load that a service must hold beside its others: every device keeps to its interval, and nobody answers. */
 async function pollAtPace(target: Target): Promise<void> {
-  const polls = (await target.makeDeviceCodes()).map((code) => devicePoll(target, code));
+  const polls = (await target.makeDeviceCodes(target.deviceClientId)).map((code) => devicePoll(target, code));
   const perSecond = DEVICES / POLL_INTERVAL_SECONDS;
   await pace(target.origin, polls, perSecond, 400);
   const rounds = Array.from({ length: PACED_ROUNDS }, () => polls).flat();
@@ -180,8 +185,22 @@ const measures: Measure[] = [
     name: "device poll",
     aim: 0.6,
     run: async (target) => {
-      const polls = cycle((await target.makeDeviceCodes()).map((code) => devicePoll(target, code)));
-      return measure(target, 400, async () => Array.from({ length: READS }, () => polls.next().value as Prepared));
+      const codes = await target.makeDeviceCodes(target.deviceClientId);
+      return measurePolls(
+        target,
+        codes.map((code) => devicePoll(target, code)),
+      );
+    },
+  },
+  {
+    // All the way through the engine, as every poll would go without answer-pending-poll.ts.
+    name: "device poll, with a secret",
+    run: async (target) => {
+      const codes = await target.makeDeviceCodes(target.clientId);
+      return measurePolls(
+        target,
+        codes.map((code) => tokenRequest(target, { grant_type: DEVICE_CODE_GRANT, device_code: code })),
+      );
     },
   },
   {

@@ -39,7 +39,7 @@ export type Target = {
   /** A public client for the device flow. */
   deviceClientId: string;
   /** Device codes that nobody has answered. */
-  makeDeviceCodes(): Promise<string[]>;
+  makeDeviceCodes(clientId: string): Promise<string[]>;
   /** Where the web process tells how many statements it has sent. */
   statementsSocket?: string;
   stop(): Promise<void>;
@@ -65,7 +65,7 @@ export async function startBare(): Promise<Target> {
     browser: new Browser(origin),
     paths: { authorize: "/auth", token: "/token", userinfo: "/me", introspect: "/token/introspection" },
     deviceClientId: "bench-device",
-    makeDeviceCodes: () => askForDeviceCodes(origin, BARE_DEVICES),
+    makeDeviceCodes: (clientId) => askForDeviceCodes(target, clientId),
     stop: () => end(child),
   };
   await agreeAtBare(target);
@@ -113,6 +113,7 @@ export async function startService(): Promise<Target> {
   });
   // Whatever goes wrong here must not leave a service behind.
   process.once("exit", () => child.kill("SIGTERM"));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
   await ready(origin);
   provideSettings(settings);
   const instance = await openInstance();
@@ -128,6 +129,7 @@ export async function startService(): Promise<Target> {
       scopes: ["openid", "profile", "email"],
       isConfidential: true,
       isRefreshAllowed: true,
+      isDeviceFlowAllowed: true,
     },
     noOrigin,
   );
@@ -149,7 +151,7 @@ export async function startService(): Promise<Target> {
       whoami: "/api/whoami-v2",
     },
     deviceClientId: CLI_CLIENT_ID,
-    makeDeviceCodes: () => insertDeviceCodes(DEVICES),
+    makeDeviceCodes: insertDeviceCodes,
     statementsSocket,
     stop: async () => {
       await instance.close();
@@ -201,11 +203,13 @@ export function authorizeUrl(target: Target): URL {
   return url;
 }
 
-async function askForDeviceCodes(origin: string, count: number): Promise<string[]> {
+async function askForDeviceCodes({ origin, clientId, secret }: Target, askingId: string): Promise<string[]> {
+  const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`;
   const codes: string[] = [];
-  for (let made = 0; made < count; made++) {
-    const body = new URLSearchParams({ client_id: "bench-device", scope: "openid" });
-    const response = await fetch(`${origin}/device/auth`, { method: "POST", body });
+  for (let made = 0; made < BARE_DEVICES; made++) {
+    const body = new URLSearchParams({ client_id: askingId, scope: "openid" });
+    const headers = askingId === clientId ? { authorization } : undefined;
+    const response = await fetch(`${origin}/device/auth`, { method: "POST", headers, body });
     if (!response.ok) throw new Error(await response.text());
     codes.push(((await response.json()) as { device_code: string }).device_code);
   }
@@ -213,14 +217,14 @@ async function askForDeviceCodes(origin: string, count: number): Promise<string[
 }
 
 /** As the engine stores them: asked for by HTTP from one address, so many would be refused. */
-async function insertDeviceCodes(count: number): Promise<string[]> {
-  const codes = Array.from({ length: count }, () => newToken("kh_device_"));
+async function insertDeviceCodes(clientId: string): Promise<string[]> {
+  const codes = Array.from({ length: DEVICES }, () => newToken("kh_device_"));
   const iat = Math.floor(Date.now() / 1000);
   for (const code of codes) {
-    const params = { client_id: CLI_CLIENT_ID, scope: "openid profile" };
+    const params = { client_id: clientId, scope: "openid profile" };
     const deviceInfo = { ip: "203.0.113.7", userAgent: "hf_hub/1.29.0; python/3.12.3" };
     const times = { iat, exp: iat + DEVICE_CODE_SECONDS };
-    const payload = { ...times, kind: "DeviceCode", clientId: CLI_CLIENT_ID, params, deviceInfo, userCode: newUserCode() };
+    const payload = { ...times, kind: "DeviceCode", clientId, params, deviceInfo, userCode: newUserCode() };
     await upsertArtifact("DeviceCode", code, payload, DEVICE_CODE_SECONDS);
   }
   return codes;
