@@ -19,6 +19,7 @@ import { openInstance } from "#core/instance/open-instance.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
 import { CLI_CLIENT_ID } from "#core/oauth/apps/ensure-cli-app.ts";
 import { upsertArtifact } from "#core/oauth/artifact-store.ts";
+import { readConsentRequest } from "#core/oauth/consents/consent-request.ts";
 import { grantConsent } from "#core/oauth/consents/grant-consent.ts";
 import { newUserCode } from "#core/oauth/device/user-code.ts";
 import { finishLogin } from "#core/oauth/finish-login.ts";
@@ -173,15 +174,14 @@ async function agree(target: Target, session: SiteSession): Promise<void> {
     url = location.href;
     if (!location.pathname.startsWith("/interaction/")) continue;
     const at = { uid: location.pathname.split("/")[2] ?? "", cookie: target.browser.cookieHeader(url) };
-    const login = await finishLogin(at, await readInteraction(at), session);
+    const interaction = await readInteraction(at);
+    const login = await finishLogin(at, interaction, session);
     if (login.step === "continue") url = login.url;
-    else
-      url = await grantConsent(
-        at,
-        session,
-        { accountId: session.userId, scopes: ["email"], orgIds: [], isAllOrgs: false },
-        noOrigin,
-      );
+    else {
+      const { fingerprint } = await readConsentRequest(interaction.params, session);
+      const answer = { accountId: session.userId, fingerprint, scopes: ["email"], orgIds: [], isAllOrgs: false };
+      url = await grantConsent(at, session, answer, noOrigin);
+    }
   }
   throw new Error("the service did not finish its sign-in");
 }

@@ -50,6 +50,7 @@ export async function decide(_previous: FormState, data: FormData): Promise<Form
       orgIds: form.all("organization"),
       isAllOrgs: form.isTicked("all_organizations"),
       accountId: form.text("account"),
+      fingerprint: form.text("app"),
     };
     await approveDevice(session, userCode, ticked, await requestOrigin());
     return answeredPath(session, userCode);

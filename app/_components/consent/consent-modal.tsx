@@ -35,6 +35,8 @@ export function ConsentModal({ request, user, decide, question, switchAccount }:
         ))}
         {/* Whom this page shows: an answer is taken from this account only (S25). */}
         <input type="hidden" name="account" value={user.id} />
+        {/* And what the app looks like on it (S36). */}
+        <input type="hidden" name="app" value={request.fingerprint} />
         {request.scopes.length > 0 && <ScopeChoice scopes={request.scopes} email={user.email} />}
         {request.alreadyGranted.length > 0 && <AlreadyGranted granted={request.alreadyGranted} />}
         <ResourceList resources={request.resources} />

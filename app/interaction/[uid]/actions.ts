@@ -39,6 +39,7 @@ async function answer(uid: string, form: SubmittedForm): Promise<string> {
     orgIds: form.all("organization"),
     isAllOrgs: form.isTicked("all_organizations"),
     accountId: form.text("account"),
+    fingerprint: form.text("app"),
   };
   return grantConsent(at, session, ticked, from);
 }

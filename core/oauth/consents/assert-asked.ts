@@ -2,8 +2,14 @@ import { ServiceError } from "#core/errors.ts";
 import type { ConsentRequest } from "./consent-request.ts";
 import type { ConsentAnswer } from "./merge-answer.ts";
 
-/** Everything in the answer must be in the request, and memberships are looked at again now (S31, S33). */
-export function assertAsked({ scopes, alreadyGranted, organizations }: ConsentRequest, answer: ConsentAnswer): void {
+const CHANGED = "The app has changed while you were reading. Reload this page, look at it again, and answer then.";
+
+/**
+ * Everything in the answer must be in the request, and memberships are looked at again now (S31, S33). An app that took another
+ * name or other redirect URIs while the person read the page was not what they have agreed to (S36).
+ */
+export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
+  if (answer.fingerprint !== fingerprint) throw new ServiceError("invalid_request", CHANGED);
   const requested = new Set<string>([...scopes, ...alreadyGranted].map(({ scope }) => scope));
   const known = new Set(organizations.map(({ id }) => id));
   if (answer.scopes.every((scope) => requested.has(scope)) && answer.orgIds.every((id) => known.has(id))) return;

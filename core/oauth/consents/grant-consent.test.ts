@@ -29,6 +29,7 @@ const answerTo = ({ request }: OpenQuestion) => ({
   orgIds: [] as string[],
   isAllOrgs: false,
   accountId: at.person.id,
+  fingerprint: request.fingerprint,
 });
 
 describe("S25 whose answer it is", () => {

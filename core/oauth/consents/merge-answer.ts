@@ -15,6 +15,8 @@ export type ConsentAnswer = {
   isAllOrgs: boolean;
   /** The account that the page showed. */
   accountId: string;
+  /** What the app looked like on it (`ConsentRequest.fingerprint`). */
+  fingerprint: string;
 };
 
 /**

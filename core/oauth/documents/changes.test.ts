@@ -5,7 +5,7 @@ import { db } from "#core/db.ts";
 import { databaseUrl } from "#core/env.ts";
 import { findClientMetadata } from "../clients.ts";
 import { findBearer } from "../find-bearer.ts";
-import { ask, openQuestion, resume } from "../testing/authorization.ts";
+import { ask, openInteraction, openQuestion, resume } from "../testing/authorization.ts";
 import { makeStale } from "../testing/document-site.ts";
 import { refresh } from "../testing/sign-in.ts";
 import { signInAtSite, type Visit, visitSite } from "../testing/site-visit.ts";
@@ -65,6 +65,21 @@ describe("S36 a person is asked again when the app looks different from what the
     // Whoever is signed in stays so: what they were sent to is still the app's.
     expect(await isAlive(tokens.access_token)).toBe(true);
   });
+});
+
+test.each([
+  ["another name", { client_name: "Kite Flyer" }],
+  ["a redirect URI more", { redirect_uris: [ONE, TWO, THREE] }],
+])("S36 %s while a person reads the page: what they saw is not what they would allow", async (_, changes) => {
+  const at = await visit();
+  const outcome = await ask(at, { redirect_uri: ONE });
+  const { allow } = await openInteraction(at, outcome);
+  await change(at, changes);
+  await ask({ ...at, browser: world.browser() }, { redirect_uri: ONE });
+  await expect(allow()).rejects.toMatchObject({ code: "invalid_request", message: expect.stringMatching(/has changed/) });
+  expect(await db().oAuthConsent.count({ where: { clientId: at.site.clientId } })).toBe(0);
+  // Read again, it is answered as ever.
+  expect((await resume(at, await (await openInteraction(at, outcome)).allow())).answer).toHaveProperty("code");
 });
 
 describe("S86 a redirect URI that is removed", () => {

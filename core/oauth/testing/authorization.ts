@@ -86,6 +86,7 @@ export async function openInteraction({ browser, session }: Prepared, { location
     orgIds: request.organizations.filter(({ isTicked }) => isTicked).map(({ id }) => id),
     isAllOrgs: request.isAllOrgs,
     accountId: session.user.id,
+    fingerprint: request.fingerprint,
   };
   return { at, request, allow: (answer = {}) => grantConsent(at, session, { ...shown, ...answer }, noOrigin) };
 }

@@ -52,6 +52,7 @@ export function shownAnswer({ consent }: DeviceRequest, session: SiteSession): C
     orgIds: consent.organizations.filter(({ isTicked }) => isTicked).map(({ id }) => id),
     isAllOrgs: consent.isAllOrgs,
     accountId: session.user.id,
+    fingerprint: consent.fingerprint,
   };
 }
 

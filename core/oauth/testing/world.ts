@@ -136,6 +136,7 @@ export function worldAt(origin: string) {
       session as SiteSession,
       {
         accountId: session?.user.id ?? "",
+        fingerprint: request.fingerprint,
         scopes: answer.scopes ?? request.scopes.filter(({ isTicked }) => isTicked).map(({ scope }) => scope),
         orgIds: answer.orgIds ?? request.organizations.filter(({ isTicked }) => isTicked).map(({ id }) => id),
         isAllOrgs: answer.isAllOrgs ?? request.isAllOrgs,
