@@ -41,7 +41,13 @@ export default function ConsentHelpPage() {
                 Below the app&rsquo;s name stands the account here that answers for it, and the homepage that the app names for
                 itself. <strong>Verified by {BRAND_NAME}</strong> means that the operator of this service has checked who is
                 behind it. <strong>Not verified</strong> means that nobody has: it may be perfectly fine, but anybody can write
-                any name on an app.
+                any name on an app. <strong>Comes with {BRAND_NAME}</strong> means that the app is ours.
+              </p>
+              <p>
+                An app that is <strong>known by its website only</strong> has no account here. What is certain about it is the
+                website in that box, which describes it: compare it with the one that you wanted to sign in to, letter for letter
+                and to its end. Name, logo and homepage are what the app says of itself. If your answer would go to another
+                website than that, the page says so.
               </p>
               <p>
                 Near the buttons stands the address that you return to. If it is not the site that you came from, press Cancel.
