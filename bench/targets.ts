@@ -205,29 +205,37 @@ export function authorizeUrl(target: Target): URL {
 
 async function askForDeviceCodes({ origin, clientId, secret }: Target, askingId: string): Promise<string[]> {
   const authorization = `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}`;
-  const codes: string[] = [];
-  for (let made = 0; made < BARE_DEVICES; made++) {
+  return inLanes(BARE_DEVICES, async () => {
     const body = new URLSearchParams({ client_id: askingId, scope: "openid" });
     const headers = askingId === clientId ? { authorization } : undefined;
     const response = await fetch(`${origin}/device/auth`, { method: "POST", headers, body });
     if (!response.ok) throw new Error(await response.text());
-    codes.push(((await response.json()) as { device_code: string }).device_code);
-  }
-  return codes;
+    return ((await response.json()) as { device_code: string }).device_code;
+  });
+}
+
+/** Does it so many times, ten at once. */
+async function inLanes<T>(count: number, make: () => Promise<T>): Promise<T[]> {
+  const made: T[] = [];
+  let left = count;
+  const lane = async () => {
+    while (left-- > 0) made.push(await make());
+  };
+  await Promise.all(Array.from({ length: 10 }, lane));
+  return made;
 }
 
 /** As the engine stores them: asked for by HTTP from one address, so many would be refused. */
 async function insertDeviceCodes(clientId: string): Promise<string[]> {
-  const codes = Array.from({ length: DEVICES }, () => newToken("kh_device_"));
   const iat = Math.floor(Date.now() / 1000);
-  for (const code of codes) {
-    const params = { client_id: clientId, scope: "openid profile" };
-    const deviceInfo = { ip: "203.0.113.7", userAgent: "hf_hub/1.29.0; python/3.12.3" };
-    const times = { iat, exp: iat + DEVICE_CODE_SECONDS };
-    const payload = { ...times, kind: "DeviceCode", clientId, params, deviceInfo, userCode: newUserCode() };
-    await upsertArtifact("DeviceCode", code, payload, DEVICE_CODE_SECONDS);
-  }
-  return codes;
+  const params = { client_id: clientId, scope: "openid profile" };
+  const deviceInfo = { ip: "203.0.113.7", userAgent: "hf_hub/1.29.0; python/3.12.3" };
+  const common = { iat, exp: iat + DEVICE_CODE_SECONDS, kind: "DeviceCode", clientId, params, deviceInfo };
+  return inLanes(DEVICES, async () => {
+    const code = newToken("kh_device_");
+    await upsertArtifact("DeviceCode", code, { ...common, userCode: newUserCode() }, DEVICE_CODE_SECONDS);
+    return code;
+  });
 }
 
 function countStatements(socketPath: string): Record<string, string> {
