@@ -1,11 +1,9 @@
 import { compactVerify, decodeProtectedHeader } from "jose";
 import { type Client, errors, type KoaContextWithOIDC } from "oidc-provider";
-import { type ClientKeyStore, keyStoreOf } from "./provider-internals.ts";
+import { keyStoreOf } from "./provider-internals.ts";
 
 /** Long enough for every library's default; what lives longer would have to be remembered as long (RFC 7523 §3). */
 export const ASSERTION_MAX_SECONDS = 3600;
-
-const KEYS_FRESH_SECONDS = 300;
 
 type Claims = Record<string, unknown>;
 
@@ -34,11 +32,9 @@ export async function checkClientAssertion(
  */
 async function checkKeyIsStillThere(assertion: string, client: Client): Promise<void> {
   const store = keyStoreOf(client);
-  limitFreshness(store);
   if (store.fresh()) return;
   try {
     await store.refresh();
-    limitFreshness(store);
     const { alg = "", kid } = decodeProtectedHeader(assertion);
     for (const key of store.selectForVerify({ alg, kid })) {
       const isGood = await compactVerify(assertion, store.getKeyObject(key, true)).then(
@@ -51,10 +47,4 @@ async function checkKeyIsStillThere(assertion: string, client: Client): Promise<
     throw new errors.InvalidClientAuth({ cause });
   }
   throw new errors.InvalidClientAuth("signed with a key that the client has taken away");
-}
-
-/** A server that allows a year of caching could not take a key back for a year. */
-function limitFreshness(store: ClientKeyStore): void {
-  const latest = Math.floor(Date.now() / 1000) + KEYS_FRESH_SECONDS;
-  if (store.freshUntil !== undefined) store.freshUntil = Math.min(store.freshUntil, latest);
 }

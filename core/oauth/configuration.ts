@@ -8,7 +8,6 @@ import { CLIENT_EXTENSION, clientExtension } from "./client-extension.ts";
 import { CLIENT_KEY_ALGORITHMS } from "./client-keys.ts";
 import { describeDevice } from "./device/describe-device.ts";
 import { DPOP_ALGORITHMS } from "./dpop-proof.ts";
-import { fetchForEngine } from "./fetch-for-engine.ts";
 import { findAccount } from "./find-account.ts";
 import { buildInteractionPolicy } from "./interaction-policy.ts";
 import * as lifetimes from "./lifetimes.ts";
@@ -17,6 +16,7 @@ import { renderErrorPage } from "./pages/error-page.ts";
 import { renderLogoutPage, renderSignedOutPage } from "./pages/logout-page.ts";
 import { prepareAuthorization } from "./prepare-authorization.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
+import { readClientKeys } from "./read-client-keys.ts";
 import { mayIntrospect } from "./resources/may-introspect.ts";
 import { apiAudience, findResourceServer } from "./resources/resource-servers.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
@@ -84,7 +84,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     interactions: { url: (_ctx, interaction) => `/interaction/${interaction.uid}`, policy: buildInteractionPolicy() },
     findAccount,
-    fetch: fetchForEngine,
+    fetch: readClientKeys,
     loadExistingGrant,
     issueRefreshToken: (_ctx, client, source) =>
       client.grantTypeAllowed("refresh_token") &&

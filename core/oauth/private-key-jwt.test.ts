@@ -2,14 +2,16 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { UnsecuredJWT } from "jose";
 import * as client from "openid-client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
+import { newId } from "#core/ids.ts";
 import { removeKeys } from "./apps/remove-keys.ts";
 import { setKeys } from "./apps/set-keys.ts";
 import { FAILURES_OF_CLIENT } from "./failure-throttle.ts";
+import { KEYS_REST_MS } from "./read-client-keys.ts";
 import { ASSERTION_TYPE, type ClientKeyPair, clientKeyPair } from "./testing/assertion.ts";
 import { PKCE } from "./testing/authorization.ts";
 import { authorize, type Prepared, prepare, redemption, signIn } from "./testing/sign-in.ts";
@@ -246,12 +248,13 @@ describe("a jwks_uri", () => {
   let server: Server;
   let body: string;
   let asked = 0;
+  let status = 200;
   let headers: Record<string, string> = {};
-  const address = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`;
+  const address = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys/${newId()}`;
   beforeAll(async () => {
     server = createServer((_req, res) => {
       asked += 1;
-      res.writeHead(200, { "Content-Type": "application/json", ...headers }).end(body);
+      res.writeHead(status, { "Content-Type": "application/json", ...headers }).end(body);
     });
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   });
@@ -264,10 +267,17 @@ describe("a jwks_uri", () => {
     return at;
   }
 
+  afterEach(() => {
+    status = 200;
+    headers = {};
+  });
+
   /** The engine counts in seconds from its own clock; a day later, for this process. */
-  async function aDayLater(work: () => Promise<void>) {
+  const aDayLater = (work: () => Promise<void>) => later(86_400_000, work);
+
+  async function later(byMs: number, work: () => Promise<void>) {
     const now = Date.now;
-    Date.now = () => now() + 86_400_000;
+    Date.now = () => now() + byMs;
     await work().finally(() => {
       Date.now = now;
     });
@@ -296,6 +306,40 @@ describe("a jwks_uri", () => {
     await aDayLater(async () => {
       expect(await outcome(await stolen.assertion(app.clientId, world.origin))).toBe(REFUSED);
       expect(await outcome(await next.assertion(app.clientId, world.origin))).toBe(PASSED);
+    });
+  });
+
+  test.each<[string, number, string]>([
+    ["an error", 404, "{}"],
+    ["an error with the keys in it", 500, "as it was"],
+    ["what is no key set", 200, '{"keys":7}'],
+  ])("S73 that answers %s has taken its keys away, and is asked again before they count", async (_what, answered, page) => {
+    const stolen = await clientKeyPair();
+    const { app } = await withAddress(stolen);
+    expect(await outcome(await stolen.assertion(app.clientId, world.origin))).toBe(PASSED);
+    status = answered;
+    headers = { "Cache-Control": "max-age=31536000" };
+    if (page !== "as it was") body = page;
+    await aDayLater(async () => {
+      const unknown = await stolen.assertion(app.clientId, world.origin, {}, { kid: "another" });
+      expect(await outcome(unknown)).toBe(REFUSED);
+      for (let n = 0; n < 2; n++) expect(await outcome(await stolen.assertion(app.clientId, world.origin))).toBe(REFUSED);
+    });
+  });
+
+  test("S80 that fails is left alone for a moment, and shuts its client out no longer, whatever its error page says", async () => {
+    const pair = await clientKeyPair();
+    const { app } = await withAddress(pair);
+    status = 404;
+    headers = { "Cache-Control": "max-age=31536000" };
+    const before = asked;
+    await later(2 * KEYS_REST_MS, async () => {
+      for (let n = 0; n < 3; n++) expect(await outcome(await pair.assertion(app.clientId, world.origin))).toBe(REFUSED);
+    });
+    expect(asked).toBe(before + 1);
+    status = 200;
+    await later(3 * KEYS_REST_MS + 1_000, async () => {
+      expect(await outcome(await pair.assertion(app.clientId, world.origin))).toBe(PASSED);
     });
   });
 

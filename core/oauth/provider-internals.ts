@@ -62,10 +62,8 @@ type Internals = {
 
 /** The public keys of a client, as the engine keeps them; those of a `jwks_uri` are read when they are first needed. */
 export type ClientKeyStore = {
-  /** False once what was read from a `jwks_uri` has had its time, which its server may have set. */
+  /** False once what was read from a `jwks_uri` has had its time (read-client-keys.ts). */
   fresh(): boolean;
-  /** Unix seconds. */
-  freshUntil?: number;
   refresh(): Promise<void>;
   selectForVerify(wanted: { alg: string; kid?: string }): JWK[];
   getKeyObject(key: JWK, isPublic: true): JWK;
