@@ -2,7 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { type Actor, operatorCommand } from "#core/access/actor.ts";
 import { from, signedInPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
 import { findClientMetadata } from "../../clients.ts";
+import { addResourceServer } from "../../resources/add-resource-server.ts";
 import { ask, openQuestion } from "../../testing/authorization.ts";
 import { refresh } from "../../testing/sign-in.ts";
 import { signInAtSite, type Visit, visitSite } from "../../testing/site-visit.ts";
@@ -106,6 +108,27 @@ describe("the policy", () => {
     // Nobody's consent was lost over it.
     await becomes(tokens.access_token, 200);
     expect((await ask(at, { redirect_uri, prompt: "none" })).answer).toHaveProperty("code");
+  });
+
+  test("S104 services beside this one are told that a token is not active while its app is not let in", async () => {
+    const at = await visit();
+    const identifier = `https://${newId()}.example.test/mcp`;
+    const { clientId, secret } = await addResourceServer(operatorCommand, { identifier, name: "Team tools" }, from);
+    const { access_token } = await signInAtSite(at, { redirect_uri, resource: identifier });
+    const introspect = async () => {
+      const answer = await world.post(
+        "/oauth/introspect",
+        { token: access_token },
+        { authorization: world.basic(clientId, secret) },
+      );
+      return { status: answer.status, body: await answer.json() };
+    };
+    expect(await introspect()).toMatchObject({ status: 200, body: { active: true, aud: identifier } });
+    await setDocumentPolicy(operatorCommand, "listed", from);
+    await vi.waitFor(async () => expect(await findClientMetadata(at.site.clientId)).toBeUndefined());
+    expect(await introspect()).toEqual({ status: 200, body: { active: false } });
+    await setDocumentPolicy(operatorCommand, "open", from);
+    expect((await introspect()).body).toMatchObject({ active: true });
   });
 
   test("S85 is published in both discovery documents", async () => {
