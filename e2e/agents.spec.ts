@@ -49,7 +49,6 @@ test("an agent is let in at a service beside this one, and was given nothing but
     await page.goto("/settings/connected-applications");
     await expect(page.getByRole("listitem").filter({ hasText: "Quill" }).first()).toContainText(`In your name at${name}`);
   } finally {
-    await admin(demo, "resource", "remove", "--url", service.resource);
     await service.stop();
   }
 });
