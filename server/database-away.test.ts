@@ -82,6 +82,17 @@ describe("S51 while the database is away", () => {
     expect(await response.text()).toContain("Not possible for a moment");
   });
 
+  test("a page of ours says the same, whatever the browser can do", async () => {
+    const response = await fetch(`${world.origin}/settings?next=1`, { headers: html });
+    const page = await response.text();
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(page).toContain("<h1>Not reachable for a moment</h1>");
+    expect(page).toContain('href="/settings?next=1"');
+    expect(page).toContain(response.headers.get("x-request-id"));
+    expect(page).not.toContain("<script");
+  });
+
   test("what needs no database still answers", async () => {
     expect((await fetch(`${world.origin}/healthz`)).status).toBe(200);
     for (const path of [

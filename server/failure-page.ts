@@ -60,8 +60,14 @@ function wayBack({ method, url }: IncomingMessage): string {
 
 function typedFields(fields: TypedField[]): string {
   if (fields.length === 0) return "";
-  const rows = fields.map(({ name, value }) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`);
+  const rows = fields.map(({ name, value }) => `<dt>${escapeHtml(spoken(name))}</dt><dd>${escapeHtml(value)}</dd>`);
   return `<h2>What you had filled in, to copy from</h2><dl>${rows.join("")}</dl>`;
+}
+
+/** A field's name as words: `redirectUris` as "Redirect uris". */
+function spoken(name: string): string {
+  const words = name.replace(/[_-]+|(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** The choice that app/_server/theme.ts keeps. */

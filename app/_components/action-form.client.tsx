@@ -1,8 +1,9 @@
 "use client";
 
-import { createContext, type ReactNode, use, useActionState, useEffect, useRef } from "react";
+import { createContext, type ReactNode, use, useActionState, useEffect, useMemo, useRef } from "react";
 import { FormMessage } from "./form-message.tsx";
 import type { FormAction, FormState, FormValues } from "./form-state.ts";
+import { keepTyped } from "./keep-typed.client.ts";
 
 const FormStateContext = createContext<FormState>({ values: {}, errors: {} });
 
@@ -27,7 +28,9 @@ export type ActionFormProps = Readonly<{
  * answers with the whole page. Browser validation is off, so that there is one place and one wording for messages.
  */
 export function ActionForm({ action, values = {}, label, className, children }: ActionFormProps) {
-  const [state, submit] = useActionState(action, { values, errors: {} });
+  // On the server the action itself: its name is what a form without JavaScript is sent with.
+  const called = useMemo(() => (typeof window === "undefined" ? action : keepTyped(action)), [action]);
+  const [state, submit] = useActionState(called, { values, errors: {} });
   const form = useRef<HTMLFormElement>(null);
 
   useEffect(() => {

@@ -1,10 +1,6 @@
 import { ServiceError } from "#core/errors.ts";
 import type { FormValues } from "../_components/form-state.ts";
-
-/** Fields of such names are never sent back to the browser. */
-const SECRET_NAME = /password|secret/i;
-/** React's own fields, which tell it what action was meant. */
-const INTERNAL_NAME = /^\$ACTION/;
+import { typedValues } from "../_components/typed-values.ts";
 
 /** What a browser sent, read by the names of the fields. A missing field reads as empty: core says what is required. */
 export class SubmittedForm {
@@ -54,15 +50,7 @@ export class SubmittedForm {
 
   /** What may be shown again: no secrets, no files. */
   echo(): FormValues {
-    const values: Record<string, string | string[]> = {};
-    for (const name of new Set(this.#data.keys())) {
-      if (SECRET_NAME.test(name) || INTERNAL_NAME.test(name)) continue;
-      const all = this.all(name);
-      const [only] = all;
-      if (all.length > 1) values[name] = all;
-      else if (only !== undefined) values[name] = only;
-    }
-    return values;
+    return typedValues(this.#data);
   }
 
   /** Postgres holds no NUL, and nothing good is meant by one (S51). @throws ServiceError `invalid_request` */

@@ -1,0 +1,19 @@
+import type { FormValues } from "./form-state.ts";
+
+/** Fields of such names are never filled in again. */
+const SECRET_NAME = /password|secret/i;
+/** React's own fields, which tell it what action was meant. */
+const INTERNAL_NAME = /^\$ACTION/;
+
+/** What may be shown of a form that was sent: no secrets, no files. */
+export function typedValues(data: FormData): FormValues {
+  const values: Record<string, string | string[]> = {};
+  for (const name of new Set(data.keys())) {
+    if (SECRET_NAME.test(name) || INTERNAL_NAME.test(name)) continue;
+    const all = data.getAll(name).filter((value) => typeof value === "string");
+    const [only] = all;
+    if (all.length > 1) values[name] = all;
+    else if (only !== undefined) values[name] = only;
+  }
+  return values;
+}

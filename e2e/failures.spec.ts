@@ -1,0 +1,82 @@
+import type { Page, Route } from "@playwright/test";
+import { expect, test } from "./fixtures.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+
+/** As if the service had been built anew since the page was opened: it knows none of the page's actions. */
+async function makeStale(page: Page): Promise<void> {
+  const renamed = (text: string) => text.replace(/\b[0-9a-f]{42}\b/g, (id) => id.slice(0, 2) + "0".repeat(40));
+  await page.route("**/*", async (route: Route) => {
+    const request = route.request();
+    if (request.method() !== "POST") return route.continue();
+    const headers = request.headers();
+    if (headers["next-action"]) headers["next-action"] = renamed(headers["next-action"]);
+    const postData = Buffer.from(renamed(request.postDataBuffer()?.toString("latin1") ?? ""), "latin1");
+    await route.continue({ headers, postData });
+  });
+}
+
+test.describe("a form from before an update", () => {
+  test.describe("without scripts", () => {
+    test.use({ javaScriptEnabled: false });
+
+    test("is answered with what was filled in and the way back", async ({ page }) => {
+      await page.goto("/login?next=%2Fsettings");
+      await makeStale(page);
+      await page.getByLabel("Username or e-mail").fill("mara@example.test");
+      await page.getByLabel("Password", { exact: true }).fill("a passphrase");
+      await page.getByRole("button", { name: "Sign in", exact: true }).click();
+      await expect(page.getByRole("heading", { level: 1, name: "This form is from before an update" })).toBeVisible();
+      await expect(page.getByText("mara@example.test")).toBeVisible();
+      await expect(page.getByText("a passphrase")).toHaveCount(0);
+      await page.getByRole("link", { name: "Open the page again" }).click();
+      await expect(page).toHaveURL("/login?next=%2Fsettings");
+      await expect(page.getByLabel("Username or e-mail")).toBeVisible();
+    });
+  });
+
+  test("keeps what was filled in, on the page itself", async ({ page }) => {
+    await page.goto("/login");
+    await makeStale(page);
+    const sent = page.waitForRequest((request) => request.method() === "POST");
+    // Before the page's scripts have loaded the form would be sent as without them.
+    await page.waitForLoadState("networkidle");
+    await page.getByLabel("Username or e-mail").fill("mara@example.test");
+    await page.getByLabel("Password", { exact: true }).fill("a passphrase");
+    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    expect((await sent).headers()["next-action"]).toBeTruthy();
+    await expect(page.getByRole("alert").filter({ hasText: "updated while this page was open" })).toBeVisible();
+    await expect(page.getByLabel("Username or e-mail")).toHaveValue("mara@example.test");
+    await expectAccessible(page);
+  });
+
+  test("that is only a button asks for the page anew", async ({ page }) => {
+    await page.goto("/");
+    await makeStale(page);
+    await page.waitForLoadState("networkidle");
+    await page.getByRole("button", { name: "Dark" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "This page is from before an update" })).toBeVisible();
+    await expectAccessible(page);
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Reload the page" }).click();
+    await expect(page.getByRole("link", { name: "Sign in" }).first()).toBeVisible();
+  });
+
+  test("looks right, in the theme that was chosen", async ({ page, context, demo }) => {
+    await context.addCookies([{ name: "theme", value: "dark", url: demo.origin }]);
+    const form = { [`$ACTION_ID_${"0".repeat(42)}`]: "", fullName: "Mara Lindqvist", website: "https://example.com/".repeat(20) };
+    await page.goto("/login");
+    await page.evaluate((fields) => {
+      const element = document.createElement("form");
+      element.method = "post";
+      element.enctype = "multipart/form-data";
+      for (const [name, value] of Object.entries(fields)) {
+        element.append(Object.assign(document.createElement("textarea"), { name, value }));
+      }
+      document.body.append(element);
+      element.submit();
+    }, form);
+    await expect(page.getByRole("heading", { level: 1, name: "This form is from before an update" })).toBeVisible();
+    await expect(page.locator("html")).toHaveCSS("color-scheme", "dark");
+    await expectAccessible(page);
+  });
+});
