@@ -116,6 +116,23 @@ function* cycle<T>(items: T[]): Generator<T, never> {
   for (;;) yield* items;
 }
 
+const take = <T>(count: number, items: Generator<T, never>): T[] => Array.from({ length: count }, () => items.next().value);
+
+const bearerRequest = (path: string, token: string): Prepared => ({
+  method: "GET",
+  path,
+  headers: { authorization: `Bearer ${token}` },
+});
+
+// Of as many sign-ins: requests for one and the same token could share what they find.
+const TOKENS = 50;
+
+async function makeAccessTokens(target: Target): Promise<string[]> {
+  const tokens: string[] = [];
+  for (let made = 0; made < TOKENS; made++) tokens.push((await makeTokens(target)).access_token);
+  return tokens;
+}
+
 /** The load that a service must hold beside its others: every device keeps to its interval, and nobody answers. */
 async function pollAtPace(target: Target): Promise<void> {
   const polls = (await target.makeDeviceCodes(target.deviceClientId)).map((code) => devicePoll(target, code));
@@ -154,9 +171,8 @@ const measures: Measure[] = [
     name: "userinfo",
     aim: 0.6,
     run: async (target) => {
-      const { access_token } = await makeTokens(target);
-      const headers = { authorization: `Bearer ${access_token}` };
-      return measure(target, 200, async () => repeat(READS, { method: "GET", path: target.paths.userinfo, headers }));
+      const requests = cycle((await makeAccessTokens(target)).map((token) => bearerRequest(target.paths.userinfo, token)));
+      return measure(target, 200, async () => take(READS, requests));
     },
   },
   {
@@ -166,19 +182,21 @@ const measures: Measure[] = [
     run: async (target) => {
       const { whoami } = target.paths;
       if (!whoami) return undefined;
-      const { access_token } = await makeTokens(target);
-      const headers = { authorization: `Bearer ${access_token}` };
-      return measure(target, 200, async () => repeat(READS, { method: "GET", path: whoami, headers }));
+      const requests = cycle((await makeAccessTokens(target)).map((token) => bearerRequest(whoami, token)));
+      return measure(target, 200, async () => take(READS, requests));
     },
   },
   {
     name: "introspection",
     aim: 0.6,
     run: async (target) => {
-      const { access_token } = await makeTokens(target);
-      const body = new URLSearchParams({ token: access_token }).toString();
-      const request: Prepared = { method: "POST", path: target.paths.introspect, headers: { ...form, ...basic(target) }, body };
-      return measure(target, 200, async () => repeat(READS, request));
+      const headers = { ...form, ...basic(target) };
+      const requests = cycle(
+        (await makeAccessTokens(target)).map((token): Prepared => {
+          return { method: "POST", path: target.paths.introspect, headers, body: new URLSearchParams({ token }).toString() };
+        }),
+      );
+      return measure(target, 200, async () => take(READS, requests));
     },
   },
   {
