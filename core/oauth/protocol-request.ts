@@ -76,16 +76,22 @@ export function checkLength({ headers }: IncomingMessage): void {
   if (Number(headers["content-length"] ?? 0) > BODY_MAX_BYTES) throw tooLarge();
 }
 
-async function readBody(req: IncomingMessage): Promise<Buffer> {
+function readBody(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let received = 0;
-  // The connection stays open when reading stops, so that the answer reaches the client.
-  for await (const chunk of req.iterator({ destroyOnReturn: false })) {
-    received += chunk.length;
-    if (received > BODY_MAX_BYTES) throw tooLarge();
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+  return new Promise((resolve, reject) => {
+    const take = (chunk: Buffer) => {
+      received += chunk.length;
+      chunks.push(chunk);
+      if (received <= BODY_MAX_BYTES) return;
+      // The connection stays open when reading stops, so that the answer reaches the client.
+      req.off("data", take).pause();
+      reject(tooLarge());
+    };
+    // A connection that ends before its request does is an error too.
+    req.on("data", take).once("end", () => resolve(Buffer.concat(chunks)));
+    req.once("error", reject);
+  });
 }
 
 /** The JSON object of a request that takes nothing else (RFC 7591 §3.1). */
@@ -147,7 +153,9 @@ function decodeUtf8(body: Buffer): string {
 /** The same request with another body: the engine reads a request as a stream, and that one has been read. */
 export function withForm(req: IncomingMessage, form: URLSearchParams): IncomingMessage {
   const body = Buffer.from(form.toString());
-  const replay = Readable.from(body.length > 0 ? [body] : [], { objectMode: false });
+  const replay = new Readable({ read: () => undefined });
+  if (body.length > 0) replay.push(body);
+  replay.push(null);
   const headers = { ...req.headers, "content-type": FORM, "content-length": String(body.length) };
   delete headers["transfer-encoding"];
   const { method, url, socket, httpVersion, httpVersionMajor, httpVersionMinor } = req;
