@@ -108,8 +108,8 @@ const devicePoll = (target: Target, code: string): Prepared => ({
 });
 
 async function measurePolls(target: Target, polls: Prepared[]): Promise<Row> {
-  const next = cycle(polls);
-  return measure(target, 400, async () => Array.from({ length: READS }, () => next.next().value as Prepared));
+  const requests = cycle(polls);
+  return measure(target, 400, async () => take(READS, requests));
 }
 
 function* cycle<T>(items: T[]): Generator<T, never> {
