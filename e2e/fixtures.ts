@@ -4,6 +4,7 @@ import { admin } from "./support/admin.ts";
 import type { Demo } from "./support/demo.ts";
 import { DevicePages } from "./support/device-pages.ts";
 import { PermissionsModal } from "./support/permissions-modal.ts";
+import { type RunningSite, runDocumentSite } from "./support/run-document-site.ts";
 import { SampleSite, type SiteKind } from "./support/sample-site.ts";
 import { type DocumentFields, type ServedDocument, serveDocument } from "./support/serve-document.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
@@ -25,6 +26,8 @@ type Fixtures = {
   sampleSite: (kind: SiteKind) => SampleSite;
   /** Serves a metadata document for as long as the test runs. */
   serveDocument: (fields?: DocumentFields) => Promise<ServedDocument>;
+  /** One more site with a document, at a host that is nobody else's. */
+  documentSite: RunningSite;
   /** Signs somebody in at a sample site who agrees to all that it usually asks for. */
   signInAt: (site: SampleSite, person: Person) => Promise<void>;
 };
@@ -60,6 +63,11 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
       return document;
     });
     await Promise.all(served.map((document) => document.close()));
+  },
+  documentSite: async ({ demo }, use) => {
+    const site = await runDocumentSite(demo);
+    await use(site);
+    await site.stop();
   },
   signInAt: ({ signInPage, modal }, use) =>
     use(async (site, person) => {
