@@ -17,7 +17,7 @@ const loops = [
   await startLoop({
     table: logoutNoticeTable,
     channel: LOGOUT_NOTICE_CHANNEL,
-    concurrency: 16,
+    concurrency: 32,
     run: deliverLogoutNotice,
   }),
   await startSessionEnds(),

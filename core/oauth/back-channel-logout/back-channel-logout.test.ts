@@ -20,7 +20,9 @@ import { startWorld, type World } from "../testing/world.ts";
 import { deliverLogoutNotice } from "./deliver-logout-notice.ts";
 import { endEngineSessions } from "./end-engine-sessions.ts";
 import { logoutNoticeTable, type QueuedLogoutNotice } from "./logout-notice-table.ts";
-import { startReceiver, work } from "./testing.ts";
+import { queueLogoutNotices } from "./queue-logout-notices.ts";
+import { TURNS_MAX } from "./take-turn.ts";
+import { startReceiver, startSlowReceiver, work } from "./testing.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -303,6 +305,44 @@ describe("S109 an app that cannot be told", () => {
       .toEqual(expect.any(Date));
     expect(receiver.seen.requests).toBeLessThanOrEqual(1);
   });
+});
+
+describe("S109 an app that answers slowly", () => {
+  test.each(["one app's, of many people", "one person's, of many apps"])(
+    "%s: has so many notices under way, and holds nobody else up",
+    async (whose) => {
+      const slow = await startSlowReceiver();
+      const at = await prepare(world, { backchannelLogoutUri: slow.uri });
+      const isOneApp = whose.startsWith("one app");
+      const owed = await Promise.all(
+        Array.from({ length: TURNS_MAX + 3 }, async () => ({
+          clientId: isOneApp ? at.app.clientId : (await world.app(at.person, { backchannelLogoutUri: slow.uri })).clientId,
+          userId: isOneApp ? newId() : at.person.id,
+          sid: newId(),
+        })),
+      );
+      await queueLogoutNotices(db(), owed);
+      const other = await signedIn();
+      await endAllSiteSessions(other.at.person.id);
+      await endEngineSessions();
+
+      const { claimId, rows } = await claimRows<QueuedLogoutNotice>(logoutNoticeTable, 50);
+      const delivering = Promise.all(rows.map((row) => deliverLogoutNotice(row, claimId)));
+      await expect.poll(() => other.receiver.told).toHaveLength(1);
+      await expect.poll(() => slow.waiting).toHaveLength(TURNS_MAX);
+      const postponed = () => db().oAuthLogoutNotice.findMany({ where: { sentAt: null, claimId: null } });
+      await expect.poll(postponed).toHaveLength(3);
+      for (const { attempts, dueAt } of await postponed()) {
+        expect(attempts).toBe(0);
+        expect(dueAt.getTime()).toBeGreaterThan(Date.now());
+      }
+      slow.letGo();
+      await delivering;
+      await becomeDue();
+      await work();
+      expect((await notices()).every(({ sentAt, attempts }) => sentAt !== null && attempts === 1)).toBe(true);
+    },
+  );
 });
 
 describe("S122 a worker that dies", () => {

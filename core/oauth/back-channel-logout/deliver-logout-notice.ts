@@ -5,12 +5,15 @@ import { isLoopbackHost } from "../client-identity.ts";
 import { currentProvider } from "../provider.ts";
 import { issueLogoutToken } from "../provider-internals.ts";
 import type { QueuedLogoutNotice } from "./logout-notice-table.ts";
-import { recordGivenUp, recordRetry, recordTold } from "./record-logout-notice.ts";
+import { recordGivenUp, recordPostponed, recordRetry, recordTold } from "./record-logout-notice.ts";
+import { takeTurn } from "./take-turn.ts";
 
 const MINUTE = 60;
 /** Seconds until each further attempt: a logout is worth something within the hour. */
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
 const DEADLINE_MS = 10_000;
+/** What waits for its turn is looked at again after one to two of these. */
+const POSTPONED_SECONDS = 2;
 /** Nothing is read of what the app answers but its status. */
 const MAX_BODY_BYTES = 1024;
 
@@ -22,7 +25,9 @@ type Outcome = { isTold: true } | { isTold: false; reason: string; isFinal: bool
  * told twice has nothing to end the second time.
  */
 export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: string): Promise<void> {
-  const outcome = await tell(notice);
+  const endTurn = takeTurn(notice);
+  if (!endTurn) return recordPostponed(notice, claimId, POSTPONED_SECONDS);
+  const outcome = await tell(notice).finally(endTurn);
   if (outcome.isTold) return recordTold(notice, claimId);
   const { reason, isFinal } = outcome;
   const retrySeconds = isFinal ? undefined : RETRY_SECONDS[notice.attempts - 1];

@@ -19,6 +19,16 @@ export async function recordRetry({ id }: QueuedLogoutNotice, claimId: string, r
   );
 }
 
+/** As if it had not been claimed, but for some seconds; not all at the same moment. */
+export async function recordPostponed({ id }: QueuedLogoutNotice, claimId: string, seconds: number): Promise<void> {
+  await pool().query(
+    `update oauth_logout_notice
+     set claim_id = null, claimed_until = null, attempts = attempts - 1, due_at = now() + make_interval(secs => $3 * (1 + random()))
+     where id = $1 and claim_id = $2`,
+    [id, claimId, seconds],
+  );
+}
+
 /** The app's owner may want to know that it still holds somebody for signed in (S109). */
 export async function recordGivenUp(notice: QueuedLogoutNotice, claimId: string, reason: string): Promise<void> {
   await db().$transaction(async (tx) => {

@@ -36,6 +36,25 @@ export async function startReceiver(origin: string, statuses: number[] = []) {
   return { uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/logged-out`, told, seen };
 }
 
+/** An app's server that takes its time: nothing is answered before it is let go. */
+export async function startSlowReceiver() {
+  const waiting: (() => void)[] = [];
+  let isSlow = true;
+  const server = createServer((_req, res) => {
+    const answer = () => void res.writeHead(200).end();
+    if (isSlow) waiting.push(answer);
+    else answer();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  const letGo = () => {
+    isSlow = false;
+    for (const answer of waiting) answer();
+  };
+  return { uri: `http://127.0.0.1:${(server.address() as AddressInfo).port}/logged-out`, waiting, letGo };
+}
+
 /** What the worker does once somebody has ended a session. */
 export async function work(): Promise<void> {
   while (await endEngineSessions());
