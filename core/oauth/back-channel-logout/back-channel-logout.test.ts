@@ -39,6 +39,14 @@ const siteToken = ({ browser }: Pick<Prepared, "browser">) =>
   new RegExp(`${siteSessionCookie().name}=([^;]+)`).exec(browser.cookieHeader("/"))?.[1] ?? "";
 const notices = () => db().oAuthLogoutNotice.findMany({ orderBy: { createdAt: "asc" } });
 const BLOCKED = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+/** How many of a person's engine sessions know of an app. */
+const appsInSessions = async ({ person }: Pick<Prepared, "person">) =>
+  (
+    await pool().query(
+      "select from oauth_artifact where model = 'Session' and account_id = $1 and payload -> 'authorizations' <> '{}'",
+      [person.id],
+    )
+  ).rowCount;
 const becomeDue = () => pool().query("update oauth_logout_notice set due_at = now()");
 
 /** Somebody who is signed in to an app that is told of logouts. */
@@ -172,13 +180,13 @@ describe("S109 the end of a site session is told to the app", () => {
     expect(await notices()).toMatchObject([{ clientId: listening, sid: "one", userId: at.person.id }]);
   });
 
-  test("and the engine's session is gone, under whatever cookie", async () => {
+  test("and nothing is left of its apps in the engine's session, which serves nobody", async () => {
     const { at } = await signedIn();
-    const sessions = () => db().oAuthArtifact.count({ where: { model: "Session", accountId: at.person.id } });
-    expect(await sessions()).toBe(1);
+    expect(await appsInSessions(at)).toBe(1);
     await endAllSiteSessions(at.person.id);
     await work();
-    expect(await sessions()).toBe(0);
+    expect(await appsInSessions(at)).toBe(0);
+    expect(await ask(at, { prompt: "none" })).toMatchObject({ answer: { error: "login_required" } });
   });
 
   test("also when it ended while a request of it was under way, and stored the engine's session after it was looked for", async () => {
@@ -196,7 +204,7 @@ describe("S109 the end of a site session is told to the app", () => {
     expect(await request).toMatchObject({ answer: { code: expect.any(String) } });
     await work();
     expect(receiver.told).toMatchObject([{ sid }]);
-    expect(await db().oAuthArtifact.count({ where: { model: "Session", accountId: at.person.id } })).toBe(0);
+    expect(await appsInSessions(at)).toBe(0);
   });
 });
 

@@ -8,7 +8,7 @@ export const SITE_SESSION_END_CHANNEL = "site_session_end";
 const BATCH = 100;
 
 /**
- * Ends the engine's sessions of site sessions that are over, and queues what their apps are to be told, in one transaction: a worker
+ * Ends what the engine's sessions of site sessions that are over hold of their apps, and queues what their apps are to be told, in one transaction: a worker
  * that dies leaves both for another. However a site session ends, this is what follows.
  * @returns whether there may be more.
  */
@@ -20,10 +20,15 @@ export async function endEngineSessions(): Promise<boolean> {
       RETURNING site_session_id AS id`;
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
+    // What is left of the row serves nobody (save-engine-session.ts). It says whose the open questions of this browser were, so
+    // that whoever signed in meanwhile is told so, and not that the question has run out (S25, S34); housekeeping takes it.
     const ended = await tx.$queryRaw<EndedSession[]>`
-      DELETE FROM oauth_artifact a
-       WHERE a.model = 'Session' AND a.payload->>'siteSessionId' = ANY (${siteSessionIds})
-      RETURNING a.account_id AS "userId", a.payload->'authorizations' AS authorizations`;
+      WITH over AS (
+        SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
+         WHERE model = 'Session' AND payload->>'siteSessionId' = ANY (${siteSessionIds}) FOR UPDATE)
+      UPDATE oauth_artifact a SET payload = a.payload - 'authorizations' FROM over
+       WHERE a.model = 'Session' AND a.id_hash = over.id_hash
+      RETURNING over.account_id AS "userId", over.authorizations`;
     await queueLogoutNotices(tx, await wanted(tx, ended.flatMap(noticesOf)));
     return over.length === BATCH;
   });
