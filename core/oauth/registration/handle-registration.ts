@@ -15,6 +15,7 @@ import {
   unknownRegistration,
   updateRegisteredApp,
 } from "./manage-registration.ts";
+import { refuseBlockedHosts } from "./refuse-blocked-hosts.ts";
 import { registerApp } from "./register-app.ts";
 import { readRegistration } from "./registration-metadata.ts";
 import { isRegistrationOn } from "./registration-policy.ts";
@@ -42,6 +43,7 @@ async function register(req: IncomingMessage, from: RequestOrigin): Promise<Answ
   await refuseWhileOff();
   await slowDown(from);
   const settings = readRegistration(await readJsonObject(req));
+  await refuseBlockedHosts(settings);
   return { status: 201, body: describeRegistration(await registerApp(settings, from)) };
 }
 
@@ -70,7 +72,9 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
     throw new ProtocolError(400, "invalid_client_metadata", "client_id: name the client whose registration this is");
   }
   const presentedSecret = typeof body.client_secret === "string" ? body.client_secret : undefined;
-  const updated = await updateRegisteredApp(claim, readRegistration(body), presentedSecret, from);
+  const settings = readRegistration(body);
+  await refuseBlockedHosts(settings);
+  const updated = await updateRegisteredApp(claim, settings, presentedSecret, from);
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }
 

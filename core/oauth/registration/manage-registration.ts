@@ -45,8 +45,12 @@ async function change<Result>(claim: Claim, work: (tx: Db, app: LockedApp) => Pr
   });
 }
 
+/** What an operator goes by who marks an app as verified, and a person who lets it in. */
+const LOOKS = ["name", "homepageUrl", "redirectUris"] as const;
+
 /**
- * Replaces the whole registration (RFC 7592 §2.2). People who have allowed the app are asked again if it looks different now (S36).
+ * Replaces the whole registration (RFC 7592 §2.2). People who have allowed the app are asked again if it looks different now (S36),
+ * and the operator's mark is gone: nobody answers for such an app, and whoever has its token could give it any name.
  * @returns with the new secret where the app has become confidential; one that becomes public loses its secrets.
  */
 export async function updateRegisteredApp(
@@ -65,7 +69,11 @@ export async function updateRegisteredApp(
     if (presentedSecret !== undefined && !findClientSecret(stored, presentedSecret)) {
       throw new ProtocolError(400, "invalid_client_metadata", "client_secret: this is not the secret that was issued");
     }
-    const app = await tx.oAuthApp.update({ where: { id: before.id }, data: { ...settings, updatedAt: new Date() } });
+    const isAnother = LOOKS.some((field) => !isDeepStrictEqual(before[field], settings[field]));
+    const app = await tx.oAuthApp.update({
+      where: { id: before.id },
+      data: { ...settings, ...(isAnother && { verifiedAt: null }), updatedAt: new Date() },
+    });
     if (!settings.isConfidential) await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
     const secret = settings.isConfidential && stored.length === 0 ? await issueAppSecret(tx, app.id) : undefined;
     await recordAuditEvent(tx, {

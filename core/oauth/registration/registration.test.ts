@@ -5,6 +5,7 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
+import { setHostRule } from "../documents/hosts/set-host-rule.ts";
 import { openQuestion } from "../testing/authorization.ts";
 import { asApp, authorize, prepare, redemption, refresh } from "../testing/sign-in.ts";
 import { startWorld, type TestApp, type World } from "../testing/world.ts";
@@ -274,6 +275,39 @@ describe("RFC 7591 §3.2.2 what cannot be registered", () => {
   });
 });
 
+describe("S87 a host that the operator has blocked", () => {
+  const host = "blocked.example.test";
+  beforeAll(async () => {
+    await setHostRule(operatorCommand, { host, rule: "block" }, noOrigin);
+    await setHostRule(operatorCommand, { host: `good.${host}`, rule: "allow" }, noOrigin);
+  });
+  afterAll(() => db().oAuthClientHost.deleteMany());
+
+  test.each<[string, Record<string, unknown>, string]>([
+    ["where people are sent", { redirect_uris: [REDIRECT, `https://${host}/cb`] }, "invalid_redirect_uri"],
+    [
+      "with a subdomain, a port and capitals",
+      { redirect_uris: [`https://App.${host.toUpperCase()}:8443/`] },
+      "invalid_redirect_uri",
+    ],
+    ["with a dot at its end", { redirect_uris: [`https://${host}./cb`] }, "invalid_redirect_uri"],
+    ["as what the app says it is", { client_uri: `https://${host}/` }, "invalid_client_metadata"],
+  ])("is not registered: %s", async (_, changes, error) => {
+    const answer = await send({ ...publicAgent, ...changes });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error, error_description: expect.stringContaining("does not let apps of") });
+  });
+
+  test("nor does an app move there; a subdomain that is allowed, other hosts and programs on the device may", async () => {
+    const registered = await register({
+      redirect_uris: [`https://good.${host}/cb`, "http://127.0.0.1/cb", "com.example.quill:/cb"],
+    });
+    const own = { ...publicAgent, client_id: registered.client_id };
+    expect((await manage(registered, "PUT", { ...own, redirect_uris: [`https://${host}/`] })).status).toBe(400);
+    expect((await manage(registered, "PUT", own)).status).toBe(200);
+  });
+});
+
 describe("RFC 7592 management", () => {
   test("is read with its token, without what is shown only once", async () => {
     const { client_secret, ...registered } = await register({ token_endpoint_auth_method: "client_secret_basic" });
@@ -325,6 +359,21 @@ describe("RFC 7592 management", () => {
     expect(changed).toMatchObject({ client_name: "Quill 2", client_id: registered.client_id });
     for (const name of ["software_id", "contacts"]) expect(changed).not.toHaveProperty(name);
     await expect.poll(isAsked).toBe(true);
+  });
+
+  test.each<[string, Record<string, unknown>, boolean]>([
+    ["keeps the operator's mark with another version", { software_version: "2" }, true],
+    ["loses it with another name", { client_name: "Your bank" }, false],
+    ["loses it with another homepage", { client_uri: "https://bank.example.test/" }, false],
+    ["loses it with another redirect URI", { redirect_uris: [REDIRECT, "https://elsewhere.example.test/"] }, false],
+  ])("%s (S28)", async (_, changes, isVerified) => {
+    const registered = await register();
+    const where = { clientId: registered.client_id as string };
+    await db().oAuthApp.update({ where, data: { verifiedAt: new Date() } });
+    expect((await manage(registered, "PUT", { ...publicAgent, client_id: where.clientId, ...changes })).status).toBe(200);
+    expect((await db().oAuthApp.findUniqueOrThrow({ where })).verifiedAt !== null).toBe(isVerified);
+    const { data } = await db().auditEvent.findFirstOrThrow({ where: { type: "oauth_app.update_registration", ...where } });
+    expect(Object.keys(data as object).includes("verifiedAt")).toBe(!isVerified);
   });
 
   test("removed redirect URIs stop at once", async () => {
