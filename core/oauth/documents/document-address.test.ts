@@ -18,6 +18,7 @@ describe("S68 a document may be at", () => {
     "https://app.example.com/client?id=7",
     "https://xn--bcher-kva.example/client",
     "https://203.0.113.7/client",
+    "https://my_app.example.com/client",
   ])("%s", (address) => {
     inPublic();
     expect(explainDocumentAddress(address)).toBeUndefined();
@@ -46,6 +47,10 @@ describe("S68 no document is fetched from", () => {
     ["https://app.example.com/a%5c..%5cclient", /segments/],
     ["https://app.example.com/%ff", /segments/],
     ["https://app.example.com./client", /end in a dot/],
+    ["https://app..example.com/client", /characters/],
+    ["https://a!b$c.example.com/client", /characters/],
+    ["https://a~b.example.com/client", /characters/],
+    [`https://${"a".repeat(260)}.example.com/client`, /characters/],
     [`https://app.example.com/${"a".repeat(1000)}`, /1000/],
     ["http://app.example.com/client", /https/],
     ["HTTP://app.example.com/client", /https/],

@@ -1,5 +1,6 @@
 import { env } from "#core/env.ts";
 import { isLoopbackHost } from "../client-identity.ts";
+import { isHostName } from "./hosts/host-name.ts";
 
 /** Whether a client id is the address of a client ID metadata document; ids of our own never look like one (S85). */
 export function isDocumentAddress(clientId: string): boolean {
@@ -32,6 +33,7 @@ export function explainDocumentAddress(clientId: string): string | undefined {
   if (hasDotSegment(path)) return "It must not have . or .. segments in its path, encoded or not.";
   if (url.href !== clientId) return `It must be written as browsers write it: ${url.href}`;
   if (url.hostname.endsWith(".")) return "The name of its host must not end in a dot.";
+  if (!isHostName(url.hostname)) return "The name of its host is too long, or has characters that names of hosts do not have.";
   if (isLoopbackHost(new URL(env().ORIGIN).hostname)) return undefined;
   // S78: another port of a host may belong to somebody else, and this machine is nobody's website.
   if (url.port) return "It must be served on the usual port of https, 443.";

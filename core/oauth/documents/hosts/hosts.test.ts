@@ -178,6 +178,13 @@ describe("rules", () => {
     expect(await isAllowed("good.example.com")).toBe(false);
   });
 
+  // S87: their parent's certificate serves them, and its other subdomains are other people's.
+  test("can be made for every host that a document may be on, such as one with an underscore", async () => {
+    await block("evil_app.example.com");
+    expect(await isAllowed("evil_app.example.com")).toBe(false);
+    for (const host of ["evilxapp.example.com", "other.example.com"]) expect([host, await isAllowed(host)]).toEqual([host, true]);
+  });
+
   test("are made, changed, listed and removed", async () => {
     const operator = await signedInPerson("op", { isOperator: true });
     await setHostRule(operator.actor, { host: "b.example", rule: "allow", note: " for  us " }, from);
@@ -239,7 +246,7 @@ describe("rules", () => {
     "user@example.com",
     "a..b",
     "*",
-    "a_b.example",
+    "a!b.example",
     "\0",
     7,
   ])("%j is no host", (typed) => {
