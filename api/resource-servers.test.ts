@@ -238,6 +238,17 @@ describe("registering", () => {
     }
   });
 
+  test("S116 and removing are recorded, without the secret", async () => {
+    const { resource, clientId, secret } = await add(elsewhere());
+    await removeResourceServer(operatorCommand, resource.identifier, noOrigin);
+    const events = await db().auditEvent.findMany({ where: { clientId }, orderBy: { id: "asc" } });
+    expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
+      { type: "resource_server.add", data: resource },
+      { type: "resource_server.remove", data: { identifier: resource.identifier, name: resource.name } },
+    ]);
+    expect(JSON.stringify(events, (_, value) => (typeof value === "bigint" ? String(value) : value))).not.toContain(secret);
+  });
+
   test("is for operators", async () => {
     const { person, session } = await prepare(world);
     const somebody: Person = {
