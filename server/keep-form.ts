@@ -5,7 +5,7 @@ const MAX_BYTES = 64 * 1024;
 const MAX_CHARACTERS = 5_000;
 
 /** What nobody types, or nobody should see again: React's own fields, what a page hides in its form, and secrets. */
-const NOT_TYPED = /^\$ACTION|password|secret|token|id$|^(next|page|returnTo|account|host|isOn)$/i;
+const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo|account|app|host|isOn)$/i;
 
 /**
  * Keeps the form of this request while somebody else reads it, up to 64 KiB.
