@@ -88,9 +88,11 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
       req.off("data", take).pause();
       reject(tooLarge());
     };
-    // A connection that ends before its request does is an error too.
+    // A connection that ends before its request does is no fault of ours. It may have ended before anybody came to read.
+    const cutOff = () => reject(new ProtocolError(400, "invalid_request", "the request ended before its body did"));
+    if (req.errored) return cutOff();
     req.on("data", take).once("end", () => resolve(Buffer.concat(chunks)));
-    req.once("error", reject);
+    req.once("error", cutOff);
   });
 }
 
