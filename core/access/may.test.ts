@@ -36,6 +36,7 @@ const expected: Record<Action, Who[]> = {
   "oauth_app.manage_security": ["owner", "admin", "command"],
   "oauth_app.operate": ["operator", "command"],
   "installation.operate": ["operator", "command"],
+  "installation.configure": ["operator", "command"],
 };
 
 /** Somebody signed in a moment ago; access reads nothing of a user but their memberships. */

@@ -57,6 +57,8 @@ export const rules = {
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 
   "installation.operate": { on: "installation", operator: true, refusal: "forbidden" },
+  /** Policies, host rules, other services' tokens: what decides whom everybody here may meet. */
+  "installation.configure": { on: "installation", operator: true, recent: true, refusal: "forbidden" },
 } as const satisfies Record<string, Rule>;
 
 export type Action = keyof typeof rules;

@@ -1,5 +1,6 @@
 import { env } from "#core/env.ts";
 import { log } from "#core/log.ts";
+import { loggableAddress } from "#core/outbound/loggable-address.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
 import { isLoopbackHost } from "./client-identity.ts";
 
@@ -30,8 +31,10 @@ export const fetchForEngine: typeof fetch = async (input, init) => {
     ports: isLocal ? undefined : [443],
   });
   if (result.outcome !== "answered") {
-    const { origin, pathname } = new URL(request.url);
-    log().info({ address: origin + pathname, reason: result.reason }, "what the engine asked for could not be fetched");
+    log().info(
+      { address: loggableAddress(request.url), reason: result.reason },
+      "what the engine asked for could not be fetched",
+    );
     throw new TypeError(result.reason);
   }
   const { status, headers, body } = result;

@@ -1,6 +1,7 @@
 import { decodeJwt } from "jose";
 import { errors, type KoaContextWithOIDC } from "oidc-provider";
 import { clientExtension } from "./client-extension.ts";
+import { countStoredRequest } from "./count-stored-request.ts";
 import { prepareDeviceAuthorization } from "./device/prepare-device-authorization.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
 import { adoptSiteSession } from "./site-session.ts";
@@ -15,6 +16,12 @@ export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<voi
   refuseForeignChallenge(ctx);
   completeScope(ctx);
   if (ctx.oidc.route === "authorization") await adoptSiteSession(ctx);
+  if (ctx.oidc.route === "pushed_authorization_request") await countPushedRequest(ctx);
+}
+
+/** A site that has proved who it is pushes for all its visitors from one address; whoever has not is counted (S56). */
+async function countPushedRequest(ctx: KoaContextWithOIDC): Promise<void> {
+  if (ctx.oidc.client?.clientAuthMethod === "none") await countStoredRequest(ctx, "pushed-request", "pushed requests");
 }
 
 /** RFC 6749 §3.1: no parameter twice. The engine sees to the ones it knows; this to the others, which are then ignored (S11). */

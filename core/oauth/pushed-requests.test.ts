@@ -2,6 +2,7 @@ import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { STORED_REQUESTS_OF_CLIENT } from "./count-stored-request.ts";
 import { FAILURES_OF_CLIENT } from "./failure-throttle.ts";
 import { openQuestion, PKCE, resume } from "./testing/authorization.ts";
 import { asApp, type Prepared, prepare, redemption } from "./testing/sign-in.ts";
@@ -187,6 +188,22 @@ describe("RFC 9126 §2.3 what is wrong with a request is said when it is pushed,
       world.post(PAR, request(at) as Record<string, string>, { authorization: world.basic(at.app.clientId, newId()) });
     await Promise.all(Array.from({ length: FAILURES_OF_CLIENT }, attempt));
     expect((await attempt()).status).toBe(429);
+    world.sendFrom("127.0.0.1");
+  });
+
+  test("S56 a flood of them from one address is refused; a site that proves who it is pushes for all its visitors", {
+    timeout: 60_000,
+  }, async () => {
+    world.sendFrom("192.0.2.78");
+    const [anybody, site] = [await prepare(world), await prepare(world, { isConfidential: true })];
+    const statuses = async (at: Prepared) => {
+      const answers = await Promise.all(Array.from({ length: STORED_REQUESTS_OF_CLIENT.limit + 5 }, () => push(at)));
+      return answers.filter(({ status }) => status === 429);
+    };
+    const refused = await statuses(anybody);
+    expect(refused).toHaveLength(5);
+    expect(Number(refused[0]?.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await statuses(site)).toEqual([]);
     world.sendFrom("127.0.0.1");
   });
 

@@ -8,9 +8,13 @@ import { requireOperator } from "../../_server/operator-page.ts";
 import { requestOrigin } from "../../_server/request-origin.ts";
 
 export async function setRegistrationAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const operator = await requireOperator("/admin/registration");
-    const { isOn } = await setRegistrationPolicy(operator, { isOn: form.text("isOn") === "1" }, await requestOrigin());
-    redirect(`/admin/registration?notice=${isOn ? "on" : "off"}`);
-  });
+  return submitForm(
+    data,
+    async (form) => {
+      const operator = await requireOperator("/admin/registration");
+      const { isOn } = await setRegistrationPolicy(operator, { isOn: form.text("isOn") === "1" }, await requestOrigin());
+      redirect(`/admin/registration?notice=${isOn ? "on" : "off"}`);
+    },
+    { page: "/admin/registration" },
+  );
 }

@@ -5,11 +5,11 @@ import { pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { deleteSecret } from "../apps/delete-secret.ts";
 import { idHash } from "../artifact-store.ts";
+import { STORED_REQUESTS_OF_ADDRESS, STORED_REQUESTS_OF_CLIENT } from "../count-stored-request.ts";
 import { allowDevice, expireDevice, poll, prepareDevice, startDevice } from "../testing/device.ts";
 import { asApp, type Prepared } from "../testing/sign-in.ts";
 import { startWorld, type World } from "../testing/world.ts";
 import { openDeviceRequest } from "./open-device-request.ts";
-import { DEVICE_CODES_OF_ADDRESS, DEVICE_CODES_OF_CLIENT } from "./prepare-device-authorization.ts";
 
 let world: World;
 let at: Prepared;
@@ -154,7 +154,7 @@ describe("S56 device codes are limited, with 429 and the seconds to wait", () =>
   }
 
   test("for one app from one address, and for no other", { timeout: 60_000 }, async () => {
-    const { limit } = DEVICE_CODES_OF_CLIENT;
+    const { limit } = STORED_REQUESTS_OF_CLIENT;
     expect(await statuses(limit + 20)).toEqual({ 200: limit, 429: 20 });
     const refused = await send({ client_id: at.app.clientId });
     expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -168,9 +168,9 @@ describe("S56 device codes are limited, with 429 and the seconds to wait", () =>
   });
 
   test("for all apps from one address", { timeout: 60_000 }, async () => {
-    for (let done = 0; done < DEVICE_CODES_OF_ADDRESS.limit; done += DEVICE_CODES_OF_CLIENT.limit) {
-      expect(await statuses(DEVICE_CODES_OF_CLIENT.limit, (await prepareDevice(world)).app)).toEqual({
-        200: DEVICE_CODES_OF_CLIENT.limit,
+    for (let done = 0; done < STORED_REQUESTS_OF_ADDRESS.limit; done += STORED_REQUESTS_OF_CLIENT.limit) {
+      expect(await statuses(STORED_REQUESTS_OF_CLIENT.limit, (await prepareDevice(world)).app)).toEqual({
+        200: STORED_REQUESTS_OF_CLIENT.limit,
       });
     }
     expect(await statusOf((await prepareDevice(world)).app)).toBe(429);

@@ -70,8 +70,14 @@ describe("S80 fetches are limited", () => {
     while (running.length < CONCURRENCY.unknown) running.push(open(unknown()));
     await expect(governed(unknown(), at)).rejects.toMatchObject({ kind: "busy" });
     expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
+    // A host that answers slowly holds no more places with the documents that are known of it.
+    const ofKnown = { ...known("https://slow.example/client"), hostname: "slow.example" };
+    while (running.length < CONCURRENCY.unknown + CONCURRENCY.knownOnHost) running.push(open(ofKnown));
+    await expect(governed(ofKnown, at)).rejects.toMatchObject({ kind: "busy", isOwnFault: false });
+    expect(await governed(known("https://app.example/client"), at)).toBe("fetched");
     for (const end of ends) end();
     await Promise.all(running);
     expect(await governed(unknown({ hostname: "app.example" }), at)).toBe("fetched");
+    expect(await governed(ofKnown, at)).toBe("fetched");
   });
 });

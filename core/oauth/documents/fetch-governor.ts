@@ -16,7 +16,7 @@ export const LIMITS = {
   ofKnownDocument: 20,
 } as const;
 /** At the same time. */
-export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, known: 40 } as const;
+export const CONCURRENCY = { unknown: 20, unknownOnHost: 4, known: 40, knownOnHost: 4 } as const;
 const KEYS_MAX = 20_000;
 
 type Asked = { clientId: string; hostname: string; isKnown: boolean; address: string | null };
@@ -39,7 +39,11 @@ export async function governed<T>({ clientId, hostname, isKnown, address }: Aske
         [host, LIMITS.ofUnknownOnHost],
       ];
   const parallel: [string, number][] = isKnown
-    ? [["known", CONCURRENCY.known]]
+    ? [
+        ["known", CONCURRENCY.known],
+        // One host that answers slowly must not hold all places, however many documents it has.
+        [`known on ${hostname}`, CONCURRENCY.knownOnHost],
+      ]
     : [
         ["unknown", CONCURRENCY.unknown],
         [host, CONCURRENCY.unknownOnHost],

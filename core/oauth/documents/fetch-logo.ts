@@ -1,6 +1,7 @@
 import { isServiceError } from "#core/errors.ts";
 import { encodeImage } from "#core/images/encode-image.ts";
 import { log } from "#core/log.ts";
+import { loggableAddress } from "#core/outbound/loggable-address.ts";
 import { sendRequest } from "#core/outbound/send-request.ts";
 import { allowedPorts } from "./document-address.ts";
 
@@ -24,14 +25,17 @@ export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer
     isHttpsRequired: true,
   });
   if (result.outcome !== "answered" || result.status !== 200) {
-    log().info({ logoUri, reason: result.outcome === "answered" ? result.status : result.reason }, "a logo cannot be fetched");
+    log().info(
+      { address: loggableAddress(logoUri), reason: result.outcome === "answered" ? result.status : result.reason },
+      "a logo cannot be fetched",
+    );
     return undefined;
   }
   try {
     return await encodeImage(result.body, "logo_uri", LOGO_MAX_PIXELS);
   } catch (error) {
     if (!isServiceError(error)) throw error;
-    log().info({ logoUri, reason: error.message }, "a logo cannot be shown");
+    log().info({ address: loggableAddress(logoUri), reason: error.message }, "a logo cannot be shown");
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import { pool } from "#core/db.ts";
 import { log } from "#core/log.ts";
+import { loggableAddress } from "#core/outbound/loggable-address.ts";
 import { forgetClient } from "../clients.ts";
 import { explainDocumentAddress, hostnameOf } from "./document-address.ts";
 import { DocumentError } from "./document-error.ts";
@@ -87,7 +88,7 @@ async function fetchUnlessFresh(clientId: string): Promise<void> {
     if (await storeDocument(clientId, fetched, logo)) forgetClient(clientId);
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    log().info({ clientId, reason: error.message }, "a metadata document cannot be had");
+    log().info({ address: loggableAddress(clientId), reason: error.message }, "a metadata document cannot be had");
     if (error.kind === "unreachable") rest(clientId);
     throw error;
   }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { addressKey } from "#core/accounts/address-key.ts";
-import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { consumeThrottle, type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { env } from "#core/env.ts";
 import { isServiceError } from "#core/errors.ts";
@@ -41,9 +41,11 @@ export async function handleRegistration(req: IncomingMessage, res: ServerRespon
 
 async function register(req: IncomingMessage, from: RequestOrigin): Promise<Answer> {
   await refuseWhileOff();
-  await slowDown(from);
+  await slowDown(registrationsOf(from));
   const settings = readRegistration(await readJsonObject(req));
   await refuseBlockedHosts(settings);
+  // Only what would be stored counts for everybody: with requests that come to nothing a few could shut all others out.
+  await slowDown(["everybody", REGISTRATIONS]);
   return { status: 201, body: describeRegistration(await registerApp(settings, from)) };
 }
 
@@ -93,12 +95,15 @@ async function refuseWhileOff(): Promise<void> {
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** S56. Counted before anything is read or checked, which is what a flood costs. */
-async function slowDown({ ip }: RequestOrigin): Promise<void> {
+/** Counted before anything is read or checked, which is what a flood costs. */
+const registrationsOf = ({ ip }: RequestOrigin): Limited => [addressKey(ip) ?? "unknown", REGISTRATIONS_OF_ADDRESS];
+
+type Limited = [who: string, limit: ThrottleLimit];
+
+/** S56. */
+async function slowDown([who, limit]: Limited): Promise<void> {
   try {
-    const address = addressKey(ip);
-    if (address) await consumeThrottle(throttleKey("registration", address), REGISTRATIONS_OF_ADDRESS);
-    await consumeThrottle(throttleKey("registration", "everybody"), REGISTRATIONS);
+    await consumeThrottle(throttleKey("registration", who), limit);
   } catch (error) {
     if (!isServiceError(error) || error.code !== "rate_limited") throw error;
     throw new ProtocolError(429, "temporarily_unavailable", error.message, { "Retry-After": String(error.retryAfterSeconds) });

@@ -26,7 +26,7 @@ export async function readRegistrationPolicy(): Promise<RegistrationPolicy> {
 /**
  * Turns dynamic registration on or off, in every process at once. Apps that have registered stay: the operator blocks or deletes
  * them one by one.
- * @throws ServiceError `forbidden`
+ * @throws ServiceError `forbidden`, `reauthentication_required` (S113)
  */
 export async function setRegistrationPolicy(
   actor: Actor,
@@ -34,7 +34,7 @@ export async function setRegistrationPolicy(
   from: RequestOrigin,
 ): Promise<RegistrationPolicy> {
   return db().$transaction(async (tx) => {
-    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const before = await tx.setting.findUnique({ where: { key: KEY } });
     const change = { value: { isOn }, updatedAt: new Date() };
     await tx.setting.upsert({ where: { key: KEY }, create: { key: KEY, ...change }, update: change });

@@ -2,6 +2,7 @@ import { scopes } from "@keyhook/sdk";
 import * as openid from "openid-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
+import { throttleKey } from "#core/accounts/throttle.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
@@ -532,9 +533,24 @@ describe("S56 limits", () => {
   test("of all of them together", async () => {
     world.sendFrom("198.51.100.9");
     expect((await send(publicAgent)).status).toBe(201);
-    await pool().query("UPDATE throttle SET count = $1 WHERE key LIKE 'registration:%'", [REGISTRATIONS.limit]);
+    await pool().query("UPDATE throttle SET count = $1 WHERE key = $2", [
+      REGISTRATIONS.limit,
+      throttleKey("registration", "everybody"),
+    ]);
     world.sendFrom("198.51.100.11");
     expect((await send(publicAgent)).status).toBe(429);
+    world.sendFrom("127.0.0.1");
+  });
+
+  test("of all of them together; what comes to nothing does not count", async () => {
+    const everybody = throttleKey("registration", "everybody");
+    const count = async () => (await pool().query("SELECT count FROM throttle WHERE key = $1", [everybody])).rows[0]?.count ?? 0;
+    await pool().query("DELETE FROM throttle WHERE key = $1", [everybody]);
+    world.sendFrom("198.51.100.12");
+    for (let each = 0; each < 5; each++) expect((await send('{"redirect_uris":[]')).status).toBe(400);
+    expect(await count()).toBe(0);
+    expect((await send(publicAgent)).status).toBe(201);
+    expect(await count()).toBe(1);
     world.sendFrom("127.0.0.1");
   });
 

@@ -39,7 +39,7 @@ export async function addResourceServer(
     scopes: parseScopes(input.scopes ?? ["openid", "profile"]),
   };
   return db().$transaction(async (tx) => {
-    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`resource server ${resource.identifier}`}, 0))`;
     if (await tx.oAuthResourceServer.findUnique({ where: { identifier: resource.identifier } })) {
       throw new ServiceError("conflict", "This address is registered already.", { field: "identifier" });

@@ -15,7 +15,7 @@ import { plainIdentifier } from "./resource-servers.ts";
 export async function removeResourceServer(actor: Actor, address: string, from: RequestOrigin): Promise<void> {
   const identifier = plainIdentifier(address);
   await db().$transaction(async (tx) => {
-    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const found = await tx.oAuthResourceServer.findUnique({ where: { identifier }, include: { app: true } });
     if (!found) throw notFound("Resource server");
     await tx.oAuthApp.delete({ where: { id: found.appId } });

@@ -45,7 +45,7 @@ export async function areDocumentsTaken(): Promise<boolean> {
 export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {
   const chosen = documentPolicies.find((each) => each === policy);
   return db().$transaction(async (tx) => {
-    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     if (!chosen) {
       throw new ServiceError("invalid_request", `Choose one of: ${documentPolicies.join(", ")}.`, { field: "policy" });
     }

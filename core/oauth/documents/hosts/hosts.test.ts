@@ -224,6 +224,20 @@ describe("rules", () => {
     expect(await readDocumentPolicy()).toMatchObject({ policy: "open" });
   });
 
+  test("S113 are changed by somebody who has just shown who they are, and read at any time", async () => {
+    const { actor } = await signedInPerson("configurator", { isOperator: true });
+    const stale = { ...actor, authenticatedAt: new Date(Date.now() - 24 * 3600_000) };
+    const changes: ((actor: Actor) => Promise<unknown>)[] = [
+      (who) => setHostRule(who, { host: "a.example", rule: "block" }, from),
+      (who) => removeHostRule(who, "a.example", from),
+      (who) => setDocumentPolicy(who, "off", from),
+    ];
+    for (const change of changes) await expect(change(stale)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await listHostRules(stale);
+    await listClientDocuments(stale);
+    expect(await readDocumentPolicy()).toMatchObject({ policy: "open" });
+  });
+
   test.each([
     ["example.com", "example.com"],
     [" Example.COM. ", "example.com"],

@@ -9,11 +9,11 @@ import { parseHostName } from "./host-name.ts";
 
 /**
  * Removes the rule for a host: from now on a rule for a parent domain or the policy decides.
- * @throws ServiceError `forbidden`; `not_found` when there is no rule for this very host
+ * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `not_found` when there is no rule for this very host
  */
 export async function removeHostRule(actor: Actor, host: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {
-    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const name = parseHostName(host);
     const found = await tx.oAuthClientHost.findUnique({ where: { host: name } });
     const { count } = await tx.oAuthClientHost.deleteMany({ where: { host: name } });

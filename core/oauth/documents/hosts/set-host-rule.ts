@@ -24,7 +24,7 @@ const NOTE_MAX_CHARACTERS = 300;
  * Allows or blocks a host of metadata documents with its subdomains, in place of an earlier rule for it. Blocking ends what people
  * have allowed to its clients, in the same transaction (S87): when the host is let in again, they are asked again.
  * @returns the rule as it was stored, and how many people's consents it ended.
- * @throws ServiceError `forbidden`; `invalid_request` with the field
+ * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `invalid_request` with the field
  */
 export async function setHostRule(
   actor: Actor,
@@ -32,7 +32,7 @@ export async function setHostRule(
   from: RequestOrigin,
 ): Promise<HostRule & { revokedConsents: number }> {
   return db().$transaction(async (tx) => {
-    await requirePermission(actor, "installation.operate", null, { what: "The installation", tx });
+    await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const host = parseHostName(input.host);
     const rule = parseRule(input.rule);
     const note = displayText("note", input.note ?? "", { maxCharacters: NOTE_MAX_CHARACTERS, isRequired: false }) || null;
