@@ -1,5 +1,6 @@
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { db } from "#core/db.ts";
+import { Prisma } from "#core/generated/prisma/client.ts";
 import { newId } from "#core/ids.ts";
 import { stopListening } from "#core/notifications.ts";
 import { startSessionEnds } from "./session-ends.ts";
@@ -14,11 +15,16 @@ async function signedIn(expiresAt = new Date(Date.now() + 60_000)): Promise<stri
   await db().user.create({ data: { id: userId, username: name, fullName: name, email, emailCanonical: email } });
   const siteSessionId = newId();
   await db().siteSession.create({ data: { id: siteSessionId, tokenHash: newId(), userId, expiresAt } });
-  await db().oAuthArtifact.create({ data: { model: "Session", idHash: newId(), accountId: userId, payload: { siteSessionId } } });
+  const payload = { siteSessionId, authorizations: { "some-app": { sid: newId() } } };
+  await db().oAuthArtifact.create({ data: { model: "Session", idHash: newId(), accountId: userId, payload } });
   return userId;
 }
 
-const engineSessions = (userId: string) => db().oAuthArtifact.count({ where: { model: "Session", accountId: userId } });
+/** Those that still know of an app. */
+const engineSessions = (userId: string) =>
+  db().oAuthArtifact.count({
+    where: { model: "Session", accountId: userId, payload: { path: ["authorizations"], not: Prisma.AnyNull } },
+  });
 const isOver = (userId: string, timeout: number) =>
   vi.waitFor(async () => expect(await engineSessions(userId)).toBe(0), { timeout, interval: 20 });
 

@@ -71,18 +71,19 @@ describe("signIn", () => {
 
   test("S115 an unknown account costs the same hashing as a known one", async () => {
     const known = await signedInPerson();
-    const median = async (login: string) => {
-      const times: number[] = [];
-      for (let i = 0; i < 7; i++) {
+    const logins = { wrong: known.username, unknown: freshName("nobody") };
+    const times = { wrong: [] as number[], unknown: [] as number[] };
+    // In turn, so that both meet the same machine, busy as it may be.
+    for (let i = 0; i < 7; i++) {
+      for (const kind of ["wrong", "unknown"] as const) {
         const start = performance.now();
-        await signIn({ login, password: "some other words" }, fromElsewhere()).catch(() => undefined);
-        times.push(performance.now() - start);
+        await signIn({ login: logins[kind], password: "some other words" }, fromElsewhere()).catch(() => undefined);
+        times[kind].push(performance.now() - start);
       }
-      return times.sort((a, b) => a - b)[3] as number;
-    };
-    const [unknown, wrong] = [await median(freshName("nobody")), await median(known.username)];
+    }
+    const median = (all: number[]) => all.sort((a, b) => a - b)[3] as number;
     // Without the decoy an unknown account answers ten times sooner.
-    expect(unknown).toBeGreaterThan(wrong / 2);
+    expect(median(times.unknown)).toBeGreaterThan(median(times.wrong) / 3);
   });
 
   test("S115 the eleventh failure of one account is refused from any address, known account or not, right password or not", async () => {
