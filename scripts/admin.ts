@@ -1,4 +1,4 @@
-import { commands } from "./admin/commands.ts";
+import { loadCommands } from "./admin/commands.ts";
 import { helpJson, helpText } from "./admin/help.ts";
 import { parseArguments, type Request, wantsJson } from "./admin/parse-arguments.ts";
 import { describeFailure, EXIT } from "./admin/report.ts";
@@ -12,6 +12,7 @@ const argv = process.argv.slice(2);
 let request: Request | undefined;
 
 try {
+  const commands = await loadCommands(argv);
   request = parseArguments(argv, commands);
   if (request.kind === "help") {
     print(request.isJson ? JSON.stringify(helpJson(commands, request.command)) : helpText(commands, request.command));

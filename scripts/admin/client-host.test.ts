@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { db } from "#core/db.ts";
 import { readDocumentPolicy } from "#core/oauth/documents/hosts/document-policy.ts";
-import { commands } from "./commands.ts";
+import { loadAllCommands } from "./commands.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { describeFailure } from "./report.ts";
+
+const commands = await loadAllCommands();
 
 /** Runs a line of the operator's command, in this process. */
 async function admin(...args: string[]) {

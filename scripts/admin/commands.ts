@@ -1,34 +1,35 @@
-import { appCreate } from "./app-create.ts";
-import { clientHostAllow, clientHostBlock, clientHostList, clientHostPolicy, clientHostRemove } from "./client-host.ts";
 import type { Command } from "./command.ts";
-import { doctor } from "./doctor.ts";
-import { keysRotate } from "./keys-rotate.ts";
-import { orgAddMember } from "./org-add-member.ts";
-import { orgCreate } from "./org-create.ts";
-import { registrationOff, registrationOn, registrationShow } from "./registration.ts";
-import { resourceAdd, resourceList, resourceRemove, resourceRotate } from "./resource.ts";
-import { tokenCreate } from "./token-create.ts";
-import { userCreate } from "./user-create.ts";
 
-/** All there are, in the order of the help text. */
-export const commands: readonly Command[] = [
-  userCreate,
-  orgCreate,
-  orgAddMember,
-  appCreate,
-  tokenCreate,
-  keysRotate,
-  registrationOn,
-  registrationOff,
-  registrationShow,
-  resourceAdd,
-  resourceList,
-  resourceRotate,
-  resourceRemove,
-  clientHostBlock,
-  clientHostAllow,
-  clientHostRemove,
-  clientHostList,
-  clientHostPolicy,
-  doctor,
-];
+/** All there are, in the order of the help text. Loaded one by one: together they load most of the service. */
+const loaders: Readonly<Record<string, () => Promise<Command>>> = {
+  "user create": async () => (await import("./user-create.ts")).userCreate,
+  "org create": async () => (await import("./org-create.ts")).orgCreate,
+  "org add-member": async () => (await import("./org-add-member.ts")).orgAddMember,
+  "app create": async () => (await import("./app-create.ts")).appCreate,
+  "token create": async () => (await import("./token-create.ts")).tokenCreate,
+  "keys rotate": async () => (await import("./keys-rotate.ts")).keysRotate,
+  "registration on": async () => (await import("./registration.ts")).registrationOn,
+  "registration off": async () => (await import("./registration.ts")).registrationOff,
+  "registration show": async () => (await import("./registration.ts")).registrationShow,
+  "resource add": async () => (await import("./resource.ts")).resourceAdd,
+  "resource list": async () => (await import("./resource.ts")).resourceList,
+  "resource rotate": async () => (await import("./resource.ts")).resourceRotate,
+  "resource remove": async () => (await import("./resource.ts")).resourceRemove,
+  "client-host block": async () => (await import("./client-host.ts")).clientHostBlock,
+  "client-host allow": async () => (await import("./client-host.ts")).clientHostAllow,
+  "client-host remove": async () => (await import("./client-host.ts")).clientHostRemove,
+  "client-host list": async () => (await import("./client-host.ts")).clientHostList,
+  "client-host policy": async () => (await import("./client-host.ts")).clientHostPolicy,
+  doctor: async () => (await import("./doctor.ts")).doctor,
+};
+
+export async function loadAllCommands(): Promise<readonly Command[]> {
+  return Promise.all(Object.values(loaders).map((load) => load()));
+}
+
+/** The command that a line begins with; all of them for a line that begins otherwise. */
+export async function loadCommands(argv: readonly string[]): Promise<readonly Command[]> {
+  const named = [argv.slice(0, 2).join(" "), argv[0] ?? ""].find((words) => Object.hasOwn(loaders, words));
+  const load = named === undefined ? undefined : loaders[named];
+  return load ? [await load()] : loadAllCommands();
+}

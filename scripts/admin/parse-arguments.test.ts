@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { command } from "./command.ts";
-import { commands } from "./commands.ts";
+import { loadAllCommands, loadCommands } from "./commands.ts";
 import { parseArguments } from "./parse-arguments.ts";
+
+const commands = await loadAllCommands();
 
 const sample = command({
   name: "kite fly",
@@ -60,4 +62,17 @@ describe("a line that cannot be understood says what to type:", () => {
 test("no option of ours hides one that every command has", () => {
   for (const { options } of commands) expect(Object.keys(options)).not.toEqual(expect.arrayContaining(["json"]));
   expect(new Set(commands.map(({ name }) => name)).size).toBe(commands.length);
+});
+
+describe("a command is loaded by the name that it has", () => {
+  test.each(commands.map(({ name }) => name))("%s", async (name) => {
+    expect((await loadCommands([...name.split(" "), "--json"])).map((command) => command.name)).toEqual([name]);
+  });
+
+  test.each([[], ["--help"], ["user"], ["--json", "user", "create"], ["constructor"], ["user", "delete"]].map((argv) => [argv]))(
+    "all of them for %j",
+    async (argv) => {
+      expect(await loadCommands(argv)).toHaveLength(commands.length);
+    },
+  );
 });
