@@ -9,6 +9,7 @@ import { challengeOf } from "./bearer.ts";
 export function answerError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
+  if (error.wireCode) headers["X-Error-Code"] = error.wireCode;
   if (error.retryAfterSeconds !== undefined) headers["Retry-After"] = String(error.retryAfterSeconds);
   if (error.code === "unauthorized") {
     headers["WWW-Authenticate"] = bearerChallenge(challengeOf(c, error));

@@ -5,6 +5,7 @@ import { answerError, answerNotFound } from "./answer-error.ts";
 import { refuseBadInput } from "./refuse-bad-input.ts";
 import { agentHarnesses } from "./routes/agent-harnesses.ts";
 import { images } from "./routes/images.ts";
+import { createRepoRoute } from "./routes/repos/create-repo.ts";
 import { whoami } from "./routes/whoami.ts";
 
 /** Door 2, programs: each route is defined once, and that gives routing, validation and the OpenAPI document. */
@@ -37,6 +38,7 @@ api.use(refuseBadInput);
 api.route("/", whoami);
 api.route("/", agentHarnesses);
 api.route("/", images);
+api.route("/", createRepoRoute);
 
 api.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
 api.openAPIRegistry.registerComponent("securitySchemes", "dpop", { type: "http", scheme: "dpop" });

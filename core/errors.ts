@@ -27,7 +27,11 @@ type Details = {
   retryAfterSeconds?: number;
   /** What the token would have needed, for `insufficient_scope`. */
   scope?: string;
+  /** The word by which existing clients tell failures apart (wire.md 1.13). */
+  wireCode?: WireCode;
 };
+
+export type WireCode = "RepoNotFound" | "RevisionNotFound" | "EntryNotFound" | "GatedRepo";
 
 export class ServiceError extends Error {
   override name = "ServiceError";
@@ -35,14 +39,16 @@ export class ServiceError extends Error {
   readonly field: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly scope: string | undefined;
+  readonly wireCode: WireCode | undefined;
 
   /** @param description a sentence for the person or program that asked; it says what to do. */
-  constructor(code: ErrorCode, description: string, { cause, field, retryAfterSeconds, scope }: Details = {}) {
+  constructor(code: ErrorCode, description: string, { cause, field, retryAfterSeconds, scope, wireCode }: Details = {}) {
     super(description, { cause });
     this.code = code;
     this.field = field;
     this.retryAfterSeconds = retryAfterSeconds;
     this.scope = scope;
+    this.wireCode = wireCode;
   }
 
   get status(): number {
@@ -52,8 +58,15 @@ export class ServiceError extends Error {
 
 /** The answer for what does not exist and for what the caller may not see: the same, so that neither is told apart (S136). */
 export function notFound(what: string): ServiceError {
-  return new ServiceError("not_found", `${what} not found`);
+  const wireCode = wireCodes[what];
+  return new ServiceError("not_found", `${what} not found`, wireCode && { wireCode });
 }
+
+const wireCodes: Record<string, WireCode | undefined> = {
+  Repository: "RepoNotFound",
+  Revision: "RevisionNotFound",
+  Entry: "EntryNotFound",
+};
 
 export function isServiceError(error: unknown): error is ServiceError {
   return error instanceof Error && error.name === "ServiceError";

@@ -1,7 +1,12 @@
 import type { Scope } from "@keyhook/sdk";
 
 /** Who asks. Doors build it from what they have authenticated; core trusts it. */
-export type Actor = Person | TokenHolder | OperatorCommand;
+export type Actor = Anonymous | Person | TokenHolder | OperatorCommand;
+
+/** Anybody, who sees what is public. */
+export type Anonymous = { kind: "anonymous" };
+
+export const anonymous: Anonymous = { kind: "anonymous" };
 
 /** Somebody signed in to our own pages. */
 export type Person = {
@@ -19,6 +24,8 @@ export type TokenHolder = {
   userId: string;
   scopes: readonly Scope[];
   orgIds: readonly string[] | "all";
+  /** The OAuth client that it was issued to; null for a token that a person made for themselves. */
+  clientId: string | null;
 };
 
 /** The operator at the machine's own shell (`npm run admin`), who may read the database anyway. */
@@ -42,7 +49,12 @@ export function personActor(session: {
   };
 }
 
-/** The user behind an actor, for `actorId` of the audit log; null for the operator's command. */
+/** The user behind an actor, for `actorId` of logs and events; null for the operator's command and for nobody. */
 export function actorId(actor: Actor): string | null {
-  return actor.kind === "command" ? null : actor.userId;
+  return actor.kind === "command" || actor.kind === "anonymous" ? null : actor.userId;
+}
+
+/** The OAuth client through which an actor acts; null for everybody else. */
+export function clientIdOf(actor: Actor): string | null {
+  return actor.kind === "token" ? actor.clientId : null;
 }

@@ -35,6 +35,19 @@ const expected: Record<Action, Who[]> = {
   "oauth_app.manage": ["owner", "admin", "command"],
   "oauth_app.manage_security": ["owner", "admin", "command"],
   "oauth_app.operate": ["operator", "command"],
+  "repo.read": ["owner", ...members, "command"],
+  "repo.read_content": ["owner", ...members, "command"],
+  "repo.request_access": ["command"],
+  "repo.create": ["owner", "admin", "write", "contributor", "command"],
+  "repo.write": ["owner", "admin", "write", "command"],
+  "repo.manage": ["owner", "admin", "write", "command"],
+  "discussion.write": ["owner", ...members, "command"],
+  "discussion.update": ["owner", "admin", "write", "command"],
+  "discussion.moderate": ["owner", "admin", "write", "command"],
+  "discussion.merge": ["owner", "admin", "write", "command"],
+  "collection.read": ["owner", ...members, "command"],
+  "collection.create": ["owner", "admin", "write", "contributor", "command"],
+  "collection.write": ["owner", "admin", "write", "command"],
   "installation.operate": ["operator", "command"],
   "installation.configure": ["operator", "command"],
 };
@@ -71,14 +84,21 @@ const organization = await organizationWith(organizationRoles.map((role) => [rol
 
 /** The resource as each kind of owner has it: an app is once the user's and once the organization's. */
 function resourcesFor<A extends Action>(action: A): ResourceOf<A>[] {
+  const owners = [
+    { ownerUserId: owner.userId, ownerOrgId: null },
+    { ownerUserId: null, ownerOrgId: organization.id },
+  ];
+  const things = owners.map((one) => ({ ...one, isPrivate: true, createdById: null, createdByClientId: null }));
+  const repos = things.map((one) => ({ ...one, repoId: newId(), isGated: false }));
   const byKind = {
+    namespace: owners,
+    repo: repos,
+    contribution: repos.map((repo) => ({ repo, authorId: null })),
+    collection: things,
     installation: [null],
     user: [{ userId: owner.userId }],
     organization: [{ orgId: organization.id }],
-    oauthApp: [
-      { ownerUserId: owner.userId, ownerOrgId: null },
-      { ownerUserId: null, ownerOrgId: organization.id },
-    ],
+    oauthApp: owners,
   };
   return byKind[rules[action].on] as ResourceOf<A>[];
 }
@@ -113,7 +133,13 @@ describe("S135 may", () => {
   });
 
   test("a token never does more than its scopes and organizations, and mostly nothing", async () => {
-    const token = (orgIds: string[] | "all", userId = admin.userId): Actor => ({ kind: "token", userId, scopes: [], orgIds });
+    const token = (orgIds: string[] | "all", userId = admin.userId): Actor => ({
+      kind: "token",
+      userId,
+      scopes: [],
+      orgIds,
+      clientId: null,
+    });
     const read = (actor: Actor) => may(actor, "organization.read_membership", { orgId: organization.id });
     expect(await read(token([organization.id]))).toBe(true);
     expect(await read(token("all"))).toBe(true);

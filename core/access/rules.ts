@@ -8,25 +8,81 @@ export type Resources = {
   organization: { orgId: string };
   /** An OAuth app, owned by a user or by an organization. */
   oauthApp: { ownerUserId: string | null; ownerOrgId: string | null };
+  /** Whose repositories or collections: a user's or an organization's. */
+  namespace: Owner;
+  repo: RepoResource;
+  /** A discussion, a pull request or a comment, in its repository. */
+  contribution: { repo: RepoResource; authorId: string | null };
+  collection: Made;
 };
+
+export type Owner = { ownerUserId: string | null; ownerOrgId: string | null };
+
+/** What somebody made under an owner's name. */
+export type Made = Owner & {
+  isPrivate: boolean;
+  createdById: string | null;
+  createdByClientId: string | null;
+};
+
+export type RepoResource = Made & { repoId: string; isGated: boolean };
 
 export type Rule = {
   on: keyof Resources;
   /** Everybody who is signed in. */
   everyone?: true;
+  /**
+   * Of what is public, everybody: `read` also those who are not signed in; `granted` the same, but of a gated repository only
+   * those whose request for access was accepted; `signed-in` whoever has an account.
+   */
+  public?: "read" | "granted" | "signed-in";
   /** The user that the resource is or belongs to. */
   owner?: true;
   /** Members, from this role upwards, of the organization that the resource is or belongs to. */
   role?: OrganizationRole;
+  /** The member who made it, from this role upwards: a `contributor` of an organization has the run of their own work. */
+  maker?: OrganizationRole;
+  /** Whoever wrote it. */
+  author?: true;
+  /** What must be allowed as well. */
+  also?: "repo.read" | "repo.write";
   /** Operators of the service. */
   operator?: true;
   /** Whether the person must have proved who they are a short while ago (S113). */
   recent?: true;
   /** What a token needs besides its person's right, `any` for no scope in particular; without it tokens are refused. */
-  token?: Scope | "any";
-  /** How a refusal is answered: what may not be seen must not be told apart from what does not exist (S136). */
-  refusal: "forbidden" | "not_found";
+  token?: "any" | TokenScopes;
+  /**
+   * How a refusal is answered: what may not be seen must not be told apart from what does not exist (S136). The name of an action
+   * stands for either: `not_found` for those who may not even do that.
+   */
+  refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
 };
+
+/**
+ * The scopes of which a token needs one, by what gives its person the right (brief §2.3). What is absent or empty cannot be done
+ * with a token that way.
+ */
+export type TokenScopes = {
+  /** The person owns it; and all that a token of their own making (a personal access token) reaches. */
+  own?: readonly Scope[];
+  /** An organization owns it, which the person has granted to the app (brief §4.5). */
+  organization?: readonly Scope[];
+  /** The app itself made it. */
+  made?: readonly Scope[];
+  /** It is public and gated, and the person was let in. */
+  granted?: readonly Scope[];
+  /** It is public, and takes an account. */
+  public?: readonly Scope[];
+};
+
+const reads = {
+  own: ["read-repos", "write-repos", "manage-repos"],
+  organization: ["read-repos"],
+  made: ["contribute-repos"],
+  granted: ["gated-repos"],
+} as const satisfies TokenScopes;
+const discusses = { own: ["write-discussions"], public: ["write-discussions"] } as const satisfies TokenScopes;
 
 /** The whole of who may do what, as data. Each door and each operation of core asks `may`, none has a rule of its own (S135). */
 export const rules = {
@@ -55,6 +111,101 @@ export const rules = {
   "oauth_app.manage_security": { on: "oauthApp", owner: true, role: "admin", recent: true, refusal: "not_found" },
   /** Verified mark, block, privileges: what decides whom everybody here trusts. */
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
+
+  /** That it is there, its settings, its card and the names of its files. */
+  "repo.read": { on: "repo", public: "read", owner: true, role: "read", token: reads, refusal: "not_found" },
+  /** What is in its files. */
+  "repo.read_content": { on: "repo", public: "granted", owner: true, role: "read", token: reads, refusal: "repo.read" },
+  "repo.request_access": { on: "repo", public: "signed-in", refusal: "repo.read" },
+  "repo.create": {
+    on: "namespace",
+    owner: true,
+    role: "contributor",
+    token: { own: ["manage-repos", "contribute-repos"] },
+    refusal: "forbidden",
+  },
+  "repo.write": {
+    on: "repo",
+    owner: true,
+    role: "write",
+    maker: "contributor",
+    token: { own: ["write-repos", "manage-repos"], made: ["contribute-repos"] },
+    refusal: "repo.read",
+  },
+  /** Settings, who may read it, another name or owner, deletion. */
+  "repo.manage": {
+    on: "repo",
+    owner: true,
+    role: "write",
+    maker: "contributor",
+    token: { own: ["manage-repos"] },
+    refusal: "repo.read",
+  },
+
+  /** Opening one, a pull request too, and commenting. */
+  "discussion.write": {
+    on: "repo",
+    public: "signed-in",
+    owner: true,
+    role: "read",
+    also: "repo.read",
+    token: discusses,
+    refusal: "repo.read",
+  },
+  /** Changing one's own words, title or status, or those of others where one may write. */
+  "discussion.update": {
+    on: "contribution",
+    author: true,
+    owner: true,
+    role: "write",
+    maker: "contributor",
+    also: "repo.read",
+    token: discusses,
+    refusal: "repo.read",
+  },
+  /** Pinning, locking, hiding, deletion. */
+  "discussion.moderate": {
+    on: "repo",
+    owner: true,
+    role: "write",
+    maker: "contributor",
+    also: "repo.read",
+    token: discusses,
+    refusal: "repo.read",
+  },
+  "discussion.merge": {
+    on: "repo",
+    owner: true,
+    role: "write",
+    maker: "contributor",
+    also: "repo.write",
+    token: discusses,
+    refusal: "repo.read",
+  },
+
+  "collection.read": {
+    on: "collection",
+    public: "read",
+    owner: true,
+    role: "read",
+    token: { own: ["read-collections", "write-collections"] },
+    refusal: "not_found",
+  },
+  "collection.create": {
+    on: "namespace",
+    owner: true,
+    role: "contributor",
+    token: { own: ["write-collections"] },
+    refusal: "forbidden",
+  },
+  "collection.write": {
+    on: "collection",
+    owner: true,
+    role: "write",
+    maker: "contributor",
+    token: { own: ["write-collections"] },
+    refusal: "collection.read",
+  },
 
   "installation.operate": { on: "installation", operator: true, refusal: "forbidden" },
   /** Policies, host rules, other services' tokens: what decides whom everybody here may meet. */

@@ -42,7 +42,7 @@ export async function createOrganization(
     displayText("fullName", input.fullName ?? "", { maxCharacters: ORGANIZATION_NAME_MAX_CHARACTERS, isRequired: false }) ||
     handle.spelled;
   const website = parseWebsite(input.website ?? "");
-  const adminId = actor.kind === "command" ? input.ownerId : actor.userId;
+  const adminId = actor.kind === "command" ? input.ownerId : actorId(actor);
   if (!adminId) throw new ServiceError("invalid_request", "Name the user who administers it.", { field: "owner" });
   if (actor.kind !== "command") await consumeThrottle(throttleKey("create-organization", adminId), CREATE_LIMIT);
   const id = newId();

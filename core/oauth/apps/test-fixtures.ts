@@ -1,5 +1,5 @@
 import type { OrganizationRole } from "@keyhook/sdk";
-import { type Actor, type Person, personActor } from "../../access/actor.ts";
+import { type Person, personActor } from "../../access/actor.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import type { AuditEvent } from "../../generated/prisma/client.ts";
@@ -42,7 +42,7 @@ export async function auditOf(clientId: string): Promise<AuditEvent[]> {
   return db().auditEvent.findMany({ where: { clientId }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
 }
 
-export async function giveConsent(clientId: string, actor: Exclude<Actor, { kind: "command" }>): Promise<string> {
+export async function giveConsent(clientId: string, actor: Person): Promise<string> {
   const consentId = newId();
   await db().oAuthConsent.create({
     data: { id: consentId, userId: actor.userId, clientId, scopes: ["openid"], clientFingerprint: "as it was" },

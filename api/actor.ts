@@ -1,0 +1,27 @@
+import type { Context } from "hono";
+import { type Actor, anonymous, type TokenHolder } from "#core/access/actor.ts";
+import type { Bearer } from "#core/oauth/find-bearer.ts";
+import { requireBearer } from "./bearer.ts";
+
+/** Who a request of the API comes from: whoever its token stands for, or nobody in particular. */
+export async function actorOf(c: Context): Promise<Actor> {
+  if (!c.req.header("Authorization")) return anonymous;
+  return tokenActor(await requireBearer(c));
+}
+
+/** The same for what nobody can do without a token, with the account that it stands for. */
+export async function requireToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
+  const bearer = await requireBearer(c);
+  return { actor: tokenActor(bearer), account: bearer.account };
+}
+
+function tokenActor({ account, kind, scopes, clientId }: Bearer): TokenHolder {
+  return {
+    kind: "token",
+    userId: account.id,
+    scopes,
+    // The organizations that are granted and still the person's own; a token of their own making has no such bounds.
+    orgIds: kind === "personal" ? "all" : account.organizations.map(({ id }) => id),
+    clientId: clientId ?? null,
+  };
+}

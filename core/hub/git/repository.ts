@@ -1,0 +1,34 @@
+import { access, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { env } from "../../env.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Repo } from "../repos/repo.ts";
+import { runGit } from "./run-git.ts";
+
+/** Where the git data of a repository lies: by its id, so that neither a name nor a move has anything to do with paths (S137). */
+export function repositoryPath(repoId: string): string {
+  // The last digits of an id are random: folders fill evenly.
+  return join(env().DATA_DIR, "repositories", repoId.slice(-2), `${repoId}.git`);
+}
+
+/**
+ * The bare repository of a repo, made when it is not there yet: a process that was killed between the row and the folder leaves
+ * nothing to mend.
+ * @throws ServiceError `conflict` for one that a platform beside us holds
+ */
+export async function openRepository({
+  id,
+  defaultBranch,
+  platformId,
+}: Pick<Repo, "id" | "defaultBranch" | "platformId">): Promise<string> {
+  if (platformId) throw new ServiceError("conflict", "The content of this repository lies elsewhere. Use its own address.");
+  const path = repositoryPath(id);
+  const isThere = await access(join(path, "HEAD")).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) return path;
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await runGit(path, ["init", "--bare", "--quiet", "--template=", `--initial-branch=${defaultBranch}`]);
+  return path;
+}

@@ -1,0 +1,96 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { devNull } from "node:os";
+import type { Readable } from "node:stream";
+import { childEnvironment } from "../../env.ts";
+
+/** A git command that ended badly; `stderr` is git's own words, for logs and for looking into, not for people. */
+export class GitFailed extends Error {
+  override name = "GitFailed";
+  readonly status: number | null;
+  readonly stderr: string;
+
+  constructor(args: readonly string[], status: number | null, stderr: string) {
+    super(`git ${args[0]} ended with ${status}: ${stderr.trim().slice(0, 500)}`);
+    this.status = status;
+    this.stderr = stderr;
+  }
+}
+
+export type GitOptions = {
+  /** Written to its standard input, which is then closed. */
+  input?: string | Uint8Array | Readable;
+  env?: Record<string, string>;
+  /** More output than this ends the command and fails. */
+  maxBytes?: number;
+  /** Ends the command, and fails, after this time. */
+  timeoutMs?: number;
+  signal?: AbortSignal;
+};
+
+const MAX_BYTES = 32 * 1024 * 1024;
+const TIMEOUT_MS = 60_000;
+const STDERR_MAX_CHARACTERS = 16_000;
+
+// Whatever is configured on the machine or in a home folder has no say here, and nothing in a repository runs.
+const fixed = {
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: devNull,
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_OPTIONAL_LOCKS: "0",
+  LC_ALL: "C",
+};
+const settings = [
+  ["safe.directory", "*"],
+  ["core.hooksPath", devNull],
+  ["core.fsmonitor", "false"],
+  ["protocol.allow", "never"],
+  ["gc.auto", "0"],
+  ["core.quotePath", "false"],
+].flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+
+/** Starts git on a bare repository: the only place that does. Arguments never pass through a shell. */
+export function spawnGit(
+  directory: string,
+  args: readonly string[],
+  { env = {}, config = [], signal }: { env?: Record<string, string>; config?: readonly string[]; signal?: AbortSignal } = {},
+): ChildProcessWithoutNullStreams {
+  const overrides = config.flatMap((one) => ["-c", one]);
+  return spawn("git", [...settings, ...overrides, ...args], {
+    cwd: directory,
+    env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
+    signal,
+  });
+}
+
+/** Runs a git command to its end and returns what it wrote. @throws GitFailed */
+export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
+  const { input, env, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal } = options;
+  const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
+  const child = spawnGit(directory, args, { env, signal: AbortSignal.any(limits) });
+  const chunks: Buffer[] = [];
+  let size = 0;
+  let stderr = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= maxBytes) chunks.push(chunk);
+    else child.kill("SIGKILL");
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
+  });
+  // A command that ends before it has read everything is judged by its status.
+  child.stdin.on("error", () => undefined);
+  if (input === undefined || typeof input === "string" || input instanceof Uint8Array) child.stdin.end(input);
+  else input.pipe(child.stdin);
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", resolve);
+  });
+  if (status !== 0) throw new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
+  return Buffer.concat(chunks);
+}
+
+function gitEnvironment(): NodeJS.ProcessEnv {
+  const { NODE_ENV, PATH, TMPDIR } = childEnvironment();
+  return { NODE_ENV, ...(PATH && { PATH }), ...(TMPDIR && { TMPDIR }), HOME: devNull, ...fixed };
+}

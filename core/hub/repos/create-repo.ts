@@ -1,0 +1,82 @@
+import { isRepoType, type RepoType } from "@keyhook/sdk";
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { findOwner } from "../../accounts/handles/find-owner.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { recordEvent } from "../../events/record-event.ts";
+import { newId } from "../../ids.ts";
+import { openRepository } from "../git/repository.ts";
+import { parseRepoName } from "./parse-repo-name.ts";
+import { readRepo } from "./read-repos.ts";
+import { ownerColumns, type Repo, repoPayload } from "./repo.ts";
+
+export type NewRepo = {
+  type: RepoType;
+  /** The handle of a user or an organization. */
+  owner: string;
+  name: string;
+  isPrivate?: boolean;
+  /** Of a Space. */
+  sdk?: string;
+};
+
+/**
+ * Makes an empty repository under a user or an organization.
+ * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found` (the owner), `forbidden`, `insufficient_scope`
+ */
+export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrigin): Promise<Repo> {
+  const { type, isPrivate = false, sdk } = input;
+  if (!isRepoType(type)) throw new ServiceError("invalid_request", "Choose model, dataset or space.", { field: "type" });
+  const { spelled, canonical } = parseRepoName(input.name);
+  const owner = await findOwner(input.owner);
+  if (!owner) throw notFound("Owner");
+  await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
+  const id = newId();
+  const repo = await db().$transaction(async (tx) => {
+    await releaseFormerName(tx, { type, ownerId: owner.id, nameCanonical: canonical });
+    const { count } = await tx.repo.createMany({
+      data: [
+        {
+          id,
+          type,
+          ownerId: owner.id,
+          ownerKind: owner.kind,
+          name: spelled,
+          nameCanonical: canonical,
+          isPrivate,
+          sdk: type === "space" ? (sdk ?? null) : null,
+          tags: [],
+          createdById: actorId(actor),
+          createdByClientId: clientIdOf(actor),
+        },
+      ],
+      skipDuplicates: true,
+    });
+    if (count === 0)
+      throw new ServiceError("conflict", `${owner.handle} already has a ${type} named ${spelled}.`, { field: "name" });
+    const made = (await readRepo(id, tx)) as Repo;
+    await recordAuditEvent(tx, {
+      type: "repo.create",
+      actorId: actorId(actor),
+      orgId: owner.kind === "organization" ? owner.id : null,
+      clientId: clientIdOf(actor),
+      data: { repo: made.fullName, type, isPrivate },
+      from,
+    });
+    await recordEvent(tx, {
+      payload: { event: { scope: "repo", action: "create" }, repo: repoPayload(made) },
+      actorId: actorId(actor),
+    });
+    return made;
+  });
+  await openRepository(repo);
+  return repo;
+}
+
+/** A name that is taken anew no longer leads to what had it before. */
+export async function releaseFormerName(tx: Db, name: { type: RepoType; ownerId: string; nameCanonical: string }): Promise<void> {
+  await tx.repoFormerName.deleteMany({ where: name });
+}

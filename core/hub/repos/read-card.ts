@@ -1,0 +1,48 @@
+import { parse } from "yaml";
+import { GitFailed, runGit } from "../git/run-git.ts";
+import type { Repo } from "./repo.ts";
+
+const README_MAX_BYTES = 1024 * 1024;
+const TAGS_MAX = 100;
+const TAG_MAX_CHARACTERS = 100;
+const FRONT_MATTER = /^\u{feff}?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(\r?\n|$)/u;
+
+export type Card = Pick<Repo, "tags" | "card" | "sdk">;
+
+/** What README.md of a commit says of its repository in its front matter. What cannot be read counts as nothing said. */
+export async function readCard(path: string, sha: string | null, { type, sdk }: Pick<Repo, "type" | "sdk">): Promise<Card> {
+  const card = sha ? parseFrontMatter(await readReadme(path, sha)) : null;
+  const declared = typeof card?.sdk === "string" ? card.sdk.slice(0, TAG_MAX_CHARACTERS) : undefined;
+  return { card, tags: tagsOf(card), sdk: type === "space" ? (declared ?? sdk) : null };
+}
+
+/** The front matter of a Markdown text as an object; null when there is none or it is not a mapping. */
+export function parseFrontMatter(text: string): Record<string, unknown> | null {
+  const [, yaml] = FRONT_MATTER.exec(text) ?? [];
+  if (yaml === undefined) return null;
+  try {
+    // Aliases can make a small text a huge value.
+    const value: unknown = parse(yaml, { maxAliasCount: 10, schema: "core" });
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+    return JSON.parse(JSON.stringify(value).replaceAll("\\u0000", "")) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+async function readReadme(path: string, sha: string): Promise<string> {
+  try {
+    return (await runGit(path, ["cat-file", "blob", `${sha}:README.md`], { maxBytes: README_MAX_BYTES })).toString("utf8");
+  } catch (error) {
+    if (error instanceof GitFailed) return "";
+    throw error;
+  }
+}
+
+function tagsOf(card: Record<string, unknown> | null): string[] {
+  const tags = Array.isArray(card?.tags) ? card.tags : [];
+  return [...new Set(tags.filter((tag): tag is string => typeof tag === "string" && tag.length <= TAG_MAX_CHARACTERS))].slice(
+    0,
+    TAGS_MAX,
+  );
+}
