@@ -4,8 +4,17 @@ import { env } from "#core/env.ts";
 import { answerError, answerNotFound } from "./answer-error.ts";
 import { refuseBadInput } from "./refuse-bad-input.ts";
 import { agentHarnesses } from "./routes/agent-harnesses.ts";
+import { collectionRoutes } from "./routes/collections/index.ts";
+import { commitRoutes } from "./routes/commits/index.ts";
+import { contentRoutes } from "./routes/content/index.ts";
+import { discussionRoutes } from "./routes/discussions/index.ts";
+import { gateRoutes } from "./routes/gates/index.ts";
+import { gitRoutes } from "./routes/git/index.ts";
 import { images } from "./routes/images.ts";
-import { createRepoRoute } from "./routes/repos/create-repo.ts";
+import { lfsRoutes } from "./routes/lfs/index.ts";
+import { peopleRoutes } from "./routes/people/index.ts";
+import { platformRoutes } from "./routes/platforms/index.ts";
+import { repoRoutes } from "./routes/repos/index.ts";
 import { whoami } from "./routes/whoami.ts";
 
 /** Door 2, programs: each route is defined once, and that gives routing, validation and the OpenAPI document. */
@@ -38,7 +47,20 @@ api.use(refuseBadInput);
 api.route("/", whoami);
 api.route("/", agentHarnesses);
 api.route("/", images);
-api.route("/", createRepoRoute);
+for (const routes of [
+  repoRoutes,
+  contentRoutes,
+  commitRoutes,
+  gateRoutes,
+  discussionRoutes,
+  collectionRoutes,
+  peopleRoutes,
+  platformRoutes,
+  lfsRoutes,
+]) {
+  api.route("/", routes);
+}
+api.route("/", gitRoutes);
 
 api.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
 api.openAPIRegistry.registerComponent("securitySchemes", "dpop", { type: "http", scheme: "dpop" });

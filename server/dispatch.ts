@@ -38,7 +38,13 @@ export const isProtocol = (pathname: string): boolean => pathname.startsWith("/o
 
 /** REST, and the images that pages show; `/api/auth` is next-auth's, which lives in Next. */
 export const isApi = (pathname: string): boolean =>
-  (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) || /^\/(images|avatars)\//.test(pathname);
+  (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) ||
+  /^\/(images|avatars)\//.test(pathname) ||
+  REPO_TRANSFER.test(pathname);
+
+/** Under the address of a repository's page: git's own protocol, Git LFS, and files as they are (wire.md 5.1, 5.4). */
+const REPO_TRANSFER =
+  /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
 
 async function dispatchPage(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
   const isNextAuth = pathname.startsWith("/api/auth/");
