@@ -2,10 +2,10 @@ import { handleOidc } from "#core/oauth/handler.ts";
 import { startWorld } from "#core/oauth/testing/world.ts";
 import { handleApi } from "../index.ts";
 
-/** Both doors that programs use, the protocol and the API, behind real HTTP. */
+/** Both doors that programs use, the protocol and the API with git, behind real HTTP. */
 export function startApiWorld() {
   return startWorld((req, res) => {
-    if (/^\/(api|images|avatars)\//.test(req.url ?? "")) void handleApi(req, res);
-    else void handleOidc(req, res, "127.0.0.1");
+    if (/^\/(oauth|\.well-known)\//.test(req.url ?? "")) void handleOidc(req, res, "127.0.0.1");
+    else void handleApi(req, res);
   });
 }
