@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { HTTPException } from "hono/http-exception";
 import { isDatabaseDown } from "#core/db.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
@@ -27,6 +28,7 @@ export function answerNotFound(c: Context): Response {
 
 function toServiceError(thrown: Error): ServiceError {
   if (isServiceError(thrown)) return thrown;
+  if (thrown instanceof HTTPException && thrown.status < 500) return unreadable(thrown);
   if (isDatabaseDown(thrown)) {
     return new ServiceError("unavailable", "The service cannot reach its database; try again", {
       cause: thrown,
@@ -35,6 +37,13 @@ function toServiceError(thrown: Error): ServiceError {
   }
   log().error({ err: thrown }, "API request failed");
   return new ServiceError("server_error", "Something went wrong on our side", { cause: thrown });
+}
+
+/** What Hono refuses before a route sees it: a body of another type, or JSON that is none. */
+function unreadable(thrown: HTTPException): ServiceError {
+  const sentence =
+    thrown.status === 415 ? "Send the body in a type that this address takes, such as application/json" : thrown.message;
+  return new ServiceError("invalid_request", `${sentence}.`, { cause: thrown });
 }
 
 /** Header values are printable ASCII. */
