@@ -7,6 +7,8 @@ import { withoutSecrets } from "./without-secrets.ts";
 export type RequestContext = {
   /** On every line logged meanwhile and in the `X-Request-Id` header. */
   requestId: string;
+  /** Path and query as they were sent, which Next does not tell pages. */
+  address?: string;
   /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */
   pageStatus?: number;
   /** Why a page failed, where its error told (instrumentation.ts); without it the fault is ours. */

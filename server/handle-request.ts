@@ -21,7 +21,7 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   // Before what the request says of its host is made to say ORIGIN:
   const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
   const ip = canonicalize(req, requestId);
-  requestContext.run({ requestId }, () => {
+  requestContext.run({ requestId, ...(target && { address: target.pathname + target.search }) }, () => {
     logAccess(req, res, { pathname: target?.pathname ?? "[invalid]", ip });
     answer(next, req, res, { target, location, ip }).catch((error: unknown) => sendCrash(req, res, error));
   });

@@ -7,8 +7,8 @@ import { classNames } from "./class-names.ts";
 
 export type NavLinkProps = Readonly<{
   href: string;
-  /** The part of the site the link stands for, when that is more than `href` and what lies below it. */
-  section?: string;
+  /** The parts of the site the link stands for, when they are more than `href` and what lies below it. */
+  section?: string | readonly string[];
   /** The link stands for `href` alone: what lies below it has links of its own. */
   isExact?: boolean;
   className?: string;
@@ -19,7 +19,7 @@ export type NavLinkProps = Readonly<{
 /** A link that knows whether one is there, and that says when its page is on the way. */
 export function NavLink({ href, section = href, isExact = false, className, currentClassName, children }: NavLinkProps) {
   const path = usePathname() ?? "";
-  const isCurrent = path === section || (!isExact && path.startsWith(`${section}/`));
+  const isCurrent = [section].flat().some((part) => path === part || (!isExact && path.startsWith(`${part}/`)));
   return (
     <Link
       href={href}

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { env } from "#core/env.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { someRepo } from "#core/hub/testing/repos.ts";
+import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+
+/** Where the pages of repositories are: a real build behind our own front door, on this test's database. */
+let service: RunningService;
+let ada: TestPerson;
+let model: Repo;
+let dataset: Repo;
+
+beforeAll(async () => {
+  buildForTests();
+  const { DATABASE_URL = "", DATA_DIR, SECRET_KEY = "" } = env();
+  service = await startService({ DATABASE_URL, DATA_DIR, SECRET_KEY });
+  ada = await signedInPerson("Ada");
+  model = await someRepo(ada, { name: "Tides.and_Seas" });
+  dataset = await someRepo(ada, { type: "dataset", name: "Tides.and_Seas" });
+  await someRepo(ada, { name: "secret", isPrivate: true });
+}, 240_000);
+afterAll(() => stopService(service));
+
+async function ask(path: string, { isSignedIn = false } = {}) {
+  const cookie = `session-${new URL(service.origin).port}=${ada.token}`;
+  const answer = await fetch(service.origin + path, { redirect: "manual", headers: isSignedIn ? { cookie } : {} });
+  return { status: answer.status, location: answer.headers.get("location"), body: await answer.text() };
+}
+
+describe("a repository's page", () => {
+  it("is at the address that clones have", async () => {
+    expect((await ask(`/${model.fullName}`)).body).toContain(`<title>${model.fullName} · Keyhook</title>`);
+    expect((await ask(`/datasets/${dataset.fullName}`)).body).toContain(`<title>${dataset.fullName} · Keyhook</title>`);
+    expect((await ask(`/spaces/${dataset.fullName}`)).status).toBe(404);
+  });
+
+  it("has one address: others lead there, with what follows", async () => {
+    const rest = "/settings?page=a%2Fb";
+    const lower = model.fullName.toLowerCase();
+    for (const [asked, location] of [
+      [`/${lower}${rest}`, `/${model.fullName}${rest}`],
+      [`/${model.fullName}.git`, `/${model.fullName}`],
+      [`/datasets/${lower}.git${rest}&_rsc=x1`, `/datasets/${dataset.fullName}${rest}`],
+      [`/models/${model.fullName}${rest}`, `/${model.fullName}${rest}`],
+      [`/repos/models/${model.fullName}${rest}`, `/${model.fullName}${rest}`],
+      [`/repos/datasets/${dataset.fullName}`, `/datasets/${dataset.fullName}`],
+    ]) {
+      expect(await ask(asked as string), asked).toMatchObject({ status: 307, location });
+    }
+  });
+
+  it("S136 is as absent when it may not be seen as when it is not there", async () => {
+    const [secret, absent] = await Promise.all([ask(`/${ada.username}/secret`), ask(`/${ada.username}/absent`)]);
+    expect(secret.status).toBe(404);
+    expect(absent.status).toBe(404);
+    const said = ({ body }: { body: string }) => body.replaceAll(/nonce\W+[\w+/=]+/g, "").replaceAll(/\b(secret|absent)\b/g, "");
+    expect(said(secret)).toContain("There is nothing here");
+    expect(said(secret)).toBe(said(absent));
+    expect((await ask(`/${ada.username}/secret`, { isSignedIn: true })).status).toBe(200);
+  });
+
+  it("S139 takes no address of ours", async () => {
+    for (const path of ["/settings/x/y", "/settings/tokens/x", "/organizations/x/y/z", "/oauth/x/y", "/_next/x/y", "/api/x/y"]) {
+      expect((await ask(path)).status, path).toBe(404);
+      expect((await ask(path, { isSignedIn: true })).status, path).toBe(404);
+    }
+    expect(await ask("/settings/tokens")).toMatchObject({ status: 307, location: "/login?next=%2Fsettings%2Ftokens" });
+  });
+
+  it("S138 answers whatever follows it", async () => {
+    for (const rest of [
+      "/%2e%2e/x",
+      "/tree/%ff",
+      "/tree/%5C/..%2f",
+      "/%F0%9F%94%91",
+      "/tree/[...x]/:y*",
+      "//x",
+      "/x?_rsc=%zz&a=%",
+    ]) {
+      const { status } = await ask(`/${model.fullName.toLowerCase()}${rest}`);
+      expect(status, rest).toBeGreaterThanOrEqual(300);
+      expect(status, rest).toBeLessThan(500);
+    }
+  });
+});
