@@ -42,6 +42,7 @@ const expected: Record<Action, Who[]> = {
   "repo.write": ["owner", "admin", "write", "command"],
   "repo.manage": ["owner", "admin", "write", "command"],
   "discussion.write": ["owner", ...members, "command"],
+  "discussion.edit_comment": ["command"],
   "discussion.update": ["owner", "admin", "write", "command"],
   "discussion.moderate": ["owner", "admin", "write", "command"],
   "discussion.merge": ["owner", "admin", "write", "command"],

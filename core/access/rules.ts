@@ -152,7 +152,9 @@ export const rules = {
     token: discusses,
     refusal: "repo.read",
   },
-  /** Changing one's own words, title or status, or those of others where one may write. */
+  /** Putting other words into a comment: nobody speaks for others. */
+  "discussion.edit_comment": { on: "contribution", author: true, also: "repo.read", token: discusses, refusal: "repo.read" },
+  /** Changing one's own title or status or hiding one's own words, or those of others where one may write. */
   "discussion.update": {
     on: "contribution",
     author: true,

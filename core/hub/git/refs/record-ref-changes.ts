@@ -1,5 +1,6 @@
 import type { Db } from "../../../db.ts";
 import { recordEvent } from "../../../events/record-event.ts";
+import { followRefChanges } from "../../discussions/follow-ref-changes.ts";
 import { readCard } from "../../repos/read-card.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoPayload } from "../../repos/repo.ts";
@@ -41,6 +42,7 @@ export async function recordRefChanges(
     },
     actorId: note.actorId,
   });
+  await followRefChanges(tx, repo, changed, note.actorId);
   return { eventId, repo, changed };
 }
 

@@ -1,0 +1,37 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { type Repo, repoResource } from "../repos/repo.ts";
+import { countContribution } from "./count-contribution.ts";
+import type { DiscussionRow } from "./discussion.ts";
+import { insertDiscussion } from "./insert-discussion.ts";
+import { parseDescription, parseTitle } from "./parse-text.ts";
+
+/**
+ * Opens a discussion.
+ * @throws ServiceError `invalid_request` (title, description), `unauthorized`, `insufficient_scope`, `conflict` where discussions are
+ * switched off, `rate_limited`
+ */
+export async function openDiscussion(
+  actor: Actor,
+  repo: Repo,
+  input: { title: unknown; description?: unknown },
+): Promise<{ repo: Repo; row: DiscussionRow }> {
+  await requireDiscussions(actor, repo);
+  const [title, description] = [parseTitle(input.title), parseDescription(input.description)];
+  await countContribution(actor, "open");
+  return db().$transaction(async (tx) => {
+    await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository", tx });
+    return insertDiscussion(tx, repo.id, { title, description, status: "open", baseRef: null, authorId: actorId(actor) });
+  });
+}
+
+/** Whether something new may be opened here, and by this actor. */
+export async function requireDiscussions(actor: Actor, repo: Repo): Promise<void> {
+  await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository" });
+  if (repo.platformId) throw new ServiceError("conflict", "This repository lies elsewhere. Discuss it at its own address.");
+  if (!repo.hasDiscussions) {
+    throw new ServiceError("conflict", "Discussions and pull requests are switched off for this repository.");
+  }
+}

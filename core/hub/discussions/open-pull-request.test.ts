@@ -1,0 +1,83 @@
+import { eventPayloadSchema } from "@keyhook/sdk";
+import { describe, expect, test } from "vitest";
+import { outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { db } from "../../db.ts";
+import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { openRepository } from "../git/repository.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
+import { openDiscussion } from "./open-discussion.ts";
+import { openPullRequest } from "./open-pull-request.ts";
+
+const namesOf = (events: { scope: string; action: string }[]) => events.map(({ scope, action }) => `${scope} ${action}`);
+
+describe("openPullRequest", () => {
+  test("without a head is a draft that begins at its base; its new ref is a change of content", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const repo = await someRepo(ada);
+    const sha = await commitTo(repo, ada, { "a.txt": "a" });
+    const { row, headSha } = await openPullRequest(bea.actor, repo, { title: " Say  more ", description: "because" });
+    expect(row).toMatchObject({ num: 1, title: "Say more", status: "draft", baseRef: "refs/heads/main", authorId: bea.id });
+    expect(headSha).toBe(sha);
+    expect(await resolveRef(await openRepository(repo), "refs/pr/1")).toBe(sha);
+    const events = (await eventsOf(repo)).slice(2);
+    expect(namesOf(events).sort()).toEqual(["discussion create", "repo.content update"]);
+    for (const { payload } of events) eventPayloadSchema.parse(payload);
+    expect(events.find(({ scope }) => scope === "discussion")?.payload).toMatchObject({
+      discussion: { num: 1, isPullRequest: true, status: "draft", changes: { base: "refs/heads/main" }, author: { id: bea.id } },
+      comment: { content: "because", hidden: false },
+    });
+    expect(events.find(({ scope }) => scope === "repo.content")?.payload).toMatchObject({
+      updatedRefs: [{ ref: "refs/pr/1", oldSha: null, newSha: sha }],
+    });
+    await fsck(repo);
+  });
+
+  test("of a branch proposes its commits, which are shown in order", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commitTo(repo, ada, { "a.txt": "a" });
+    const path = await openRepository(repo);
+    const base = await resolveRef(path, "refs/heads/main");
+    const { runGit } = await import("../git/run-git.ts");
+    await runGit(path, ["update-ref", "refs/heads/more", base as string]);
+    await commitTo(repo, ada, { "b.txt": "b" }, { branch: "more", message: "One" });
+    const tip = await commitTo(repo, ada, { "c.txt": "c" }, { branch: "more", message: "Two" });
+    const { row, headSha } = await openPullRequest(ada.actor, repo, { title: "More", head: { branch: "more" } });
+    expect([row.status, headSha]).toEqual(["open", tip]);
+    const shown = await db().discussionEvent.findMany({ where: { discussionId: row.id }, orderBy: { createdAt: "asc" } });
+    expect(shown.map(({ type, data }) => [type, (data as { subject?: string }).subject])).toEqual([
+      ["commit", "One"],
+      ["commit", "Two"],
+    ]);
+    await expect(openPullRequest(ada.actor, repo, { title: "None", head: { branch: "main" } })).rejects.toMatchObject({
+      code: "conflict",
+    });
+    for (const branch of ["gone", "a\0b", "../x", "-d", "a b", "x".repeat(2_000), "\ud800"]) {
+      await expect(openPullRequest(ada.actor, repo, { title: "None", head: { branch } })).rejects.toMatchObject({
+        code: "not_found",
+      });
+    }
+  });
+});
+
+test("twenty that are opened at once, of both kinds, get the numbers 1 to 20", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  const opened = Array.from({ length: 20 }, (_, index) =>
+    index % 4 === 0
+      ? openPullRequest(ada.actor, repo, { title: `pull request ${index}` })
+      : openDiscussion(ada.actor, repo, { title: `discussion ${index}` }),
+  );
+  const nums = (await Promise.all(opened)).map(({ row }) => row.num).sort((a, b) => a - b);
+  expect(nums).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+});
+
+test("switched off, each kind is refused, and nothing is written", async () => {
+  const ada = await signedInPerson();
+  const repo = { ...(await someRepo(ada)), hasDiscussions: false };
+  expect(
+    await outcomes([openDiscussion(ada.actor, repo, { title: "Why" }), openPullRequest(ada.actor, repo, { title: "Why" })]),
+  ).toEqual(["conflict", "conflict"]);
+  expect(await db().discussion.count({ where: { repoId: repo.id } })).toBe(0);
+});

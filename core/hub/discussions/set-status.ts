@@ -1,0 +1,17 @@
+import type { Db } from "../../db.ts";
+import type { Repo } from "../repos/repo.ts";
+import type { DiscussionRow, DiscussionStatus } from "./discussion.ts";
+import { insertEvents } from "./insert-events.ts";
+import { recordDiscussionEvent } from "./record-discussion-event.ts";
+
+/** Gives a discussion, whose row the caller has locked, another status, shows that in it, and records it. @returns the timeline event */
+export async function setStatus(
+  tx: Db,
+  { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },
+  status: DiscussionStatus,
+) {
+  const changed = await tx.discussion.update({ where: { id: discussion.id }, data: { status, updatedAt: new Date() } });
+  const [shown] = await insertEvents(tx, discussion.id, [{ type: "status-change", authorId: actorId, data: { status } }]);
+  await recordDiscussionEvent(tx, { repo, discussion: changed, actorId }, { scope: "discussion", action: "update" });
+  return { row: changed, event: shown as NonNullable<typeof shown> };
+}
