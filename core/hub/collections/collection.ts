@@ -1,0 +1,78 @@
+import type { Made } from "../../access/rules.ts";
+import { isId } from "../../ids.ts";
+import { ownerColumns, type Repo } from "../repos/repo.ts";
+
+export const COLLECTION_TITLE_MAX_CHARACTERS = 60;
+export const COLLECTION_DESCRIPTION_MAX_CHARACTERS = 150;
+export const ITEM_NOTE_MAX_CHARACTERS = 500;
+/** In one collection; the whole of it is read at once. */
+export const ITEMS_MAX = 500;
+export const COLLECTIONS_MAX_PER_OWNER = 1_000;
+
+/** The colour that a collection is drawn in. */
+export const themes = ["orange", "blue", "green", "purple", "pink", "indigo"] as const;
+export type Theme = (typeof themes)[number];
+
+export type Collection = {
+  id: string;
+  owner: { kind: "user" | "organization"; id: string; handle: string; fullName: string };
+  title: string;
+  /** The title as a part of the address; the id behind it is what decides. */
+  slug: string;
+  description: string | null;
+  theme: Theme;
+  isPrivate: boolean;
+  /** Among those of its owner. */
+  position: number;
+  createdById: string | null;
+  createdByClientId: string | null;
+  createdAt: Date;
+  updatedAt: Date;
+};
+
+export type CollectionItem = {
+  id: string;
+  /** Among the items that the reader may see: a gap would tell of the others. */
+  position: number;
+  note: string | null;
+  addedAt: Date;
+  repo: Repo;
+};
+
+/** What core/access has to know of a collection. */
+export function collectionResource({
+  owner,
+  isPrivate,
+  createdById,
+  createdByClientId,
+}: Pick<Collection, "owner" | "isPrivate" | "createdById" | "createdByClientId">): Made {
+  return { ...ownerColumns(owner), isPrivate, createdById, createdByClientId };
+}
+
+const SLUG_MAX_CHARACTERS = 60;
+
+/** A title in lower-case Latin letters, digits and hyphens; `collection` where nothing of it can be written so. */
+export function slugOf(title: string): string {
+  const slug = title
+    .normalize("NFKD")
+    .replace(/\p{M}/gu, "")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, SLUG_MAX_CHARACTERS)
+    .replace(/^-+|-+$/g, "");
+  return slug || "collection";
+}
+
+/** `owner/slug-id`: what programs call it. */
+export function collectionName({ owner, slug, id }: Pick<Collection, "owner" | "slug" | "id">): string {
+  return `${owner.handle}/${slug}-${id}`;
+}
+
+export const collectionPath = (collection: Pick<Collection, "owner" | "slug" | "id">): string =>
+  `/collections/${collectionName(collection)}`;
+
+/** The id at the end of `slug-id`; undefined for what has none. */
+export function idInSlug(slug: string): string | undefined {
+  const id = slug.slice(-24);
+  return isId(id) && (slug.length === 24 || slug.at(-25) === "-") ? id : undefined;
+}
