@@ -16,7 +16,7 @@ export type CollectionSearch = PageRequest & {
   owners?: readonly string[];
   /** Those that have any of these repositories in them. */
   containing?: readonly RepoName[];
-  /** A part of the title. */
+  /** A part of the title or the description. */
   text?: string;
 };
 
@@ -41,7 +41,10 @@ export async function listCollections(actor: Actor, search: CollectionSearch = {
     conditions.push(Prisma.sql`c.id IN (SELECT collection_id FROM collection_item WHERE repo_id = ANY(${repoIds}))`);
   }
   const text = plainText("search", search.text ?? "", TEXT_MAX_CHARACTERS).trim();
-  if (text) conditions.push(Prisma.sql`c.title ILIKE ${`%${text.replace(/[\\%_]/g, "\\$&")}%`}`);
+  if (text) {
+    const pattern = `%${text.replace(/[\\%_]/g, "\\$&")}%`;
+    conditions.push(Prisma.sql`(c.title ILIKE ${pattern} OR c.description ILIKE ${pattern})`);
+  }
   const where = Prisma.join(conditions, " AND ");
   const order = owners.length === 1 ? Prisma.sql`c.position, c.updated_at DESC` : Prisma.sql`c.updated_at DESC`;
   const [collections, total] = await Promise.all([

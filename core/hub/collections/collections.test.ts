@@ -1,0 +1,264 @@
+import { describe, expect, test } from "vitest";
+import { anonymous, operatorCommand, type TokenHolder } from "../../access/actor.ts";
+import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { disableUser } from "../../accounts/users/disable-user.ts";
+import { db } from "../../db.ts";
+import type { Repo } from "../repos/repo.ts";
+import { eventsOf, someRepo } from "../testing/repos.ts";
+import { addItem } from "./add-item.ts";
+import { type Collection, idInSlug, slugOf } from "./collection.ts";
+import { createCollection, type NewCollection } from "./create-collection.ts";
+import { deleteCollection } from "./delete-collection.ts";
+import { findCollection } from "./find-collection.ts";
+import { listCollections } from "./list-collections.ts";
+import { readItemsOf } from "./read-items.ts";
+import { removeItem } from "./remove-item.ts";
+import { updateCollection } from "./update-collection.ts";
+import { updateItem } from "./update-item.ts";
+
+async function someCollection(person: TestPerson, input: Partial<NewCollection> = {}): Promise<Collection> {
+  const made = await createCollection(person.actor, { owner: person.username, title: "Tides & Moons", ...input }, from);
+  expect(made.outcome).toBe("created");
+  return made.collection;
+}
+
+const nameOf = ({ type, owner, name }: Repo) => ({ type, owner: owner.handle, name });
+const put = (person: TestPerson, { id }: Collection, repo: Repo, note?: string) =>
+  addItem(person.actor, id, { repo: nameOf(repo), ...(note && { note }) });
+const namesSeen = async (person: TestPerson | typeof anonymous, { id }: Collection) =>
+  (await readItemsOf("actor" in person ? person.actor : person, id)).map(({ repo, position }) => `${position} ${repo.name}`);
+const token = (person: TestPerson, ...scopes: TokenHolder["scopes"]): TokenHolder => ({
+  kind: "token",
+  userId: person.id,
+  scopes,
+  orgIds: [],
+  clientId: "an-app",
+});
+
+test("a slug is the title in plain letters, and the id behind it decides", () => {
+  expect(slugOf("  Café & Mørk, Nr. 7! ")).toBe("cafe-m-rk-nr-7");
+  expect(slugOf("木村 👩‍🚀")).toBe("collection");
+  expect(slugOf("x".repeat(300))).toHaveLength(60);
+  const id = "0123456789abcdef01234567";
+  expect([`tides-${id}`, id, `-${id}`].map(idInSlug)).toEqual([id, id, id]);
+  expect(["", "tides", `tides${id}`, `tides-${id.toUpperCase()}`, `${id}-tides`].map(idInSlug)).toEqual(Array(5).fill(undefined));
+});
+
+describe("createCollection", () => {
+  test("one of a title for each owner, whatever its letters' case, also when many ask at once", async () => {
+    const ada = await signedInPerson();
+    const make = () => createCollection(ada.actor, { owner: ada.username, title: "Tides" }, from);
+    const made = await Promise.all([make(), make(), make()]);
+    expect(made.map(({ outcome }) => outcome).sort()).toEqual(["created", "exists", "exists"]);
+    expect(new Set(made.map(({ collection }) => collection.id)).size).toBe(1);
+    const again = await createCollection(ada.actor, { owner: ada.username.toUpperCase(), title: " tides " }, from);
+    expect(again.outcome).toBe("exists");
+  });
+
+  test.each([
+    [{ title: " \u200b " }, "title"],
+    [{ title: "x".repeat(61) }, "title"],
+    [{ title: "a\0b" }, "title"],
+    [{ title: "\ud800" }, "title"],
+    [{ description: "x".repeat(1_000_000) }, "description"],
+    [{ theme: "plaid" }, "theme"],
+  ])("refuses %j", async (input, field) => {
+    await expect(someCollection(await signedInPerson(), input)).rejects.toMatchObject({ code: "invalid_request", field });
+  });
+
+  test("S135 under an organization for its contributors, for nobody outside, and for tokens with the scope", async () => {
+    const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
+    const { name } = await organizationOf(ada, [
+      [bea, "contributor"],
+      [cy, "read"],
+    ]);
+    const own = await someCollection(bea, { owner: name, title: "By Bea" });
+    await expect(someCollection(cy, { owner: name })).rejects.toMatchObject({ code: "forbidden" });
+    await expect(someCollection(await signedInPerson("dan"), { owner: name })).rejects.toMatchObject({ code: "forbidden" });
+    // A contributor has the run of their own work, and of nothing else.
+    await updateCollection(bea.actor, own.id, { theme: "pink" }, from);
+    const ofAda = await someCollection(ada, { owner: name, title: "By Ada" });
+    await expect(updateCollection(bea.actor, ofAda.id, { theme: "pink" }, from)).rejects.toMatchObject({ code: "forbidden" });
+    const input = { owner: ada.username, title: "By a token" };
+    await expect(createCollection(token(ada, "read-collections"), input, from)).rejects.toMatchObject({
+      code: "insufficient_scope",
+      scope: "write-collections",
+    });
+    await expect(createCollection(token(ada, "write-collections"), input, from)).resolves.toMatchObject({ outcome: "created" });
+  });
+});
+
+describe("S136 what may not be seen", () => {
+  test("a private collection is as if it were not there", async () => {
+    const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
+    const collection = await someCollection(ada, { isPrivate: true });
+    for (const actor of [eve.actor, anonymous, token(ada, "read-repos")]) {
+      await expect(findCollection(actor, collection.id)).rejects.toMatchObject({ code: "not_found" });
+      expect((await listCollections(actor, { owners: [ada.username] })).total).toBe(0);
+    }
+    await expect(deleteCollection(eve.actor, collection.id, from)).rejects.toMatchObject({ code: "not_found" });
+    expect((await listCollections(ada.actor, { owners: [ada.username] })).total).toBe(1);
+    expect((await listCollections(token(ada, "read-collections"), { owners: [ada.username] })).total).toBe(1);
+    expect(await findCollection(ada.actor, `any-words-${collection.id}`)).toMatchObject({ id: collection.id });
+  });
+
+  test("repositories that a reader may not see leave no gap, no number and no way to find the collection by them", async () => {
+    const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
+    const collection = await someCollection(ada);
+    const [open, hidden, last] = [
+      await someRepo(ada, { name: "open" }),
+      await someRepo(ada, { name: "hidden", isPrivate: true }),
+      await someRepo(ada, { name: "last", type: "dataset" }),
+    ];
+    for (const repo of [hidden, open, last]) await put(ada, collection, repo);
+    expect(await namesSeen(ada, collection)).toEqual(["0 hidden", "1 open", "2 last"]);
+    expect(await namesSeen(eve, collection)).toEqual(["0 open", "1 last"]);
+    expect(await namesSeen(anonymous, collection)).toEqual(["0 open", "1 last"]);
+    const containing = [nameOf(hidden)];
+    expect((await listCollections(eve.actor, { containing })).total).toBe(0);
+    expect((await listCollections(ada.actor, { containing })).items).toMatchObject([{ id: collection.id, total: 3 }]);
+    expect((await listCollections(eve.actor, { containing: [nameOf(open)] })).items).toMatchObject([
+      { id: collection.id, total: 2, items: [{ position: 0 }, { position: 1 }] },
+    ]);
+  });
+
+  test("only what the adder may read can be added", async () => {
+    const [ada, eve] = [await signedInPerson(), await signedInPerson("eve")];
+    const hidden = await someRepo(ada, { isPrivate: true });
+    const collection = await someCollection(eve);
+    await expect(put(eve, collection, hidden)).rejects.toMatchObject({ code: "not_found", wireCode: "RepoNotFound" });
+  });
+
+  test("a disabled owner's collections and repositories are not there", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const [ofAda, ofBea] = [await someCollection(ada), await someCollection(bea)];
+    await put(bea, ofBea, await someRepo(ada));
+    await disableUser(operatorCommand, ada.id, from);
+    await expect(findCollection(bea.actor, ofAda.id)).rejects.toMatchObject({ code: "not_found" });
+    expect(await namesSeen(bea, ofBea)).toEqual([]);
+  });
+});
+
+describe("items", () => {
+  test("are in once, also when two add at the same moment", async () => {
+    const ada = await signedInPerson();
+    const [collection, repo] = [await someCollection(ada), await someRepo(ada)];
+    expect(await outcomes([1, 2, 3].map(() => put(ada, collection, repo)))).toEqual(["conflict", "conflict", "ok"]);
+    const others = await Promise.all([1, 2, 3].map(() => someRepo(ada)));
+    await Promise.all(others.map((one) => put(ada, collection, one)));
+    expect((await readItemsOf(ada.actor, collection.id)).map(({ position }) => position)).toEqual([0, 1, 2, 3]);
+  });
+
+  test("move among those that are seen; those that are not keep their neighbours", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const { name } = await organizationOf(ada, [[bea, "write"]]);
+    const collection = await someCollection(ada, { owner: name });
+    const repos = await Promise.all(["a", "b", "c"].map((letter) => someRepo(ada, { name: letter })));
+    const secret = await someRepo(ada, { name: "secret", isPrivate: true });
+    for (const repo of [repos[0], secret, repos[1], repos[2]]) await put(ada, collection, repo as Repo);
+    const [, , c] = await readItemsOf(bea.actor, collection.id);
+    const moved = await updateItem(bea.actor, collection.id, c?.id ?? "", { position: 0, note: " first of all " });
+    expect(moved).toMatchObject({ position: 0, note: "first of all" });
+    expect(await namesSeen(bea, collection)).toEqual(["0 c", "1 a", "2 b"]);
+    expect(await namesSeen(ada, collection)).toEqual(["0 c", "1 a", "2 secret", "3 b"]);
+    await updateItem(bea.actor, collection.id, c?.id ?? "", { position: 99 });
+    expect(await namesSeen(ada, collection)).toEqual(["0 a", "1 secret", "2 b", "3 c"]);
+    const [, unseen] = await readItemsOf(ada.actor, collection.id);
+    const unseenId = unseen?.id ?? "";
+    await expect(updateItem(bea.actor, collection.id, unseenId, { note: "x" })).rejects.toMatchObject({ code: "not_found" });
+    await expect(removeItem(bea.actor, collection.id, unseenId)).rejects.toMatchObject({ code: "not_found" });
+    await removeItem(bea.actor, collection.id, c?.id ?? "");
+    expect(await namesSeen(bea, collection)).toEqual(["0 a", "1 b"]);
+  });
+
+  test.each([
+    [{ note: "x".repeat(501) }, "note"],
+    [{ note: "a\0" }, "note"],
+    [{ position: -1 }, "position"],
+    [{ position: 1.5 }, "position"],
+    [{ position: Number.NaN }, "position"],
+  ])("refuse %j", async (changes, field) => {
+    const ada = await signedInPerson();
+    const collection = await someCollection(ada);
+    await put(ada, collection, await someRepo(ada));
+    const [item] = await readItemsOf(ada.actor, collection.id);
+    await expect(updateItem(ada.actor, collection.id, item?.id ?? "", changes)).rejects.toMatchObject({
+      code: "invalid_request",
+      field,
+    });
+  });
+
+  test("go with their repository, and repositories stay when the collection goes", async () => {
+    const ada = await signedInPerson();
+    const [collection, gone, stays] = [await someCollection(ada), await someRepo(ada), await someRepo(ada)];
+    for (const repo of [gone, stays]) await put(ada, collection, repo);
+    await db().repo.delete({ where: { id: gone.id } });
+    expect(await readItemsOf(ada.actor, collection.id)).toMatchObject([{ position: 0, repo: { id: stays.id } }]);
+    await deleteCollection(ada.actor, collection.id, from);
+    expect(await db().collectionItem.count({ where: { collectionId: collection.id } })).toBe(0);
+    // No kind of event is defined for collections.
+    expect((await eventsOf(stays)).map(({ scope, action }) => `${scope} ${action}`)).toEqual(["repo create"]);
+  });
+});
+
+describe("updateCollection", () => {
+  test("changes what is told and nothing else; a new title changes the address and the old one still leads there", async () => {
+    const ada = await signedInPerson();
+    const collection = await someCollection(ada, { description: "Of the sea", theme: "green" });
+    const changed = await updateCollection(ada.actor, collection.id, { title: "Ebb and Flow" }, from);
+    expect(changed).toMatchObject({ title: "Ebb and Flow", slug: "ebb-and-flow", description: "Of the sea", theme: "green" });
+    expect(await findCollection(anonymous, `tides-moons-${collection.id}`)).toMatchObject({ slug: "ebb-and-flow" });
+    const other = await someCollection(ada, { title: "Moons" });
+    await expect(updateCollection(ada.actor, other.id, { title: "EBB AND FLOW" }, from)).rejects.toMatchObject({
+      code: "conflict",
+      field: "title",
+    });
+    await updateCollection(ada.actor, collection.id, { title: "ebb and flow", description: "" }, from);
+    expect(await findCollection(anonymous, collection.id)).toMatchObject({ title: "ebb and flow", description: null });
+  });
+
+  test("puts it among its owner's others", async () => {
+    const ada = await signedInPerson();
+    for (const title of ["a", "b", "c"]) await someCollection(ada, { title });
+    const titles = async () => (await listCollections(ada.actor, { owners: [ada.username] })).items.map(({ title }) => title);
+    expect(await titles()).toEqual(["c", "b", "a"]);
+    const { items } = await listCollections(ada.actor, { owners: [ada.username] });
+    await updateCollection(ada.actor, items[0]?.id ?? "", { position: 1 }, from);
+    expect(await titles()).toEqual(["b", "c", "a"]);
+    await updateCollection(ada.actor, items[2]?.id ?? "", { position: 0 }, from);
+    expect(await titles()).toEqual(["a", "b", "c"]);
+    await updateCollection(ada.actor, items[2]?.id ?? "", { position: 5_000 }, from);
+    expect(await titles()).toEqual(["b", "c", "a"]);
+  });
+
+  test("S116 who may read it is in the organization's audit log", async () => {
+    const ada = await signedInPerson();
+    const organization = await organizationOf(ada);
+    const { id } = await someCollection(ada, { owner: organization.name });
+    await updateCollection(ada.actor, id, { isPrivate: true }, from);
+    await updateCollection(ada.actor, id, { isPrivate: true, theme: "pink" }, from);
+    await deleteCollection(ada.actor, id, from);
+    expect((await auditTrail({ orgId: organization.id })).filter((type) => type.startsWith("collection."))).toEqual([
+      "collection.create",
+      "collection.update",
+      "collection.delete",
+    ]);
+  });
+});
+
+test("S138 lists come in pages, and a search takes what is typed as it is", async () => {
+  const ada = await signedInPerson();
+  for (const title of ["100% tide", "100 tides", "Moon_"]) await someCollection(ada, { title });
+  const search = async (text: string, page = 1) =>
+    (await listCollections(ada.actor, { owners: [ada.username], text, page, pageSize: 2 })).items
+      .map(({ title }) => title)
+      .sort();
+  expect(await search("100%")).toEqual(["100% tide"]);
+  expect(await search("_")).toEqual(["Moon_"]);
+  expect(await search("\\")).toEqual([]);
+  expect(await search("TIDE")).toEqual(["100 tides", "100% tide"]);
+  expect(await search("")).toHaveLength(2);
+  expect(await search("", 2)).toHaveLength(1);
+  await expect(search("a\0")).rejects.toMatchObject({ code: "invalid_request" });
+  expect((await listCollections(ada.actor, { owners: ["no-such-owner", "a\0b"] })).total).toBe(0);
+});
