@@ -43,6 +43,12 @@ describe("settings", () => {
     ["TRUST_PROXY", "10.0.0.0/33"],
     ["TRUST_PROXY", "10.0.0.1, proxy.example.com"],
     ["OUTBOUND_ALLOW_CIDRS", "fd00::/129"],
+    ["LFS_STORAGE", "tape"],
+    ["LFS_MAX_OBJECT_MB", "0"],
+    ["LFS_S3_ENDPOINT", "s3.example.com"],
+    ["LFS_S3_BUCKET", "My Bucket"],
+    ["LFS_S3_PATH_STYLE", "yes"],
+    ["LFS_S3_PROXY", "true"],
     ["LOG_LEVEL", "loud"],
   ])("stop the start when %s is %j, by its name", (name, value) => {
     expect(() => parseEnv({ [name]: value })).toThrow(SettingsError);
@@ -51,6 +57,14 @@ describe("settings", () => {
 
   it("are all named when several are bad", () => {
     expect(() => parseEnv({ PORT: "x", VENDOR: "X" })).toThrow(/PORT: [\s\S]*VENDOR: /);
+  });
+
+  it("want a bucket and its key with LFS_STORAGE=s3", () => {
+    expect(() => parseEnv({ LFS_STORAGE: "s3" })).toThrow(
+      /LFS_S3_BUCKET: is required[\s\S]*LFS_S3_ACCESS_KEY_ID: is [\s\S]*LFS_S3_SECRET_ACCESS_KEY: is /,
+    );
+    const given = { LFS_S3_BUCKET: "files", LFS_S3_ACCESS_KEY_ID: "id", LFS_S3_SECRET_ACCESS_KEY: "key" };
+    expect(parseEnv({ LFS_STORAGE: "s3", ...given }).LFS_STORAGE).toBe("s3");
   });
 
   it("never show a secret in what they say", () => {

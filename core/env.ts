@@ -79,12 +79,41 @@ const fields = z.object({
     .default("kh_"),
   TRUST_PROXY: cidrList,
   OUTBOUND_ALLOW_CIDRS: cidrList,
+  LFS_STORAGE: z.enum(["local", "s3"], { error: "must be local or s3" }).default("local"),
+  LFS_MAX_OBJECT_MB: z.coerce
+    .number("must be a number of megabytes")
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(5_000_000, "must be at most 5000000, the largest object that S3 takes")
+    .default(50_000),
+  LFS_S3_ENDPOINT: z
+    .string()
+    .refine(isUrlOf("http:", "https:"), "must be an http or https URL, such as https://s3.example.com")
+    .optional(),
+  LFS_S3_BUCKET: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "must be a bucket's name: lower-case letters, digits, . and -")
+    .optional(),
+  LFS_S3_REGION: z.string().default("us-east-1"),
+  LFS_S3_ACCESS_KEY_ID: z.string().optional(),
+  LFS_S3_SECRET_ACCESS_KEY: z.string().optional(),
+  LFS_S3_PATH_STYLE: z.enum(["0", "1"], { error: "must be 0 or 1" }).optional(),
+  LFS_S3_PROXY: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Set by the supervisor: the database is its own child, not the operator's. */
   KEYHOOK_EMBEDDED: z.enum(["0", "1"]).default("0"),
 });
 
-const schema = fields.transform((value) => ({ ...value, ORIGIN: value.ORIGIN ?? `http://localhost:${value.PORT}` }));
+const needsS3 = ["LFS_S3_BUCKET", "LFS_S3_ACCESS_KEY_ID", "LFS_S3_SECRET_ACCESS_KEY"] as const;
+
+const consistent = fields.superRefine((value, context) => {
+  if (value.LFS_STORAGE !== "s3") return;
+  for (const name of needsS3) {
+    if (!value[name]) context.addIssue({ code: "custom", path: [name], message: "is required with LFS_STORAGE=s3" });
+  }
+});
+
+const schema = consistent.transform((value) => ({ ...value, ORIGIN: value.ORIGIN ?? `http://localhost:${value.PORT}` }));
 
 /** The variables that are read. */
 export const settingNames = Object.keys(fields.shape);

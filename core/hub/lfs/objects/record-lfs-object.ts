@@ -1,0 +1,46 @@
+import { type Db, db } from "../../../db.ts";
+import { notFound, ServiceError } from "../../../errors.ts";
+import { Prisma } from "../../../generated/prisma/client.ts";
+import type { LfsObjectId } from "../lfs-object.ts";
+
+/** Notes that storage is about to hold something that no repository has: if nothing comes of it, the sweep removes it. */
+export async function noteLfsLeftover(location: string, uploadId: string | null = null): Promise<void> {
+  await db().lfsLeftover.upsert({
+    where: { location },
+    create: { location, uploadId },
+    update: { uploadId, createdAt: new Date() },
+  });
+}
+
+/**
+ * Gives a repository an object whose content was proven to be what its hash says. Everybody who is about to add or remove the last
+ * reason to keep what lies at a location holds its lock, so that the sweep never removes what was just given to somebody.
+ * @param keep puts the content in its place
+ * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for one that takes nothing any more
+ */
+export async function recordLfsObject(
+  repoId: string,
+  { oid, size }: LfsObjectId,
+  location: string,
+  keep: () => Promise<void> = async () => undefined,
+): Promise<void> {
+  await db().$transaction(async (tx) => {
+    await lockLfsLocation(tx, location);
+    const [repo] = await tx.$queryRaw<
+      { isReadOnly: boolean }[]
+    >`SELECT is_read_only AS "isReadOnly" FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
+    if (!repo) throw notFound("Repository");
+    if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
+    await keep();
+    await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
+    // Of two uploads of the same at once, the other one's may count; ours is then a leftover.
+    await tx.$executeRaw(
+      Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
+    );
+  });
+}
+
+/** Held until the transaction ends. */
+export async function lockLfsLocation(tx: Db, location: string): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`lfs ${location}`}, 0))`;
+}

@@ -1,0 +1,21 @@
+import type { LfsObjectId } from "../lfs-object.ts";
+import { lfsStorage } from "../storage/storages.ts";
+import { noteLfsLeftover, recordLfsObject } from "./record-lfs-object.ts";
+
+/**
+ * Takes an object's content and gives it to a repository. Permission was asked before; nothing is left of content that is not what
+ * its hash says or that ended half-way.
+ * @throws ServiceError `invalid_request` for other content than announced, `not_found`, `forbidden`, `unavailable` (no room)
+ */
+export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const storage = lfsStorage();
+  const location = storage.newLocation(repoId, object.oid);
+  await noteLfsLeftover(location);
+  const received = await storage.receive(location, object, content);
+  try {
+    await recordLfsObject(repoId, object, location, received.keep);
+  } catch (error) {
+    await received.discard();
+    throw error;
+  }
+}

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import type { Readable } from "node:stream";
+import { ServiceError } from "../../../errors.ts";
+import { base64OfOid, type LfsObjectId } from "../lfs-object.ts";
+import type { DirectTransfers } from "./lfs-storage.ts";
+import { s3, s3Status } from "./s3-client.ts";
+import { keyOf } from "./s3-location.ts";
+import { joinParts, partAddresses, startParts } from "./s3-parts.ts";
+
+const CHECKSUM_HEADER = "x-amz-checksum-sha256";
+
+/** Addresses in the bucket, good for one object, one operation and a while. */
+export const s3Direct: DirectTransfers = {
+  async downloadAddress(location, { seconds, fileName, contentType }) {
+    const { sdk, client, bucket, getSignedUrl } = await s3();
+    const command = new sdk.GetObjectCommand({
+      Bucket: bucket,
+      Key: keyOf(location),
+      ResponseContentType: contentType ?? "application/octet-stream",
+      ResponseContentDisposition: attachment(fileName),
+    });
+    return getSignedUrl(client, command, { expiresIn: seconds });
+  },
+
+  async uploadAddress(location, { oid }, seconds) {
+    const { sdk, client, bucket, getSignedUrl } = await s3();
+    const checksum = base64OfOid(oid);
+    const command = new sdk.PutObjectCommand({ Bucket: bucket, Key: keyOf(location), ChecksumSHA256: checksum });
+    // As a signed header it has to be sent, and S3 refuses whatever has another hash. In the query it would be a mere note.
+    const href = await getSignedUrl(client, command, {
+      expiresIn: seconds,
+      unhoistableHeaders: new Set([CHECKSUM_HEADER]),
+    });
+    return { href, header: { [CHECKSUM_HEADER]: checksum } };
+  },
+
+  async startParts(location, object, seconds) {
+    const { uploadId, chunkBytes, count } = await startParts(location, object);
+    const numbers = Array.from({ length: count }, (_, at) => at + 1);
+    return { uploadId, chunkBytes, addresses: await partAddresses(location, uploadId, numbers, seconds) };
+  },
+
+  joinParts,
+  verify,
+};
+
+const attachment = (fileName: string | undefined): string =>
+  fileName ? `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}` : "attachment";
+
+async function verify(
+  location: string,
+  { oid, size }: LfsObjectId,
+  { isFinal, spare }: { isFinal: boolean; spare: string },
+): Promise<string> {
+  const { sdk, client, bucket } = await s3();
+  const Key = keyOf(location);
+  const head = await client
+    .send(new sdk.HeadObjectCommand({ Bucket: bucket, Key, ChecksumMode: "ENABLED" }))
+    .catch((error: unknown) => {
+      if (s3Status(error) === 404) throw new ServiceError("not_found", "Nothing was uploaded.", { cause: error });
+      throw error;
+    });
+  if (head.ContentLength !== size) throw refuse(`The content has ${head.ContentLength} bytes, not the ${size} announced.`);
+  // What S3 has computed itself over the whole; of an upload in parts it is a hash of hashes, with their number after a dash.
+  if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
+  const { Body, ETag } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key }));
+  const hash = createHash("sha256");
+  for await (const chunk of Body as Readable) hash.update(chunk);
+  if (hash.digest("hex") !== oid) throw refuse("The content is not what its SHA-256 says. Upload it again.");
+  if (isFinal) return location;
+  await client.send(
+    new sdk.CopyObjectCommand({
+      Bucket: bucket,
+      Key: keyOf(spare),
+      CopySource: `${bucket}/${Key}`,
+      // What was read, should somebody write there at this moment.
+      CopySourceIfMatch: ETag,
+    }),
+  );
+  return spare;
+}
+
+const refuse = (sentence: string): ServiceError => new ServiceError("invalid_request", sentence);

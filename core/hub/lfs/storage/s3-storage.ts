@@ -1,0 +1,148 @@
+import { PassThrough, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { request } from "undici";
+import { env } from "../../../env.ts";
+import { ServiceError } from "../../../errors.ts";
+import { newId } from "../../../ids.ts";
+import type { LfsObjectId } from "../lfs-object.ts";
+import { checkContent } from "./check-content.ts";
+import type { ByteRange, LfsStorage, ReceivedContent } from "./lfs-storage.ts";
+import { s3, s3Status } from "./s3-client.ts";
+import { s3Direct } from "./s3-direct.ts";
+import { keyOf, S3_PREFIX } from "./s3-location.ts";
+import { joinParts, partAddresses, startParts } from "./s3-parts.ts";
+
+/** What S3 takes in one request (5 GiB); more goes in parts. */
+export const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
+const ADDRESS_SECONDS = 60 * 60;
+
+/**
+ * In a bucket. Each upload has a key of its own under its repository's: a client that was sent there can spoil nothing but what it
+ * is uploading itself.
+ */
+export function s3Storage(): LfsStorage {
+  const storage: LfsStorage = {
+    newLocation: (repoId, oid) => `${S3_PREFIX}repositories/${repoId}/${oid.slice(0, 2)}/${oid}-${newId()}`,
+    receive,
+    open: openObject,
+    remove,
+    probe,
+  };
+  return env().LFS_S3_PROXY === "1" ? storage : { ...storage, direct: s3Direct };
+}
+
+/** Sends content on as it comes, and takes it back when it turns out to be something else. */
+async function receive(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<ReceivedContent> {
+  try {
+    const checked = checkContent(content, object);
+    if (object.size <= SINGLE_PUT_MAX_BYTES) await putWhole(location, object, checked);
+    else await putInParts(location, object, checked);
+  } catch (error) {
+    await remove(location).catch(() => undefined);
+    throw error;
+  }
+  return { keep: async () => undefined, discard: () => remove(location) };
+}
+
+async function putWhole(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const { href, header } = await s3Direct.uploadAddress(location, object, ADDRESS_SECONDS);
+  await put(href, object.size, content, header);
+}
+
+async function putInParts(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
+  const { uploadId, chunkBytes, count } = await startParts(location, object);
+  const slices = new Slices(content);
+  const parts: { partNumber: number; etag: string }[] = [];
+  for (let partNumber = 1; partNumber <= count; partNumber++) {
+    const size = Math.min(chunkBytes, object.size - (partNumber - 1) * chunkBytes);
+    const [href = ""] = await partAddresses(location, uploadId, [partNumber], ADDRESS_SECONDS);
+    parts.push({ partNumber, etag: await put(href, size, slices.next(size)) });
+  }
+  await slices.end();
+  await joinParts(location, uploadId, parts);
+}
+
+/** One request whose length is known and whose body is not kept. @returns the ETag */
+async function put(href: string, size: number, body: AsyncIterable<Uint8Array>, header = {}): Promise<string> {
+  const stream = new PassThrough();
+  const filling = pipeline(Readable.from(body, { objectMode: false }), stream);
+  const sending = request(href, { method: "PUT", body: stream, headers: { ...header, "content-length": String(size) } });
+  // A body that fails fails the request as well: what was wrong with the body is what there is to say.
+  const [filled, sent] = await Promise.allSettled([filling, sending]);
+  if (sent.status === "fulfilled" && sent.value.statusCode !== 200) {
+    throw new Error(`the bucket answered ${sent.value.statusCode}: ${(await sent.value.body.text()).slice(0, 500)}`);
+  }
+  if (filled.status === "rejected") throw filled.reason;
+  if (sent.status === "rejected") throw sent.reason;
+  await sent.value.body.dump();
+  return String(sent.value.headers.etag ?? "");
+}
+
+/** Cuts a stream into pieces of given sizes without keeping any of them. */
+class Slices {
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #rest: Uint8Array = new Uint8Array();
+
+  constructor(content: AsyncIterable<Uint8Array>) {
+    this.#chunks = content[Symbol.asyncIterator]();
+  }
+
+  async *next(size: number): AsyncGenerator<Uint8Array, void, undefined> {
+    for (let left = size; left > 0; ) {
+      if (this.#rest.byteLength === 0) {
+        const { value, done } = await this.#chunks.next();
+        if (done) return;
+        this.#rest = value;
+      }
+      const piece = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(piece.byteLength);
+      left -= piece.byteLength;
+      yield piece;
+    }
+  }
+
+  /** Lets the content say what it has to say about its end. */
+  async end(): Promise<void> {
+    while (!(await this.#chunks.next()).done);
+  }
+}
+
+async function openObject(location: string, size: number, range?: ByteRange): Promise<Readable> {
+  if (size === 0) return Readable.from([]);
+  const { sdk, client, bucket } = await s3();
+  try {
+    const { Body } = await client.send(
+      new sdk.GetObjectCommand({
+        Bucket: bucket,
+        Key: keyOf(location),
+        ...(range && { Range: `bytes=${range.start}-${range.end}` }),
+      }),
+    );
+    return Body as Readable;
+  } catch (error) {
+    if (s3Status(error) === 404) throw new ServiceError("gone", "The content of this file is lost.", { cause: error });
+    throw error;
+  }
+}
+
+async function remove(location: string, uploadId?: string | null): Promise<void> {
+  const { sdk, client, bucket } = await s3();
+  const object = { Bucket: bucket, Key: keyOf(location) };
+  if (uploadId) {
+    await client.send(new sdk.AbortMultipartUploadCommand({ ...object, UploadId: uploadId })).catch((error: unknown) => {
+      // Completed or aborted already, or a service that has no such operation and forgets by itself.
+      if (![404, 405, 501].includes(s3Status(error) ?? 0)) throw error;
+    });
+  }
+  await client.send(new sdk.DeleteObjectCommand(object));
+}
+
+async function probe(): Promise<void> {
+  const { sdk, client, bucket } = await s3();
+  const object = { Bucket: bucket, Key: `probe/${newId()}` };
+  await client.send(new sdk.PutObjectCommand({ ...object, Body: "probe" }));
+  const { Body } = await client.send(new sdk.GetObjectCommand(object));
+  const found = await Body?.transformToString();
+  await client.send(new sdk.DeleteObjectCommand(object));
+  if (found !== "probe") throw new Error("the bucket returned something else than was written");
+}
