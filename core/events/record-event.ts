@@ -18,25 +18,36 @@ export type NewEvent = {
  * that a change costs the same whether one webhook watches or 100,000 do (architecture decision 8).
  * @returns the event's id
  */
-export async function recordEvent(tx: Db, { payload, actorId, from }: NewEvent): Promise<string> {
+export async function recordEvent(tx: Db, event: NewEvent): Promise<string> {
+  const row = toRow(event);
+  await tx.event.create({ data: row });
+  await tx.$executeRaw`SELECT pg_notify(${EVENT_CHANNEL}, ${row.id})`;
+  return row.id;
+}
+
+/** The same for a change that is many at once, such as an account that goes with all it owned: few statements, and one NOTIFY. */
+export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
+  const rows = events.map(toRow);
+  const [first] = rows;
+  if (!first) return;
+  await tx.event.createMany({ data: rows });
+  await tx.$executeRaw`SELECT pg_notify(${EVENT_CHANNEL}, ${first.id})`;
+}
+
+function toRow({ payload, actorId, from }: NewEvent) {
   // What clients will parse is parsed here first: a payload that is not in the contract never leaves.
   const checked = eventPayloadSchema.parse(payload);
-  const id = newId();
-  await tx.event.create({
-    data: {
-      id,
-      scope: checked.event.scope,
-      action: checked.event.action,
-      repoId: checked.repo.id,
-      repoType: checked.repo.type,
-      ownerId: checked.repo.owner.id,
-      isPrivate: checked.repo.private,
-      actorId,
-      payload: checked,
-      source: from?.source ?? null,
-      sourceId: from?.sourceId ?? null,
-    },
-  });
-  await tx.$executeRaw`SELECT pg_notify(${EVENT_CHANNEL}, ${id})`;
-  return id;
+  return {
+    id: newId(),
+    scope: checked.event.scope,
+    action: checked.event.action,
+    repoId: checked.repo.id,
+    repoType: checked.repo.type,
+    ownerId: checked.repo.owner.id,
+    isPrivate: checked.repo.private,
+    actorId,
+    payload: checked,
+    source: from?.source ?? null,
+    sourceId: from?.sourceId ?? null,
+  };
 }

@@ -54,7 +54,7 @@ function readModel(lines: string[], tableOf: Map<string, string>): Table {
       .map((name) => columnOf.get(name.trim()))
       .join(", ");
   const listed = (attribute: string) =>
-    lines.flatMap((line) => line.match(new RegExp(`^@@${attribute}\\(\\[(.*)\\]\\)`))?.[1] ?? []).map(columnsOf);
+    lines.flatMap((line) => line.match(new RegExp(`^@@${attribute}\\(\\[(.*)\\](?:, type: \\w+)?\\)`))?.[1] ?? []).map(columnsOf);
 
   // Prisma makes lists nullable too, and reads null as the empty list.
   const scalars = fields.filter(({ type }) => !tableOf.has(type));

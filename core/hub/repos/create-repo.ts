@@ -2,16 +2,22 @@ import { isRepoType, type RepoType } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { findOwner } from "../../accounts/handles/find-owner.ts";
+import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { newId } from "../../ids.ts";
 import { openRepository } from "../git/repository.ts";
+import { lockOwner } from "../owners/lock-owner.ts";
 import { parseRepoName } from "./parse-repo-name.ts";
 import { readRepo } from "./read-repos.ts";
 import { ownerColumns, type Repo, repoPayload } from "./repo.ts";
+import { parseSdk } from "./repo-settings.ts";
+
+/** Enough for whoever moves everything they have in here; a script that has gone wild stops somewhere. */
+const CREATIONS: ThrottleLimit = { limit: 1_000, windowSeconds: 60 * 60 };
 
 export type NewRepo = {
   type: RepoType;
@@ -25,18 +31,22 @@ export type NewRepo = {
 
 /**
  * Makes an empty repository under a user or an organization.
- * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found` (the owner), `forbidden`, `insufficient_scope`
+ * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found` (the owner), `forbidden`, `insufficient_scope`,
+ * `rate_limited`
  */
 export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrigin): Promise<Repo> {
-  const { type, isPrivate = false, sdk } = input;
+  const { type, isPrivate = false } = input;
   if (!isRepoType(type)) throw new ServiceError("invalid_request", "Choose model, dataset or space.", { field: "type" });
   const { spelled, canonical } = parseRepoName(input.name);
+  const sdk = parseSdk(input.sdk ?? null, type);
   const owner = await findOwner(input.owner);
   if (!owner) throw notFound("Owner");
   await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner" });
+  if (actor.kind === "person" || actor.kind === "token")
+    await consumeThrottle(throttleKey("repo_create", actor.userId), CREATIONS);
   const id = newId();
   const repo = await db().$transaction(async (tx) => {
-    await releaseFormerName(tx, { type, ownerId: owner.id, nameCanonical: canonical });
+    await lockOwner(tx, owner);
     const { count } = await tx.repo.createMany({
       data: [
         {
@@ -47,7 +57,7 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
           name: spelled,
           nameCanonical: canonical,
           isPrivate,
-          sdk: type === "space" ? (sdk ?? null) : null,
+          sdk,
           tags: [],
           createdById: actorId(actor),
           createdByClientId: clientIdOf(actor),
@@ -57,6 +67,8 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
     });
     if (count === 0)
       throw new ServiceError("conflict", `${owner.handle} already has a ${type} named ${spelled}.`, { field: "name" });
+    // Once the name is ours: a move away from it that was under way has left it behind by now.
+    await tx.repoFormerName.deleteMany({ where: { type, ownerId: owner.id, nameCanonical: canonical } });
     const made = (await readRepo(id, tx)) as Repo;
     await recordAuditEvent(tx, {
       type: "repo.create",
@@ -74,9 +86,4 @@ export async function createRepo(actor: Actor, input: NewRepo, from: RequestOrig
   });
   await openRepository(repo);
   return repo;
-}
-
-/** A name that is taken anew no longer leads to what had it before. */
-export async function releaseFormerName(tx: Db, name: { type: RepoType; ownerId: string; nameCanonical: string }): Promise<void> {
-  await tx.repoFormerName.deleteMany({ where: name });
 }

@@ -1,0 +1,134 @@
+import { type RepoType, repoTypes } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
+import { type ReadableOwners, readableOwners } from "../../access/readable-owners.ts";
+import { findOwner } from "../../accounts/handles/find-owner.ts";
+import { plainText } from "../../accounts/plain-text.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { type Position, readCursor, writeCursor } from "./list-cursor.ts";
+import { readRepos } from "./read-repos.ts";
+import type { Repo } from "./repo.ts";
+
+export const REPO_LIST_MAX = 1000;
+const LIMIT = 30;
+const SEARCH_MAX_CHARACTERS = 200;
+const WORDS_MAX = 5;
+const TAGS_MAX = 10;
+/** Shorter words have no trigram, by which the index knows where in a name they are: they are looked for at its beginning. */
+const ANYWHERE_MIN_CHARACTERS = 3;
+
+export type RepoQuery = {
+  /** All types when left out. */
+  type?: RepoType;
+  /** Of this user or organization. */
+  owner?: string;
+  /** Words that the name has in it; those of one or two characters, that it begins with. `owner/` may come before. */
+  search?: string;
+  /** All of these. */
+  tags?: readonly string[];
+  /** By the last change of content, or by when it was made. */
+  sort?: "updated" | "created";
+  isOldestFirst?: boolean;
+  /** 1 to 1,000; 30 when left out. */
+  limit?: number;
+  /** From the page before. */
+  cursor?: string;
+};
+
+export type RepoList = { repos: Repo[]; nextCursor: string | null };
+
+/**
+ * The repositories that an actor may read, a page at a time. What is public and what is private are looked for apart, each along its
+ * own index, and merged: so a page costs the same however many repositories of others there are.
+ * @throws ServiceError `invalid_request` for a cursor that is none of ours
+ */
+export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<RepoList> {
+  const { sort = "updated", isOldestFirst = false, tags = [] } = query;
+  const limit = bounded(query.limit);
+  const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
+  const { ownerHandle, words } = readSearch(query);
+  const owners = await Promise.all(ownerHandle.map((handle) => findOwner(handle)));
+  // Of two different owners, or of one who is not there, there is nothing.
+  if (owners.some((owner) => !owner || owner.id !== owners[0]?.id)) return { repos: [], nextCursor: null };
+  const order = { column: sort === "created" ? Prisma.sql`r.created_at` : Prisma.sql`r.updated_at`, isOldestFirst };
+  const conditions = Prisma.join(
+    [
+      ...words.map(nameHas),
+      ...(tags.length > 0
+        ? [Prisma.sql`r.tags @> ${tags.slice(0, TAGS_MAX).map((tag) => plainText("filter", tag))}::text[]`]
+        : []),
+      ...(after ? [isPast(after, order)] : []),
+      Prisma.sql`TRUE`,
+    ],
+    " AND ",
+  );
+  const branches = visibleBranches(await readableOwners(actor, "repo.read"), owners[0]?.id).flatMap((visible) =>
+    (query.type ? [query.type] : repoTypes).map((type) => Prisma.sql`(${branch({ type, visible, conditions, order, limit })})`),
+  );
+  const found = await readRepos(
+    Prisma.sql`r.id IN (SELECT id FROM (${Prisma.join(branches, " UNION ALL ")} ORDER BY at ${direction(order)}, id ${direction(order)}
+      LIMIT ${limit + 1}) page)`,
+    { tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}` },
+  );
+  const repos = found.slice(0, limit);
+  const last = repos.at(-1);
+  const hasMore = found.length > limit && last !== undefined;
+  return {
+    repos,
+    nextCursor: hasMore ? writeCursor({ at: sort === "created" ? last.createdAt : last.updatedAt, id: last.id }) : null,
+  };
+}
+
+type Order = { column: Prisma.Sql; isOldestFirst: boolean };
+type Branch = { type: RepoType; visible: Prisma.Sql; conditions: Prisma.Sql; order: Order; limit: number };
+
+const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Prisma.sql`ASC` : Prisma.sql`DESC`);
+
+/** One stretch of one index, in its order and no longer than a page; a disabled user's repositories are not there. */
+function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
+  return Prisma.sql`SELECT r.id, ${order.column} AS at FROM repo r LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
+    WHERE r.type = ${type} AND ${visible} AND u.disabled_at IS NULL AND ${conditions}
+    ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;
+}
+
+/** What an actor may see, as conditions of which no two hold for one repository. */
+function visibleBranches({ isAll, ownerIds, madeBy }: ReadableOwners, ownerId: string | undefined): Prisma.Sql[] {
+  const wanted = (ids: readonly string[]) => (ownerId === undefined ? [...ids] : ids.filter((id) => id === ownerId));
+  const ofOwner = ownerId === undefined ? Prisma.sql`TRUE` : Prisma.sql`r.owner_id = ${ownerId}`;
+  const branches = [Prisma.sql`NOT r.is_private AND ${ofOwner}`];
+  if (isAll) return [...branches, Prisma.sql`r.is_private AND ${ofOwner}`];
+  const whole = wanted(ownerIds);
+  if (whole.length > 0) branches.push(Prisma.sql`r.is_private AND r.owner_id = ANY (${whole})`);
+  const inPart = wanted(madeBy?.ownerIds ?? []).filter((id) => !whole.includes(id));
+  if (madeBy && inPart.length > 0) {
+    branches.push(Prisma.sql`r.is_private AND r.owner_id = ANY (${inPart}) AND r.created_by_client_id = ${madeBy.clientId}`);
+  }
+  return branches;
+}
+
+function readSearch({ owner, search }: RepoQuery): { ownerHandle: string[]; words: string[] } {
+  const text = search === undefined ? "" : plainText("search", search, SEARCH_MAX_CHARACTERS).toLowerCase().trim();
+  const slash = text.indexOf("/");
+  const ownerHandle = [
+    ...(owner === undefined ? [] : [plainText("author", owner)]),
+    ...(slash > 0 ? [text.slice(0, slash)] : []),
+  ];
+  const words = text
+    .slice(slash + 1)
+    .split(/\s+/u)
+    .filter((word) => word !== "");
+  return { ownerHandle, words: words.slice(0, WORDS_MAX) };
+}
+
+function nameHas(word: string): Prisma.Sql {
+  const pattern = `${word.replace(/[\\%_]/g, "\\$&")}%`;
+  return Prisma.sql`lower(r.name) LIKE ${word.length < ANYWHERE_MIN_CHARACTERS ? pattern : `%${pattern}`}`;
+}
+
+function isPast({ at, id }: Position, { column, isOldestFirst }: Order): Prisma.Sql {
+  const comparison = isOldestFirst ? Prisma.sql`>` : Prisma.sql`<`;
+  return Prisma.sql`(${column}, r.id) ${comparison} (${at}::timestamptz, ${id})`;
+}
+
+function bounded(limit = LIMIT): number {
+  return Number.isFinite(limit) && limit >= 1 ? Math.min(Math.floor(limit), REPO_LIST_MAX) : LIMIT;
+}

@@ -1,0 +1,153 @@
+import { eventPayloadSchema } from "@keyhook/sdk";
+import { describe, expect, test } from "vitest";
+import { auditTrail, freshName, from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { db } from "../../db.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
+import { deleteRepo } from "./delete-repo.ts";
+import { findRepo, type RepoName } from "./find-repo.ts";
+import { moveRepo } from "./move-repo.ts";
+import type { Repo } from "./repo.ts";
+
+const nameOf = ({ type, owner, name }: Pick<Repo, "type" | "owner" | "name">): RepoName => ({ type, owner: owner.handle, name });
+
+describe("moveRepo", () => {
+  test("to another name: the old one leads to it until it is taken anew", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada, { name: "tide" });
+    const sha = await commitTo(repo, ada, { "a.txt": "a" });
+    const moved = await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name: "moon" }, from);
+    expect(moved).toMatchObject({ id: repo.id, fullName: `${ada.username}/moon`, headSha: sha });
+    await fsck(moved);
+    expect(await findRepo(ada.actor, nameOf(repo))).toMatchObject({ id: repo.id, name: "moon" });
+    const [, , event] = await eventsOf(repo);
+    expect(eventPayloadSchema.parse(event?.payload)).toMatchObject({
+      event: { scope: "repo", action: "move" },
+      repo: { id: repo.id, name: repo.fullName, owner: { id: ada.id } },
+      movedTo: { name: `${ada.username}/moon`, owner: { id: ada.id } },
+    });
+    const second = await someRepo(ada, { name: "Tide" });
+    expect((await findRepo(ada.actor, nameOf(repo))).id).toBe(second.id);
+    await deleteRepo(ada.actor, nameOf(second), from);
+    await expect(findRepo(ada.actor, nameOf(repo))).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("there and back again, and to other letters' case, leaves no former name in the way", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada, { name: "tide" });
+    for (const name of ["moon", "tide", "Tide"]) await moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name }, from);
+    expect(await findRepo(ada.actor, nameOf(repo))).toMatchObject({ id: repo.id, name: "Tide" });
+    expect(await db().repoFormerName.findMany({ where: { repoId: repo.id }, select: { nameCanonical: true } })).toEqual([
+      { nameCanonical: "moon" },
+    ]);
+    // The same once more is no change.
+    await moveRepo(ada.actor, nameOf(repo), { owner: ada.username.toUpperCase(), name: "Tide" }, from);
+    expect(await eventsOf(repo)).toHaveLength(4);
+  });
+
+  test("S135 to another owner takes the right to manage here and to create there", async () => {
+    const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
+    const organization = await organizationOf(ada, [
+      [bea, "contributor"],
+      [cy, "read"],
+    ]);
+    const go = async (person: typeof ada) => {
+      const repo = await someRepo(person, { isPrivate: true });
+      return { repo, moved: moveRepo(person.actor, nameOf(repo), { owner: organization.name, name: repo.name }, from) };
+    };
+    await expect((await go(cy)).moved).rejects.toMatchObject({ code: "forbidden" });
+    await expect((await go(await signedInPerson("dan"))).moved).rejects.toMatchObject({ code: "forbidden" });
+    const { repo, moved } = await go(bea);
+    expect(await moved).toMatchObject({ owner: { kind: "organization", id: organization.id } });
+    expect((await auditTrail({ orgId: organization.id })).at(-1)).toBe("repo.move");
+    // Of the organization's things a reader may take none away, and of its private ones a stranger knows none.
+    await expect(moveRepo(cy.actor, nameOf(await moved), { owner: cy.username, name: "mine" }, from)).rejects.toMatchObject({
+      code: "forbidden",
+    });
+    const stranger = await signedInPerson("eve");
+    await expect(moveRepo(stranger.actor, nameOf(repo), { owner: stranger.username, name: "x" }, from)).rejects.toMatchObject({
+      code: "not_found",
+    });
+    await expect(moveRepo(ada.actor, nameOf(await moved), { owner: bea.username, name: "x" }, from)).rejects.toMatchObject({
+      code: "forbidden",
+    });
+    await expect(moveRepo(ada.actor, nameOf(await moved), { owner: freshName("none"), name: "x" }, from)).rejects.toMatchObject({
+      code: "not_found",
+    });
+  });
+
+  test("of twenty that want one name at once, one gets it, and each other stays where it was", async () => {
+    const ada = await signedInPerson();
+    const repos = await Promise.all(Array.from({ length: 20 }, () => someRepo(ada)));
+    const ends = await outcomes(
+      repos.map((repo) => moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name: "the-one" }, from)),
+    );
+    expect(ends).toEqual([...Array.from({ length: 19 }, () => "conflict"), "ok"]);
+    for (const repo of repos) expect((await findRepo(ada.actor, nameOf(repo))).id).toBe(repo.id);
+    expect(await db().event.count({ where: { ownerId: ada.id, action: "move" } })).toBe(1);
+  });
+
+  test("of moving and deleting at once, one has the last word", async () => {
+    const ada = await signedInPerson();
+    for (let round = 0; round < 5; round++) {
+      const repo = await someRepo(ada);
+      const ends = await Promise.allSettled([
+        moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name: freshName("moved") }, from),
+        deleteRepo(ada.actor, nameOf(repo), from),
+      ]);
+      const [moved, deleted] = ends.map(({ status }) => status);
+      expect(deleted).toBe("fulfilled");
+      const events = (await eventsOf(repo)).map(({ action }) => action);
+      expect(events).toEqual(moved === "fulfilled" ? ["create", "move", "delete"] : ["create", "delete"]);
+      expect(await db().repoFormerName.count({ where: { repoId: repo.id } })).toBe(0);
+      expect(await db().repo.count({ where: { id: repo.id } })).toBe(0);
+      expect(await db().repoRemoval.count({ where: { repoId: repo.id } })).toBe(1);
+    }
+  });
+
+  test.each([
+    "",
+    "..",
+    "a..b",
+    ".git",
+    "tide.git",
+    "tide.lock",
+    "a/b",
+    "a b",
+    "café",
+    "cafe\u0301",
+    "🌊",
+    "-x",
+    "x-",
+    "settings",
+    "new",
+    "x".repeat(97),
+    "x".repeat(10_000),
+    "a\0b",
+    "\ud800",
+    "%2e%2e",
+  ])("S137 S138 refuses the name %j", async (name) => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await expect(moveRepo(ada.actor, nameOf(repo), { owner: ada.username, name }, from)).rejects.toMatchObject({
+      code: "invalid_request",
+      field: "name",
+    });
+    await expect(someRepo(ada, { name })).rejects.toMatchObject({ code: "invalid_request", field: "name" });
+  });
+});
+
+describe("deleteRepo", () => {
+  test("takes everything that hangs on it, and says so once", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const repo = await someRepo(ada);
+    const sha = await commitTo(repo, ada, { "a.txt": "a" });
+    await expect(deleteRepo(bea.actor, nameOf(repo), from)).rejects.toMatchObject({ code: "forbidden" });
+    const ends = await outcomes([1, 2, 3].map(() => deleteRepo(ada.actor, nameOf(repo), from)));
+    expect(ends).toEqual(["not_found", "not_found", "ok"]);
+    await expect(findRepo(ada.actor, nameOf(repo))).rejects.toMatchObject({ code: "not_found" });
+    const events = await eventsOf(repo);
+    expect(events.map(({ action }) => action)).toEqual(["create", "update", "delete"]);
+    expect(eventPayloadSchema.parse(events.at(-1)?.payload)).toMatchObject({ repo: { name: repo.fullName, headSha: sha } });
+    expect(await someRepo(ada, { name: repo.name })).toMatchObject({ fullName: repo.fullName });
+  });
+});

@@ -1,0 +1,104 @@
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { findOwner } from "../../accounts/handles/find-owner.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import type { Db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { recordEvent } from "../../events/record-event.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { lockOwner } from "../owners/lock-owner.ts";
+import { changeRepo } from "./change-repo.ts";
+import type { RepoName } from "./find-repo.ts";
+import { parseRepoName } from "./parse-repo-name.ts";
+import { readRepo } from "./read-repos.ts";
+import { ownerColumns, type Repo, repoPayload } from "./repo.ts";
+
+const UNIQUE_VIOLATION = "P2002";
+
+/**
+ * Gives a repository another name, another owner, or both. It takes the right to manage it where it is, and the right to create one
+ * where it goes. The name that it had leads to it until somebody takes that name anew; its data does not move at all.
+ * @param to `owner` is a handle
+ * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, and as `changeRepo`
+ */
+export async function moveRepo(
+  actor: Actor,
+  wanted: RepoName,
+  to: { owner: string; name: string },
+  from: RequestOrigin,
+): Promise<Repo> {
+  const name = parseRepoName(to.name);
+  const owner = await findOwner(to.owner);
+  try {
+    return await changeRepo(
+      actor,
+      wanted,
+      async (tx, before) => {
+        if (!owner) throw notFound("Owner");
+        if (owner.id !== before.owner.id)
+          await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner", tx });
+        else if (name.spelled === before.name) return before;
+        await tx.repo.update({
+          where: { id: before.id },
+          data: { ownerId: owner.id, ownerKind: owner.kind, name: name.spelled, nameCanonical: name.canonical },
+        });
+        await rememberName(tx, before, { ownerId: owner.id, nameCanonical: name.canonical });
+        const repo = await readRepo(before.id, tx);
+        if (!repo) throw notFound("Owner");
+        await record(tx, actor, before, repo, from);
+        return repo;
+      },
+      async (tx) => {
+        if (owner) await lockOwner(tx, owner);
+      },
+    );
+  } catch (error) {
+    if (error instanceof Prisma.PrismaClientKnownRequestError && error.code === UNIQUE_VIOLATION) {
+      throw new ServiceError("conflict", `${owner?.handle} already has a ${wanted.type} named ${name.spelled}.`, {
+        field: "name",
+      });
+    }
+    throw error;
+  }
+}
+
+/** Keeps the name that it had, and frees the one that it has now from whatever was found there before. */
+async function rememberName(
+  tx: Db,
+  { id, type, owner, name }: Repo,
+  now: { ownerId: string; nameCanonical: string },
+): Promise<void> {
+  const was = { ownerId: owner.id, nameCanonical: name.toLowerCase() };
+  if (was.ownerId !== now.ownerId || was.nameCanonical !== now.nameCanonical) {
+    await tx.repoFormerName.upsert({
+      where: { ownerId_type_nameCanonical: { ...was, type } },
+      create: { ...was, type, repoId: id },
+      update: { repoId: id, createdAt: new Date() },
+    });
+  }
+  await tx.repoFormerName.deleteMany({ where: { ...now, type } });
+}
+
+async function record(tx: Db, actor: Actor, before: Repo, repo: Repo, from: RequestOrigin): Promise<void> {
+  // The administrators of either organization read of it.
+  const organizations = [before.owner, repo.owner].filter(({ kind }) => kind === "organization").map(({ id }) => id);
+  for (const orgId of organizations.length > 0 ? new Set(organizations) : [null]) {
+    await recordAuditEvent(tx, {
+      type: "repo.move",
+      actorId: actorId(actor),
+      orgId,
+      clientId: clientIdOf(actor),
+      data: { from: before.fullName, to: repo.fullName, type: repo.type },
+      from,
+    });
+  }
+  await recordEvent(tx, {
+    payload: {
+      event: { scope: "repo", action: "move" },
+      repo: repoPayload(before),
+      movedTo: { name: repo.fullName, owner: { id: repo.owner.id } },
+    },
+    actorId: actorId(actor),
+  });
+}

@@ -1,0 +1,115 @@
+import { type Gate, gates } from "@keyhook/sdk";
+import { plainText } from "../../accounts/plain-text.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Repo } from "./repo.ts";
+
+export const DESCRIPTION_MAX_CHARACTERS = 500;
+export const GATE_PROMPT_MAX_CHARACTERS = 2_000;
+
+/** What can be set of a repository, beside its name. */
+export type RepoSettings = Pick<
+  Repo,
+  | "isPrivate"
+  | "gated"
+  | "gatePrompt"
+  | "description"
+  | "sdk"
+  | "defaultBranch"
+  | "isReadOnly"
+  | "isDefaultBranchProtected"
+  | "hasDiscussions"
+>;
+
+type Setting<Name extends keyof RepoSettings> = {
+  /** What it is called in events and in the API (wire.md 2.3, 5.1). */
+  wireName: string;
+  parse(value: unknown, repo: Repo): RepoSettings[Name];
+  /** Its value on the wire; as it is when left out. */
+  toWire?(value: RepoSettings[Name]): string | boolean | null;
+};
+
+/** Each setting with its name on the wire: what `updatedConfig` names and what the settings route takes. */
+const settings: { [Name in keyof RepoSettings]: Setting<Name> } = {
+  isPrivate: { wireName: "private", parse: (value) => flag(value, "private") },
+  gated: { wireName: "gated", parse: gate, toWire: (value) => (value === "none" ? false : value) },
+  gatePrompt: { wireName: "gatePrompt", parse: (value) => longText(value, "gatePrompt", GATE_PROMPT_MAX_CHARACTERS) },
+  description: { wireName: "description", parse: (value) => longText(value, "description", DESCRIPTION_MAX_CHARACTERS) },
+  sdk: { wireName: "sdk", parse: (value, repo) => parseSdk(value, repo.type) },
+  defaultBranch: { wireName: "defaultBranch", parse: branch },
+  isReadOnly: { wireName: "readOnly", parse: (value) => flag(value, "readOnly") },
+  isDefaultBranchProtected: { wireName: "defaultBranchProtected", parse: (value) => flag(value, "defaultBranchProtected") },
+  hasDiscussions: {
+    wireName: "discussionsDisabled",
+    parse: (value) => flag(value, "discussionsDisabled"),
+    toWire: (value) => !value,
+  },
+};
+
+const names = Object.keys(settings) as (keyof RepoSettings)[];
+
+/**
+ * What of the wanted settings is not so yet. What is not named stays.
+ * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`
+ */
+export function changedSettings(repo: Repo, wanted: Partial<Record<keyof RepoSettings, unknown>>): Partial<RepoSettings> {
+  const changed = names
+    .filter((name) => wanted[name] !== undefined)
+    .map((name) => [name, settings[name].parse(wanted[name], repo)] as const)
+    .filter(([name, value]) => repo[name] !== value);
+  return Object.fromEntries(changed);
+}
+
+/** The same as `updatedConfig` has it. */
+export function settingsToWire(changed: Partial<RepoSettings>): Record<string, string | boolean | null> {
+  return Object.fromEntries(
+    names
+      .filter((name) => name in changed)
+      .map((name) => {
+        const { wireName, toWire } = settings[name] as Setting<typeof name>;
+        const value = changed[name] as never;
+        return [wireName, toWire ? toWire(value) : value];
+      }),
+  );
+}
+
+/**
+ * The SDK of a Space: a word such as static, docker or gradio.
+ * @throws ServiceError `invalid_request`
+ */
+export function parseSdk(value: unknown, type: Repo["type"]): string | null {
+  if (value === null || value === "") return null;
+  if (type !== "space") throw new ServiceError("invalid_request", "Only a Space has an SDK.", { field: "sdk" });
+  const sdk = plainText("sdk", value, 1_000);
+  if (!/^[a-z0-9][a-z0-9-]{0,39}$/.test(sdk)) {
+    throw new ServiceError("invalid_request", "Name the SDK in lower-case letters, digits and -, at most 40 characters.", {
+      field: "sdk",
+    });
+  }
+  return sdk;
+}
+
+function flag(value: unknown, field: string): boolean {
+  if (typeof value !== "boolean") throw new ServiceError("invalid_request", "This must be true or false.", { field });
+  return value;
+}
+
+function gate(value: unknown): Gate {
+  if (value === false) return "none";
+  if (!gates.includes(value as Gate)) {
+    throw new ServiceError("invalid_request", "Choose auto, manual, or false for no gate.", { field: "gated" });
+  }
+  return value as Gate;
+}
+
+function longText(value: unknown, field: string, maxCharacters: number): string | null {
+  return (value === null ? "" : plainText(field, value, maxCharacters)).normalize("NFC").trim() || null;
+}
+
+/** Whether there is such a branch is looked up under the lock; here only what can be a name at all (git-check-ref-format). */
+function branch(value: unknown): string {
+  const name = plainText("defaultBranch", value, 200);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: git allows none of them in a ref
+  const isRefName = !/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|(^|\/)\.|\.lock(\/|$)|[./]$|^[-/]|^@$/.test(name) && name !== "";
+  if (!isRefName) throw new ServiceError("invalid_request", "This cannot be the name of a branch.", { field: "defaultBranch" });
+  return name;
+}

@@ -1,0 +1,138 @@
+import { eventPayloadSchema } from "@keyhook/sdk";
+import { describe, expect, test } from "vitest";
+import { auditTrail, from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { db } from "../../db.ts";
+import { openRepository } from "../git/repository.ts";
+import { runGit } from "../git/run-git.ts";
+import { commitTo, eventsOf, someRepo } from "../testing/repos.ts";
+import { createRepo } from "./create-repo.ts";
+import { findRepo, type RepoName } from "./find-repo.ts";
+import type { Repo } from "./repo.ts";
+import { updateRepoSettings } from "./update-repo-settings.ts";
+
+const nameOf = ({ type, owner, name }: Repo): RepoName => ({ type, owner: owner.handle, name });
+const payloads = async (repo: Repo) => (await eventsOf(repo)).map(({ payload }) => eventPayloadSchema.parse(payload));
+
+describe("updateRepoSettings", () => {
+  test("one event names every setting that changed, with its new value; none when nothing did (wire choice 5)", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada, { type: "space", sdk: "static" });
+    const wanted = {
+      isPrivate: true,
+      gated: "manual",
+      gatePrompt: "Why do you ask?",
+      description: " Tides, by the hour ",
+      sdk: "docker",
+      defaultBranch: "main",
+      isReadOnly: true,
+      isDefaultBranchProtected: false,
+      hasDiscussions: false,
+    };
+    const changed = await updateRepoSettings(ada.actor, nameOf(repo), wanted, from);
+    expect(changed).toMatchObject({ ...wanted, description: "Tides, by the hour" });
+    expect(await findRepo(ada.actor, nameOf(repo))).toEqual(changed);
+    await updateRepoSettings(ada.actor, nameOf(repo), wanted, from);
+    const all = await payloads(repo);
+    expect(all.map(({ event }) => `${event.scope} ${event.action}`)).toEqual(["repo create", "repo.config update"]);
+    expect(all[1]).toMatchObject({
+      repo: { private: true },
+      updatedConfig: {
+        private: true,
+        gated: "manual",
+        gatePrompt: "Why do you ask?",
+        description: "Tides, by the hour",
+        sdk: "docker",
+        readOnly: true,
+        defaultBranchProtected: false,
+        discussionsDisabled: true,
+      },
+    });
+    expect(all[1]).not.toHaveProperty("updatedConfig.defaultBranch");
+    await updateRepoSettings(ada.actor, nameOf(repo), { gated: false }, from);
+    expect((await payloads(repo))[2]).toMatchObject({ updatedConfig: { gated: false } });
+  });
+
+  test("S136 what is made private is gone for everybody else, and back again", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const repo = await someRepo(ada);
+    await updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from);
+    await expect(findRepo(bea.actor, nameOf(repo))).rejects.toMatchObject({ code: "not_found", wireCode: "RepoNotFound" });
+    await expect(updateRepoSettings(bea.actor, nameOf(repo), { isPrivate: false }, from)).rejects.toMatchObject({
+      code: "not_found",
+    });
+    await updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: false }, from);
+    await expect(findRepo(bea.actor, nameOf(repo))).resolves.toMatchObject({ id: repo.id });
+    await expect(updateRepoSettings(bea.actor, nameOf(repo), { isPrivate: true }, from)).rejects.toMatchObject({
+      code: "forbidden",
+    });
+  });
+
+  test("the default branch has to be there; HEAD on disk, commit and card follow it", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commitTo(repo, ada, { "README.md": "---\ntags: [sea]\n---\n" });
+    const draft = await commitTo(repo, ada, { "README.md": "---\ntags: [moon]\n---\n" }, { branch: "draft/one" });
+    for (const defaultBranch of ["nope", "", "-x", "a..b", "a b", "x.lock", "@{1}", "\0", "ü".repeat(300), 7, "$(id)"]) {
+      await expect(updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch }, from)).rejects.toMatchObject({
+        code: "invalid_request",
+        field: "defaultBranch",
+      });
+    }
+    const changed = await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "draft/one" }, from);
+    expect(changed).toMatchObject({ headSha: draft, tags: ["moon"], defaultBranch: "draft/one" });
+    const head = await runGit(await openRepository(repo), ["symbolic-ref", "HEAD"]);
+    expect(head.toString().trim()).toBe("refs/heads/draft/one");
+    expect((await payloads(repo)).at(-1)).toMatchObject({
+      repo: { headSha: draft },
+      updatedConfig: { defaultBranch: "draft/one" },
+    });
+  });
+
+  test("an empty repository takes any name for the branch that its first push makes", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "trunk" }, from);
+    const head = await runGit(await openRepository(repo), ["symbolic-ref", "HEAD"]);
+    expect(head.toString().trim()).toBe("refs/heads/trunk");
+  });
+
+  test.each([
+    [{ isPrivate: "yes" }, "private"],
+    [{ gated: "sometimes" }, "gated"],
+    [{ gated: true }, "gated"],
+    [{ description: "x".repeat(501) }, "description"],
+    [{ description: "a\0b" }, "description"],
+    [{ description: "\ud800" }, "description"],
+    [{ sdk: "static" }, "sdk"],
+    [{ isReadOnly: 1 }, "readOnly"],
+    [{ gatePrompt: {} }, "gatePrompt"],
+  ])("S138 refuses %j", async (settings, field) => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await expect(updateRepoSettings(ada.actor, nameOf(repo), settings, from)).rejects.toMatchObject({
+      code: "invalid_request",
+      field,
+    });
+    expect(await payloads(repo)).toHaveLength(1);
+  });
+
+  test("of twenty who set the same at once one changes it, and there is one event", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const asked = Array.from({ length: 20 }, () => updateRepoSettings(ada.actor, nameOf(repo), { isPrivate: true }, from));
+    expect(new Set(await outcomes(asked))).toEqual(new Set(["ok"]));
+    expect(await payloads(repo)).toHaveLength(2);
+  });
+
+  test("an organization's audit log has it; what a platform holds is changed there", async () => {
+    const ada = await signedInPerson();
+    const organization = await organizationOf(ada);
+    const repo = await createRepo(ada.actor, { type: "model", owner: organization.name, name: "tide" }, from);
+    await updateRepoSettings(ada.actor, nameOf(repo), { isReadOnly: true }, from);
+    expect((await auditTrail({ orgId: organization.id })).slice(-2)).toEqual(["repo.create", "repo.update_settings"]);
+    await db().repo.update({ where: { id: repo.id }, data: { platformId: "a".repeat(24) } });
+    await expect(updateRepoSettings(ada.actor, nameOf(repo), { isReadOnly: false }, from)).rejects.toMatchObject({
+      code: "conflict",
+    });
+  });
+});

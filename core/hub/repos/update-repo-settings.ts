@@ -1,0 +1,82 @@
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import type { Db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { recordEvent } from "../../events/record-event.ts";
+import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { openRepository } from "../git/repository.ts";
+import { runGit } from "../git/run-git.ts";
+import { changeRepo } from "./change-repo.ts";
+import type { RepoName } from "./find-repo.ts";
+import { readCard } from "./read-card.ts";
+import { type Repo, repoPayload } from "./repo.ts";
+import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
+
+/**
+ * Changes settings of a repository; what is left out stays. However many change, it is one event, which names each of them with its
+ * new value (wire.md choice 5); when none does, none.
+ * @param wanted values as they came from outside; `gated` may be `false`
+ * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`, and as `changeRepo`
+ */
+export async function updateRepoSettings(
+  actor: Actor,
+  wanted: RepoName,
+  settings: Partial<Record<keyof RepoSettings, unknown>>,
+  from: RequestOrigin,
+): Promise<Repo> {
+  return changeRepo(actor, wanted, async (tx, before) => {
+    const changed = changedSettings(before, settings);
+    if (Object.keys(changed).length === 0) return before;
+    const head = changed.defaultBranch === undefined ? {} : await readBranch(before, changed.defaultBranch);
+    const repo: Repo = { ...before, ...head, ...changed };
+    const { headSha, tags, card } = repo;
+    await tx.repo.update({
+      where: { id: repo.id },
+      data: {
+        ...changed,
+        ...("headSha" in head && { headSha, tags, card: (card ?? undefined) as object | undefined, sdk: repo.sdk }),
+      },
+    });
+    await record(tx, actor, repo, settingsToWire(changed), from);
+    // Last, since a file is not taken back with the transaction: what clones check out is what the row says.
+    if (changed.defaultBranch !== undefined) await pointHead(repo);
+    return repo;
+  });
+}
+
+async function record(
+  tx: Db,
+  actor: Actor,
+  repo: Repo,
+  updatedConfig: Record<string, string | boolean | null>,
+  from: RequestOrigin,
+): Promise<void> {
+  await recordAuditEvent(tx, {
+    type: "repo.update_settings",
+    actorId: actorId(actor),
+    orgId: repo.owner.kind === "organization" ? repo.owner.id : null,
+    clientId: clientIdOf(actor),
+    data: { repo: repo.fullName, type: repo.type, ...updatedConfig },
+    from,
+  });
+  await recordEvent(tx, {
+    payload: { event: { scope: "repo.config", action: "update" }, repo: repoPayload(repo), updatedConfig },
+    actorId: actorId(actor),
+  });
+}
+
+/** What another branch says of the repository. While there are no commits at all, any name will do: it is what the first push makes. */
+async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
+  const path = await openRepository(repo);
+  const headSha = await resolveRef(path, `refs/heads/${name}`);
+  const isEmpty = (await runGit(path, ["for-each-ref", "--count=1", "refs/heads/"])).length === 0;
+  if (!headSha && !isEmpty) {
+    throw new ServiceError("invalid_request", "There is no such branch.", { field: "defaultBranch" });
+  }
+  return { headSha, ...(await readCard(path, headSha, repo)) };
+}
+
+async function pointHead(repo: Repo): Promise<void> {
+  await runGit(await openRepository(repo), ["symbolic-ref", "HEAD", `refs/heads/${repo.defaultBranch}`]);
+}
