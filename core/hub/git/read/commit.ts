@@ -1,0 +1,58 @@
+export type Signature = { name: string; email: string; at: Date };
+
+export type CommitSummary = {
+  sha: string;
+  /** The first line of the message. */
+  title: string;
+  author: Signature;
+};
+
+export type Commit = CommitSummary & {
+  parents: string[];
+  committer: Signature;
+  /** The whole message. */
+  message: string;
+};
+
+/** What git log is asked to say of each commit, with a NUL after each part: no part can have one. */
+export const COMMIT_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B";
+export const COMMIT_FIELDS = 9;
+
+const TITLE_MAX_CHARACTERS = 500;
+const MESSAGE_MAX_CHARACTERS = 64_000;
+const TIME_MAX_MS = 8.64e15;
+
+/** Reads the parts that `COMMIT_FORMAT` asks for. */
+export function parseCommit(fields: readonly string[]): Commit {
+  const [sha = "", parents = "", authorName = "", authorEmail = "", authoredAt, name = "", email = "", at, body = ""] = fields;
+  const message = body.trimEnd().slice(0, MESSAGE_MAX_CHARACTERS);
+  return {
+    sha,
+    parents: parents === "" ? [] : parents.split(" "),
+    author: { name: authorName, email: authorEmail, at: dateOf(authoredAt) },
+    committer: { name, email, at: dateOf(at) },
+    title: (message.trimStart().split("\n", 1)[0] ?? "").slice(0, TITLE_MAX_CHARACTERS).toWellFormed(),
+    message: message.toWellFormed(),
+  };
+}
+
+/** The lines of a message after its first. */
+export function bodyOf({ message }: Commit): string {
+  return message.trimStart().split("\n").slice(1).join("\n").trim();
+}
+
+/** Anybody may write any time into a commit. */
+function dateOf(seconds: string | undefined): Date {
+  const ms = Number(seconds) * 1000;
+  return new Date(Math.abs(ms) <= TIME_MAX_MS ? ms : 0);
+}
+
+/** Reads the output of `git log -z` with `COMMIT_FORMAT`. */
+export function parseCommits(output: Buffer): Commit[] {
+  const fields = output.toString("utf8").split("\0");
+  const commits: Commit[] = [];
+  for (let at = 0; at + COMMIT_FIELDS <= fields.length; at += COMMIT_FIELDS) {
+    commits.push(parseCommit(fields.slice(at, at + COMMIT_FIELDS)));
+  }
+  return commits;
+}

@@ -1,0 +1,58 @@
+import { ServiceError } from "../../../errors.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { openRepository } from "../repository.ts";
+import type { Commit } from "./commit.ts";
+import type { Diff } from "./diff.ts";
+import { withObjects } from "./git-objects.ts";
+import { logCommits } from "./list-commits.ts";
+import { EMPTY_TREE, readDiff } from "./read-diff.ts";
+import { type Revision, resolveRevision } from "./revision.ts";
+
+/** Of those that are shown with a comparison, at most. */
+export const COMPARED_COMMITS_MAX = 250;
+
+export type Comparison = {
+  base: Revision;
+  head: Revision;
+  /** Reachable from `head` and not from `base`, the latest first; the first 250 of them. */
+  commits: Commit[];
+  isCommitsCut: boolean;
+  diff: Diff;
+};
+
+/** What two revisions are called together: `base...head`, what head has since both were one; or `base..head`, all that differs. */
+export type Range = { base: string; head: string; isSinceMergeBase: boolean };
+
+/** @throws ServiceError `invalid_request` for what is no range */
+export function parseRange(text: string): Range {
+  const [, base, dots, head] = /^(.+?)(\.{2,3})(.+)$/.exec(text) ?? [];
+  if (!base || !head) throw new ServiceError("invalid_request", "Compare two revisions as base...head.", { field: "range" });
+  return { base, head, isSinceMergeBase: dots === "..." };
+}
+
+/**
+ * What one revision has that another has not.
+ * @throws ServiceError `not_found` (RevisionNotFound)
+ */
+export async function compareRevisions(
+  repo: Repo,
+  { base: baseName, head: headName, isSinceMergeBase }: Range,
+  { withLines = true }: { withLines?: boolean } = {},
+): Promise<Comparison> {
+  const directory = await openRepository(repo);
+  const [base, head] = await withObjects(directory, (objects) =>
+    Promise.all([resolveRevision(objects, repo, baseName), resolveRevision(objects, repo, headName)]),
+  );
+  const count = `--max-count=${COMPARED_COMMITS_MAX + 1}`;
+  const without = base.sha === null ? [] : [`^${base.sha}`];
+  const commits = head.sha === null ? [] : await logCommits(directory, [count, head.sha, ...without]);
+  const [from, to] = [base.sha ?? EMPTY_TREE, head.sha ?? EMPTY_TREE];
+  const sinceMergeBase = isSinceMergeBase && base.sha !== null && head.sha !== null;
+  return {
+    base,
+    head,
+    commits: commits.slice(0, COMPARED_COMMITS_MAX),
+    isCommitsCut: commits.length > COMPARED_COMMITS_MAX,
+    diff: await readDiff(directory, from, to, { sinceMergeBase, withLines }),
+  };
+}

@@ -1,0 +1,79 @@
+import type { Readable } from "node:stream";
+import { notFound } from "../../../errors.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { openRepository } from "../repository.ts";
+import { spawnGit } from "../run-git.ts";
+import { describeEntry, type Entry } from "./entry.ts";
+import { requireEntry } from "./find-entry.ts";
+import { type GitObjects, ObjectTooLarge, withObjects } from "./git-objects.ts";
+import { type Revision, resolveRevision } from "./revision.ts";
+
+/** A file of a revision. */
+export type FoundFile = {
+  revision: Revision;
+  /** The commit. */
+  sha: string;
+  entry: Entry;
+  /** Of what git holds: of the pointer, where the file is in Git LFS. */
+  storedSize: number;
+  /** What git holds, where it is at most as large as was asked for; undefined when it is larger. */
+  bytes?: Buffer;
+};
+
+export type FileQuery = {
+  revision: string;
+  path: string;
+  /** How much to read at once; by default nothing. */
+  maxBytes?: number;
+};
+
+/**
+ * A file of a revision, with its content when that is small.
+ * @throws ServiceError `not_found` (RevisionNotFound; EntryNotFound, for folders and submodules too)
+ */
+export async function findFile(repo: Repo, query: FileQuery): Promise<FoundFile> {
+  return withObjects(await openRepository(repo), (objects) => findFileWith(objects, repo, query));
+}
+
+/** The same where the objects are open already. */
+export async function findFileWith(
+  objects: GitObjects,
+  repo: Repo,
+  { revision: name, path, maxBytes = 0 }: FileQuery,
+): Promise<FoundFile> {
+  const revision = await resolveRevision(objects, repo, name);
+  const found = await requireEntry(objects, revision.sha, path);
+  if (revision.sha === null || found === "root" || found.type === "directory" || found.type === "submodule") {
+    throw notFound("Entry");
+  }
+  const entry = await describeEntry(objects, found, path);
+  const storedSize = entry.lfs?.pointerSize ?? entry.size;
+  const bytes = maxBytes > 0 ? await readAtMost(objects, entry.oid, maxBytes) : undefined;
+  return { revision, sha: revision.sha, entry, storedSize, ...(bytes && { bytes }) };
+}
+
+async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    return (await objects.read(oid, maxBytes))?.bytes;
+  } catch (error) {
+    if (error instanceof ObjectTooLarge) return undefined;
+    throw error;
+  }
+}
+
+/** How long a download may take altogether. */
+const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
+
+/** The bytes of a blob as they come; ending the stream ends git. @param oid of an entry that was found here */
+export async function streamBlob(repo: Repo, oid: string): Promise<Readable> {
+  const child = spawnGit(await openRepository(repo), ["cat-file", "blob", oid], { signal: AbortSignal.timeout(STREAM_MAX_MS) });
+  child.stdin.on("error", () => undefined).end();
+  child.stderr.resume();
+  child.once("error", (error) => child.stdout.destroy(error));
+  child.once("close", (status) => {
+    // Fewer bytes than were announced must not pass for all of them.
+    if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
+  });
+  child.stdout.once("close", () => child.kill("SIGKILL"));
+  return child.stdout;
+}

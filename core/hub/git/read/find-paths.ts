@@ -1,0 +1,31 @@
+import type { Repo } from "../../repos/repo.ts";
+import { openRepository } from "../repository.ts";
+import { describeEntry, type Entry } from "./entry.ts";
+import { findEntry } from "./find-entry.ts";
+import { withObjects } from "./git-objects.ts";
+import { withLastCommits } from "./list-tree.ts";
+import { resolveRevision } from "./revision.ts";
+
+/** At most so many at once. */
+export const PATHS_MAX = 1_000;
+
+/**
+ * What is at each of some paths of a revision; those where nothing is are left out.
+ * @throws ServiceError `not_found` (RevisionNotFound)
+ */
+export async function findPaths(
+  repo: Repo,
+  { revision: name, paths, isExpanded = false }: { revision: string; paths: readonly string[]; isExpanded?: boolean },
+): Promise<Entry[]> {
+  const directory = await openRepository(repo);
+  return withObjects(directory, async (objects) => {
+    const { sha } = await resolveRevision(objects, repo, name);
+    if (sha === null) return [];
+    const entries: Entry[] = [];
+    for (const path of new Set(paths.slice(0, PATHS_MAX))) {
+      const entry = await findEntry(objects, sha, path);
+      if (entry && entry !== "root") entries.push(await describeEntry(objects, entry, path));
+    }
+    return isExpanded ? withLastCommits(directory, sha, "", entries) : entries;
+  });
+}

@@ -1,0 +1,32 @@
+import { readTree } from "./find-entry.ts";
+import { type GitObjects, ObjectTooLarge } from "./git-objects.ts";
+
+export type Readme = {
+  /** As the file is called. */
+  name: string;
+  text: string;
+  /** Whether it is Markdown; other texts are shown as they are. */
+  isMarkdown: boolean;
+};
+
+const README_MAX_BYTES = 1024 * 1024;
+/** The first of these that there is. */
+const NAMES = ["readme.md", "readme.markdown", "readme", "readme.txt"];
+
+/** What explains a folder; undefined where nothing does, or only something too large to be read. */
+export async function findReadme(objects: GitObjects, treeish: string): Promise<Readme | undefined> {
+  const files = (await readTree(objects, treeish)).filter(({ type }) => type === "file");
+  for (const wanted of NAMES) {
+    const file = files.find(({ name }) => name.toLowerCase() === wanted);
+    if (!file) continue;
+    try {
+      const object = await objects.read(file.oid, README_MAX_BYTES);
+      if (!object || object.bytes.includes(0)) return undefined;
+      return { name: file.name, text: object.bytes.toString("utf8"), isMarkdown: /\.(md|markdown)$/i.test(file.name) };
+    } catch (error) {
+      if (error instanceof ObjectTooLarge) return undefined;
+      throw error;
+    }
+  }
+  return undefined;
+}

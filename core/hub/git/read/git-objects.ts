@@ -1,0 +1,136 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { GitFailed, spawnGit } from "../run-git.ts";
+
+export type ObjectInfo = { oid: string; type: "commit" | "tree" | "blob" | "tag"; size: number };
+export type GitObject = ObjectInfo & { bytes: Buffer };
+
+type Pending = {
+  isContents: boolean;
+  resolve: (found: ObjectInfo | GitObject | undefined) => void;
+  reject: (error: Error) => void;
+  /** Once its first line has come. */
+  info?: ObjectInfo;
+};
+
+const ARGUMENTS = ["cat-file", "--batch-command"];
+const TIMEOUT_MS = 60_000;
+const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
+
+/**
+ * A repository's objects, all read through one git process, however many are asked for and in whatever order. Names that are asked
+ * for must have no line break; paths never are: they are walked down tree by tree (find-entry.ts).
+ */
+export class GitObjects {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #pending: Pending[] = [];
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #failure: Error | undefined;
+  #stderr = "";
+
+  constructor(path: string) {
+    this.#child = spawnGit(path, ARGUMENTS, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    this.#child.stdout.on("data", (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      this.#length += chunk.length;
+      this.#answer();
+    });
+    this.#child.stderr.on("data", (chunk: Buffer) => {
+      if (this.#stderr.length < 4_000) this.#stderr += chunk.toString("utf8");
+    });
+    this.#child.stdin.on("error", () => undefined);
+    this.#child.once("error", (error) => this.#fail(error));
+    this.#child.once("close", (status) => this.#fail(new GitFailed(ARGUMENTS, status, this.#stderr)));
+  }
+
+  /** What an object is; undefined when there is none of this name. */
+  async info(name: string): Promise<ObjectInfo | undefined> {
+    return this.#ask("info", name);
+  }
+
+  /** An object with its content; undefined when there is none of this name. @throws ObjectTooLarge */
+  async read(name: string, maxBytes: number): Promise<GitObject | undefined> {
+    const info = await this.info(name);
+    if (!info) return undefined;
+    if (info.size > maxBytes) throw new ObjectTooLarge(info);
+    return (await this.#ask("contents", info.oid)) as GitObject | undefined;
+  }
+
+  close(): void {
+    this.#failure ??= new Error("these objects were closed");
+    this.#child.kill("SIGKILL");
+  }
+
+  #ask(command: "info" | "contents", name: string): Promise<ObjectInfo | GitObject | undefined> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (name.includes("\n") || name.includes("\0")) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ isContents: command === "contents", resolve, reject });
+      this.#child.stdin.write(`${command} ${name}\n`);
+    });
+  }
+
+  #answer(): void {
+    for (let first = this.#pending[0]; first; first = this.#pending[0]) {
+      if (!first.info) {
+        const line = this.#takeLine();
+        if (line === undefined) return;
+        const [, oid, type, size] = FOUND.exec(line) ?? [];
+        if (oid) first.info = { oid, type: type as ObjectInfo["type"], size: Number(size) };
+        if (!first.info || !first.isContents) {
+          this.#pending.shift();
+          first.resolve(first.info);
+          continue;
+        }
+      }
+      if (this.#length < first.info.size + 1) return;
+      // A line break ends the content.
+      const bytes = this.#take(first.info.size + 1).subarray(0, -1);
+      this.#pending.shift();
+      first.resolve({ ...first.info, bytes });
+    }
+  }
+
+  #takeLine(): string | undefined {
+    const end = this.#joined().indexOf(10);
+    return end < 0 ? undefined : this.#take(end + 1).toString("utf8", 0, end);
+  }
+
+  #take(length: number): Buffer {
+    const all = this.#joined();
+    this.#chunks = [all.subarray(length)];
+    this.#length = all.length - length;
+    return all.subarray(0, length);
+  }
+
+  #joined(): Buffer {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)];
+    return this.#chunks[0] as Buffer;
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#pending.splice(0)) reject(this.#failure);
+  }
+}
+
+/** An object with more bytes than its reader has room for. */
+export class ObjectTooLarge extends Error {
+  override name = "ObjectTooLarge";
+  readonly info: ObjectInfo;
+
+  constructor(info: ObjectInfo) {
+    super(`${info.type} ${info.oid} has ${info.size} bytes`);
+    this.info = info;
+  }
+}
+
+/** Opens the objects of a repository for as long as `work` takes. */
+export async function withObjects<T>(path: string, work: (objects: GitObjects) => Promise<T>): Promise<T> {
+  const objects = new GitObjects(path);
+  try {
+    return await work(objects);
+  } finally {
+    objects.close();
+  }
+}

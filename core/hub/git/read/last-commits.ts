@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto";
+import { spawnGit } from "../run-git.ts";
+import { COMMIT_FIELDS, COMMIT_FORMAT, type CommitSummary, parseCommit } from "./commit.ts";
+import { rememberLatest } from "./remember.ts";
+
+/** What one walk may cost: an entry that was last changed further back has no last commit then. */
+const WALK_MAX_MS = 5_000;
+const WALK_MAX_BYTES = 64 * 1024 * 1024;
+
+type LastCommits = ReadonlyMap<string, CommitSummary>;
+
+const remember = rememberLatest<LastCommits>(500);
+
+/**
+ * The latest commit that changed each of some paths below one folder, all found in one walk of the history that stops at the last of
+ * them.
+ * @param folder without a slash at its end; empty for the root
+ * @param paths from the root
+ */
+export async function findLastCommits(
+  path: string,
+  commit: string,
+  { folder, paths }: { folder: string; paths: readonly string[] },
+): Promise<LastCommits> {
+  if (paths.length === 0) return new Map();
+  const key = createHash("sha256")
+    .update([path, commit, folder, ...paths].join("\0"))
+    .digest("base64url");
+  // What ran out of time may be found by the next who asks.
+  return remember(
+    key,
+    () => walk(path, commit, folder, new Set(paths)),
+    (found) => found.size === paths.length,
+  );
+}
+
+async function walk(path: string, commit: string, folder: string, wanted: Set<string>): Promise<LastCommits> {
+  const found = new Map<string, CommitSummary>();
+  const args = ["log", "-z", COMMIT_FORMAT, "--raw", "--no-abbrev", "--no-renames", "--diff-merges=dense-combined"];
+  const only = folder === "" ? [] : ["--", folder];
+  const child = spawnGit(path, [...args, "--end-of-options", commit, ...only], {
+    env: { GIT_LITERAL_PATHSPECS: "1" },
+    signal: AbortSignal.timeout(WALK_MAX_MS),
+  });
+  // Ending it early, by us or by its time, is not a failure.
+  child.once("error", () => undefined);
+  child.stdin.on("error", () => undefined).end();
+  child.stderr.resume();
+  let current: CommitSummary | undefined;
+  try {
+    for await (const record of recordsOf(child.stdout)) {
+      if (Array.isArray(record)) current = summaryOf(record);
+      else if (current) note(record, current, wanted, found);
+      if (wanted.size === 0) break;
+    }
+  } finally {
+    child.kill("SIGKILL");
+  }
+  return found;
+}
+
+/** A folder was changed by whatever changed something in it. */
+function note(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
+  for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
+    const one = changed.slice(0, end);
+    if (wanted.delete(one)) found.set(one, commit);
+  }
+}
+
+function summaryOf(fields: string[]): CommitSummary {
+  const { sha, title, author } = parseCommit(fields);
+  return { sha, title, author };
+}
+
+/** Of `git log -z --raw`: the parts of a commit, then each path that it changed. */
+async function* recordsOf(output: AsyncIterable<Buffer>): AsyncGenerator<string[] | string> {
+  const tokens = tokensOf(output);
+  const next = async () => (await tokens.next()).value as string | undefined;
+  for (let token = await next(); token !== undefined; token = await next()) {
+    const text = token.trimStart();
+    if (text.startsWith(":")) {
+      const changed = await next();
+      if (changed !== undefined) yield changed;
+    } else if (text !== "") {
+      const fields = [text];
+      while (fields.length < COMMIT_FIELDS) fields.push((await next()) ?? "");
+      yield fields;
+    }
+  }
+}
+
+/** What is between NULs. */
+async function* tokensOf(output: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer = Buffer.alloc(0);
+  let size = 0;
+  for await (const chunk of output) {
+    size += chunk.length;
+    if (size > WALK_MAX_BYTES) return;
+    const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    let from = 0;
+    for (let end = all.indexOf(0); end >= 0; end = all.indexOf(0, from)) {
+      yield all.toString("utf8", from, end);
+      from = end + 1;
+    }
+    rest = all.subarray(from);
+  }
+}

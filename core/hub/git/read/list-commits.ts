@@ -1,0 +1,67 @@
+import { notFound } from "../../../errors.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { openRepository } from "../repository.ts";
+import { GitFailed, runGit } from "../run-git.ts";
+import { COMMIT_FORMAT, type Commit, parseCommits } from "./commit.ts";
+import { withObjects } from "./git-objects.ts";
+import { rememberLatest } from "./remember.ts";
+import { type Revision, resolveRevision } from "./revision.ts";
+import { isTreePath } from "./tree-path.ts";
+
+/** What existing clients ask for at once; they ask for up to ten times as much and take less. */
+export const COMMITS_PAGE_MAX = 100;
+const PAGE_MAX = 1_000_000;
+
+export type CommitPage = { revision: Revision; commits: Commit[]; total: number; page: number; pageSize: number };
+
+export type CommitQuery = {
+  revision: string;
+  /** Only commits that changed what is at this path. */
+  path?: string;
+  /** From 0. */
+  page?: number;
+  limit?: number;
+};
+
+const remember = rememberLatest<number>(2_000);
+
+/**
+ * The history of a revision, the latest first. A repository without commits has none.
+ * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
+ */
+export async function listCommits(repo: Repo, { path = "", ...query }: CommitQuery): Promise<CommitPage> {
+  const page = Math.min(Math.max(Math.trunc(query.page || 0), 0), PAGE_MAX);
+  const pageSize = Math.min(Math.max(Math.trunc(query.limit || COMMITS_PAGE_MAX), 1), COMMITS_PAGE_MAX);
+  const directory = await openRepository(repo);
+  const revision = await withObjects(directory, (objects) => resolveRevision(objects, repo, query.revision));
+  if (path !== "" && !isTreePath(path)) throw notFound("Entry");
+  if (revision.sha === null) return { revision, commits: [], total: 0, page, pageSize };
+  const [commits, total] = await Promise.all([
+    logCommits(directory, [`--skip=${page * pageSize}`, `--max-count=${pageSize}`, "--end-of-options", revision.sha], path),
+    countCommits(directory, revision.sha, path),
+  ]);
+  // A path that no commit ever had is a mistake; one that was deleted is not.
+  if (path !== "" && total === 0) throw notFound("Entry");
+  return { revision, commits, total, page, pageSize };
+}
+
+/** How many commits a commit has behind it, itself included. */
+export async function countCommits(directory: string, sha: string, path = ""): Promise<number> {
+  return remember([directory, sha, path].join("\0"), async () => {
+    const output = await runGit(directory, ["rev-list", "--count", "--end-of-options", sha, ...onlyAt(path)], literal);
+    return Number(output.toString("latin1"));
+  });
+}
+
+/** @param range arguments that choose commits, the revision last */
+export async function logCommits(directory: string, range: readonly string[], path = ""): Promise<Commit[]> {
+  try {
+    return parseCommits(await runGit(directory, ["log", "-z", COMMIT_FORMAT, ...range, ...onlyAt(path)], literal));
+  } catch (error) {
+    if (error instanceof GitFailed && /bad revision|bad object|unknown revision/.test(error.stderr)) throw notFound("Revision");
+    throw error;
+  }
+}
+
+const literal = { env: { GIT_LITERAL_PATHSPECS: "1" } };
+const onlyAt = (path: string): string[] => (path === "" ? [] : ["--", path]);

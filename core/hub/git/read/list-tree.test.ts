@@ -1,0 +1,230 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { commitTo, someRepo } from "../../testing/repos.ts";
+import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import { findFile } from "./find-file.ts";
+import { findPaths } from "./find-paths.ts";
+import { listTree } from "./list-tree.ts";
+
+let ada: TestPerson;
+let repo: Repo;
+
+/** A tree of any names and modes, which no command that checks them would make. */
+async function commitTree(lines: string, branch: string): Promise<string> {
+  const path = await openRepository(repo);
+  const tree = (await runGit(path, ["mktree", "-z"], { input: lines })).toString("latin1").trim();
+  const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
+  const sha = (await runGit(path, ["commit-tree", tree, "-m", "odd"], { env })).toString("latin1").trim();
+  await runGit(path, ["update-ref", `refs/heads/${branch}`, sha]);
+  return sha;
+}
+
+async function blob(content: string | Buffer): Promise<string> {
+  return (await runGit(await openRepository(repo), ["hash-object", "-w", "--stdin"], { input: content })).toString().trim();
+}
+
+async function everything(query: Parameters<typeof listTree>[1]): Promise<string[]> {
+  const paths: string[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await listTree(repo, { ...query, ...(cursor !== undefined && { cursor }) });
+    paths.push(...page.entries.map(({ path }) => path));
+    cursor = page.nextCursor;
+  }
+  return paths;
+}
+
+beforeAll(async () => {
+  ada = await signedInPerson();
+  repo = await someRepo(ada);
+});
+
+describe("listTree", () => {
+  test("a repository without commits has an empty list, on its default branch and on HEAD, and no other revision", async () => {
+    const empty = await someRepo(ada);
+    for (const revision of ["main", "HEAD", "refs/heads/main"]) {
+      await expect(listTree(empty, { revision, isRecursive: true, isExpanded: true })).resolves.toMatchObject({
+        entries: [],
+        nextCursor: null,
+        revision: { sha: null },
+      });
+    }
+    await expect(listTree(empty, { revision: "dev" })).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+    await expect(listTree(empty, { revision: "main", path: "a" })).rejects.toMatchObject({ wireCode: "EntryNotFound" });
+    expect(await findPaths(empty, { revision: "main", paths: ["a"] })).toEqual([]);
+  });
+
+  test("folders come first, with sizes; a pointer of Git LFS says the size of its file", async () => {
+    const oid = "a".repeat(64);
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 123456789\n`;
+    await commitTo(repo, ada, {
+      "z/a.txt": "1",
+      "a.txt": "four",
+      "model.bin": pointer,
+      "not-lfs": pointer.replace("spec", "sp"),
+    });
+    const { entries } = await listTree(repo, { revision: "main" });
+    expect(entries.map(({ type, path, size, lfs }) => ({ type, path, size, lfs }))).toEqual([
+      { type: "directory", path: "z", size: 0, lfs: undefined },
+      { type: "file", path: "a.txt", size: 4, lfs: undefined },
+      { type: "file", path: "model.bin", size: 123456789, lfs: { oid, size: 123456789, pointerSize: pointer.length } },
+      { type: "file", path: "not-lfs", size: pointer.length - 2, lfs: undefined },
+    ]);
+  });
+
+  test("a recursive list is the same whatever the size of its pages, each entry once", async () => {
+    const files = Object.fromEntries(
+      ["a/b/c/d", "a/b/c.txt", "a/b.txt", "a-b/x", "a.b/x", "a0", "ab/x", "b", "ä/ö/ü", "z/z/z/z/z", "z/z/a", "z/a"].map(
+        (path) => [path, path],
+      ),
+    );
+    await commitTo(repo, ada, files, { branch: "walk" });
+    const whole = await everything({ revision: "walk", isRecursive: true });
+    expect(whole).toHaveLength(new Set(whole).size);
+    expect(whole.filter((path) => path in files).sort()).toEqual(Object.keys(files).sort());
+    expect(whole).toContain("z/z/z/z");
+    for (const limit of [1, 2, 3, 5]) {
+      expect(await everything({ revision: "walk", isRecursive: true, limit })).toEqual(whole);
+    }
+    const below = whole.filter((path) => path.startsWith("a/"));
+    expect(await everything({ revision: "walk", path: "a", isRecursive: true, limit: 1 })).toEqual(below);
+    const top = await everything({ revision: "walk", limit: 1 });
+    expect(top).toEqual(["a-b", "a.b", "a", "ab", "z", "ä", "a0", "b"]);
+  });
+
+  test("a cursor that was not given here is refused", async () => {
+    for (const cursor of ["%%%", "=", "a b", "x".repeat(9_000), Buffer.from([0xff]).toString("base64url")]) {
+      await expect(listTree(repo, { revision: "main", cursor })).rejects.toMatchObject({ code: "invalid_request" });
+    }
+  });
+
+  test("10,000 files in one folder are listed in pages", async () => {
+    const oid = await blob("x");
+    const lines = Array.from({ length: 10_000 }, (_, at) => `100644 blob ${oid}\tfile-${at}`);
+    await commitTree(`${lines.join("\0")}\0`, "many");
+    const started = performance.now();
+    const paths = await everything({ revision: "many" });
+    expect(paths).toHaveLength(10_000);
+    expect(new Set(paths).size).toBe(10_000);
+    const { entries, nextCursor } = await listTree(repo, { revision: "many", limit: 1_000_000 });
+    expect(entries).toHaveLength(1_000);
+    expect(nextCursor).not.toBeNull();
+    expect(performance.now() - started).toBeLessThan(10_000);
+  });
+
+  test("S137 odd names are found exactly, and what looks like a path elsewhere is only a name", async () => {
+    const names = [
+      "🌊.txt",
+      "e\u0301.txt",
+      "\u00e9.txt",
+      "a name with spaces",
+      `quotes "'\``,
+      "line\nbreak",
+      "tab\there",
+      "-rf",
+      "--help",
+      "back\\slash",
+      "*",
+      ":(glob)**",
+      "%2e%2e",
+      "$(id)",
+      "a;b",
+      ".git-like",
+    ];
+    const oids = await Promise.all(names.map((name) => blob(name)));
+    await commitTree(names.map((name, at) => `100644 blob ${oids[at]}\t${name}\0`).join(""), "odd");
+    expect((await everything({ revision: "odd" })).sort()).toEqual([...names].sort());
+    for (const name of names) {
+      const found = await findFile(repo, { revision: "odd", path: name, maxBytes: 100 });
+      expect(found.bytes?.toString("utf8")).toBe(name);
+    }
+    const { entries } = await listTree(repo, { revision: "odd", isExpanded: true });
+    expect(entries.map(({ lastCommit }) => lastCommit?.title)).toEqual(names.map(() => "odd"));
+    const elsewhere = [
+      "..",
+      "../config",
+      "/etc/passwd",
+      "/a",
+      "a/",
+      "./-rf",
+      "",
+      "HEAD",
+      ".git/config",
+      "C:\\x",
+      "x".repeat(5_000),
+      "a\0b",
+    ];
+    for (const path of elsewhere) {
+      await expect(findFile(repo, { revision: "odd", path }), path).rejects.toMatchObject({ wireCode: "EntryNotFound" });
+    }
+    expect(await findPaths(repo, { revision: "odd", paths: [...elsewhere, "-rf"] })).toMatchObject([{ path: "-rf" }]);
+  });
+
+  test("a name that is not UTF-8 is shown, and found as it is shown", async () => {
+    const lines = Buffer.concat([Buffer.from(`100644 blob ${await blob("latin")}\tcaf`), Buffer.from([0xe9, 0])]);
+    const path = await openRepository(repo);
+    const tree = (await runGit(path, ["mktree", "-z"], { input: lines })).toString("latin1").trim();
+    const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
+    const sha = (await runGit(path, ["commit-tree", tree, "-m", "odd"], { env })).toString("latin1").trim();
+    const [entry] = (await listTree(repo, { revision: sha })).entries;
+    expect(entry?.path).toBe("caf\ufffd");
+    expect((await findFile(repo, { revision: sha, path: "caf\ufffd", maxBytes: 9 })).bytes?.toString()).toBe("latin");
+  });
+
+  test("submodules and symlinks are what they are: neither is followed", async () => {
+    const target = await blob("../../../../etc/passwd");
+    await commitTree(`120000 blob ${target}\tlink\x00160000 commit ${"1".repeat(40)}\tsub\0`, "links");
+    const { entries } = await listTree(repo, { revision: "links", isRecursive: true });
+    expect(entries.map(({ path, type, size }) => ({ path, type, size }))).toEqual([
+      { path: "link", type: "symlink", size: 22 },
+      { path: "sub", type: "submodule", size: 0 },
+    ]);
+    const link = await findFile(repo, { revision: "links", path: "link", maxBytes: 100 });
+    expect(link.bytes?.toString()).toBe("../../../../etc/passwd");
+    for (const path of ["link/x", "sub/x", "sub"]) {
+      await expect(findFile(repo, { revision: "links", path }), path).rejects.toMatchObject({ wireCode: "EntryNotFound" });
+    }
+  });
+
+  test("very deep folders are walked down; a list stops at 200 deep instead of running out of stack", async () => {
+    let tree = `100644 blob ${await blob("deep")}\tfile\0`;
+    const path = await openRepository(repo);
+    for (let depth = 0; depth < 250; depth++) {
+      const oid = (await runGit(path, ["mktree", "-z"], { input: tree })).toString("latin1").trim();
+      tree = `040000 tree ${oid}\td\0`;
+    }
+    const sha = await commitTree(tree, "deep");
+    const file = `${"d/".repeat(250)}file`;
+    expect((await findFile(repo, { revision: sha, path: file, maxBytes: 9 })).bytes?.toString()).toBe("deep");
+    const { entries } = await listTree(repo, { revision: sha, isRecursive: true });
+    expect(entries.length).toBeGreaterThan(190);
+    expect(entries.every(({ path }) => path.length < 2 * 250)).toBe(true);
+  });
+
+  test("each entry has the commit that changed it last, a folder that of anything in it", async () => {
+    const made = await someRepo(ada);
+    const first = await commitTo(made, ada, { "a/1": "1", "a/2": "2", "b/3": "3", c: "4" }, { message: "first" });
+    const second = await commitTo(made, ada, { "a/1": "one" }, { message: "second\n\nwith more" });
+    const third = await commitTo(made, ada, { c: "four" }, { message: "third" });
+    const commits = async (query: { path?: string; isRecursive?: boolean }) =>
+      Object.fromEntries(
+        (await listTree(made, { revision: "main", isExpanded: true, ...query })).entries.map(({ path, lastCommit }) => [
+          path,
+          lastCommit?.sha,
+        ]),
+      );
+    expect(await commits({})).toEqual({ a: second, b: first, c: third });
+    expect(await commits({ path: "a" })).toEqual({ "a/1": second, "a/2": first });
+    expect(await commits({ isRecursive: true })).toEqual({
+      a: second,
+      "a/1": second,
+      "a/2": first,
+      b: first,
+      "b/3": first,
+      c: third,
+    });
+    const [entry] = await findPaths(made, { revision: second, paths: ["a", "none"], isExpanded: true });
+    expect(entry?.lastCommit).toMatchObject({ sha: second, title: "second", author: { name: "Ada" } });
+  });
+});

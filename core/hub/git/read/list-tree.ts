@@ -1,0 +1,128 @@
+import { notFound, ServiceError } from "../../../errors.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { openRepository } from "../repository.ts";
+import { describeEntry, type Entry } from "./entry.ts";
+import { readTree, requireEntry } from "./find-entry.ts";
+import { type GitObjects, withObjects } from "./git-objects.ts";
+import { findLastCommits } from "./last-commits.ts";
+import { type Revision, resolveRevision } from "./revision.ts";
+import type { TreeEntry } from "./tree-entries.ts";
+
+export const TREE_PAGE_MAX = 1_000;
+/** With the last commit of each. */
+export const EXPANDED_TREE_PAGE_MAX = 200;
+/** Trees can be nested without end by whoever makes them. */
+const DEPTH_MAX = 200;
+
+export type TreePage = {
+  revision: Revision;
+  entries: Entry[];
+  /** For the page after this one; null on the last. */
+  nextCursor: string | null;
+};
+
+export type TreeQuery = {
+  revision: string;
+  /** A folder, without a slash at either end; empty for the root. */
+  path?: string;
+  isRecursive?: boolean;
+  /** Whether to find the last commit of each entry. */
+  isExpanded?: boolean;
+  /** What the page before this one gave. */
+  cursor?: string;
+  limit?: number;
+};
+
+/**
+ * A page of the entries of a folder; of everything below it when it is recursive. Folders come first, and in a recursive list each
+ * is followed by what it has. A repository without commits has no entries.
+ * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for a cursor that is none
+ */
+export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> {
+  const directory = await openRepository(repo);
+  return withObjects(directory, (objects) => listTreeWith(objects, directory, repo, query));
+}
+
+/** The same where the objects are open already. */
+export async function listTreeWith(
+  objects: GitObjects,
+  directory: string,
+  repo: Repo,
+  { path = "", isRecursive = false, isExpanded = false, cursor, limit, ...query }: TreeQuery,
+): Promise<TreePage> {
+  const revision = await resolveRevision(objects, repo, query.revision);
+  const after = cursor === undefined || cursor === "" ? undefined : readCursor(cursor);
+  const max = isExpanded ? EXPANDED_TREE_PAGE_MAX : TREE_PAGE_MAX;
+  const size = Math.min(Math.max(Math.trunc(limit || max), 1), max);
+  const folder = await requireEntry(objects, revision.sha, path);
+  if (folder !== "root" && folder.type !== "directory") throw notFound("Entry");
+  if (revision.sha === null) return { revision, entries: [], nextCursor: null };
+  const found: Found[] = [];
+  await walk(objects, folder === "root" ? revision.sha : folder.oid, { prefix: path, after, isRecursive, max: size + 1 }, found);
+  const page = found.slice(0, size);
+  const entries = await Promise.all(page.map(({ entry, path }) => describeEntry(objects, entry, path)));
+  const last = page.at(-1);
+  const nextCursor = found.length > size && last ? cursorOf(last) : null;
+  return { revision, entries: isExpanded ? await withLastCommits(directory, revision.sha, path, entries) : entries, nextCursor };
+}
+
+/** Entries with the last commit that changed each. */
+export async function withLastCommits(directory: string, commit: string, folder: string, entries: Entry[]): Promise<Entry[]> {
+  const commits = await findLastCommits(directory, commit, { folder, paths: entries.map(({ path }) => path) });
+  return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
+}
+
+type Found = { entry: TreeEntry; path: string };
+type Walk = { prefix: string; after: Cursor | undefined; isRecursive: boolean; max: number };
+
+/** Depth first; folders that lie wholly before the cursor are not opened. */
+async function walk(
+  objects: GitObjects,
+  treeish: string,
+  { prefix, after, isRecursive, max }: Walk,
+  found: Found[],
+): Promise<void> {
+  const base = prefix === "" ? "" : `${prefix}/`;
+  if (base.split("/").length > DEPTH_MAX) return;
+  for (const entry of foldersFirst(await readTree(objects, treeish))) {
+    if (found.length >= max) return;
+    const path = base + entry.name;
+    const place = after ? compare({ path, isFolder: entry.type === "directory" }, after) : "after";
+    if (place === "after") found.push({ entry, path });
+    if (isRecursive && entry.type === "directory" && place !== "before") {
+      await walk(objects, entry.oid, { prefix: path, after: place === "after" ? undefined : after, isRecursive, max }, found);
+    }
+  }
+}
+
+/** Folders, then everything else, each in the order of git. */
+function foldersFirst(entries: TreeEntry[]): TreeEntry[] {
+  return [...entries.filter(({ type }) => type === "directory"), ...entries.filter(({ type }) => type !== "directory")];
+}
+
+/** The last entry of a page. */
+type Cursor = { path: string; isFolder: boolean };
+
+const cursorOf = ({ entry, path }: Found): string =>
+  Buffer.from(entry.type === "directory" ? `${path}/` : path).toString("base64url");
+
+function readCursor(cursor: string): Cursor {
+  const text = Buffer.from(cursor, "base64url").toString("utf8");
+  const isUnderstood = text !== "" && cursor.length <= 8_192 && Buffer.from(text).toString("base64url") === cursor;
+  if (!isUnderstood) throw new ServiceError("invalid_request", "The cursor is none that was given here.", { field: "cursor" });
+  return text.endsWith("/") ? { path: text.slice(0, -1), isFolder: true } : { path: text, isFolder: false };
+}
+
+/** Where an entry lies in the list: "around" for the cursor's own entry and for folders that it lies in. */
+function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
+  if (one.path === cursor.path || (one.isFolder && cursor.path.startsWith(`${one.path}/`))) return "around";
+  const [mine, theirs] = [one.path.split("/"), cursor.path.split("/")];
+  const depth = mine.length - 1;
+  // Only folders that the cursor lies in are opened, so that both have the same parent here.
+  const isTheirsFolder = theirs.length > mine.length || cursor.isFolder;
+  if (one.isFolder !== isTheirsFolder) return one.isFolder ? "before" : "after";
+  return comparable(mine[depth], one.isFolder) < comparable(theirs[depth], isTheirsFolder) ? "before" : "after";
+}
+
+/** Git's order is that of bytes, with a slash after the name of a folder. Latin-1 keeps the order of the bytes. */
+const comparable = (name = "", isFolder: boolean): string => Buffer.from(isFolder ? `${name}/` : name).toString("latin1");

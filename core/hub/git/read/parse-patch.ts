@@ -1,0 +1,100 @@
+import type { DiffFile, DiffHunk, DiffLine } from "./diff.ts";
+
+export type PatchLimits = {
+  /** Lines of one file. */
+  fileLines: number;
+  /** Lines of all files together. */
+  lines: number;
+  /** Characters of one line. */
+  lineCharacters: number;
+};
+
+const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/;
+
+/**
+ * Reads the lines of git's patches into the files that they belong to. Files are told by their order, never by the names in the
+ * patch, which git quotes and which can hold anything. A file whose type changed has two patches.
+ */
+export class Patches {
+  readonly #files: readonly DiffFile[];
+  readonly #limits: PatchLimits;
+  #at = -1;
+  #patchesLeft = 0;
+  #isInHunk = false;
+  #hunk: DiffHunk | undefined;
+  #old = 0;
+  #new = 0;
+  #fileLines = 0;
+  #lines = 0;
+
+  constructor(files: readonly DiffFile[], limits: PatchLimits) {
+    this.#files = files;
+    this.#limits = limits;
+  }
+
+  /** Whether nothing that follows would be kept. */
+  get isFull(): boolean {
+    return this.#lines >= this.#limits.lines;
+  }
+
+  /** The files from here on have not been read, or not to their end. */
+  cutRest(): void {
+    for (const file of this.#files.slice(Math.max(this.#at, 0))) if (!file.isBinary && hasContentChanged(file)) file.isCut = true;
+  }
+
+  push(line: string): void {
+    if (line.startsWith("diff --git ")) this.#startPatch();
+    else if (line.startsWith("@@ ")) this.#startHunk(line);
+    else if (this.#isInHunk) this.#addLine(line);
+  }
+
+  #startPatch(): void {
+    this.#isInHunk = false;
+    this.#patchesLeft--;
+    if (this.#patchesLeft > 0) return;
+    this.#at++;
+    this.#fileLines = 0;
+    this.#patchesLeft = this.#files[this.#at]?.status === "type-changed" ? 2 : 1;
+  }
+
+  #startHunk(line: string): void {
+    const [, oldStart, newStart, heading = ""] = HUNK.exec(line) ?? [];
+    this.#isInHunk = oldStart !== undefined;
+    this.#old = Number(oldStart);
+    this.#new = Number(newStart);
+    this.#hunk = { heading: cut(heading, 200), lines: [] };
+    const file = this.#files[this.#at];
+    if (file && this.#hasRoom()) file.hunks.push(this.#hunk);
+    else if (file) file.isCut = true;
+  }
+
+  #addLine(line: string): void {
+    const last = this.#hunk?.lines.at(-1);
+    if (line.startsWith("\\")) {
+      if (last) last.isUnended = true;
+      return;
+    }
+    const kind = kinds[line[0] ?? ""];
+    const file = this.#files[this.#at];
+    if (!kind || !file) return;
+    const oldNumber = kind === "added" ? null : this.#old++;
+    const newNumber = kind === "deleted" ? null : this.#new++;
+    if (!this.#hasRoom()) {
+      file.isCut = true;
+      return;
+    }
+    this.#fileLines++;
+    this.#lines++;
+    this.#hunk?.lines.push({ kind, oldNumber, newNumber, text: cut(line.slice(1), this.#limits.lineCharacters) });
+  }
+
+  #hasRoom(): boolean {
+    return this.#fileLines < this.#limits.fileLines && this.#lines < this.#limits.lines;
+  }
+}
+
+const kinds: Record<string, DiffLine["kind"]> = { " ": "context", "+": "added", "-": "deleted" };
+
+const hasContentChanged = ({ oldOid, newOid }: DiffFile): boolean => oldOid !== newOid;
+
+const cut = (text: string, max: number): string => (text.length > max ? `${text.slice(0, max).toWellFormed()}…` : text);

@@ -1,0 +1,123 @@
+import { notFound } from "../../../errors.ts";
+import { GitFailed, spawnGit } from "../run-git.ts";
+import type { Diff } from "./diff.ts";
+import { Patches } from "./parse-patch.ts";
+import { RawDiff } from "./parse-raw-diff.ts";
+
+/** The tree without anything, which git knows without being told. */
+export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+
+const FILES_MAX = 1_000;
+const LIMITS = { fileLines: 1_000, lines: 5_000, lineCharacters: 1_000 };
+const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
+const TIMEOUT_MS = 20_000;
+
+// Files of more than 2 MB are compared as binary ones: nobody reads them line by line.
+const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];
+const ARGUMENTS = [
+  "diff-tree",
+  "-r",
+  "-z",
+  "-M",
+  "--raw",
+  "--numstat",
+  "--no-abbrev",
+  "--full-index",
+  "--no-ext-diff",
+  "--no-textconv",
+];
+
+export type DiffOptions = {
+  /** What is new in the second commit since both were one, instead of all that is different. */
+  sinceMergeBase?: boolean;
+  /** Whether the lines are read too; without them files are named and counted. */
+  withLines?: boolean;
+};
+
+/**
+ * The difference from one commit, or the empty tree, to another: all its files up to a bound, and of their lines what can be read on
+ * a page. One git process, which is ended when enough has come.
+ * @throws ServiceError `not_found` (RevisionNotFound) when a commit is not there
+ */
+export async function readDiff(
+  directory: string,
+  from: string,
+  to: string,
+  { sinceMergeBase = false, withLines = true }: DiffOptions = {},
+): Promise<Diff> {
+  const options = [...(withLines ? ["-p"] : []), ...(sinceMergeBase ? ["--merge-base"] : [])];
+  const args = [...ARGUMENTS, ...options, "--end-of-options", from, to];
+  const child = spawnGit(directory, args, { config: CONFIG, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  child.stdin.on("error", () => undefined).end();
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (stderr.length < 4_000) stderr += chunk.toString("utf8");
+  });
+  const ended = new Promise<number | null>((resolve) => {
+    child.once("error", () => resolve(null));
+    child.once("close", resolve);
+  });
+  const reader = new DiffReader(withLines);
+  let isWhole = true;
+  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
+    if (reader.read(chunk)) continue;
+    isWhole = false;
+    break;
+  }
+  if (!isWhole) child.kill("SIGKILL");
+  const status = await ended;
+  if (isWhole && status !== 0) {
+    // Two histories that never were one: all that differs.
+    if (/no merge base/.test(stderr)) return readDiff(directory, from, to, { withLines });
+    if (/bad object|unable to read|ambiguous argument/.test(stderr)) throw notFound("Revision");
+    // Out of time: what has come is shown.
+    if (status !== null) throw new GitFailed(args, status, stderr);
+    isWhole = false;
+  }
+  return reader.finish(isWhole);
+}
+
+/** Two parts follow each other: texts between NULs, then the lines of patches. */
+class DiffReader {
+  readonly #raw = new RawDiff();
+  readonly #withLines: boolean;
+  #patches: Patches | undefined;
+  #rest: Buffer = Buffer.alloc(0);
+  #size = 0;
+
+  constructor(withLines: boolean) {
+    this.#withLines = withLines;
+  }
+
+  /** @returns whether more is of use */
+  read(chunk: Buffer): boolean {
+    this.#size += chunk.length;
+    const all = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    let at = 0;
+    for (;;) {
+      const end = all.indexOf(this.#patches ? 10 : 0, at);
+      if (end < 0) break;
+      const text = all.toString("utf8", at, end);
+      at = end + 1;
+      if (this.#patches) this.#patches.push(text);
+      else if (this.#raw.push(text)) this.#patches = new Patches(this.#raw.files, LIMITS);
+      if (this.#patches?.isFull) return false;
+    }
+    this.#rest = all.subarray(at);
+    return this.#size < OUTPUT_MAX_BYTES;
+  }
+
+  finish(isWhole: boolean): Diff {
+    const { files } = this.#raw;
+    if (!isWhole && this.#withLines) (this.#patches ?? new Patches(files, LIMITS)).cutRest();
+    const isCut =
+      files.length > FILES_MAX || (this.#withLines && files.some((file) => file.isCut)) || (!isWhole && !this.#patches);
+    return {
+      files: files.slice(0, FILES_MAX).filter(({ path }) => path !== ""),
+      fileCount: files.length,
+      additions: files.reduce((sum, file) => sum + file.additions, 0),
+      deletions: files.reduce((sum, file) => sum + file.deletions, 0),
+      isCut,
+    };
+  }
+}

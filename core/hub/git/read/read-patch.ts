@@ -1,0 +1,36 @@
+import { notFound } from "../../../errors.ts";
+import { GitFailed, runGit } from "../run-git.ts";
+import type { DiffOptions } from "./read-diff.ts";
+
+const PATCH_MAX_BYTES = 5 * 1024 * 1024;
+
+/**
+ * The difference between two commits as git writes it (`git diff`), for programs; null when it is too large to be sent.
+ * @throws ServiceError `not_found` (RevisionNotFound)
+ */
+export async function readPatch(
+  directory: string,
+  from: string,
+  to: string,
+  { sinceMergeBase = false }: Pick<DiffOptions, "sinceMergeBase"> = {},
+): Promise<string | null> {
+  const options = [
+    "-r",
+    "-p",
+    "-M",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--full-index",
+    ...(sinceMergeBase ? ["--merge-base"] : []),
+  ];
+  try {
+    const args = ["diff-tree", ...options, "--end-of-options", from, to];
+    return (await runGit(directory, args, { maxBytes: PATCH_MAX_BYTES })).toString("utf8");
+  } catch (error) {
+    if (!(error instanceof GitFailed)) throw error;
+    if (/bytes of output/.test(error.stderr)) return null;
+    if (/no merge base/.test(error.stderr)) return readPatch(directory, from, to);
+    if (/bad object|ambiguous argument/.test(error.stderr)) throw notFound("Revision");
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { signedInPerson } from "../../../accounts/testing/people.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { commitTo, someRepo } from "../../testing/repos.ts";
+import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import { withObjects } from "./git-objects.ts";
+import { resolveRevision } from "./revision.ts";
+
+let repo: Repo;
+let path: string;
+let first: string;
+let second: string;
+
+const git = async (...args: string[]) => {
+  const env = { GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
+  return (await runGit(path, args, { env })).toString("latin1").trim();
+};
+const resolve = (name: string) => withObjects(path, (objects) => resolveRevision(objects, repo, name));
+
+beforeAll(async () => {
+  const ada = await signedInPerson();
+  repo = await someRepo(ada);
+  first = await commitTo(repo, ada, { a: "1" });
+  second = await commitTo(repo, ada, { a: "2" });
+  path = await openRepository(repo);
+  await git("update-ref", "refs/heads/feature/one-more", first);
+  await git("update-ref", "refs/pr/7", first);
+  await git("update-ref", "refs/convert/parquet", first);
+  await git("update-ref", "refs/hidden/secret", first);
+  await git("tag", "-a", "-m", "one", "v1.0", first);
+  await git("tag", "tree-tag", `${first}^{tree}`);
+  await git("update-ref", `refs/heads/${second.slice(0, 8)}`, first);
+});
+
+describe("resolveRevision", () => {
+  test("finds branches, tags, pull requests, full names and commits, each peeled to its commit", async () => {
+    const expected = {
+      main: [second, "refs/heads/main"],
+      HEAD: [second, "refs/heads/main"],
+      "feature/one-more": [first, "refs/heads/feature/one-more"],
+      "refs/heads/feature/one-more": [first, "refs/heads/feature/one-more"],
+      "v1.0": [first, "refs/tags/v1.0"],
+      "refs/tags/v1.0": [first, "refs/tags/v1.0"],
+      "refs/pr/7": [first, "refs/pr/7"],
+      "refs/convert/parquet": [first, "refs/convert/parquet"],
+      [first]: [first, null],
+      [first.slice(0, 10)]: [first, null],
+      // A branch goes before an abbreviated commit.
+      [second.slice(0, 8)]: [first, `refs/heads/${second.slice(0, 8)}`],
+    };
+    for (const [name, [sha, ref]] of Object.entries(expected))
+      expect(await resolve(name), name).toMatchObject({ name, sha, ref });
+  });
+
+  test("S137 refuses everything else that git would understand, and what nothing is named", async () => {
+    const tag = await git("rev-parse", "v1.0");
+    const tree = await git("rev-parse", `${first}^{tree}`);
+    const names = [
+      "",
+      "none",
+      "main^",
+      "main~1",
+      "main^{tree}",
+      "main^{commit}",
+      "main@{0}",
+      "@{-1}",
+      "@",
+      "-x",
+      "--all",
+      "main..v1.0",
+    ];
+    names.push(
+      "main...v1.0",
+      ":/1",
+      "main:a",
+      "^main",
+      "refs/hidden/secret",
+      "hidden/secret",
+      "heads/main",
+      "tree-tag",
+      tree,
+      "a b",
+    );
+    names.push(
+      "main\n",
+      "main\0",
+      "main\ninfo HEAD",
+      "../main",
+      "/main",
+      "main/",
+      "refs/heads/",
+      "x".repeat(5_000),
+      "\ud800",
+      "main.lock",
+    );
+    names.push("0".repeat(40), first.slice(0, 6), "HEAD^", "FETCH_HEAD", "config", "*", "[a]", "a\\b");
+    for (const name of names)
+      await expect(resolve(name), JSON.stringify(name)).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+    // The id of a tag object is not that of a commit, but it leads to one.
+    expect(await resolve(tag)).toMatchObject({ sha: first });
+  });
+});
