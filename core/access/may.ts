@@ -120,7 +120,9 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
   // What somebody wrote stays theirs to change for as long as they may see where it stands (`also`).
   if (rule.author && target.authorId === actor.userId) ways.push("public");
-  if (rule.public === "granted" && target.isPublic && ways.length === 0 && target.repoId) {
+  // A token may have no use of what else its person has: of an organization, say, that is not granted to the app.
+  const isAskedFor = ways.length === 0 || actor.kind === "token";
+  if (rule.public === "granted" && target.isPublic && isAskedFor && target.repoId) {
     if (await hasGrantedAccess(actor.userId, target.repoId, tx)) ways.push("granted");
   }
   return ways;

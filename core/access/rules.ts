@@ -82,7 +82,12 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-const discusses = { own: ["write-discussions"], public: ["write-discussions"] } as const satisfies TokenScopes;
+/** On behalf of the user, wherever they may read: the scope is not for what is theirs alone, as those for repositories are. */
+const discusses = {
+  own: ["write-discussions"],
+  organization: ["write-discussions"],
+  public: ["write-discussions"],
+} as const satisfies TokenScopes;
 
 /** The whole of who may do what, as data. Each door and each operation of core asks `may`, none has a rule of its own (S135). */
 export const rules = {

@@ -6,8 +6,8 @@ import { endOtherSiteSessions } from "#core/accounts/sessions/end-other-site-ses
 import { endSiteSession } from "#core/accounts/sessions/end-site-session.ts";
 import { changeEmail } from "#core/accounts/users/change-email.ts";
 import { changePassword } from "#core/accounts/users/change-password.ts";
-import { deleteUser } from "#core/accounts/users/delete-user.ts";
 import { ServiceError } from "#core/errors.ts";
+import { deleteAccount } from "#core/hub/owners/delete-account.ts";
 import type { FormState } from "../../_components/form-state.ts";
 import { submitForm } from "../../_server/form.ts";
 import { requestOrigin } from "../../_server/request-origin.ts";
@@ -64,7 +64,7 @@ export async function deleteAccountAction(_previous: FormState, data: FormData):
       if (form.text("confirmation") !== user.username) {
         throw new ServiceError("invalid_request", `Type ${user.username} to confirm.`, { field: "confirmation" });
       }
-      await deleteUser(person, user.id, await requestOrigin());
+      await deleteAccount(person, user.id, await requestOrigin());
       await clearSessionCookie();
       redirect("/?notice=account-deleted");
     },

@@ -55,7 +55,8 @@ export default async function AccountPage({ searchParams }: Readonly<{ searchPar
             phrase={user.username}
           >
             Your sessions, access tokens and memberships end at once, the apps that you connected lose access, and the OAuth apps
-            that you own stop working for everybody.
+            that you own stop working for everybody. Your repositories and collections are deleted; what you wrote in those of
+            others stays, without your name.
           </ConfirmDestructive>
         </SectionCard>
       </div>

@@ -11,10 +11,18 @@ import { revokeEverything } from "./revoke-everything.ts";
 /**
  * Deletes a user for good, with sessions, tokens, grants, memberships and the OAuth apps they own. Two things stay: the audit log,
  * and the handle, which nobody can take again; whoever trusted the name must not meet a stranger behind it.
+ *
+ * What they own elsewhere is `alongside`'s to delete, in the same transaction and while nobody can give them more: doors call
+ * `deleteAccount` of the hub, which brings it.
  * @throws ServiceError `not_found`; `reauthentication_required` (S113); `conflict` for the last operator and for the last
  * administrator of an organization
  */
-export async function deleteUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
+export async function deleteUser(
+  actor: Actor,
+  userId: string,
+  from: RequestOrigin,
+  alongside?: (tx: Db) => Promise<void>,
+): Promise<void> {
   await requirePermission(actor, "user.delete", { userId }, { what: "User" });
   await db().$transaction(async (tx) => {
     await requireOtherOperator(tx, userId);
@@ -25,6 +33,10 @@ export async function deleteUser(actor: Actor, userId: string, from: RequestOrig
     await deleteOwnedApps(tx, userId);
     await tx.personalAccessToken.deleteMany({ where: { userId } });
     await tx.oAuthConsent.deleteMany({ where: { userId } });
+    if (alongside) {
+      await tx.$executeRaw`SELECT 1 FROM "user" WHERE id = ${userId} FOR UPDATE`;
+      await alongside(tx);
+    }
     await tx.handle.updateMany({ where: { userId }, data: { userId: null } });
     await tx.user.delete({ where: { id: userId } });
     if (user.avatarId) await tx.image.deleteMany({ where: { id: user.avatarId } });

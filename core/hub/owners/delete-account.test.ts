@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { freshName, from, longAgo, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { disableUser } from "../../accounts/users/disable-user.ts";
+import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { commitTo, eventsOf, someRepo } from "../testing/repos.ts";
+import { deleteAccount } from "./delete-account.ts";
+
+const rows = (ownerId: string) => db().repo.count({ where: { ownerId } });
+
+describe("S112 deleteAccount", () => {
+  test("takes what the person owns, each repository with its event, and leaves what is an organization's", async () => {
+    const ada = await signedInPerson();
+    const organization = await organizationOf(await signedInPerson("bea"), [[ada, "write"]]);
+    const [one, two] = [await someRepo(ada), await someRepo(ada, { type: "dataset", isPrivate: true })];
+    const shared = await someRepo(ada, { owner: organization.name });
+    await commitTo(one, ada, { "a.txt": "a" });
+    const collection = { id: newId(), ownerId: ada.id, ownerKind: "user", slug: "sea", title: "Sea" };
+    await db().collection.create({ data: collection });
+    await deleteAccount(ada.actor, ada.id, from);
+    expect(await rows(ada.id)).toBe(0);
+    expect(await db().collection.count({ where: { ownerId: ada.id } })).toBe(0);
+    expect(await db().repoRemoval.count({ where: { repoId: { in: [one.id, two.id] } } })).toBe(2);
+    for (const repo of [one, two]) expect((await eventsOf(repo)).at(-1)).toMatchObject({ scope: "repo", action: "delete" });
+    expect(await rows(organization.id)).toBe(1);
+    expect((await eventsOf(shared)).map(({ action }) => action)).toEqual(["create"]);
+  });
+
+  test("what they said elsewhere stays without their name; their reactions and requests go", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const repo = await someRepo(bea);
+    const discussion = { id: newId(), repoId: repo.id, num: 1, title: "High water?", authorId: ada.id };
+    await db().discussion.create({ data: discussion });
+    const comment = { id: newId(), discussionId: discussion.id, type: "comment", authorId: ada.id, content: "When?" };
+    await db().discussionEvent.create({ data: comment });
+    await db().commentReaction.create({ data: { commentId: comment.id, userId: ada.id, reaction: "👍" } });
+    await db().accessRequest.create({ data: { id: newId(), repoId: repo.id, userId: ada.id, status: "accepted" } });
+    await deleteAccount(ada.actor, ada.id, from);
+    expect(await db().discussion.findUnique({ where: { id: discussion.id } })).toMatchObject({
+      authorId: null,
+      title: "High water?",
+    });
+    expect(await db().discussionEvent.findUnique({ where: { id: comment.id } })).toMatchObject({
+      authorId: null,
+      content: "When?",
+    });
+    expect(await db().commentReaction.count({ where: { userId: ada.id } })).toBe(0);
+    expect(await db().accessRequest.count({ where: { userId: ada.id } })).toBe(0);
+  });
+
+  test("when the account cannot go, nothing goes", async () => {
+    const ada = await signedInPerson();
+    await organizationOf(ada);
+    await someRepo(ada);
+    await expect(deleteAccount(ada.actor, ada.id, from)).rejects.toMatchObject({ code: "conflict" });
+    const bea = await signedInPerson("bea");
+    await someRepo(bea);
+    await expect(deleteAccount(longAgo(bea.actor), bea.id, from)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await expect(deleteAccount(ada.actor, bea.id, from)).rejects.toMatchObject({ code: "not_found" });
+    expect([await rows(ada.id), await rows(bea.id)]).toEqual([1, 1]);
+  });
+
+  test("a disabled person's repositories go too, however many, and none is made meanwhile", async () => {
+    const ada = await signedInPerson();
+    await db().repo.createMany({
+      data: Array.from({ length: 1_100 }, (_, index) => ({
+        id: newId(),
+        type: "model",
+        ownerId: ada.id,
+        ownerKind: "user",
+        name: `r${index}`,
+        nameCanonical: `r${index}`,
+      })),
+    });
+    await disableUser(operatorCommand, ada.id, from);
+    await deleteAccount(operatorCommand, ada.id, from);
+    expect(await rows(ada.id)).toBe(0);
+    expect(await db().event.count({ where: { ownerId: ada.id, action: "delete" } })).toBe(1_100);
+
+    const bea = await signedInPerson("bea");
+    const made = Array.from({ length: 8 }, () => someRepo(bea, { name: freshName("late") }));
+    const ends = await outcomes([deleteAccount(bea.actor, bea.id, from), ...made]);
+    expect(ends).toContain("ok");
+    expect(ends.every((end) => end === "ok" || end === "not_found")).toBe(true);
+    expect(await rows(bea.id)).toBe(0);
+  });
+});
