@@ -30,6 +30,11 @@ export function parseFrontMatter(text: string): Record<string, unknown> | null {
   }
 }
 
+/** A Markdown text as people read it. */
+export function withoutFrontMatter(text: string): string {
+  return text.replace(FRONT_MATTER, "");
+}
+
 async function readReadme(path: string, sha: string): Promise<string> {
   try {
     return (await runGit(path, ["cat-file", "blob", `${sha}:README.md`], { maxBytes: README_MAX_BYTES })).toString("utf8");

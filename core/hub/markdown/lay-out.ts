@@ -1,0 +1,94 @@
+import { join } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Root } from "hast";
+import { log } from "../../log.ts";
+import type { MarkdownPlace } from "./place.ts";
+
+/** Longer than any text that is meant to be read takes, on a busy machine. */
+const LIMIT_MS = 3_000;
+const START_LIMIT_MS = 30_000;
+const THREADS = 2;
+const WAITING_MAX = 500;
+const MEMORY_MAX_MB = 256;
+
+type Job = { text: string; place: MarkdownPlace; done: (tree: Root | null) => void };
+type Pool = { threads: number; idle: Worker[]; waiting: Job[] };
+
+// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+const keeper = globalThis as typeof globalThis & { keyhookMarkdownThreads?: Pool };
+keeper.keyhookMarkdownThreads ??= { threads: 0, idle: [], waiting: [] };
+const pool = keeper.keyhookMarkdownThreads;
+
+/**
+ * Lays a text out in a thread of its own: there are short texts that keep any Markdown parser busy for hours, and nobody else must
+ * wait for them. A thread that takes too long or too much memory is ended.
+ * @returns null when nothing came of it
+ */
+export function layOut(text: string, place: MarkdownPlace): Promise<Root | null> {
+  return new Promise((done) => {
+    if (pool.waiting.length >= WAITING_MAX) return done(null);
+    pool.waiting.push({ text, place, done });
+    takeNext();
+  });
+}
+
+function takeNext(): void {
+  if (pool.waiting.length === 0) return;
+  const idle = pool.idle.pop();
+  if (idle) run(idle, pool.waiting.shift() as Job);
+  else if (pool.threads < THREADS) void startThread();
+}
+
+async function startThread(): Promise<void> {
+  pool.threads += 1;
+  // By name, so that no bundler looks into it: Node runs the file itself, as it is.
+  const thread = new Worker(join(process.cwd(), "core/hub/markdown/markdown-thread.ts"), {
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: MEMORY_MAX_MB },
+  });
+  thread.unref();
+  // What it failed of is told by its end; unheard, an error would end this process.
+  thread.on("error", () => undefined);
+  thread.on("exit", () => forget(thread));
+  const first = await answerOf(thread, START_LIMIT_MS);
+  if (first === "ready") {
+    pool.idle.push(thread);
+    takeNext();
+    return;
+  }
+  log().error("the thread for Markdown does not start");
+  for (const { done } of pool.waiting.splice(0)) done(null);
+}
+
+function forget(thread: Worker): void {
+  pool.threads -= 1;
+  pool.idle = pool.idle.filter((one) => one !== thread);
+  takeNext();
+}
+
+function run(thread: Worker, { text, place, done }: Job): void {
+  const answer = answerOf(thread, LIMIT_MS);
+  thread.postMessage({ text, place });
+  void answer.then((tree) => {
+    done((tree as Root | undefined) ?? null);
+    if (tree === undefined) return;
+    pool.idle.push(thread);
+    takeNext();
+  });
+}
+
+/** What a thread says next; undefined when it says nothing in time, or no more: then it is ended. */
+function answerOf(thread: Worker, limitMs: number): Promise<unknown> {
+  return new Promise((resolve) => {
+    const finish = (answer?: unknown) => {
+      clearTimeout(timer);
+      thread.off("message", finish).off("exit", lose);
+      if (answer === undefined) void thread.terminate();
+      resolve(answer);
+    };
+    const lose = () => finish();
+    const timer = setTimeout(lose, limitMs);
+    thread.on("message", finish).on("exit", lose);
+  });
+}

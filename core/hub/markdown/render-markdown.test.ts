@@ -1,0 +1,161 @@
+import type { Element, Nodes } from "hast";
+import { describe, expect, it } from "vitest";
+import { renderMarkdown } from "./render-markdown.ts";
+
+const place = { base: "/datasets/ada/tides", revision: "feature/x", folder: "docs" };
+
+/** The elements that a text becomes, all of them, the outer before the inner. */
+async function elementsOf(text: string, at = place): Promise<Element[]> {
+  const tree = await renderMarkdown(text, at);
+  if (!tree) throw new Error("it was not laid out");
+  const found: Element[] = [];
+  const visit = (node: Nodes) => {
+    if (node.type === "element") found.push(node);
+    if ("children" in node) node.children.forEach(visit);
+  };
+  visit(tree);
+  return found;
+}
+
+const named = (elements: Element[], name: string) => elements.filter(({ tagName }) => tagName === name);
+const textOf = (node: Nodes): string =>
+  "value" in node ? node.value : "children" in node ? node.children.map(textOf).join("") : "";
+
+const hrefOf = async (address: string) => named(await elementsOf(`<a href="${address}">x</a>`), "a")[0]?.properties.href;
+const imageOf = async (address: string) => named(await elementsOf(`<img src="${address}" alt="x">`), "img")[0]?.properties.src;
+
+describe("Markdown", () => {
+  it("is laid out: headings below the page's own, tables, tasks, footnotes, code in colours; without its front matter", async () => {
+    const elements = await elementsOf(
+      "---\ntags: [sea]\n---\n# Tides\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\nwhy[^1]\n\n[^1]: so\n\n```js\nlet a = 1\n```\n",
+    );
+    expect(elements[0]).toMatchObject({ tagName: "h2", properties: { id: "md-tides" } });
+    expect(named(elements, "td").map(textOf)).toEqual(["1", "2"]);
+    expect(named(elements, "input")[0]?.properties).toEqual({ type: "checkbox", disabled: true, checked: true });
+    expect(named(elements, "span")[0]).toMatchObject({ properties: { className: ["hljs-keyword"] } });
+    const [reference] = named(elements, "a");
+    expect(elements.map(({ properties }) => `#${properties.id}`)).toContain(reference?.properties.href);
+    expect(elements.map(textOf).join()).not.toContain("sea");
+  });
+
+  it.each([
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    '<a href="javascript:alert(1)">x</a>',
+    "[x](javascript:alert%281%29)",
+    "[x](JaVaScRiPt&colon;alert(1))",
+    '<a href="java\nscript:alert(1)">x</a>',
+    '<a href=" &#1;javascript:alert(1)">x</a>',
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x](vbscript:x) [y](file:///etc/passwd) [z](blob:x)",
+    '<img src="data:image/svg+xml;base64,PHN2Zy8+">',
+    "![x](data:image/svg+xml,%3Csvg%20onload=alert(1)%3E)",
+    "<svg onload=alert(1)><script>alert(1)</script></svg>",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)></style></mglyph></table></mtext></math>",
+    "<p style='position:fixed;inset:0'>x</p><style>*{display:none}</style>",
+    "<form action=//evil.test><input name=password type=password><button>x</button></form>",
+    "<iframe src=//evil.test></iframe><object data=x></object><embed src=x>",
+    "<meta http-equiv=refresh content='0;url=//evil.test'><base href=//evil.test><link rel=stylesheet href=//evil.test>",
+    "<video src=//evil.test/x.mp4 autoplay></video><audio src=x></audio>",
+    "<picture><source srcset=//evil.test/x.png><img src=//evil.test/y.png alt=z></picture>",
+    "<a href=x target=_top download ping=//evil.test class=fixed tabindex=1 accesskey=a>x</a>",
+    "<noscript><p title='</noscript><img src=x onerror=alert(1)>'></noscript>",
+    "<textarea><img src=x onerror=alert(1)></textarea><title><img src=x onerror=alert(1)></title>",
+    "<div is=x-y popover popovertarget=account-menu contenteditable slot=a part=b data-x=1>x</div>",
+    "<details ontoggle=alert(1) open>x</details>",
+    "<!--[if IE]><script>alert(1)</script><![endif]--><?php x ?><![CDATA[<script>x</script>]]>",
+  ])("lets through neither what runs nor what passes for ours: %s", async (text) => {
+    const elements = await elementsOf(text);
+    const harmless = new Set(["href", "src", "alt", "loading", "rel", "id", "open", "title", "type", "disabled"]);
+    for (const { tagName, properties } of elements) {
+      expect(tagName).toMatch(/^(a|p|div|img|input|details|table|tbody|tr|td|br|pre|code)$/);
+      for (const [name, value] of Object.entries(properties)) {
+        expect(harmless, `${tagName} ${name}`).toContain(name);
+        if (name === "href") expect(value).toMatch(/^(#|https?:\/\/|\/datasets\/ada\/tides(\/blob\/feature%2Fx\/|$))/);
+        // It stands for a ticked box of a list of tasks, and is drawn as one (app/_components/markdown.tsx).
+        if (name === "type") expect(value).toBe("checkbox");
+        if (name === "disabled") expect(value).toBe(true);
+        if (name === "src") expect(value).toMatch(/^\/datasets\/ada\/tides\/resolve\/feature%2Fx\//);
+      }
+    }
+    expect(elements.map(textOf).join()).not.toMatch(/display:none/);
+  });
+
+  it("gives no id that is one of ours or of the document", async () => {
+    const elements = await elementsOf("# main\n\n## cookie\n\n<p id=main>x</p><p id=account-menu>x</p><a name=location>x</a>");
+    const ids = elements.flatMap(({ properties }) => (properties.id ? [properties.id] : []));
+    expect(ids).toHaveLength(4);
+    for (const id of ids) expect(id).toMatch(/^md-/);
+    expect(elements.every(({ properties }) => properties.name === undefined)).toBe(true);
+    const comment = await elementsOf("# main\n\n[up](#main)", { ...place, idPrefix: "md-7-" } as typeof place);
+    expect(comment[0]?.properties.id).toBe("md-7-main");
+    expect(named(comment, "a")[0]?.properties.href).toBe("#md-7-main");
+  });
+
+  it("leads relative links and images into the repository, at the revision that is looked at", async () => {
+    const at = "/datasets/ada/tides/blob/feature%2Fx";
+    expect(await hrefOf("a b.md?x=1#usage")).toBe(`${at}/docs/a%20b.md#md-usage`);
+    expect(await hrefOf("../LICENSE")).toBe(`${at}/LICENSE`);
+    expect(await hrefOf("/data/x.csv#L3")).toBe(`${at}/data/x.csv#L3`);
+    expect(await hrefOf("../../../../settings/account")).toBe(`${at}/settings/account`);
+    expect(await hrefOf("%2e%2e/%2e%2e/x")).toBe(`${at}/x`);
+    expect(await hrefOf("é/ü.md")).toBe(`${at}/docs/%C3%A9/%C3%BC.md`);
+    expect(await hrefOf("#usage")).toBe("#md-usage");
+    expect(await hrefOf("..")).toBe("/datasets/ada/tides");
+    expect(await hrefOf("https://example.test/a")).toBe("https://example.test/a");
+    expect(await imageOf("../img/a.png")).toBe("/datasets/ada/tides/resolve/feature%2Fx/img/a.png");
+    expect(await hrefOf("a.md")).toBe(`${at}/docs/a.md`);
+    expect(named(await elementsOf("[x](a.md) ![x](a.png)", {} as typeof place), "a")[0]?.properties.href).toBeUndefined();
+  });
+
+  it("loads no image of another site: it is a link instead", async () => {
+    for (const address of [
+      "http://evil.test/x.png",
+      "//evil.test/x.png",
+      "/\\evil.test/x.png",
+      "\\\\evil.test/x.png",
+      "https:evil.test/x",
+    ]) {
+      expect(await imageOf(address), address).toBeUndefined();
+    }
+    const [link] = named(await elementsOf("![Build state](https://evil.test/x.svg)"), "a");
+    expect(link).toMatchObject({ properties: { href: "https://evil.test/x.svg", rel: ["nofollow", "noopener", "ugc"] } });
+    expect(textOf(link as Element)).toBe("Build state");
+    const badge = await elementsOf("[![Build](https://evil.test/x.svg)](https://example.test/)");
+    expect(named(badge, "a").map(textOf)).toEqual(["Build"]);
+  });
+
+  it("S138 ends, whatever is in it", { timeout: 120_000 }, async () => {
+    const texts = [
+      "[".repeat(1024 * 1024),
+      "> ".repeat(100_000),
+      "*a_ ".repeat(200_000),
+      "<div>".repeat(100_000),
+      `[a]: http://example.test/${"x".repeat(100_000)}\n\n${"[a] ".repeat(100_000)}`,
+      "x".repeat(2 * 1024 * 1024),
+    ];
+    const beat = heartbeat();
+    const outcomes = await Promise.all(texts.map((text) => renderMarkdown(text)));
+    // Nobody else waited: the process went on doing other things all the while.
+    expect(beat.longestMs()).toBeLessThan(2_000);
+    expect(outcomes.filter((tree) => tree === undefined).length).toBeGreaterThanOrEqual(5);
+    const again = Date.now();
+    await renderMarkdown(texts[0] as string);
+    expect(Date.now() - again).toBeLessThan(1_000);
+    expect((await elementsOf("# still here"))[0]?.tagName).toBe("h2");
+  });
+
+  it.each(["", " ", "\0", "\u{feff}# x", "\ud800", "---\n---\n", "---\na: [", "\r\n\r\n# x\r"])("takes %j", async (text) => {
+    expect(await renderMarkdown(text)).toMatchObject({ type: "root" });
+  });
+});
+
+function heartbeat() {
+  let last = Date.now();
+  let longest = 0;
+  setInterval(() => {
+    longest = Math.max(longest, Date.now() - last);
+    last = Date.now();
+  }, 20).unref();
+  return { longestMs: () => longest };
+}
