@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { type Actor, anonymous, type TokenHolder } from "#core/access/actor.ts";
-import type { Bearer } from "#core/oauth/find-bearer.ts";
+import { ServiceError } from "#core/errors.ts";
+import { type Bearer, findBearer } from "#core/oauth/find-bearer.ts";
 import { requireBearer } from "./bearer.ts";
 
 /** Who a request of the API comes from: whoever its token stands for, or nobody in particular. */
@@ -13,6 +14,13 @@ export async function actorOf(c: Context): Promise<Actor> {
 export async function requireToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
   const bearer = await requireBearer(c);
   return { actor: tokenActor(bearer), account: bearer.account };
+}
+
+/** Whoever a bare token stands for, where it did not come as a bearer token. @throws ServiceError `unauthorized` */
+export async function actorOfToken(token: string): Promise<TokenHolder> {
+  const bearer = await findBearer(token, { scheme: "bearer" });
+  if (!bearer) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
+  return tokenActor(bearer);
 }
 
 function tokenActor({ account, kind, scopes, clientId }: Bearer): TokenHolder {

@@ -17,8 +17,8 @@ const transfer = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+/.source;
  */
 const limits: readonly [pattern: RegExp, limit: BodyLimit][] = [
   [new RegExp(`${transfer}/git-(upload|receive)-pack$`), { maxBytes: null }],
-  [new RegExp(`${transfer}/info/lfs/objects/batch$`), { maxBytes: MIB }],
-  [new RegExp(`${transfer}/info/lfs/.+$`), { maxBytes: null }],
+  [new RegExp(`${transfer}/info/lfs/objects/(batch|[^/]+/(verify|complete))$`), { maxBytes: MIB }],
+  [new RegExp(`${transfer}/info/lfs/objects/[^/]+$`), { maxBytes: null }],
   // Files within, as base64: what belongs into Git LFS does not come this way.
   [new RegExp(`${repo}/commit/.+$`), { maxBytes: 512 * MIB, isStreamed: true }],
   // Names of thousands of files, with a sample of each.

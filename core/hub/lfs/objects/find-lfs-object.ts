@@ -23,17 +23,21 @@ export async function hasLfsObject(repoId: string, oid: string, tx: Db = db()): 
 
 const OIDS_PER_QUERY = 1_000;
 
-/** The sizes of those objects that a repository has, by their hashes. */
-export async function sizesOfLfsObjects(repoId: string, oids: readonly string[], tx: Db = db()): Promise<Map<string, number>> {
-  const sizes = new Map<string, number>();
+/** Those of some objects that a repository has, by their hashes. */
+export async function findLfsObjects(
+  repoId: string,
+  oids: readonly string[],
+  tx: Db = db(),
+): Promise<Map<string, StoredLfsObject>> {
+  const found = new Map<string, StoredLfsObject>();
   for (let at = 0; at < oids.length; at += OIDS_PER_QUERY) {
     const rows = await tx.lfsObject.findMany({
       where: { repoId, oid: { in: oids.slice(at, at + OIDS_PER_QUERY) } },
-      select: { oid: true, sizeBytes: true },
+      select: { oid: true, sizeBytes: true, location: true },
     });
-    for (const { oid, sizeBytes } of rows) sizes.set(oid, Number(sizeBytes));
+    for (const { oid, sizeBytes, location } of rows) found.set(oid, { oid, size: Number(sizeBytes), location });
   }
-  return sizes;
+  return found;
 }
 
 /**
@@ -42,8 +46,8 @@ export async function sizesOfLfsObjects(repoId: string, oids: readonly string[],
  */
 export async function missingLfsObjects(repoId: string, pointers: readonly LfsObjectId[], tx: Db = db()): Promise<LfsObjectId[]> {
   const wanted = new Map(pointers.map((pointer) => [`${pointer.oid} ${pointer.size}`, pointer]));
-  const sizes = await sizesOfLfsObjects(repoId, [...new Set(pointers.map(({ oid }) => oid))], tx);
-  return [...wanted.values()].filter(({ oid, size }) => sizes.get(oid) !== size);
+  const found = await findLfsObjects(repoId, [...new Set(pointers.map(({ oid }) => oid))], tx);
+  return [...wanted.values()].filter(({ oid, size }) => found.get(oid)?.size !== size);
 }
 
 /** How many bytes of large files a repository has. */

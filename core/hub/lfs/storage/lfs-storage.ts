@@ -1,8 +1,6 @@
 import type { Readable } from "node:stream";
+import type { ByteRange } from "../../../http/read-range.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
-
-/** First and last byte, both included, within the object. */
-export type ByteRange = { start: number; end: number };
 
 /** Content that was received whole and is what its hash says, but is not anybody's yet. */
 export type ReceivedContent = {

@@ -4,10 +4,11 @@ import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { env } from "../../../env.ts";
 import { ServiceError } from "../../../errors.ts";
+import type { ByteRange } from "../../../http/read-range.ts";
 import { newId } from "../../../ids.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { checkContent } from "./check-content.ts";
-import type { ByteRange, LfsStorage, ReceivedContent } from "./lfs-storage.ts";
+import type { LfsStorage, ReceivedContent } from "./lfs-storage.ts";
 
 const PREFIX = "local:";
 

@@ -1,0 +1,46 @@
+import type { Context } from "hono";
+import { z } from "zod";
+import { ServiceError } from "#core/errors.ts";
+import { answerLfsBatch } from "#core/hub/lfs/transfer/answer-batch.ts";
+import { asChallenge, gitActorOf } from "../../git-actor.ts";
+import { repoNameOf } from "../../repo-name.ts";
+import { lfsBody } from "./answer-lfs-error.ts";
+
+const batch = z.object({
+  operation: z.enum(["download", "upload"]),
+  transfers: z.array(z.string()).nullish(),
+  hash_algo: z.string().nullish(),
+  /** Which branch it is for. Who may write to a repository may write to all of them. */
+  ref: z.object({ name: z.string() }).nullish(),
+  // Each object is answered for itself, whatever it is.
+  objects: z.array(z.object({ oid: z.unknown(), size: z.unknown() })),
+});
+
+/** `POST …/info/lfs/objects/batch` */
+export async function answerBatch(c: Context): Promise<Response> {
+  const actor = await gitActorOf(c);
+  const { operation, transfers, hash_algo, objects } = await readJson(c, batch);
+  try {
+    const answer = await answerLfsBatch(actor, repoNameOf(c.req.param()), {
+      operation,
+      transfers: transfers ?? [],
+      ...(hash_algo && { hashAlgorithm: hash_algo }),
+      objects: objects as { oid: unknown; size: unknown }[],
+    });
+    return lfsBody(c, answer);
+  } catch (error) {
+    throw asChallenge(actor, error);
+  }
+}
+
+/** @throws ServiceError `invalid_request`, naming what is wrong */
+export async function readJson<Shape extends z.ZodType>(c: Context, shape: Shape): Promise<z.infer<Shape>> {
+  const body: unknown = await c.req.json().catch((cause: unknown) => {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new ServiceError("invalid_request", "The body is not JSON.", { cause });
+  });
+  const parsed = shape.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new ServiceError("invalid_request", `${issue?.path.join(".") || "The body"}: ${issue?.message ?? "not understood"}.`);
+}

@@ -1,0 +1,68 @@
+import type { IncomingMessage } from "node:http";
+import type { HttpBindings } from "@hono/node-server";
+import type { Context } from "hono";
+import { z } from "zod";
+import { ServiceError } from "#core/errors.ts";
+import { storeLfsObject } from "#core/hub/lfs/objects/store-lfs-object.ts";
+import { completeUpload, verifyUpload } from "#core/hub/lfs/transfer/finish-upload.ts";
+import { readTransfer, type Transfer } from "#core/hub/lfs/transfer/transfer-authorization.ts";
+import { lfsBody } from "./answer-lfs-error.ts";
+import { readJson } from "./batch.ts";
+import { sendLfsObject } from "./send-lfs-object.ts";
+
+/** An upload of which nothing arrives for so long has been given up. */
+const IDLE_MS = 60_000;
+
+const allowedTransfer = (c: Context, operation: Transfer["operation"]): Transfer =>
+  readTransfer(c.req.query("transfer"), { operation, oid: c.req.param("oid") ?? "" });
+
+/** `GET` and `HEAD …/info/lfs/objects/{oid}` */
+export async function downloadObject(c: Context): Promise<Response> {
+  const { repoId, oid } = allowedTransfer(c, "download");
+  return sendLfsObject(c, { id: repoId }, oid);
+}
+
+/** `PUT …/info/lfs/objects/{oid}`: the bytes go from the connection to storage, whatever their number. */
+export async function uploadObject(c: Context<{ Bindings: HttpBindings }>): Promise<Response> {
+  const { repoId, oid, size } = allowedTransfer(c, "upload");
+  const length = c.req.header("Content-Length");
+  if (length !== undefined && Number(length) !== size) {
+    throw new ServiceError("invalid_request", `The content has ${length} bytes, not the ${size} announced.`);
+  }
+  await storeLfsObject(repoId, { oid, size }, bytesOf(c.env.incoming));
+  return lfsBody(c, {});
+}
+
+const named = z.object({ oid: z.string(), size: z.number() });
+
+/** `POST …/info/lfs/objects/{oid}/verify` */
+export async function verifyObject(c: Context): Promise<Response> {
+  const transfer = allowedTransfer(c, "upload");
+  await verifyUpload(transfer, await readJson(c, named));
+  return lfsBody(c, {});
+}
+
+const uploaded = z.object({
+  parts: z.array(z.object({ partNumber: z.int().min(1).max(10_000), etag: z.string().max(200) })).max(10_000),
+});
+
+/** `POST …/info/lfs/objects/{oid}/complete`: all parts are there. */
+export async function completeObject(c: Context): Promise<Response> {
+  const transfer = allowedTransfer(c, "upload");
+  const { parts } = await readJson(c, uploaded);
+  await completeUpload(transfer, parts);
+  return lfsBody(c, {});
+}
+
+/** What is left of a request that ended too early is an upload that ended half-way, not a failure of ours. */
+async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
+  incoming.setTimeout(IDLE_MS, () => incoming.destroy());
+  try {
+    // What is refused is read to its end by others, so that its sender gets to see the answer.
+    for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
+  } catch (cause) {
+    throw new ServiceError("invalid_request", "The upload ended half-way. Upload it again.", { cause });
+  } finally {
+    incoming.setTimeout(0);
+  }
+}

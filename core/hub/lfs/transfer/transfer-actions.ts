@@ -1,0 +1,78 @@
+import { repoPath } from "@keyhook/sdk";
+import { env } from "../../../env.ts";
+import type { Repo } from "../../repos/repo.ts";
+import type { LfsObjectId } from "../lfs-object.ts";
+import type { StoredLfsObject } from "../objects/find-lfs-object.ts";
+import { noteLfsLeftover } from "../objects/record-lfs-object.ts";
+import type { DirectTransfers } from "../storage/lfs-storage.ts";
+import { lfsStorage, storageOf } from "../storage/storages.ts";
+import { signTransfer, TRANSFER_SECONDS, type Transfer } from "./transfer-authorization.ts";
+
+export type Action = { href: string; header?: Record<string, string>; expires_in: number };
+export type Actions = { download?: Action; upload?: Action; verify?: Action };
+
+/** `multipart` is what the hub's own clients make of Git LFS: parts of a file at addresses of their own. */
+export type TransferKind = "basic" | "multipart";
+
+/**
+ * Parts are for the bucket only: clients that know them do not send the header without which the bucket cannot check what a
+ * basic upload brings, and tell nobody when it is done.
+ */
+export function uploadKind(transfers: readonly string[]): TransferKind {
+  return lfsStorage().direct && transfers.includes("multipart") ? "multipart" : "basic";
+}
+
+export async function downloadActions(repo: Repo, object: StoredLfsObject): Promise<Actions> {
+  const { direct } = storageOf(object.location);
+  const href = direct
+    ? await direct.downloadAddress(object.location, { seconds: TRANSFER_SECONDS.download })
+    : addressOf(repo, { operation: "download", ...object });
+  return { download: { href, expires_in: TRANSFER_SECONDS.download } };
+}
+
+export async function uploadActions(repo: Repo, object: LfsObjectId, kind: TransferKind): Promise<Actions> {
+  const storage = lfsStorage();
+  if (!storage.direct)
+    return { upload: { href: addressOf(repo, { operation: "upload", ...object }), expires_in: TRANSFER_SECONDS.upload } };
+  const location = storage.newLocation(repo.id, object.oid);
+  if (kind === "multipart") return { upload: await partsAction(storage.direct, repo, object, location) };
+  await noteLfsLeftover(location);
+  const upload = await storage.direct.uploadAddress(location, object, TRANSFER_SECONDS.upload);
+  return {
+    upload: { ...upload, expires_in: TRANSFER_SECONDS.upload },
+    verify: {
+      href: addressOf(repo, { operation: "upload", ...object, location }, "/verify"),
+      expires_in: TRANSFER_SECONDS.upload,
+    },
+  };
+}
+
+/** The address of each part under its number, the size of a part, and where to say that all are there. */
+async function partsAction(direct: DirectTransfers, repo: Repo, object: LfsObjectId, location: string): Promise<Action> {
+  const transfer = { operation: "upload", ...object, location } as const;
+  // Nothing has no parts.
+  if (object.size === 0) {
+    return { href: addressOf(repo, transfer, "/complete"), header: { chunk_size: "1" }, expires_in: TRANSFER_SECONDS.upload };
+  }
+  const { uploadId, chunkBytes, addresses } = await direct.startParts(location, object, TRANSFER_SECONDS.upload);
+  await noteLfsLeftover(location, uploadId);
+  const parts = addresses.map((address, at) => [String(at + 1).padStart(5, "0"), address]);
+  return {
+    href: addressOf(repo, { ...transfer, uploadId }, "/complete"),
+    header: { chunk_size: String(chunkBytes), ...Object.fromEntries(parts) },
+    expires_in: TRANSFER_SECONDS.upload,
+  };
+}
+
+function addressOf(repo: Repo, { operation, oid, size, location, uploadId }: Omit<Transfer, "repoId">, step = ""): string {
+  const authorization = signTransfer({
+    operation,
+    repoId: repo.id,
+    oid,
+    size,
+    ...(operation === "upload" && location && { location }),
+    ...(uploadId && { uploadId }),
+  });
+  const path = `${repoPath(repo.type, repo.fullName)}.git/info/lfs/objects/${oid}${step}`;
+  return `${env().ORIGIN}${path}?transfer=${authorization}`;
+}
