@@ -1,0 +1,49 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { may, requirePermission } from "../../access/may.ts";
+import { type Db, db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { findRepo } from "../repos/find-repo.ts";
+import { type Repo, repoResource } from "../repos/repo.ts";
+import type { DiscussionRow } from "./discussion.ts";
+import { type DiscussionName, lockDiscussion } from "./find-discussion.ts";
+
+export type ToChange = {
+  tx: Db;
+  actor: Actor;
+  actorId: string | null;
+  repo: Repo;
+  /** As it is, its row locked. */
+  discussion: DiscussionRow;
+};
+
+/** One change of a discussion: in one transaction with the decision who may do it and with its event. */
+export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, change: (to: ToChange) => Promise<T>): Promise<T> {
+  return db().$transaction(async (tx) => {
+    const repo = await findRepo(actor, name.repo, "repo.read", tx);
+    const discussion = await lockDiscussion(tx, repo, name.num);
+    return change({ tx, actor, actorId: actorId(actor), repo, discussion });
+  });
+}
+
+const what = "Discussion";
+
+/** To say something here. @throws ServiceError `forbidden` where it is locked, for all but moderators */
+export async function requireWriting({ tx, actor, repo, discussion }: ToChange): Promise<void> {
+  await requirePermission(actor, "discussion.write", repoResource(repo), { what, tx });
+  await requireUnlocked({ tx, actor, repo, discussion });
+}
+
+/** To change what `authorId` wrote or began. @throws ServiceError as above */
+export async function requireUpdating({ tx, actor, repo, discussion }: ToChange, authorId: string | null): Promise<void> {
+  await requirePermission(actor, "discussion.update", { repo: repoResource(repo), authorId }, { what, tx });
+  await requireUnlocked({ tx, actor, repo, discussion });
+}
+
+export async function requireModerating({ tx, actor, repo }: Pick<ToChange, "tx" | "actor" | "repo">): Promise<void> {
+  await requirePermission(actor, "discussion.moderate", repoResource(repo), { what, tx });
+}
+
+export async function requireUnlocked({ tx, actor, repo, discussion }: Omit<ToChange, "actorId">): Promise<void> {
+  if (!discussion.isLocked || (await may(actor, "discussion.moderate", repoResource(repo), tx))) return;
+  throw new ServiceError("forbidden", "This discussion is locked. Those who look after the repository can unlock it.");
+}

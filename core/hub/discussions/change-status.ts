@@ -1,0 +1,53 @@
+import type { Actor } from "../../access/actor.ts";
+import { ServiceError } from "../../errors.ts";
+import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { openRepository } from "../git/repository.ts";
+import type { Repo } from "../repos/repo.ts";
+import { insertComment } from "./add-comment.ts";
+import { changeDiscussion, requireUpdating, requireWriting } from "./change-discussion.ts";
+import { countContribution } from "./count-contribution.ts";
+import { type DiscussionRow, pullRequestRef, type TimelineEvent } from "./discussion.ts";
+import type { DiscussionName } from "./find-discussion.ts";
+import { parseDescription } from "./parse-text.ts";
+import { readTimelineEvent } from "./read-timeline.ts";
+import { setStatus } from "./set-status.ts";
+
+/**
+ * Closes a discussion or a pull request, opens it again, or takes a pull request out of its draft; with a word to go with it, if any.
+ * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is so already, it
+ * is merged, its branch is gone)
+ */
+export async function changeStatus(
+  actor: Actor,
+  name: DiscussionName,
+  input: { status: unknown; comment?: unknown },
+): Promise<TimelineEvent> {
+  const { status } = input;
+  if (status !== "open" && status !== "closed") {
+    throw new ServiceError("invalid_request", "Choose open or closed.", { field: "status" });
+  }
+  const comment = parseDescription(input.comment, "comment");
+  if (comment) await countContribution(actor, "comment");
+  return changeDiscussion(actor, name, async (to) => {
+    const { tx, repo, discussion } = to;
+    await requireUpdating(to, discussion.authorId);
+    if (comment) await requireWriting(to);
+    if (discussion.status === "merged") throw new ServiceError("conflict", "It is merged, and stays so.");
+    if (discussion.status === status) throw new ServiceError("conflict", `It is ${status} already.`);
+    if (discussion.isPullRequest && status === "open") await requireRefs(repo, discussion);
+    if (comment) await insertComment(to, comment);
+    const { event } = await setStatus(tx, to, status);
+    return readTimelineEvent(tx, event, actor);
+  });
+}
+
+async function requireRefs(repo: Repo, { num, baseRef }: DiscussionRow): Promise<void> {
+  const path = await openRepository(repo);
+  const baseSha = baseRef && (await resolveRef(path, baseRef));
+  // An empty repository can be proposed its first commit.
+  const isEmpty = baseRef === `refs/heads/${repo.defaultBranch}`;
+  if (!baseSha && !isEmpty) throw new ServiceError("conflict", "The branch that it is for is gone. Open another one.");
+  if (!(await resolveRef(path, pullRequestRef(num)))) {
+    throw new ServiceError("conflict", `It has no commits: push to ${pullRequestRef(num)} first.`);
+  }
+}
