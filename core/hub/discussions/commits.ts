@@ -30,10 +30,11 @@ export async function listNewCommits(
   });
 }
 
-/** Which of these refs are in the history of a commit. */
-export async function refsMergedInto(path: string, sha: string, refs: readonly string[]): Promise<Set<string>> {
-  const output = await runGit(path, ["for-each-ref", "--format=%(refname)", `--merged=${sha}`, "--", ...refs]);
-  return new Set(output.toString("utf8").split("\n").filter(Boolean));
+/** Which of these refs are in the history of a commit, and what they are at. */
+export async function refsMergedInto(path: string, sha: string, refs: readonly string[]): Promise<Map<string, string>> {
+  const args = ["for-each-ref", "--format=%(refname) %(objectname)", `--merged=${sha}`, "--", ...refs];
+  const lines = (await runGit(path, args)).toString("utf8").split("\n").filter(Boolean);
+  return new Map(lines.map((line) => line.split(" ") as [string, string]));
 }
 
 /** A subject is bytes of its author's choice. */

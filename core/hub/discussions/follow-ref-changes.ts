@@ -63,29 +63,29 @@ async function followBases(tx: Db, repo: Repo, changed: readonly RefChange[], ac
   for (const { ref, oldSha, newSha } of changed) {
     const concerned = rows.filter(({ baseRef }) => baseRef === ref);
     if (concerned.length === 0) continue;
-    const merged = newSha ? await newlyMerged(repo, concerned, { oldSha, newSha }) : new Set();
+    const merged = newSha ? await newlyMerged(repo, concerned, { oldSha, newSha }) : new Map<string, string>();
     for (const row of concerned) {
       if (!newSha) await setStatus(tx, { repo, discussion: row, actorId }, "closed");
-      else if (merged.has(pullRequestRef(row.num))) {
-        const discussion = await tx.discussion.update({ where: { id: row.id }, data: { mergeCommitSha: newSha } });
-        await setStatus(tx, { repo, discussion, actorId }, "merged");
-      }
+      const headSha = merged.get(pullRequestRef(row.num));
+      if (!headSha) continue;
+      const discussion = await tx.discussion.update({ where: { id: row.id }, data: { mergeCommitSha: newSha } });
+      await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: oldSha });
     }
   }
 }
 
-/** The refs that came into the base by this change; a draft without a commit of its own was in it before. */
+/** The refs, and their commits, that came into the base by this change; a draft without a commit of its own was in it before. */
 async function newlyMerged(
   repo: Repo,
   rows: readonly DiscussionRow[],
   { oldSha, newSha }: { oldSha: string | null; newSha: string },
-): Promise<Set<string>> {
+): Promise<Map<string, string>> {
   const path = await openRepository(repo);
   const refs = rows.map(({ num }) => pullRequestRef(num));
   const now = await refsMergedInto(path, newSha, refs);
   if (now.size === 0 || !oldSha) return now;
-  const before = await refsMergedInto(path, oldSha, [...now]);
-  return new Set([...now].filter((ref) => !before.has(ref)));
+  const before = await refsMergedInto(path, oldSha, [...now.keys()]);
+  return new Map([...now].filter(([ref]) => !before.has(ref)));
 }
 
 /** Locked in one order, whoever locks. */

@@ -52,11 +52,12 @@ describe("openPullRequest", () => {
     await expect(openPullRequest(ada.actor, repo, { title: "None", head: { branch: "main" } })).rejects.toMatchObject({
       code: "conflict",
     });
-    for (const branch of ["gone", "a\0b", "../x", "-d", "a b", "x".repeat(2_000), "\ud800"]) {
-      await expect(openPullRequest(ada.actor, repo, { title: "None", head: { branch } })).rejects.toMatchObject({
-        code: "not_found",
-      });
+    const opening = (branch: string) => openPullRequest(ada.actor, repo, { title: "None", head: { branch } });
+    await expect(opening("gone")).rejects.toMatchObject({ code: "not_found" });
+    for (const branch of ["a\0b", "../x", "-d", "a b", "x".repeat(2_000), "\ud800"]) {
+      await expect(opening(branch)).rejects.toMatchObject({ code: "invalid_request" });
     }
+    expect(await db().discussion.count({ where: { repoId: repo.id } })).toBe(1);
   });
 });
 

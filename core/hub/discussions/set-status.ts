@@ -4,14 +4,20 @@ import type { DiscussionRow, DiscussionStatus } from "./discussion.ts";
 import { insertEvents } from "./insert-events.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
+/** What was merged: what the pull request ended with, and its base before; from these its difference is read ever after. */
+export type MergedCommits = { headSha: string; baseSha: string | null };
+
 /** Gives a discussion, whose row the caller has locked, another status, shows that in it, and records it. @returns the timeline event */
 export async function setStatus(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },
   status: DiscussionStatus,
+  merged?: MergedCommits,
 ) {
   const changed = await tx.discussion.update({ where: { id: discussion.id }, data: { status, updatedAt: new Date() } });
-  const [shown] = await insertEvents(tx, discussion.id, [{ type: "status-change", authorId: actorId, data: { status } }]);
+  const [shown] = await insertEvents(tx, discussion.id, [
+    { type: "status-change", authorId: actorId, data: { status, ...merged } },
+  ]);
   await recordDiscussionEvent(tx, { repo, discussion: changed, actorId }, { scope: "discussion", action: "update" });
   return { row: changed, event: shown as NonNullable<typeof shown> };
 }

@@ -25,6 +25,8 @@ export type GitOptions = {
   /** Ends the command, and fails, after this time. */
   timeoutMs?: number;
   signal?: AbortSignal;
+  /** With what it may end besides 0. */
+  acceptedStatuses?: readonly number[];
 };
 
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -64,7 +66,7 @@ export function spawnGit(
 
 /** Runs a git command to its end and returns what it wrote. @throws GitFailed */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
-  const { input, env, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal } = options;
+  const { input, env, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
   const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
   const child = spawnGit(directory, args, { env, signal: AbortSignal.any(limits) });
   const chunks: Buffer[] = [];
@@ -86,7 +88,8 @@ export async function runGit(directory: string, args: readonly string[], options
     child.once("error", reject);
     child.once("close", resolve);
   });
-  if (status !== 0) throw new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
+  if (status === null || !acceptedStatuses.includes(status) || size > maxBytes)
+    throw new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
   return Buffer.concat(chunks);
 }
 

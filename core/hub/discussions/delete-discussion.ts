@@ -1,0 +1,34 @@
+import { type Actor, clientIdOf } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { repoResource } from "../repos/repo.ts";
+import { changeDiscussion, requireModerating } from "./change-discussion.ts";
+import { deleteDiscussionRow } from "./delete-discussion-row.ts";
+import { removePullRequestRef } from "./delete-pull-request-ref.ts";
+import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
+
+/**
+ * Deletes a discussion with all that was said in it, and the commits of a pull request. They go first: what cannot be taken away
+ * must not become unreachable.
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
+ */
+export async function deleteDiscussion(actor: Actor, name: DiscussionName, from: RequestOrigin): Promise<void> {
+  const { repo, discussion } = await findDiscussion(actor, name);
+  await requirePermission(actor, "discussion.moderate", repoResource(repo), { what: "Discussion" });
+  if (discussion.isPullRequest) await removePullRequestRef(actor, repo, discussion.num);
+  await changeDiscussion(actor, name, async (to) => {
+    await requireModerating(to);
+    const { tx, actorId, discussion: row } = to;
+    await deleteDiscussionRow(tx, to);
+    await recordAuditEvent(tx, {
+      type: "discussion.delete",
+      actorId,
+      clientId: clientIdOf(actor),
+      orgId: to.repo.owner.kind === "organization" ? to.repo.owner.id : null,
+      subjectId: row.authorId,
+      data: { repo: to.repo.fullName, type: to.repo.type, num: row.num, title: row.title },
+      from,
+    });
+  });
+}

@@ -1,0 +1,99 @@
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { ServiceError } from "../../errors.ts";
+import { changeRefs } from "../git/refs/change-refs.ts";
+import { requireChangeable } from "../git/refs/require-changeable.ts";
+import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { updateRefs } from "../git/refs/update-refs.ts";
+import { openRepository } from "../git/repository.ts";
+import { repoResource } from "../repos/repo.ts";
+import { insertComment } from "./add-comment.ts";
+import { changeDiscussion } from "./change-discussion.ts";
+import { isAncestor } from "./commits.ts";
+import { countContribution } from "./count-contribution.ts";
+import { type Discussion, pullRequestRef } from "./discussion.ts";
+import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
+import { mergeCommit } from "./merge-commit.ts";
+import { parseDescription } from "./parse-text.ts";
+import { type MergedCommits, setStatus } from "./set-status.ts";
+
+export type MergeInput = {
+  /** Said in the pull request once it is merged. */
+  comment?: unknown;
+  /** The commit that whoever merges has looked at: nothing else is merged. */
+  headSha?: string | undefined;
+  /** Moves the branch to the pull request's commits, where it has none of its own, instead of a merge commit. */
+  isFastForward?: boolean | undefined;
+};
+
+const ATTEMPTS = 4;
+
+/**
+ * Merges a pull request into its base: one change of content, and, found by `followRefChanges` in the same transaction, the pull request's
+ * own. The branch moves only if it still is what was merged with, and only if the pull request still is what was merged: otherwise all is
+ * tried anew.
+ * @returns the commit that the base is at now
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` with the reason
+ */
+export async function mergePullRequest(actor: Actor, name: DiscussionName, input: MergeInput = {}): Promise<string> {
+  const { repo, discussion } = await findDiscussion(actor, name);
+  await requirePermission(actor, "discussion.merge", repoResource(repo), { what: "Discussion" });
+  requireChangeable(repo);
+  const comment = parseDescription(input.comment, "comment");
+  if (comment) await countContribution(actor, "comment");
+  const path = await openRepository(repo);
+  const headRef = pullRequestRef(discussion.num);
+  const baseRef = requireMergeable(discussion);
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const [headSha, baseSha] = await Promise.all([resolveRef(path, headRef), resolveRef(path, baseRef)]);
+    if (!headSha) throw new ServiceError("conflict", "It has no commits to merge.");
+    if (input.headSha && input.headSha !== headSha) {
+      throw new ServiceError("conflict", "Commits were pushed to it since you looked. Look again before you merge.");
+    }
+    if (!baseSha && baseRef !== `refs/heads/${repo.defaultBranch}`) {
+      throw new ServiceError("conflict", "The branch that it is for is gone.");
+    }
+    if (baseSha && (await isAncestor(path, headSha, baseSha))) {
+      throw new ServiceError("conflict", "Its base has all of its commits already.");
+    }
+    const isForward = !baseSha || (input.isFastForward === true && (await isAncestor(path, baseSha, headSha)));
+    if (input.isFastForward && !isForward) {
+      throw new ServiceError("conflict", "Its base has commits of its own: only a merge commit can bring the two together.");
+    }
+    const newSha = isForward ? headSha : await mergeCommit(path, actor, discussion, { baseSha, headSha });
+    const change = { ref: baseRef, oldSha: baseSha, newSha };
+    // That the pull request's own ref stays what it is, is part of the same change.
+    const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };
+    const changed = await changeRefs(repo, actor, [change], async () =>
+      (await updateRefs(path, [change, asMerged])).filter(({ ref }) => ref === baseRef),
+    );
+    if (!changed) continue;
+    await finish(actor, name, { newSha, comment, merged: { headSha, baseSha } });
+    return newSha;
+  }
+  throw new ServiceError("conflict", "Its base keeps moving. Try again in a moment.");
+}
+
+function requireMergeable({ isPullRequest, status, baseRef }: Discussion): string {
+  if (!isPullRequest || !baseRef) throw new ServiceError("conflict", "Only a pull request can be merged.");
+  if (status === "merged") throw new ServiceError("conflict", "It is merged already.");
+  if (status === "draft") throw new ServiceError("conflict", "It is a draft. Open it for review first.");
+  if (status === "closed") throw new ServiceError("conflict", "It is closed. Reopen it first.");
+  return baseRef;
+}
+
+/** What is said with it; and, should somebody have closed it or pushed to it in this very moment, that it is merged all the same. */
+async function finish(
+  actor: Actor,
+  name: DiscussionName,
+  { newSha, comment, merged }: { newSha: string; comment: string; merged: MergedCommits },
+): Promise<void> {
+  await changeDiscussion(actor, name, async (to) => {
+    const { tx, repo, actorId } = to;
+    if (to.discussion.status !== "merged") {
+      const discussion = await tx.discussion.update({ where: { id: to.discussion.id }, data: { mergeCommitSha: newSha } });
+      await setStatus(tx, { repo, discussion, actorId }, "merged", merged);
+    }
+    if (comment) await insertComment(to, comment);
+  });
+}

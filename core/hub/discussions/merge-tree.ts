@@ -1,0 +1,71 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ServiceError } from "../../errors.ts";
+import { GitFailed, runGit } from "../git/run-git.ts";
+
+/** What becomes of two commits that are merged. */
+export type Merged =
+  | { outcome: "clean"; tree: string }
+  | { outcome: "conflicts"; files: string[] }
+  /** They have no history in common. */
+  | { outcome: "unrelated" };
+
+const TIMEOUT_MS = 20_000;
+const FILES_MAX = 1_000;
+
+/**
+ * Merges two commits as git does, without a work tree.
+ * @throws ServiceError `unavailable` where git is older than 2.38, which cannot do that
+ */
+export async function mergeTree(path: string, ours: string, theirs: string, env: Record<string, string> = {}): Promise<Merged> {
+  await requireMergeTree(path);
+  if (!(await haveCommonHistory(path, ours, theirs))) return { outcome: "unrelated" };
+  const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs];
+  // Ends with 1 where files conflict, and names them after the tree.
+  const output = await runGit(path, args, { env, timeoutMs: TIMEOUT_MS, acceptedStatuses: [0, 1] });
+  const [tree = "", ...files] = output.toString("utf8").split("\0").filter(Boolean);
+  return files.length === 0 ? { outcome: "clean", tree } : { outcome: "conflicts", files: unique(files) };
+}
+
+/** The same for whoever only wants to know: what it writes is thrown away. */
+export async function tryMerge(path: string, ours: string, theirs: string): Promise<Merged> {
+  const scratch = await mkdtemp(join(tmpdir(), "merge-"));
+  try {
+    return await mergeTree(path, ours, theirs, {
+      GIT_OBJECT_DIRECTORY: scratch,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
+    });
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+async function haveCommonHistory(path: string, one: string, other: string): Promise<boolean> {
+  try {
+    await runGit(path, ["merge-base", "--end-of-options", one, other]);
+    return true;
+  } catch (error) {
+    if (error instanceof GitFailed && error.status === 1) return false;
+    throw error;
+  }
+}
+
+let checked: Promise<boolean> | undefined;
+
+async function requireMergeTree(path: string): Promise<void> {
+  checked ??= runGit(path, ["version"]).then((output) => isNewEnough(output.toString("utf8")));
+  if (await checked) return;
+  throw new ServiceError(
+    "unavailable",
+    "Merging needs git 2.38 or later where this service runs. Ask its operator to update it.",
+  );
+}
+
+/** Whether this git has `merge-tree --write-tree`. */
+export function isNewEnough(version: string): boolean {
+  const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
+  return major > 2 || (major === 2 && minor >= 38);
+}
+
+const unique = (files: string[]): string[] => [...new Set(files)].slice(0, FILES_MAX).map((file) => file.toWellFormed());

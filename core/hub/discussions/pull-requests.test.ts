@@ -1,0 +1,232 @@
+import { eventPayloadSchema } from "@keyhook/sdk";
+import { describe, expect, test } from "vitest";
+import { from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { db } from "../../db.ts";
+import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { openRepository } from "../git/repository.ts";
+import { runGit } from "../git/run-git.ts";
+import { createRepo } from "../repos/create-repo.ts";
+import type { Repo } from "../repos/repo.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
+import { changeStatus } from "./change-status.ts";
+import { deleteDiscussion } from "./delete-discussion.ts";
+import { deletePullRequestRef } from "./delete-pull-request-ref.ts";
+import { findDiscussion } from "./find-discussion.ts";
+import { mayPushToPullRequest, pullRequestPushRefusal } from "./may-push-to-pull-request.ts";
+import { mergePullRequest } from "./merge-pull-request.ts";
+import { isNewEnough } from "./merge-tree.ts";
+import { openPullRequest } from "./open-pull-request.ts";
+import { pullRequestRange } from "./pull-request-range.ts";
+import { readPullRequestState } from "./pull-request-state.ts";
+import { readTimeline } from "./read-timeline.ts";
+import { branchWith, nameOf, setRef } from "./testing.ts";
+
+const read = async (repo: Repo, revision: string) =>
+  (await runGit(await openRepository(repo), ["log", "-1", "--format=%P|%an|%ae|%B", "--end-of-options", revision])).toString(
+    "utf8",
+  );
+const headOf = async (repo: Repo, ref = "refs/heads/main") => resolveRef(await openRepository(repo), ref);
+const typesOf = async (repo: Repo) => (await eventsOf(repo)).map(({ scope, action }) => `${scope} ${action}`);
+
+/** Ada's repository, and a pull request of Bea's with one commit that is not on main. */
+async function proposed(files: Record<string, string> = { "b.txt": "b" }) {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repo = await someRepo(ada);
+  const base = await commitTo(repo, ada, { "a.txt": "a" });
+  const head = await branchWith(repo, ada, "more", files, { message: "Say more" });
+  const { row } = await openPullRequest(bea.actor, repo, { title: "More", head: { sha: head } });
+  const at = nameOf(repo, row.num);
+  const status = async () => (await findDiscussion(ada.actor, at)).discussion.status;
+  return { ada, bea, repo, base, head, row, at, status };
+}
+
+describe("mergePullRequest", () => {
+  test("makes one merge commit, by whoever merges, and one event of each kind", async () => {
+    const { ada, repo, base, head, row, at, status } = await proposed();
+    const before = (await eventsOf(repo)).length;
+    const merged = await mergePullRequest(ada.actor, at, { comment: "Thank you.", headSha: head });
+    expect(await headOf(repo)).toBe(merged);
+    expect(await read(repo, merged)).toMatch(
+      new RegExp(`^${base} ${head}\\|${ada.username}\\|${ada.id}\\+.*noreply.*\\|Merge pull request #1\n\nMore\n`),
+    );
+    expect(await status()).toBe("merged");
+    const events = (await eventsOf(repo)).slice(before);
+    expect(events.map(({ scope, action }) => `${scope} ${action}`)).toEqual([
+      "repo.content update",
+      "discussion update",
+      "discussion.comment create",
+    ]);
+    for (const { payload } of events) eventPayloadSchema.parse(payload);
+    expect(events[0]?.payload).toMatchObject({
+      repo: { headSha: merged },
+      updatedRefs: [{ ref: "refs/heads/main", oldSha: base, newSha: merged }],
+    });
+    expect(events[1]?.payload).toMatchObject({
+      discussion: { status: "merged", changes: { base: "refs/heads/main", mergeCommitId: merged } },
+    });
+    const { discussion } = await findDiscussion(ada.actor, at);
+    expect(await pullRequestRange(repo, discussion)).toEqual({ headSha: head, baseSha: base });
+    expect((await readTimeline(ada.actor, row)).items.map(({ type }) => type)).toEqual(["commit", "status-change", "comment"]);
+    await fsck(repo);
+    await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("forwards the branch where it is asked to and can, and says so where it cannot", async () => {
+    const { ada, repo, head, at } = await proposed();
+    expect(await mergePullRequest(ada.actor, at, { isFastForward: true })).toBe(head);
+    expect(await headOf(repo)).toBe(head);
+    const again = await proposed();
+    await commitTo(again.repo, again.ada, { "c.txt": "c" });
+    await expect(mergePullRequest(again.ada.actor, again.at, { isFastForward: true })).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("merge commit"),
+    });
+  });
+
+  test("names the files in conflict, before and when it is asked, and leaves everything as it was", async () => {
+    const { ada, repo, at, row, status } = await proposed({ "a.txt": "theirs", "dir/ü.txt": "x" });
+    await commitTo(repo, ada, { "a.txt": "ours" });
+    const objects = async () => (await runGit(await openRepository(repo), ["count-objects", "-v"])).toString("utf8");
+    const [base, before, counted] = [await headOf(repo), await typesOf(repo), await objects()];
+    const state = await readPullRequestState(repo, row);
+    expect(state).toMatchObject({ merge: "conflicts", filesWithConflicts: ["a.txt"], ahead: 1, behind: 1, baseSha: base });
+    // Looking writes nothing.
+    expect(await objects()).toBe(counted);
+    await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({
+      code: "conflict",
+      message: expect.stringContaining("a.txt"),
+    });
+    expect([await headOf(repo), await typesOf(repo), await status()]).toEqual([base, before, "open"]);
+  });
+
+  test("brings together what changed on both sides", async () => {
+    const { ada, repo, at, row } = await proposed();
+    await commitTo(repo, ada, { "c.txt": "c" });
+    expect(await readPullRequestState(repo, row)).toMatchObject({ merge: "clean", ahead: 1, behind: 1 });
+    const merged = await mergePullRequest(ada.actor, at);
+    const files = await runGit(await openRepository(repo), ["ls-tree", "--name-only", "--end-of-options", merged]);
+    expect(files.toString("utf8")).toBe("a.txt\nb.txt\nc.txt\n");
+  });
+
+  test("of several at once one wins; a branch that moves meanwhile is merged with as it is then", async () => {
+    const { ada, repo, at } = await proposed();
+    const merges = [1, 2, 3, 4].map(() => mergePullRequest(ada.actor, at));
+    const ended = outcomes(merges);
+    await commitTo(repo, ada, { "d.txt": "d" }).catch(() => undefined);
+    expect(await ended).toEqual(["conflict", "conflict", "conflict", "ok"]);
+    const types = await typesOf(repo);
+    expect(types.filter((type) => type === "discussion update")).toHaveLength(1);
+    await fsck(repo);
+  });
+
+  test("merges nothing that whoever merges has not seen, no draft, nothing closed, nothing unrelated", async () => {
+    const { ada, repo, at, head, row } = await proposed();
+    const next = await branchWith(repo, ada, "next", { "n.txt": "n" }, { from: "more" });
+    await setRef(repo, ada, "refs/pr/1", next);
+    await expect(mergePullRequest(ada.actor, at, { headSha: head })).rejects.toMatchObject({ code: "conflict" });
+    await changeStatus(ada.actor, at, { status: "closed" });
+    await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({ message: expect.stringContaining("closed") });
+    const draft = await openPullRequest(ada.actor, repo, { title: "Draft" });
+    await expect(mergePullRequest(ada.actor, nameOf(repo, draft.row.num))).rejects.toMatchObject({
+      message: expect.stringContaining("draft"),
+    });
+    const lonely = await commitTo(repo, ada, { "z.txt": "z" }, { branch: "lonely" });
+    const unrelated = await openPullRequest(ada.actor, repo, { title: "Unrelated", head: { sha: lonely } });
+    expect(await readPullRequestState(repo, unrelated.row)).toMatchObject({ merge: "unrelated" });
+    await expect(mergePullRequest(ada.actor, nameOf(repo, unrelated.row.num))).rejects.toMatchObject({ code: "conflict" });
+    expect((await readTimeline(ada.actor, row)).items.filter(({ type }) => type === "commit")).toHaveLength(2);
+  });
+
+  test("S135 is for those who may write, and not where the repository is read-only", async () => {
+    const { ada, bea, repo, at } = await proposed();
+    await expect(mergePullRequest(bea.actor, at)).rejects.toMatchObject({ code: "forbidden" });
+    await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: true } });
+    await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({ code: "forbidden" });
+  });
+
+  test("brings an empty repository its first commit", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const sha = await commitTo(repo, ada, { "a.txt": "a" }, { branch: "elsewhere" });
+    const { row } = await openPullRequest(ada.actor, repo, { title: "First", head: { branch: "elsewhere" } });
+    expect(await readPullRequestState(repo, row)).toMatchObject({ merge: "clean", baseSha: null });
+    expect(await mergePullRequest(ada.actor, nameOf(repo, row.num))).toBe(sha);
+    expect(await headOf(repo)).toBe(sha);
+  });
+});
+
+describe("what a push means for pull requests", () => {
+  test("one whose commits come into its base is merged, by whoever pushed; an empty draft is not", async () => {
+    const { ada, repo, head, status } = await proposed();
+    const draft = await openPullRequest(ada.actor, repo, { title: "Empty" });
+    await setRef(repo, ada, "refs/heads/main", head);
+    expect(await status()).toBe("merged");
+    const { discussion } = await findDiscussion(ada.actor, nameOf(repo, draft.row.num));
+    expect(discussion.status).toBe("draft");
+  });
+
+  test("one whose branch or base is gone is closed, and opens again only when it is back", async () => {
+    const { ada, repo, head, at, status } = await proposed();
+    await setRef(repo, ada, "refs/pr/1", null);
+    expect(await status()).toBe("closed");
+    await expect(changeStatus(ada.actor, at, { status: "open" })).rejects.toMatchObject({ code: "conflict" });
+    await setRef(repo, ada, "refs/pr/1", head);
+    await changeStatus(ada.actor, at, { status: "open" });
+    const onto = await openPullRequest(ada.actor, repo, { title: "Onto", base: "more" });
+    await setRef(repo, ada, "refs/heads/more", null);
+    const { discussion } = await findDiscussion(ada.actor, nameOf(repo, onto.row.num));
+    expect([discussion.status, await status()]).toEqual(["closed", "open"]);
+    await expect(changeStatus(ada.actor, nameOf(repo, onto.row.num), { status: "open" })).rejects.toMatchObject({
+      code: "conflict",
+    });
+  });
+
+  test("its commits can be deleted once it is closed, and go with it when it is deleted", async () => {
+    const { ada, bea, repo, at } = await proposed();
+    await expect(deletePullRequestRef(bea.actor, at)).rejects.toMatchObject({ code: "conflict" });
+    await changeStatus(bea.actor, at, { status: "closed" });
+    await deletePullRequestRef(bea.actor, at);
+    expect(await headOf(repo, "refs/pr/1")).toBeNull();
+    await expect(deletePullRequestRef(bea.actor, at)).rejects.toMatchObject({ code: "conflict" });
+    const other = await openPullRequest(bea.actor, repo, { title: "Other" });
+    await deleteDiscussion(ada.actor, nameOf(repo, other.row.num), from);
+    expect(await headOf(repo, "refs/pr/2")).toBeNull();
+    await fsck(repo);
+  });
+});
+
+test("S137 its author and whoever may write push to it, until it is merged; nobody to one that is not there", async () => {
+  const { ada, bea, repo, at } = await proposed();
+  const cy = await signedInPerson("cy");
+  const may = (person: typeof ada, num = 1) => mayPushToPullRequest(person.actor, repo, num);
+  expect([await may(ada), await may(bea), await may(cy), await may(ada, 2)]).toEqual([true, true, false, false]);
+  expect(await pullRequestPushRefusal(cy.actor, repo, 1)).toMatch(/not yours/);
+  await mergePullRequest(ada.actor, at);
+  expect([await may(ada), await may(bea)]).toEqual([false, false]);
+});
+
+test("in an organization a reader proposes and a writer merges", async () => {
+  const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
+  const organization = await organizationOf(ada, [
+    [bea, "read"],
+    [cy, "write"],
+  ]);
+  const repo = await createRepo(ada.actor, { type: "space", owner: organization.name, name: "quay", isPrivate: true }, from);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  const sha = await branchWith(repo, ada, "x", { "x.txt": "x" });
+  const { row } = await openPullRequest(bea.actor, repo, { title: "X", head: { sha } });
+  const at = nameOf(repo, row.num);
+  expect(await mayPushToPullRequest(bea.actor, repo, row.num)).toBe(true);
+  await expect(mergePullRequest(bea.actor, at)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(mergePullRequest(cy.actor, at)).resolves.toMatch(/^[0-9a-f]{40}$/);
+});
+
+test.each([
+  ["git version 2.39.5", true],
+  ["git version 2.38.0 (Apple Git-1)", true],
+  ["git version 2.30.2", false],
+  ["git version 3.0.0", true],
+  ["", false],
+])("%j can merge without a work tree: %s", (version, can) => {
+  expect(isNewEnough(version)).toBe(can);
+});

@@ -1,0 +1,33 @@
+import type { TestPerson } from "../../accounts/testing/people.ts";
+import { changeRefs } from "../git/refs/change-refs.ts";
+import { resolveRef } from "../git/refs/resolve-ref.ts";
+import { updateRefs } from "../git/refs/update-refs.ts";
+import { openRepository } from "../git/repository.ts";
+import type { Repo } from "../repos/repo.ts";
+import { commitTo } from "../testing/repos.ts";
+import type { DiscussionName } from "./find-discussion.ts";
+
+/** A repository's, or its discussion's, name as it comes from outside. */
+export function nameOf({ type, owner, name }: Repo, num: number): DiscussionName {
+  return { repo: { type, owner: owner.handle, name }, num };
+}
+
+/** Moves a ref to another commit, or makes or deletes it, and records it as a push does. */
+export async function setRef(repo: Repo, person: TestPerson, ref: string, newSha: string | null): Promise<void> {
+  const path = await openRepository(repo);
+  const change = { ref, oldSha: await resolveRef(path, ref), newSha };
+  await changeRefs(repo, person.actor, [change], () => updateRefs(path, [change]));
+}
+
+/** A branch that begins where another is, with one commit more. @returns that commit */
+export async function branchWith(
+  repo: Repo,
+  person: TestPerson,
+  branch: string,
+  files: Record<string, string>,
+  { from = repo.defaultBranch, message = "Add files" } = {},
+): Promise<string> {
+  const start = await resolveRef(await openRepository(repo), `refs/heads/${from}`);
+  await setRef(repo, person, `refs/heads/${branch}`, start);
+  return commitTo(repo, person, files, { branch, message });
+}
