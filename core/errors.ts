@@ -28,7 +28,7 @@ type Details = {
   /** What the token would have needed, for `insufficient_scope`. */
   scope?: string;
   /** The word by which existing clients tell failures apart (wire.md 1.13). */
-  wireCode?: WireCode;
+  wireCode?: WireCode | undefined;
 };
 
 export type WireCode = "RepoNotFound" | "RevisionNotFound" | "EntryNotFound" | "GatedRepo";

@@ -38,13 +38,16 @@ export async function requirePermission<A extends Action>(
   if (refusal === "not_found") throw decision === "stale" ? stale() : notFound(what);
   if (refusal !== "forbidden" && (await decide(actor, refusal, target, tx)) !== "allowed") throw notFound(what);
   if (decision === "stale") throw stale();
-  if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.");
+  // What existing clients know a gated repository by, whoever asks (wire.md 1.13).
+  const wireCode = action === "repo.read_content" ? "GatedRepo" : undefined;
+  if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.", { wireCode });
   if (decision !== "refused") {
-    throw new ServiceError("insufficient_scope", `The token lacks the scope ${decision.missing}.`, { scope: decision.missing });
+    const { missing: scope } = decision;
+    throw new ServiceError("insufficient_scope", `The token lacks the scope ${scope}.`, { scope, wireCode });
   }
-  if (action === "repo.read_content") {
+  if (wireCode) {
     throw new ServiceError("forbidden", "Access to this repository is restricted. Ask for it on the repository's page.", {
-      wireCode: "GatedRepo",
+      wireCode,
     });
   }
   throw new ServiceError("forbidden", "You may not do this. Ask an administrator for the right.");

@@ -1,19 +1,23 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { errorBodySchema, repoTypes } from "@keyhook/sdk";
+import { errorBodySchema } from "@keyhook/sdk";
+import type { Context } from "hono";
+import { isServiceError, type ServiceError } from "#core/errors.ts";
 import { createRepo } from "#core/hub/repos/create-repo.ts";
+import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
 import { requireToken } from "../../actor.ts";
+import { answerError } from "../../answer-error.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
+import { typeField } from "./repo-address.ts";
 
 const body = z.object({
   name: z.string(),
-  organization: z.string().nullish(),
-  type: z.enum(repoTypes).default("model"),
-  /** What newer clients send; older ones send `private`. */
-  visibility: z.enum(["public", "private"]).nullish(),
+  organization: z.string().nullish().openapi({ description: "Its owner, user or organization; yourself when left out." }),
+  type: typeField,
+  visibility: z.enum(["public", "private"]).nullish().openapi({ description: "Newer clients send this, older ones `private`." }),
   private: z.boolean().nullish(),
-  sdk: z.string().max(40).nullish(),
+  sdk: z.string().nullish().openapi({ description: "Of a Space: static, docker …" }),
 });
 
 const route = createRoute({
@@ -27,23 +31,34 @@ const route = createRoute({
       description: "The repository",
       content: { "application/json": { schema: z.object({ url: z.string(), name: z.string(), id: z.string() }) } },
     },
-    409: { description: "The name is taken", content: { "application/json": { schema: errorBodySchema } } },
+    409: {
+      description: "There is one of that name; `url` says where",
+      content: { "application/json": { schema: errorBodySchema.extend({ url: z.string().optional() }) } },
+    },
   },
 });
 
 export const createRepoRoute = openApiRoutes().openapi(route, async (c) => {
   const { actor, account } = await requireToken(c);
   const { name, organization, type, visibility, private: isPrivate, sdk } = c.req.valid("json");
-  const repo = await createRepo(
-    actor,
-    {
-      type,
-      owner: organization ?? account.username,
-      name,
-      isPrivate: visibility ? visibility === "private" : (isPrivate ?? false),
-      ...(sdk && { sdk }),
-    },
-    requestOriginOf(c),
-  );
-  return c.json({ url: repoWebUrl(repo), name: repo.fullName, id: repo.id }, 200);
+  const wanted = { type: type ?? "model", owner: organization ?? account.username, name };
+  try {
+    const repo = await createRepo(
+      actor,
+      { ...wanted, isPrivate: visibility ? visibility === "private" : (isPrivate ?? false), ...(sdk && { sdk }) },
+      requestOriginOf(c),
+    );
+    return c.json({ url: repoWebUrl(repo), name: repo.fullName, id: repo.id }, 200);
+  } catch (error) {
+    if (!isServiceError(error) || error.code !== "conflict") throw error;
+    const there = await findRepo(actor, wanted as RepoName).catch(() => undefined);
+    return answerConflict(c, error, there && repoWebUrl(there)) as never;
+  }
 });
+
+/** Clients that were told to be content with what is there go on with its address; only those who may see it learn it (S136). */
+async function answerConflict(c: Context, error: ServiceError, url: string | undefined): Promise<Response> {
+  const answer = answerError(error, c);
+  if (!url) return answer;
+  return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));
+}

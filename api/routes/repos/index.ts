@@ -1,7 +1,23 @@
 import { openApiRoutes } from "../open-api.ts";
+import { authCheckRoutes } from "./auth-check.ts";
 import { createRepoRoute } from "./create-repo.ts";
+import { deleteRepoRoute } from "./delete-repo.ts";
+import { elsewhereRoutes } from "./elsewhere.ts";
+import { listReposRoutes } from "./list-repos.ts";
+import { moveRepoRoute } from "./move-repo.ts";
+import { repoSettingsRoutes } from "./repo-settings.ts";
 
 /** The routes of repositories as such. */
 export const repoRoutes = openApiRoutes();
 
-repoRoutes.route("/", createRepoRoute);
+for (const routes of [
+  createRepoRoute,
+  moveRepoRoute,
+  deleteRepoRoute,
+  listReposRoutes,
+  repoSettingsRoutes,
+  authCheckRoutes,
+  elsewhereRoutes,
+]) {
+  repoRoutes.route("/", routes);
+}

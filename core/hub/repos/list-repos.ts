@@ -65,8 +65,8 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
     (query.type ? [query.type] : repoTypes).map((type) => Prisma.sql`(${branch({ type, visible, conditions, order, limit })})`),
   );
   const found = await readRepos(
-    Prisma.sql`r.id IN (SELECT id FROM (${Prisma.join(branches, " UNION ALL ")} ORDER BY at ${direction(order)}, id ${direction(order)}
-      LIMIT ${limit + 1}) page)`,
+    Prisma.sql`r.id IN (SELECT id FROM (${Prisma.join(branches, " UNION ALL ")}) found
+      ORDER BY at ${direction(order)}, id ${direction(order)} LIMIT ${limit + 1})`,
     { tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}` },
   );
   const repos = found.slice(0, limit);

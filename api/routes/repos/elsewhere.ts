@@ -1,0 +1,13 @@
+import { ServiceError } from "#core/errors.ts";
+import { openApiRoutes } from "../open-api.ts";
+
+/** What existing clients know beside repositories and this service does not have: said plainly (wire.md choice 9). */
+export const elsewhereRoutes = openApiRoutes();
+
+for (const kind of ["buckets", "kernels", "endpoints"]) {
+  for (const path of [`/api/${kind}`, `/api/${kind}/*`]) {
+    elsewhereRoutes.all(path, () => {
+      throw new ServiceError("invalid_request", `This service has no ${kind}. Use a model, a dataset or a space.`);
+    });
+  }
+}
