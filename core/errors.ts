@@ -11,6 +11,7 @@ export const statusOf = {
   not_found: 404,
   conflict: 409,
   gone: 410,
+  precondition_failed: 412,
   payload_too_large: 413,
   rate_limited: 429,
   server_error: 500,

@@ -1,0 +1,31 @@
+import type { Actor } from "../../../access/actor.ts";
+import { notFound, ServiceError } from "../../../errors.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { changeRefs } from "./change-refs.ts";
+import type { Recorded } from "./record-ref-changes.ts";
+import type { RefChange } from "./ref-change.ts";
+import { updateRefs } from "./update-refs.ts";
+
+/**
+ * Changes refs to commits that are there already, all of them or none, as one event.
+ * @throws ServiceError `conflict` when one of them is no longer what `oldSha` says; `not_found` when the repository is no more
+ */
+export async function moveRefs(
+  repo: Pick<Repo, "id">,
+  actor: Actor,
+  path: string,
+  changes: readonly RefChange[],
+): Promise<Recorded> {
+  let isMoved = false;
+  const recorded = await changeRefs(repo, actor, changes, async () => {
+    const changed = await updateRefs(path, changes);
+    isMoved = changed.length === 0;
+    return changed;
+  });
+  if (recorded) return recorded;
+  if (!isMoved) throw notFound("Repository");
+  throw new ServiceError("conflict", `Somebody else has just changed ${changes.map(({ ref }) => shortName(ref)).join(", ")}.`);
+}
+
+/** `main` of `refs/heads/main`. */
+const shortName = (ref: string): string => ref.replace(/^refs\/(heads|tags)\//, "");

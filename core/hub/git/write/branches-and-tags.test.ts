@@ -1,0 +1,153 @@
+import { eventPayloadSchema } from "@keyhook/sdk";
+import { describe, expect, test } from "vitest";
+import { organizationOf, outcomes, signedInPerson } from "../../../accounts/testing/people.ts";
+import { db } from "../../../db.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
+import { resolveRef } from "../refs/resolve-ref.ts";
+import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import { createBranch } from "./create-branch.ts";
+import { createTag } from "./create-tag.ts";
+import { deleteBranch } from "./delete-branch.ts";
+import { deleteTag } from "./delete-tag.ts";
+import { superSquash } from "./super-squash.ts";
+
+const nameOf = ({ type, fullName }: Repo) => {
+  const [owner = "", name = ""] = fullName.split("/");
+  return { type, owner, name };
+};
+
+const at = async (repo: Repo, ref: string) => resolveRef(await openRepository(repo), ref);
+const git = async (repo: Repo, ...args: string[]) => (await runGit(await openRepository(repo), args)).toString("utf8");
+
+async function lastChange(repo: Repo) {
+  const payload = eventPayloadSchema.parse((await eventsOf(repo)).at(-1)?.payload);
+  return "updatedRefs" in payload ? payload.updatedRefs : undefined;
+}
+
+describe("branches", () => {
+  test("are made at any revision, moved only when that is asked for, and deleted; each is one event", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const first = await commitTo(repo, ada, { "a.txt": "a" });
+    const second = await commitTo(repo, ada, { "a.txt": "b" });
+    const name = nameOf(repo);
+    await createBranch(ada.actor, name, { branch: "feature/ü" });
+    expect(await lastChange(repo)).toEqual([{ ref: "refs/heads/feature/ü", oldSha: null, newSha: second }]);
+    await createBranch(ada.actor, name, { branch: "early", startingPoint: first });
+    await createBranch(ada.actor, name, { branch: "too", startingPoint: "refs/heads/early" });
+    expect(await at(repo, "refs/heads/too")).toBe(first);
+    await expect(createBranch(ada.actor, name, { branch: "too" })).rejects.toMatchObject({ code: "conflict" });
+    await expect(createBranch(ada.actor, name, { branch: "too/far" })).rejects.toMatchObject({ code: "conflict" });
+    const before = (await eventsOf(repo)).length;
+    await createBranch(ada.actor, name, { branch: "too", isOverwriting: true });
+    expect((await eventsOf(repo)).length).toBe(before);
+    await createBranch(ada.actor, name, { branch: "too", startingPoint: "main", isOverwriting: true });
+    expect(await lastChange(repo)).toEqual([{ ref: "refs/heads/too", oldSha: first, newSha: second }]);
+    await createBranch(ada.actor, name, { branch: "empty", isEmpty: true });
+    expect(await git(repo, "ls-tree", "empty")).toBe("");
+    await deleteBranch(ada.actor, name, "too");
+    expect(await lastChange(repo)).toEqual([{ ref: "refs/heads/too", oldSha: second, newSha: null }]);
+    await expect(deleteBranch(ada.actor, name, "too")).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+    await expect(deleteBranch(ada.actor, name, "main")).rejects.toMatchObject({ code: "conflict" });
+    await expect(
+      createBranch(ada.actor, name, { branch: "main", startingPoint: first, isOverwriting: true }),
+    ).rejects.toMatchObject({ code: "forbidden" });
+    await fsck(repo);
+  });
+
+  test("of a repository without commits begin with one that its default branch has too", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const { sha } = await createBranch(ada.actor, nameOf(repo), { branch: "dev" });
+    expect([await at(repo, "refs/heads/dev"), await at(repo, "refs/heads/main")]).toEqual([sha, sha]);
+    expect(await lastChange(repo)).toHaveLength(2);
+    await fsck(repo);
+  });
+
+  test("S137 of an odd name or at an odd revision are refused, and of ten that are asked for at once one is made", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commitTo(repo, ada, { "a.txt": "a" });
+    const name = nameOf(repo);
+    for (const branch of ["", "-D", "a b", "a..b", "HEAD", "refs/heads/x", "x.lock", "a\0b", "\ud800", "a:b", "x".repeat(500)]) {
+      await expect(createBranch(ada.actor, name, { branch }), branch).rejects.toMatchObject({ code: "invalid_request" });
+      await expect(createTag(ada.actor, name, { tag: branch }), branch).rejects.toMatchObject({ code: "invalid_request" });
+      await expect(deleteBranch(ada.actor, name, branch)).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+      await expect(deleteTag(ada.actor, name, branch)).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+    }
+    for (const revision of ["gone", "main:a.txt", "main~0", "@{-1}", "--all", ":/Add", "main^{tree}", ""]) {
+      const wanted = { wireCode: "RevisionNotFound" };
+      await expect(createBranch(ada.actor, name, { branch: "b", startingPoint: revision }), revision).rejects.toMatchObject(
+        wanted,
+      );
+      await expect(createTag(ada.actor, name, { tag: "t", revision }), revision).rejects.toMatchObject(wanted);
+    }
+    const ended = await outcomes(Array.from({ length: 10 }, () => createBranch(ada.actor, name, { branch: "one" })));
+    expect(ended).toEqual([...Array(9).fill("conflict"), "ok"]);
+    expect(await eventsOf(repo)).toHaveLength(3);
+  });
+});
+
+test("tags are plain, or annotated with who made them", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await expect(createTag(ada.actor, nameOf(repo), { tag: "v0" })).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+  const sha = await commitTo(repo, ada, { "a.txt": "a" });
+  await createTag(ada.actor, nameOf(repo), { tag: "v1", revision: "main" });
+  expect(await at(repo, "refs/tags/v1")).toBe(sha);
+  await createTag(ada.actor, nameOf(repo), { tag: "v2", revision: "v1", message: "The second\n\none" });
+  expect(await git(repo, "cat-file", "-t", "v2")).toBe("tag\n");
+  expect(await git(repo, "rev-parse", "v2^{commit}")).toBe(`${sha}\n`);
+  expect(await git(repo, "for-each-ref", "--format=%(contents)%(taggername)", "refs/tags/v2")).toBe(
+    `The second\n\none\n${ada.username}\n`,
+  );
+  await expect(createTag(ada.actor, nameOf(repo), { tag: "v2" })).rejects.toMatchObject({ code: "conflict" });
+  await expect(createTag(ada.actor, nameOf(repo), { tag: "v3", message: "\0" })).rejects.toMatchObject({
+    code: "invalid_request",
+  });
+  await deleteTag(ada.actor, nameOf(repo), "v1");
+  expect(await at(repo, "refs/tags/v1")).toBeNull();
+  expect(await lastChange(repo)).toEqual([{ ref: "refs/tags/v1", oldSha: sha, newSha: null }]);
+  await fsck(repo);
+});
+
+test("a super-squash leaves the files and one commit", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  const before = await commitTo(repo, ada, { "b.txt": "b" });
+  const { sha } = await superSquash(ada.actor, nameOf(repo), { branch: "main", message: "All of it" });
+  expect(await git(repo, "log", "--format=%s %P", "main")).toBe("All of it \n");
+  expect(await git(repo, "diff", "--stat", before, sha)).toBe("");
+  expect(await lastChange(repo)).toEqual([{ ref: "refs/heads/main", oldSha: before, newSha: sha }]);
+  await expect(superSquash(ada.actor, nameOf(repo), { branch: "gone" })).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+  await fsck(repo);
+});
+
+test("S135 S137 none of it without the right to, nor where the repository is read-only", async () => {
+  const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
+  const organization = await organizationOf(ada, [[bea, "read"]]);
+  const repo = await someRepo(ada, { owner: organization.name });
+  const sha = await commitTo(repo, ada, { "a.txt": "a" });
+  await createBranch(ada.actor, nameOf(repo), { branch: "b" });
+  await createTag(ada.actor, nameOf(repo), { tag: "t" });
+  const all = (actor: typeof ada.actor) => [
+    createBranch(actor, nameOf(repo), { branch: "c" }),
+    deleteBranch(actor, nameOf(repo), "b"),
+    createTag(actor, nameOf(repo), { tag: "u" }),
+    deleteTag(actor, nameOf(repo), "t"),
+    superSquash(actor, nameOf(repo), { branch: "main" }),
+  ];
+  for (const person of [bea, cy]) expect(await outcomes(all(person.actor))).toEqual(Array(5).fill("forbidden"));
+  await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: true } });
+  expect(await outcomes(all(ada.actor))).toEqual(Array(5).fill("forbidden"));
+  // A token that may write and not manage does not do what the protection is against.
+  await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: false } });
+  const token = { kind: "token", userId: ada.id, scopes: ["write-repos"], orgIds: "all", clientId: null } as const;
+  await expect(superSquash(token, nameOf(repo), { branch: "main" })).rejects.toMatchObject({ code: "insufficient_scope" });
+  await expect(superSquash(token, nameOf(repo), { branch: "b" })).resolves.toBeDefined();
+  expect(await at(repo, "refs/heads/main")).toBe(sha);
+  expect(await at(repo, "refs/tags/t")).toBe(sha);
+});

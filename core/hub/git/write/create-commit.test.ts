@@ -1,0 +1,348 @@
+import { createHash } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { eventPayloadSchema } from "@keyhook/sdk";
+import { describe, expect, test } from "vitest";
+import { anonymous } from "../../../access/actor.ts";
+import { organizationOf, outcomes, signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
+import { db } from "../../../db.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
+import { resolveRef } from "../refs/resolve-ref.ts";
+import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import { createCommit, type NewCommit } from "./create-commit.ts";
+import type { Operation } from "./operation.ts";
+
+const nameOf = ({ type, fullName }: Repo) => {
+  const [owner = "", name = ""] = fullName.split("/");
+  return { type, owner, name };
+};
+
+const file = (path: string, content = path): Operation => ({ type: "file", path, content: Buffer.from(content) });
+
+function commit(
+  person: Pick<TestPerson, "actor">,
+  repo: Repo,
+  operations: NewCommit["operations"],
+  more: Partial<NewCommit> = {},
+) {
+  return createCommit(person.actor, nameOf(repo), { revision: "main", summary: "Change files", operations, ...more });
+}
+
+async function git(repo: Repo, ...args: string[]): Promise<string> {
+  return (await runGit(await openRepository(repo), args)).toString("utf8");
+}
+
+const filesOf = async (repo: Repo, revision = "main") =>
+  (await git(repo, "ls-tree", "-r", "-z", "--name-only", revision)).split("\0").filter(Boolean);
+
+async function leftInQuarantine(repo: Repo): Promise<string[]> {
+  return readdir(join(await openRepository(repo), "quarantine"));
+}
+
+describe("createCommit", () => {
+  test("adds, replaces, deletes and copies in one commit that is one event", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const first = await commit(ada, repo, [file("README.md", "# Tides\n"), file("a b/ü.txt"), file("old/x"), file("old/y/z")]);
+    const second = await commit(
+      ada,
+      repo,
+      [
+        file("README.md", "---\ntags: [sea]\n---\n"),
+        { type: "deletedFolder", path: "old/" },
+        { type: "deletedFile", path: "a b/ü.txt" },
+        { type: "copyFile", path: "copies/README.md", from: { path: "README.md", revision: first.sha } },
+        { type: "copyFile", path: "copies/x", from: { path: "old/x" } },
+        file("old", "now a file"),
+      ],
+      { description: "Because.", parentCommit: first.sha },
+    );
+    await fsck(repo);
+    expect(await filesOf(repo)).toEqual(["README.md", "copies/README.md", "copies/x", "old"]);
+    expect(await git(repo, "show", "main:copies/README.md")).toBe("# Tides\n");
+    expect(await git(repo, "log", "-1", "--format=%B|%an|%ae|%P", "main")).toBe(
+      `Change files\n\nBecause.\n|${ada.username}|${ada.id}+${ada.username}@users.noreply.localhost|${first.sha}\n`,
+    );
+    expect(second.repo).toMatchObject({ headSha: second.sha, tags: ["sea"] });
+    const events = await eventsOf(repo);
+    expect(events.map(({ scope }) => scope)).toEqual(["repo", "repo.content", "repo.content"]);
+    expect(eventPayloadSchema.parse(events[2]?.payload)).toMatchObject({
+      repo: { headSha: second.sha, tags: ["sea"] },
+      updatedRefs: [{ ref: "refs/heads/main", oldSha: first.sha, newSha: second.sha }],
+    });
+    expect(await leftInQuarantine(repo)).toEqual([]);
+  });
+
+  test("that changes nothing answers with the commit that is there, and is no event", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const { sha } = await commit(ada, repo, [file("a.txt", "a")]);
+    expect(await commit(ada, repo, [file("a.txt", "a")])).toMatchObject({ sha, isNew: false });
+    expect(await commit(ada, repo, [])).toMatchObject({ sha, isNew: false });
+    expect(await eventsOf(repo)).toHaveLength(2);
+  });
+
+  test("an executable file stays one when its content is replaced", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commit(ada, repo, [file("run.sh", "1"), file("a.txt", "1")]);
+    const path = await openRepository(repo);
+    const blob = (await git(repo, "rev-parse", "main:run.sh")).trim();
+    const tree = (await runGit(path, ["mktree"], { input: `100755 blob ${blob}\trun.sh\n` })).toString().trim();
+    const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b" };
+    const sha = (await runGit(path, ["commit-tree", "-m", "x", tree], { env })).toString().trim();
+    await runGit(path, ["update-ref", "refs/heads/main", sha]);
+    await commit(ada, repo, [file("run.sh", "2"), { type: "copyFile", path: "copy.sh", from: { path: "run.sh" } }]);
+    expect(await git(repo, "ls-tree", "--format=%(objectmode) %(path)", "main")).toBe("100755 copy.sh\n100755 run.sh\n");
+  });
+
+  test("of 10,000 files takes one process and is whole", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const operations = Array.from({ length: 10_000 }, (_, index) => file(`data/${index % 100}/part-${index}.txt`));
+    await commit(ada, repo, operations);
+    await fsck(repo);
+    expect(await filesOf(repo)).toHaveLength(10_000);
+    expect((await eventsOf(repo)).length).toBe(2);
+    const deletions = operations.map(({ path }): Operation => ({ type: "deletedFile", path }));
+    await commit(ada, repo, [...deletions, file("left.txt")]);
+    expect(await filesOf(repo)).toEqual(["left.txt"]);
+  });
+
+  test("a file is streamed, and one whose stream ends early or runs over leaves nothing", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const chunk = Buffer.alloc(64 * 1024, "x");
+    const streamed = (path: string, count: number, sizeBytes: number): Operation => ({
+      type: "file",
+      path,
+      content: {
+        sizeBytes,
+        chunks: (async function* () {
+          for (let index = 0; index < count; index++) yield chunk;
+        })(),
+      },
+    });
+    await commit(ada, repo, [streamed("large.txt", 100, 100 * chunk.length), file("after.txt", "after")]);
+    expect((await git(repo, "cat-file", "-s", "main:large.txt")).trim()).toBe(String(100 * chunk.length));
+    expect(await git(repo, "show", "main:after.txt")).toBe("after");
+    for (const count of [99, 101]) {
+      await expect(commit(ada, repo, [streamed("bad.txt", count, 100 * chunk.length)])).rejects.toThrow(/had \d+/);
+    }
+    await fsck(repo);
+    expect(await filesOf(repo)).toEqual(["after.txt", "large.txt"]);
+    expect(await leftInQuarantine(repo)).toEqual([]);
+  });
+});
+
+describe("two at once", () => {
+  test("of 20 commits upon the same parent exactly one is made, and it is one event", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const { sha } = await commit(ada, repo, [file("a.txt")]);
+    const asked = Array.from({ length: 20 }, (_, index) => commit(ada, repo, [file(`${index}.txt`)], { parentCommit: sha }));
+    const ended = await outcomes(asked);
+    expect(ended.filter((one) => one === "ok")).toHaveLength(1);
+    expect(ended.filter((one) => one === "precondition_failed")).toHaveLength(19);
+    expect((await git(repo, "rev-list", "--count", "main")).trim()).toBe("2");
+    expect(await eventsOf(repo)).toHaveLength(3);
+    expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
+    await fsck(repo);
+  });
+
+  test("20 commits that name no parent are all made, one upon the other", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const asked = Array.from({ length: 20 }, (_, index) => commit(ada, repo, [file(`${index}.txt`)]));
+    expect(new Set(await outcomes(asked))).toEqual(new Set(["ok"]));
+    expect(await filesOf(repo)).toHaveLength(20);
+    const events = (await eventsOf(repo)).slice(1).map(({ payload }) => eventPayloadSchema.parse(payload));
+    const steps = events.flatMap((payload) => ("updatedRefs" in payload ? payload.updatedRefs : []));
+    expect(new Set(steps.map(({ oldSha }) => oldSha)).size).toBe(20);
+    await fsck(repo);
+  });
+
+  test("a branch that somebody else moves meanwhile is committed to again", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const { sha } = await commit(ada, repo, [file("a.txt")]);
+    async function* slowly(): AsyncGenerator<Operation> {
+      yield file("mine.txt");
+      await commitTo(repo, ada, { "theirs.txt": "theirs" });
+      yield file("mine too.txt");
+    }
+    await commit(ada, repo, slowly());
+    expect(await filesOf(repo)).toEqual(["a.txt", "mine too.txt", "mine.txt", "theirs.txt"]);
+    async function* again(): AsyncGenerator<Operation> {
+      yield file("lost.txt");
+      await commitTo(repo, ada, { "theirs.txt": "more" });
+    }
+    const parentCommit = (await resolveRef(await openRepository(repo), "refs/heads/main")) as string;
+    expect(parentCommit).not.toBe(sha);
+    await expect(commit(ada, repo, again(), { parentCommit })).rejects.toMatchObject({
+      code: "precondition_failed",
+      message: expect.stringContaining("has moved on"),
+    });
+    expect(await filesOf(repo)).not.toContain("lost.txt");
+  });
+});
+
+describe("what is refused names the path, and changes nothing", () => {
+  const bad: [string, Operation[], string][] = [
+    ["a way out", [file("../x")], "invalid_request"],
+    ["a way out within", [file("a/../../x")], "invalid_request"],
+    ["an absolute path", [file("/etc/passwd")], "invalid_request"],
+    ["git's folder", [file(".git/config")], "invalid_request"],
+    ["git's folder in another case", [file("a/.GiT/hooks/x")], "invalid_request"],
+    ["git's folder as NTFS shortens it", [file("GIT~1/config")], "invalid_request"],
+    ["git's folder as a stream of NTFS", [file(".git::$INDEX_ALLOCATION/x")], "invalid_request"],
+    ["git's folder with what NTFS cuts off", [file(".git. ./x")], "invalid_request"],
+    ["git's folder with what HFS+ ignores", [file(".g\u200cit/x")], "invalid_request"],
+    ["git's folder behind a backslash", [file("a\\.git\\x")], "invalid_request"],
+    ["submodules", [file(".gitmodules")], "invalid_request"],
+    ["a NUL", [file("a\0b")], "invalid_request"],
+    ["a line break", [file("a\nb")], "invalid_request"],
+    ["a lone surrogate", [file("a\ud800")], "invalid_request"],
+    ["nothing", [file("")], "invalid_request"],
+    ["an empty part", [file("a//b")], "invalid_request"],
+    ["a long name", [file("x".repeat(256))], "invalid_request"],
+    ["a long path", [file("x/".repeat(1_500))], "invalid_request"],
+    ["a file below a file", [file("a.txt/b")], "invalid_request"],
+    ["a file below a file of the same commit", [file("n"), file("n/m")], "invalid_request"],
+    ["a file where a folder is", [file("folder")], "invalid_request"],
+    ["a deletion of what is not there", [{ type: "deletedFile", path: "gone" }], "not_found"],
+    ["a second deletion", ["deletedFile", "deletedEntry"].map((type) => ({ type, path: "a.txt" }) as Operation), "not_found"],
+    ["a file that is a folder", [{ type: "deletedFile", path: "folder" }], "invalid_request"],
+    ["a folder that is a file", [{ type: "deletedFolder", path: "a.txt" }], "invalid_request"],
+    ["everything", [{ type: "deletedFolder", path: "/" }], "invalid_request"],
+    ["a copy of nothing", [{ type: "copyFile", path: "b", from: { path: "gone" } }], "not_found"],
+    ["a copy of a folder", [{ type: "copyFile", path: "b", from: { path: "folder" } }], "invalid_request"],
+    ["a copy of no revision", [{ type: "copyFile", path: "b", from: { path: "a.txt", revision: "main^{/x}" } }], "not_found"],
+    ["a pointer to what nobody uploaded", [{ type: "lfsFile", path: "m.bin", oid: "a".repeat(64) }], "invalid_request"],
+    ["a pointer to no hash", [{ type: "lfsFile", path: "m.bin", oid: "../../etc" }], "invalid_request"],
+    ["attributes that git does not read", [file(".gitattributes", `${"a".repeat(3_000)} -text`)], "invalid_request"],
+    ["a large file", [file("large.txt", "x".repeat(11 * 1024 * 1024))], "payload_too_large"],
+  ];
+
+  test("S137", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    const { sha } = await commit(ada, repo, [file("a.txt"), file("folder/b.txt")]);
+    for (const [what, operations, code] of bad) {
+      const asked = commit(ada, repo, [file("before.txt"), ...operations, file("after.txt")]);
+      await expect(asked, what).rejects.toMatchObject({ code, message: expect.stringMatching(/"|Revision/) });
+    }
+    expect(await resolveRef(await openRepository(repo), "refs/heads/main")).toBe(sha);
+    expect(await eventsOf(repo)).toHaveLength(2);
+    expect(await leftInQuarantine(repo)).toEqual([]);
+    expect(await git(repo, "count-objects")).toMatch(/^5 objects/);
+    await fsck(repo);
+  });
+
+  test("S51 odd text in a message", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    for (const more of [
+      { summary: "" },
+      { summary: " \n " },
+      { summary: "a\0b" },
+      { summary: "\ud800" },
+      { summary: "x".repeat(2_000) },
+      { description: "\0" },
+      { description: "x".repeat(100_000) },
+      { parentCommit: "main" },
+      { parentCommit: "--all" },
+    ]) {
+      await expect(commit(ada, repo, [file("a.txt")], more), JSON.stringify(more)).rejects.toMatchObject({
+        code: "invalid_request",
+      });
+    }
+    const { sha } = await commit(ada, repo, [file("a.txt")], {
+      summary: "committer x <y> 1\nfrom refs/heads/other",
+      description: "data 5",
+    });
+    expect(await git(repo, "log", "-1", "--format=%B", sha)).toBe("committer x <y> 1 from refs/heads/other\n\ndata 5\n\n");
+  });
+
+  test("composed letters: what was sent decomposed (NFD) is the same file", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commit(ada, repo, [file("é.txt".normalize("NFD"), "1")]);
+    await commit(ada, repo, [file("é.txt".normalize("NFC"), "2")]);
+    expect(await filesOf(repo)).toEqual(["é.txt".normalize("NFC")]);
+  });
+});
+
+describe("S135 who may", () => {
+  test("writers of the owner, not those who only read, and nobody where it is read-only", async () => {
+    const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
+    const organization = await organizationOf(ada, [
+      [bea, "write"],
+      [cy, "read"],
+    ]);
+    const repo = await someRepo(ada, { owner: organization.name, isPrivate: true });
+    await expect(commit(bea, repo, [file("a.txt")])).resolves.toMatchObject({ isNew: true });
+    await expect(commit(cy, repo, [file("b.txt")])).rejects.toMatchObject({ code: "forbidden" });
+    await expect(commit(await signedInPerson("dan"), repo, [file("b.txt")])).rejects.toMatchObject({ wireCode: "RepoNotFound" });
+    await expect(commit({ actor: anonymous } as never, repo, [file("b.txt")])).rejects.toMatchObject({
+      wireCode: "RepoNotFound",
+    });
+    await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: true } });
+    await expect(commit(bea, repo, [file("b.txt")])).rejects.toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining("read-only"),
+    });
+  });
+
+  test("only what is a branch, or an open pull request of one's own", async () => {
+    const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
+    const repo = await someRepo(ada);
+    const { sha } = await commit(ada, repo, [file("a.txt")]);
+    for (const revision of ["gone", sha, "refs/tags/v1", "main^{}", "refs/pr/7x", "../main", "-d", "\0"]) {
+      await expect(commit(ada, repo, [file("b")], { revision }), revision).rejects.toMatchObject({
+        wireCode: "RevisionNotFound",
+      });
+    }
+    const proposed = await commit(bea, repo, [file("b.txt")], { isPullRequest: true, description: "Please." });
+    expect(proposed).toMatchObject({ pullRequest: 1, ref: "refs/pr/1", isNew: true });
+    await commit(bea, repo, [file("c.txt")], { revision: "refs/pr/1" });
+    expect(await filesOf(repo, "refs/pr/1")).toEqual(["a.txt", "b.txt", "c.txt"]);
+    expect(await filesOf(repo)).toEqual(["a.txt"]);
+    await expect(commit(cy, repo, [file("d.txt")], { revision: "refs/pr/1" })).rejects.toMatchObject({ code: "forbidden" });
+    await expect(commit(bea, repo, [file("d.txt")])).rejects.toMatchObject({ code: "forbidden" });
+    await expect(commit(bea, repo, [file("a.txt")], { isPullRequest: true })).rejects.toMatchObject({ code: "invalid_request" });
+    await fsck(repo);
+  });
+});
+
+test("files of Git LFS are pointers, and .gitattributes says so for those it did not cover", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const oid = createHash("sha256").update("content").digest("hex");
+  await db().lfsObject.create({ data: { repoId: repo.id, oid, sizeBytes: 7, location: "local" } });
+  await commit(ada, repo, [file(".gitattributes", "*.bin filter=lfs diff=lfs merge=lfs -text")]);
+  await commit(ada, repo, [
+    { type: "lfsFile", path: "weights/a.bin", oid, sizeBytes: 7 },
+    { type: "lfsFile", path: "a [1] b.txt", oid },
+    { type: "lfsFile", path: "m.safetensors", oid },
+    { type: "lfsFile", path: "n.safetensors", oid },
+  ]);
+  expect(await git(repo, "show", "main:weights/a.bin")).toBe(
+    `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 7\n`,
+  );
+  const attributes = await git(repo, "show", "main:.gitattributes");
+  expect(attributes.split("\n")).toEqual([
+    "*.bin filter=lfs diff=lfs merge=lfs -text",
+    '"/a \\\\[1] b.txt" filter=lfs diff=lfs merge=lfs -text',
+    "*.safetensors filter=lfs diff=lfs merge=lfs -text",
+    "",
+  ]);
+  await commit(ada, repo, [{ type: "lfsFile", path: "a [1] b.txt", oid }]);
+  expect(await git(repo, "show", "main:.gitattributes")).toBe(attributes);
+  await expect(commit(ada, repo, [{ type: "lfsFile", path: "b.bin", oid, sizeBytes: 8 }])).rejects.toMatchObject({
+    code: "invalid_request",
+  });
+  await fsck(repo);
+});

@@ -1,0 +1,29 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { GitFailed, runGit } from "../run-git.ts";
+
+/**
+ * Which of some paths a .gitignore at the root leaves out, in git's own reading of it.
+ * @param gitDirectory a quarantine, where the file is left
+ */
+export async function findIgnoredPaths(
+  gitDirectory: string,
+  paths: readonly string[],
+  gitIgnore: string,
+): Promise<ReadonlySet<string>> {
+  // Git asks for a work tree; an empty one, so that nothing in it is taken for a folder of that name.
+  const workTree = join(gitDirectory, "work-tree");
+  await Promise.all([mkdir(workTree), mkdir(join(gitDirectory, "info"), { recursive: true })]);
+  await writeFile(join(gitDirectory, "info", "exclude"), gitIgnore);
+  try {
+    const output = await runGit(gitDirectory, ["-c", "core.bare=false", "check-ignore", "--no-index", "-z", "--stdin"], {
+      input: paths.map((path) => `${path}\0`).join(""),
+      env: { GIT_WORK_TREE: workTree },
+    });
+    return new Set(output.toString("utf8").split("\0").filter(Boolean));
+  } catch (error) {
+    // It ends with 1 when there is none.
+    if (error instanceof GitFailed && error.status === 1) return new Set();
+    throw error;
+  }
+}
