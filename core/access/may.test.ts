@@ -38,6 +38,7 @@ const expected: Record<Action, Who[]> = {
   "repo.read": ["owner", ...members, "command"],
   "repo.read_content": ["owner", ...members, "command"],
   "repo.request_access": ["command"],
+  "access_request.withdraw": ["owner", "command"],
   "repo.create": ["owner", "admin", "write", "contributor", "command"],
   "repo.write": ["owner", "admin", "write", "command"],
   "repo.manage": ["owner", "admin", "write", "command"],

@@ -122,6 +122,8 @@ export const rules = {
   /** What is in its files. */
   "repo.read_content": { on: "repo", public: "granted", owner: true, role: "read", token: reads, refusal: "repo.read" },
   "repo.request_access": { on: "repo", public: "signed-in", refusal: "repo.read" },
+  /** Taking one's own request back, an accepted one too. */
+  "access_request.withdraw": { on: "user", owner: true, token: { own: ["gated-repos"] }, refusal: "not_found" },
   "repo.create": {
     on: "namespace",
     owner: true,

@@ -1,0 +1,55 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { may } from "../../access/may.ts";
+import { plainText } from "../../accounts/plain-text.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { ServiceError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import type { RepoName } from "../repos/find-repo.ts";
+import { repoResource } from "../repos/repo.ts";
+import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-request.ts";
+import { changeGate } from "./change-gate.ts";
+import { mailManagers } from "./mail-managers.ts";
+import { recordAccessAudit } from "./record-access-audit.ts";
+
+// Each one may be a letter to somebody who does not know the sender.
+const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
+
+/**
+ * Asks to read a gated repository. The username and the e-mail address become known to whoever decides. With the gate `auto` the
+ * answer is yes, at once; with `manual` those who decide get a letter. Asking twice changes nothing.
+ * @returns what the request is now
+ * @throws ServiceError `not_found`, `unauthorized`; `conflict` for whoever may read it anyway; `forbidden` after a rejection;
+ * `invalid_request`, `rate_limited`
+ */
+export async function askForAccess(
+  actor: Actor,
+  wanted: RepoName,
+  { message }: { message?: string | null },
+  from: RequestOrigin,
+): Promise<AccessRequestStatus> {
+  const text =
+    plainText("message", message ?? "", MESSAGE_MAX_CHARACTERS)
+      .normalize("NFC")
+      .trim() || null;
+  return changeGate(actor, wanted, "repo.request_access", async (tx, repo) => {
+    const userId = actorId(actor);
+    if (!userId) throw new ServiceError("unauthorized", "Sign in to ask for access.");
+    const where = { repoId_userId: { repoId: repo.id, userId } };
+    const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
+    if (before?.status === "rejected") {
+      throw new ServiceError("forbidden", "Your request was rejected. Only the repository's managers can change that.");
+    }
+    if (before) return before.status as AccessRequestStatus;
+    if (await may(actor, "repo.read_content", repoResource(repo), tx)) {
+      throw new ServiceError("conflict", "You may read this repository already.");
+    }
+    await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT);
+    const status = repo.gated === "auto" ? "accepted" : "pending";
+    const decidedAt = status === "accepted" ? new Date() : null;
+    await tx.accessRequest.create({ data: { id: newId(), repoId: repo.id, userId, status, message: text, decidedAt } });
+    if (status === "pending") await mailManagers(tx, repo, { askerId: userId, message: text });
+    await recordAccessAudit(tx, actor, "ask", { repo, subjectId: userId, from });
+    return status;
+  });
+}

@@ -1,0 +1,29 @@
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound } from "../../errors.ts";
+import { findRepo, type RepoAction, type RepoName } from "../repos/find-repo.ts";
+import { lockRepo } from "../repos/read-repos.ts";
+import { type Repo, repoResource } from "../repos/repo.ts";
+import { requireGate } from "./access-request.ts";
+
+/**
+ * Lets one caller at a time change who is let into a repository, with its row as it is then: the gate may have been taken away, or
+ * the right to decide, while this one waited (S135).
+ * @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `insufficient_scope`; `invalid_request` without a gate
+ */
+export async function changeGate<T>(
+  actor: Actor,
+  wanted: RepoName,
+  action: RepoAction,
+  change: (tx: Db, repo: Repo) => Promise<T>,
+): Promise<T> {
+  const { id } = await findRepo(actor, wanted, action);
+  return db().$transaction(async (tx) => {
+    const repo = await lockRepo(tx, id);
+    if (!repo) throw notFound("Repository");
+    await requirePermission(actor, action, repoResource(repo), { what: "Repository", tx });
+    requireGate(repo);
+    return change(tx, repo);
+  });
+}

@@ -1,0 +1,44 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { displayText } from "../../accounts/display-text.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import type { RepoName } from "../repos/find-repo.ts";
+import { parseAccessRequestStatus, REASON_MAX_CHARACTERS } from "./access-request.ts";
+import { changeGate } from "./change-gate.ts";
+import { type Asker, findAsker } from "./find-asker.ts";
+import { accessAnswerLetter } from "./mails/access-answer-letter.ts";
+import { recordAccessAudit } from "./record-access-audit.ts";
+
+const acts = { accepted: "accept", rejected: "reject", pending: "reopen" } as const;
+
+/**
+ * Answers a request for access, or changes the answer: whoever was accepted is let in at once, and kept out at once when that is
+ * taken back. The person gets a letter with the answer.
+ * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (it is so already), `forbidden`,
+ * `invalid_request`
+ */
+export async function decideAccessRequest(
+  actor: Actor,
+  wanted: RepoName,
+  { status, rejectionReason, ...asker }: Asker & { status: unknown; rejectionReason?: string | null },
+  from: RequestOrigin,
+): Promise<void> {
+  const to = parseAccessRequestStatus(status);
+  const limits = { maxCharacters: REASON_MAX_CHARACTERS, isRequired: false };
+  const reason = (to === "rejected" && displayText("rejectionReason", rejectionReason ?? "", limits)) || null;
+  await changeGate(actor, wanted, "repo.manage", async (tx, repo) => {
+    const user = await findAsker(tx, asker);
+    const where = { repoId_userId: { repoId: repo.id, userId: user.id } };
+    const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
+    if (!before) throw notFound("Request");
+    if (before.status === to) throw new ServiceError("conflict", `The request of ${user.username} is ${to} already.`);
+    const decided =
+      to === "pending" ? { decidedAt: null, decidedById: null } : { decidedAt: new Date(), decidedById: actorId(actor) };
+    await tx.accessRequest.update({ where, data: { status: to, rejectionReason: reason, ...decided } });
+    if (to !== "pending") {
+      await queueMail(tx, { to: user.email, ...accessAnswerLetter({ greeted: user.username, repo, answer: to, reason }) });
+    }
+    await recordAccessAudit(tx, actor, acts[to], { repo, subjectId: user.id, from });
+  });
+}

@@ -1,0 +1,248 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { anonymous, type TokenHolder } from "../../access/actor.ts";
+import { may } from "../../access/may.ts";
+import {
+  auditTrail,
+  from,
+  lettersTo,
+  organizationOf,
+  outcomes,
+  signedInPerson,
+  type TestPerson,
+} from "../../accounts/testing/people.ts";
+import { db } from "../../db.ts";
+import type { RepoName } from "../repos/find-repo.ts";
+import { type Repo, repoResource } from "../repos/repo.ts";
+import { updateRepoSettings } from "../repos/update-repo-settings.ts";
+import { someRepo } from "../testing/repos.ts";
+import { askForAccess } from "./ask-for-access.ts";
+import { countAccessRequests } from "./count-access-requests.ts";
+import { decideAccessRequest } from "./decide-access-request.ts";
+import { grantAccess } from "./grant-access.ts";
+import { listAccessRequests } from "./list-access-requests.ts";
+import { findOwnAccessRequest, listOwnAccessRequests } from "./own-access-requests.ts";
+import { withdrawAccessRequest } from "./withdraw-access-request.ts";
+
+let ada: TestPerson;
+let grace: TestPerson;
+beforeAll(async () => {
+  [ada, grace] = await Promise.all([signedInPerson("ada"), signedInPerson("grace")]);
+});
+
+const nameOf = ({ type, owner, name }: Repo): RepoName => ({ type, owner: owner.handle, name });
+
+async function gatedRepo(gated: "auto" | "manual" = "manual", input: Parameters<typeof someRepo>[1] = {}): Promise<Repo> {
+  const repo = await someRepo(ada, input);
+  return updateRepoSettings(ada.actor, nameOf(repo), { gated }, from);
+}
+
+const reads = ({ actor }: TestPerson, repo: Repo) => may(actor, "repo.read_content", repoResource(repo));
+const ask = (person: TestPerson, repo: Repo, message?: string) =>
+  askForAccess(person.actor, nameOf(repo), message === undefined ? {} : { message }, from);
+const decide = (repo: Repo, status: string, { by = ada, about = grace, reason = "" } = {}) =>
+  decideAccessRequest(by.actor, nameOf(repo), { user: about.username, status, rejectionReason: reason }, from);
+
+describe("a manual gate", () => {
+  it("opens for whoever was accepted, and closes again", async () => {
+    const repo = await gatedRepo();
+    expect(await reads(grace, repo)).toBe(false);
+    expect(await ask(grace, repo, "For my thesis.\nPlease.")).toBe("pending");
+    expect(await reads(grace, repo)).toBe(false);
+    await decide(repo, "accepted");
+    expect(await reads(grace, repo)).toBe(true);
+    await decide(repo, "rejected", { reason: "Only members of the project." });
+    expect(await reads(grace, repo)).toBe(false);
+    expect(await findOwnAccessRequest(grace.actor, repo)).toMatchObject({
+      status: "rejected",
+      rejectionReason: "Only members of the project.",
+    });
+    await decide(repo, "pending");
+    expect(await findOwnAccessRequest(grace.actor, repo)).toMatchObject({ status: "pending", rejectionReason: null });
+    expect(await auditTrail({ subjectId: grace.id })).toEqual(
+      expect.arrayContaining(["access_request.ask", "access_request.accept", "access_request.reject", "access_request.reopen"]),
+    );
+  });
+
+  it("tells those who decide, and the one who asked, by letter", async () => {
+    const repo = await gatedRepo();
+    await ask(grace, repo, "Hello.\r\n-- \nYour service");
+    const [asked] = await lettersTo(ada.email);
+    expect(asked?.subject).toBe(`${grace.username} asks for access to ${repo.fullName}`);
+    expect(asked?.text).toContain(`http://localhost:3000/${repo.fullName}/settings/access`);
+    expect(asked?.text).toContain("> Hello.\n> -- \n> Your service");
+    await decide(repo, "rejected", { reason: "Not\nnow" });
+    const [rejected] = await lettersTo(grace.email);
+    expect(rejected?.text).toContain("They write: Not now");
+    await decide(repo, "accepted");
+    expect((await lettersTo(grace.email))[0]?.subject).toBe(`You have access to ${repo.fullName}`);
+  });
+
+  it("tells the administrators of an organization and the member who made it, each once", async () => {
+    const [reader, maker] = await Promise.all([signedInPerson("reader"), signedInPerson("maker")]);
+    const organization = await organizationOf(ada, [
+      [reader, "read"],
+      [maker, "contributor"],
+    ]);
+    const made = await someRepo(maker, { owner: organization.name });
+    const repo = await updateRepoSettings(maker.actor, nameOf(made), { gated: "manual" }, from);
+    await ask(grace, repo);
+    const subject = `${grace.username} asks for access to ${repo.fullName}`;
+    for (const { email } of [ada, maker]) {
+      expect((await lettersTo(email)).filter((letter) => letter.subject === subject)).toHaveLength(1);
+    }
+    expect(await lettersTo(reader.email)).toEqual([]);
+    // Members read it as members; there is nothing to ask for.
+    await expect(ask(reader, repo)).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  it("is asked once, however often and at the same time", async () => {
+    const repo = await gatedRepo();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(grace, repo)));
+    expect(answers).toEqual(Array(8).fill("pending"));
+    expect(await countAccessRequests(repo)).toEqual({ pending: 1, accepted: 0, rejected: 0 });
+    const letters = (await lettersTo(ada.email)).filter(({ subject }) => subject.endsWith(repo.fullName));
+    expect(letters).toHaveLength(1);
+  });
+
+  it("is decided once: the second of two answers alike is told so", async () => {
+    const repo = await gatedRepo();
+    await ask(grace, repo);
+    expect(await outcomes(Array.from({ length: 5 }, () => decide(repo, "accepted")))).toEqual([
+      ...Array(4).fill("conflict"),
+      "ok",
+    ]);
+  });
+
+  it("stays closed to whoever was rejected, also when they would ask again", async () => {
+    const repo = await gatedRepo();
+    await ask(grace, repo);
+    await decide(repo, "rejected");
+    await expect(ask(grace, repo)).rejects.toMatchObject({ code: "forbidden" });
+    await expect(withdrawAccessRequest(grace.actor, repo.id, from)).rejects.toMatchObject({ code: "conflict" });
+    expect(await findOwnAccessRequest(grace.actor, repo)).toMatchObject({ status: "rejected" });
+  });
+});
+
+describe("an automatic gate", () => {
+  it("opens for whoever asks, at once and without a letter", async () => {
+    const repo = await gatedRepo("auto");
+    const before = (await lettersTo(ada.email)).length;
+    expect(await reads(grace, repo)).toBe(false);
+    expect(await ask(grace, repo)).toBe("accepted");
+    expect(await reads(grace, repo)).toBe(true);
+    expect(await lettersTo(ada.email)).toHaveLength(before);
+    await decide(repo, "rejected");
+    expect(await reads(grace, repo)).toBe(false);
+    await expect(ask(grace, repo)).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
+
+describe("access", () => {
+  it("can be given without a request; the address of whoever did not ask is not shared", async () => {
+    const repo = await gatedRepo();
+    await grantAccess(ada.actor, nameOf(repo), { user: grace.username.toUpperCase() }, from);
+    expect(await reads(grace, repo)).toBe(true);
+    const { items } = await listAccessRequests(ada.actor, nameOf(repo), { status: "accepted" });
+    expect(items).toMatchObject([{ user: { username: grace.username, email: null }, status: "accepted" }]);
+    await expect(grantAccess(ada.actor, nameOf(repo), { userId: grace.id }, from)).rejects.toMatchObject({
+      code: "invalid_request",
+      field: "user",
+    });
+    await decide(repo, "rejected");
+    const { items: rejected } = await listAccessRequests(ada.actor, nameOf(repo), { status: "rejected" });
+    expect(rejected[0]?.user.email).toBeNull();
+    for (const user of ["nobody-at-all", "a\0b", repo.owner.id]) {
+      await expect(grantAccess(ada.actor, nameOf(repo), { user }, from)).rejects.toMatchObject({ code: "not_found" });
+    }
+  });
+
+  it("can be given up, and a request taken back", async () => {
+    const repo = await gatedRepo();
+    await ask(grace, repo);
+    await withdrawAccessRequest(grace.actor, repo.id, from);
+    expect(await findOwnAccessRequest(grace.actor, repo)).toBeUndefined();
+    await ask(grace, repo);
+    await decide(repo, "accepted");
+    await withdrawAccessRequest(grace.actor, repo.id, from);
+    expect(await reads(grace, repo)).toBe(false);
+    await expect(withdrawAccessRequest(grace.actor, repo.id, from)).rejects.toMatchObject({ code: "not_found" });
+    await expect(withdrawAccessRequest(grace.actor, "../x", from)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("S135 is decided by those who manage the repository alone", async () => {
+    const [reader, writer] = await Promise.all([signedInPerson("reader"), signedInPerson("writer")]);
+    const organization = await organizationOf(ada, [
+      [reader, "read"],
+      [writer, "write"],
+    ]);
+    const repo = await gatedRepo("manual", { owner: organization.name });
+    await ask(grace, repo);
+    for (const by of [reader, grace]) {
+      await expect(decide(repo, "accepted", { by })).rejects.toMatchObject({ code: "forbidden" });
+      await expect(grantAccess(by.actor, nameOf(repo), { user: grace.username }, from)).rejects.toMatchObject({
+        code: "forbidden",
+      });
+      await expect(listAccessRequests(by.actor, nameOf(repo), { status: "pending" })).rejects.toMatchObject({
+        code: "forbidden",
+      });
+    }
+    await decide(repo, "accepted", { by: writer });
+    expect(await reads(grace, repo)).toBe(true);
+  });
+
+  it("S136 cannot be asked for where nothing may be seen, nor where there is no gate", async () => {
+    const hidden = await someRepo(ada, { isPrivate: true });
+    await updateRepoSettings(ada.actor, nameOf(hidden), { gated: "manual" }, from);
+    await expect(ask(grace, hidden)).rejects.toMatchObject({ code: "not_found" });
+    const open = await someRepo(ada);
+    await expect(ask(grace, open)).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(grantAccess(ada.actor, nameOf(open), { user: grace.username }, from)).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+    await expect(askForAccess(anonymous, nameOf(await gatedRepo()), {}, from)).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
+  it("is never asked for by a program, which would share an address that is not its own", async () => {
+    const repo = await gatedRepo();
+    const token: TokenHolder = {
+      kind: "token",
+      userId: grace.id,
+      scopes: ["gated-repos", "write-repos"],
+      orgIds: "all",
+      clientId: null,
+    };
+    await expect(askForAccess(token, nameOf(repo), {}, from)).rejects.toMatchObject({ code: "forbidden" });
+    await ask(grace, repo);
+    await expect(withdrawAccessRequest({ ...token, scopes: ["read-repos"] }, repo.id, from)).rejects.toMatchObject({
+      code: "not_found",
+    });
+    await withdrawAccessRequest(token, repo.id, from);
+    expect(await findOwnAccessRequest(grace.actor, repo)).toBeUndefined();
+  });
+
+  it("of a repository that went out of sight is listed without its name", async () => {
+    const alan = await signedInPerson("alan");
+    const [seen, hidden] = [await gatedRepo(), await gatedRepo()];
+    await ask(alan, seen);
+    await ask(alan, hidden);
+    await updateRepoSettings(ada.actor, nameOf(hidden), { isPrivate: true }, from);
+    const { items, total } = await listOwnAccessRequests(alan.actor);
+    expect(total).toBe(2);
+    expect(items.map(({ repo }) => repo?.fullName ?? null)).toEqual([null, seen.fullName]);
+    await withdrawAccessRequest(alan.actor, hidden.id, from);
+    expect((await listOwnAccessRequests(alan.actor)).total).toBe(1);
+  });
+
+  it("S138 takes no nonsense", async () => {
+    const repo = await gatedRepo();
+    for (const message of ["a\0b", "\ud800", "x".repeat(1_001)]) {
+      await expect(ask(grace, repo, message)).rejects.toMatchObject({ code: "invalid_request", field: "message" });
+    }
+    await ask(grace, repo);
+    await expect(decide(repo, "maybe")).rejects.toMatchObject({ code: "invalid_request", field: "status" });
+    await expect(decide(repo, "rejected", { reason: "x".repeat(1_001) })).rejects.toMatchObject({ field: "rejectionReason" });
+    await expect(decide(repo, "accepted", { about: ada })).rejects.toMatchObject({ code: "not_found" });
+    expect(await countAccessRequests(repo)).toEqual({ pending: 1, accepted: 0, rejected: 0 });
+    expect(await db().accessRequest.count({ where: { repoId: repo.id } })).toBe(1);
+  });
+});
