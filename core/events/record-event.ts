@@ -25,13 +25,14 @@ export async function recordEvent(tx: Db, event: NewEvent): Promise<string> {
   return row.id;
 }
 
-/** The same for a change that is many at once, such as an account that goes with all it owned: few statements, and one NOTIFY. */
-export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise<void> {
+/** The same for a change that is many at once, such as an account that goes with all it owned: few statements, and one NOTIFY. @returns their ids */
+export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise<string[]> {
   const rows = events.map(toRow);
   const [first] = rows;
-  if (!first) return;
+  if (!first) return [];
   await tx.event.createMany({ data: rows });
   await tx.$executeRaw`SELECT pg_notify(${EVENT_CHANNEL}, ${first.id})`;
+  return rows.map(({ id }) => id);
 }
 
 function toRow({ payload, actorId, from }: NewEvent) {

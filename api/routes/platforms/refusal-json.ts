@@ -1,0 +1,13 @@
+import { z } from "@hono/zod-openapi";
+import type { ServiceError } from "#core/errors.ts";
+
+/** Of one among many: as the body of an answer for it alone would be. */
+export const refusalSchema = z.object({
+  error: z.string().optional(),
+  code: z.string().optional(),
+  field: z.string().optional(),
+});
+
+export function refusalJson({ message, code, field }: ServiceError): z.infer<typeof refusalSchema> {
+  return { error: message, code, ...(field && { field }) };
+}

@@ -1,0 +1,20 @@
+import type { Context } from "hono";
+import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { ServiceError } from "#core/errors.ts";
+import { findPlatform } from "#core/hub/platforms/find-platform.ts";
+import type { Platform } from "#core/hub/platforms/platform.ts";
+
+/** Requests a minute: with a thousand events in each, more than any platform has to tell. */
+export const PLATFORM_REQUESTS_PER_MINUTE = 600;
+
+/**
+ * Which platform a request comes from, by its token.
+ * @throws ServiceError `unauthorized`, `rate_limited`
+ */
+export async function requirePlatform(c: Context): Promise<Platform> {
+  const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
+  const platform = token && (await findPlatform(token));
+  if (!platform) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
+  await consumeThrottle(throttleKey("platform", platform.id), { limit: PLATFORM_REQUESTS_PER_MINUTE, windowSeconds: 60 });
+  return platform;
+}

@@ -1,0 +1,83 @@
+import { hash } from "node:crypto";
+import type { EventPayload } from "@keyhook/sdk";
+import { discussionApiUrl } from "../discussions/discussion-payload.ts";
+import { repoPayload } from "../repos/repo.ts";
+import { type EventData, eventOf, type ToldComment, type ToldDiscussion, type ToldPerson } from "./event-data.ts";
+import type { Mirrored, NamedOwner } from "./mirror.ts";
+import type { Platform } from "./platform.ts";
+
+type Of<Scope extends string> = Extract<EventPayload, { event: { scope: Scope } }>;
+
+/** What a payload is made from, besides what was sent. */
+export type PayloadContext = {
+  platform: Platform;
+  /** As it is after the event; of a move and of a deletion, as it was before. */
+  repo: Mirrored;
+  /** Where it went. */
+  movedTo?: { name: string; owner: { id: string } };
+  owners: Map<string, NamedOwner>;
+};
+
+/** An event from outside as an event of a repository that is hosted here would be (wire.md 2.3). */
+export function eventPayload(data: EventData, context: PayloadContext): EventPayload {
+  const { repo: known } = context;
+  const event = eventOf(data.kind);
+  const repo = repoPayload(known, { isContent: event.scope.startsWith("repo") });
+  switch (data.kind) {
+    case "repo move":
+      return { event, repo, movedTo: context.movedTo } as Of<"repo">;
+    case "repo.content update":
+      return { event, repo, updatedRefs: data.updatedRefs } as Of<"repo.content">;
+    case "repo.config update":
+      return { event, repo, updatedConfig: data.updatedConfig } as Of<"repo.config">;
+    case "discussion create":
+    case "discussion.comment create":
+    case "discussion.comment update":
+    case "discussion.comment delete": {
+      const comment = data.comment && { comment: commentOf(data.comment, context) };
+      return { event, repo, discussion: discussionOf(data.discussion, context), ...comment } as Of<"discussion.comment">;
+    }
+    case "discussion update":
+    case "discussion delete":
+      return { event, repo, discussion: discussionOf(data.discussion, context) } as Of<"discussion">;
+    default:
+      return { event, repo } as Of<"repo">;
+  }
+}
+
+function discussionOf(told: ToldDiscussion, context: PayloadContext): Of<"discussion.comment">["discussion"] {
+  const { platform, repo } = context;
+  const { id, num, title, status, isPullRequest, author, url, changes, pinned } = told;
+  return {
+    id: idFor(platform, "discussion", id ?? `${repo.externalId}#${num}`),
+    title,
+    url: { web: url.web, api: url.api ?? discussionApiUrl(repo, num) },
+    status,
+    author: { id: personId(author, context) },
+    num,
+    isPullRequest,
+    ...(changes && { changes }),
+    ...(pinned !== undefined && { pinned }),
+  };
+}
+
+function commentOf(told: ToldComment, context: PayloadContext): Of<"discussion.comment">["comment"] {
+  const { id, author, content, hidden, url } = told;
+  return {
+    id: idFor(context.platform, "comment", id),
+    author: { id: personId(author, context) },
+    ...(!hidden && content !== undefined && { content }),
+    hidden,
+    url,
+  };
+}
+
+function personId({ name, id }: ToldPerson, { owners, platform }: PayloadContext): string {
+  const user = name === undefined ? undefined : owners.get(name.toLowerCase());
+  return user?.kind === "user" ? user.id : idFor(platform, "person", id ?? name ?? "");
+}
+
+/** Ids are 24 hex digits everywhere (wire.md 2.3): one is made from the platform's own, always the same from the same. */
+function idFor(platform: Platform, kind: "discussion" | "comment" | "person", own: string): string {
+  return hash("sha256", JSON.stringify([platform.id, kind, own]), "hex").slice(0, 24);
+}
