@@ -48,6 +48,11 @@ const origin = z
   })
   .transform((text) => (text === undefined ? undefined : new URL(text).origin));
 
+function megabytes(standard: number) {
+  const reason = "must be a whole number of MiB between 1 and 1000000";
+  return z.coerce.number(reason).int(reason).min(1, reason).max(1_000_000, reason).default(standard);
+}
+
 const fields = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
   PORT: z.coerce
@@ -99,6 +104,8 @@ const fields = z.object({
   LFS_S3_SECRET_ACCESS_KEY: z.string().optional(),
   LFS_S3_PATH_STYLE: z.enum(["0", "1"], { error: "must be 0 or 1" }).optional(),
   LFS_S3_PROXY: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
+  GIT_MAX_FILE_MB: megabytes(10),
+  GIT_MAX_PUSH_MB: megabytes(2048),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Set by the supervisor: the database is its own child, not the operator's. */
   KEYHOOK_EMBEDDED: z.enum(["0", "1"]).default("0"),

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { devNull } from "node:os";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
 
@@ -20,6 +21,8 @@ export type GitOptions = {
   /** Written to its standard input, which is then closed. */
   input?: string | Uint8Array | Readable;
   env?: Record<string, string>;
+  /** `name=value`, as of `spawnGit`. */
+  config?: readonly string[];
   /** More output than this ends the command and fails. */
   maxBytes?: number;
   /** Ends the command, and fails, after this time. */
@@ -50,25 +53,36 @@ const settings = [
   ["core.quotePath", "false"],
 ].flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 
+export type SpawnOptions = {
+  env?: Record<string, string>;
+  /** `name=value`, over what is fixed here. */
+  config?: readonly string[];
+  signal?: AbortSignal;
+  /** Under limits of time and memory, for what reads what somebody has sent. */
+  isLimited?: boolean;
+  /** A fourth stream, both ways, for a hook to speak over; it closes when this process ends. */
+  hasChannel?: boolean;
+};
+
+const LIMITED_GIT = join(import.meta.dirname, "limited-git");
+
 /** Starts git on a bare repository: the only place that does. Arguments never pass through a shell. */
-export function spawnGit(
-  directory: string,
-  args: readonly string[],
-  { env = {}, config = [], signal }: { env?: Record<string, string>; config?: readonly string[]; signal?: AbortSignal } = {},
-): ChildProcessWithoutNullStreams {
+export function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
+  const { env = {}, config = [], signal, isLimited, hasChannel } = options;
   const overrides = config.flatMap((one) => ["-c", one]);
-  return spawn("git", [...settings, ...overrides, ...args], {
+  return spawn(isLimited ? LIMITED_GIT : "git", [...settings, ...overrides, ...args], {
     cwd: directory,
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
+    stdio: ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])],
     signal,
-  });
+  }) as ChildProcessWithoutNullStreams;
 }
 
 /** Runs a git command to its end and returns what it wrote. @throws GitFailed */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
-  const { input, env, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
+  const { input, env, config, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
   const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
-  const child = spawnGit(directory, args, { env, signal: AbortSignal.any(limits) });
+  const child = spawnGit(directory, args, { env, config, signal: AbortSignal.any(limits) });
   const chunks: Buffer[] = [];
   let size = 0;
   let stderr = "";

@@ -1,8 +1,10 @@
 import { type Actor, actorId } from "../../../access/actor.ts";
 import { db, pool } from "../../../db.ts";
+import { notFound } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintenance-table.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-change.ts";
 
@@ -10,17 +12,23 @@ import type { RefChange } from "./ref-change.ts";
 export const REF_UPDATE_LEASE_SECONDS = 30;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
+/** What is about to be done to refs (the table `ref_update`). */
+export type Note = { id: string; repoId: string; actorId: string | null; startedAt: Date };
+
 /**
  * Lets git change refs, and records what became of it as one event. Every change of a ref goes through here, whoever asks for it: a
  * push, a commit by the API, a merge.
  *
  * Refs are files, and an event is a row: no transaction covers both. So what is asked is written down before git is let at it, and
  * that note goes in the transaction that records the outcome. A process that is killed in between leaves the note behind, and
- * reconcile.ts finds out from the refs themselves what happened (S122).
+ * reconcile.ts finds out from the refs themselves what happened (S122). The same after a failure of `perform` or of the recording:
+ * nothing is lost, and whatever refs did change is recorded within the lease.
  *
+ * @param asked what `perform` may change: what is not in here cannot be found again after a crash.
  * @param perform changes the refs, each only if it still is what `oldSha` says; and says which were changed. Two that want the same
- * ref at the same time are told apart by git, not by us.
+ * ref at the same time are told apart by git, not by us. When it returns or throws, whatever it had started has ended.
  * @returns undefined when nothing was changed.
+ * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `perform` throws
  */
 export async function changeRefs(
   repo: Pick<Repo, "id">,
@@ -28,22 +36,34 @@ export async function changeRefs(
   asked: readonly RefChange[],
   perform: () => Promise<readonly RefChange[]>,
 ): Promise<Recorded | undefined> {
-  const id = newId();
-  await pool().query({
-    name: "insert-ref-update",
-    text: `INSERT INTO ref_update (id, repo_id, actor_id, asked, claimed_until)
-           VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5))`,
-    values: [id, repo.id, actorId(actor), JSON.stringify(asked), REF_UPDATE_LEASE_SECONDS],
-  });
-  const heartbeat = setInterval(() => void renew(id), HEARTBEAT_MS);
+  const note: Note = { id: newId(), repoId: repo.id, actorId: actorId(actor), startedAt: new Date() };
+  await insertNote(note, asked);
+  const heartbeat = setInterval(() => void renew(note.id), HEARTBEAT_MS);
   try {
     const changed = await perform();
-    return await db().$transaction((tx) => recordRefChanges(tx, { id, repoId: repo.id, actorId: actorId(actor) }, changed));
+    return await db().$transaction((tx) => recordRefChanges(tx, note, changed));
   } finally {
-    // After a failure the note stays, without a lease: whatever refs did change is recorded by the next reconciliation.
     clearInterval(heartbeat);
   }
 }
+
+async function insertNote({ id, repoId, actorId, startedAt }: Note, asked: readonly RefChange[]): Promise<void> {
+  await pool()
+    .query({
+      name: "insert-ref-update",
+      text: `WITH due AS (
+               INSERT INTO repo_maintenance (id, due_at) VALUES ($2, now() + make_interval(secs => $7)) ON CONFLICT (id) DO NOTHING
+             )
+             INSERT INTO ref_update (id, repo_id, actor_id, asked, started_at, claimed_until)
+             VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))`,
+      values: [id, repoId, actorId, JSON.stringify(asked), startedAt, REF_UPDATE_LEASE_SECONDS, MAINTENANCE_DELAY_SECONDS],
+    })
+    .catch((cause: { code?: string }) => {
+      throw cause.code === FOREIGN_KEY_VIOLATION ? notFound("Repository") : cause;
+    });
+}
+
+const FOREIGN_KEY_VIOLATION = "23503";
 
 async function renew(id: string): Promise<void> {
   await pool()

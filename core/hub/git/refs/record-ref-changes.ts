@@ -1,10 +1,15 @@
 import type { Db } from "../../../db.ts";
 import { recordEvent } from "../../../events/record-event.ts";
+import { Prisma } from "../../../generated/prisma/client.ts";
 import { followRefChanges } from "../../discussions/follow-ref-changes.ts";
 import { readCard } from "../../repos/read-card.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoPayload } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import { isRecorded, readRefHistory } from "./history-of-refs.ts";
+import { listRefs } from "./list-refs.ts";
+import { measureRepository } from "./measure-repository.ts";
 import type { RefChange } from "./ref-change.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
@@ -16,21 +21,29 @@ export type Recorded = { eventId: string; repo: Repo; changed: readonly RefChang
  */
 export async function recordRefChanges(
   tx: Db,
-  note: { id: string; repoId: string; actorId: string | null },
+  note: { id: string; repoId: string; actorId: string | null; startedAt: Date },
   changed: readonly RefChange[],
 ): Promise<Recorded | undefined> {
-  await tx.refUpdate.deleteMany({ where: { id: note.id } });
+  const { count } = await tx.refUpdate.deleteMany({ where: { id: note.id } });
   if (changed.length === 0) return undefined;
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
-  const repo = { ...before, ...(await readHead(before)), updatedAt: new Date() };
+  // Somebody took us for dead, and has recorded what they saw of this.
+  const fresh = count > 0 ? changed : await withoutRecorded(tx, note, changed);
+  if (fresh.length === 0) return undefined;
+  const path = await openRepository(before);
+  const defaultBranch = await chooseDefaultBranch(path, before, fresh);
+  const head = await readHead(path, { ...before, defaultBranch });
+  const repo: Repo = { ...before, defaultBranch, ...head, sizeBytes: await measureRepository(path), updatedAt: new Date() };
   await tx.repo.update({
     where: { id: repo.id },
     data: {
+      defaultBranch,
       headSha: repo.headSha,
+      sizeBytes: repo.sizeBytes,
       updatedAt: repo.updatedAt,
       tags: repo.tags,
-      card: (repo.card ?? undefined) as object | undefined,
+      card: (repo.card as Prisma.InputJsonObject | null) ?? Prisma.DbNull,
       sdk: repo.sdk,
     },
   });
@@ -38,17 +51,36 @@ export async function recordRefChanges(
     payload: {
       event: { scope: "repo.content", action: "update" },
       repo: repoPayload(repo),
-      updatedRefs: changed.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha })),
+      updatedRefs: fresh.map(({ ref, oldSha, newSha }) => ({ ref, oldSha, newSha })),
     },
     actorId: note.actorId,
   });
-  await followRefChanges(tx, repo, changed, note.actorId);
-  return { eventId, repo, changed };
+  await followRefChanges(tx, repo, fresh, note.actorId);
+  return { eventId, repo, changed: fresh };
+}
+
+async function withoutRecorded(
+  tx: Db,
+  { repoId, startedAt }: { repoId: string; startedAt: Date },
+  changed: readonly RefChange[],
+): Promise<readonly RefChange[]> {
+  const history = await readRefHistory(tx, repoId, startedAt);
+  return changed.filter((change) => !isRecorded(history, change));
+}
+
+/** Of a repository that was empty, the branch that came first is the default one, whatever it is called. */
+async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly RefChange[]): Promise<string> {
+  const made = changed.flatMap(({ ref, oldSha }) => (oldSha === null && ref.startsWith("refs/heads/") ? [ref.slice(11)] : []));
+  if (repo.headSha !== null || made.length === 0 || made.includes(repo.defaultBranch)) return repo.defaultBranch;
+  const there = [...(await listRefs(path, "refs/heads/")).keys()].map((ref) => ref.slice(11));
+  const [first] = there.includes("master") ? ["master"] : made.filter((branch) => there.includes(branch));
+  if (!first || there.some((branch) => !made.includes(branch))) return repo.defaultBranch;
+  await runGit(path, ["symbolic-ref", "HEAD", `refs/heads/${first}`]);
+  return first;
 }
 
 /** What the default branch says now; read under the row's lock, so that of two pushes the later one has the last word. */
-async function readHead(repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
-  const path = await openRepository(repo);
+async function readHead(path: string, repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`);
   if (headSha === repo.headSha) return { headSha, tags: repo.tags, card: repo.card, sdk: repo.sdk };
   return { headSha, ...(await readCard(path, headSha, repo)) };

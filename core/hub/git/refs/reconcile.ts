@@ -1,0 +1,70 @@
+import { db, pool } from "../../../db.ts";
+import { log } from "../../../log.ts";
+import { readRepo } from "../../repos/read-repos.ts";
+import { removeStaleFiles } from "../maintenance/remove-stale-files.ts";
+import { openRepository } from "../repository.ts";
+import { type Note, REF_UPDATE_LEASE_SECONDS } from "./change-refs.ts";
+import { hasHappened, readRefHistory } from "./history-of-refs.ts";
+import { listRefs } from "./list-refs.ts";
+import { recordRefChanges } from "./record-ref-changes.ts";
+import type { RefChange } from "./ref-change.ts";
+
+const BATCH = 64;
+
+type LeftNote = Note & { asked: RefChange[] };
+
+/**
+ * Finds out what became of changes of refs whose process is no more, and records exactly that: one event for what happened, none for
+ * what did not (S122). Any number of processes may do this at the same time.
+ * @returns how many notes were looked into
+ */
+export async function reconcileRefUpdates(): Promise<number> {
+  const notes = await claim();
+  for (const note of notes) {
+    try {
+      await reconcile(note);
+    } catch (error) {
+      log().warn({ err: error, repo: note.repoId }, "cannot find out what became of a change of refs; trying again");
+    }
+  }
+  return notes.length;
+}
+
+/** The newest first: what a later one found a ref to be says what became of an earlier one. */
+async function claim(): Promise<LeftNote[]> {
+  const { rows } = await pool().query<LeftNote>(
+    `UPDATE ref_update SET claimed_until = now() + make_interval(secs => $1)
+      WHERE id IN (SELECT id FROM ref_update WHERE claimed_until <= now() ORDER BY claimed_until LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      RETURNING id, repo_id AS "repoId", actor_id AS "actorId", started_at AS "startedAt", asked`,
+    [REF_UPDATE_LEASE_SECONDS],
+  );
+  return rows.sort((a, b) => b.startedAt.getTime() - a.startedAt.getTime());
+}
+
+async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
+  const repo = await readRepo(note.repoId);
+  // Of somebody who is disabled just now: nobody sees it, and it may come back.
+  if (!repo || (await isChangingElsewhere(note, asked))) return;
+  const path = await openRepository(repo);
+  await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
+  await db().$transaction(async (tx) => {
+    const refs = await listRefs(path);
+    const history = await readRefHistory(tx, note.repoId, note.startedAt);
+    const happened = asked.filter((change) => hasHappened(history, change, refs.get(change.ref) ?? null));
+    const recorded = await recordRefChanges(tx, note, happened);
+    log().info(
+      { repo: note.repoId, asked: asked.length, recorded: recorded?.changed.length ?? 0 },
+      "a change of refs was reconciled",
+    );
+  });
+}
+
+/** Whether a process that lives is changing one of the same refs: what it will record has a part in the answer. */
+async function isChangingElsewhere({ id, repoId }: Note, asked: readonly RefChange[]): Promise<boolean> {
+  const { rows } = await pool().query<{ asked: RefChange[] }>(
+    `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,
+    [repoId, id],
+  );
+  const refs = new Set(asked.map(({ ref }) => ref));
+  return rows.some((other) => other.asked.some(({ ref }) => refs.has(ref)));
+}

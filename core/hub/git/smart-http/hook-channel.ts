@@ -1,0 +1,58 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import type { Duplex } from "node:stream";
+
+/** What the hook `pre-receive` says of a push that has arrived, before any ref changes. */
+export type Arrival = {
+  /** Where its objects lie apart. */
+  quarantine: string | undefined;
+  /** Files that are larger than a file may be. */
+  large: { oid: string; bytes: number }[];
+  unpackedBytes: number;
+  /** Something of it could not be looked at. */
+  isUnreadable: boolean;
+};
+
+const SAID_MAX_CHARACTERS = 64 * 1024;
+
+/** The channel between a push's hook and this process (hooks/plain/pre-receive). */
+export class HookChannel {
+  readonly #stream: Duplex;
+  /** Undefined when git ended without having come that far. */
+  readonly arrival: Promise<Arrival | undefined>;
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#stream = (child.stdio as unknown as Duplex[])[3] as Duplex;
+    this.#stream.on("error", () => undefined);
+    this.arrival = new Promise((resolve) => {
+      let said = "";
+      this.#stream.on("data", (chunk: Buffer) => {
+        if (said.length > SAID_MAX_CHARACTERS) return;
+        said += chunk.toString("utf8");
+        if (/(^|\n)ready\n$/.test(said)) resolve(parseArrival(said));
+      });
+      this.#stream.once("close", () => resolve(undefined));
+      child.once("exit", () => resolve(undefined));
+    });
+  }
+
+  /** Lets the refs change, or has the whole push refused. */
+  answer(word: "go" | "stop"): void {
+    this.#stream.end(`${word}\n`);
+  }
+
+  close(): void {
+    this.#stream.destroy();
+  }
+}
+
+function parseArrival(said: string): Arrival {
+  const arrival: Arrival = { quarantine: undefined, large: [], unpackedBytes: 0, isUnreadable: false };
+  for (const line of said.split("\n")) {
+    const [word, ...rest] = line.split(" ");
+    if (word === "quarantine") arrival.quarantine = rest.join(" ");
+    else if (word === "large") arrival.large.push({ oid: rest[0] ?? "", bytes: Number(rest[1]) });
+    else if (word === "unpacked") arrival.unpackedBytes = Number(rest[0]);
+    else if (word === "failed") arrival.isUnreadable = true;
+  }
+  return arrival;
+}

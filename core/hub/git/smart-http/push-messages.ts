@@ -1,0 +1,36 @@
+import { repoPath } from "@keyhook/sdk";
+import { db } from "../../../db.ts";
+import { env } from "../../../env.ts";
+import { countWatching } from "../../../webhooks/count-watching.ts";
+import { numOfPullRequestRef } from "../../discussions/discussion.ts";
+import { repoWebUrl } from "../../repos/repo.ts";
+import type { Recorded } from "../refs/record-ref-changes.ts";
+
+/** Of a push of many branches, the first. */
+const BRANCHES_MAX = 3;
+
+/** What a person is told at the end of their push: where to see it, what to do next, and whom it has told. */
+export async function pushMessages({ repo, changed }: Recorded, pushedAs: string): Promise<string[]> {
+  const lines: string[] = [];
+  const web = repoWebUrl(repo);
+  if (pushedAs.toLowerCase() !== repo.fullName.toLowerCase()) {
+    lines.push("This repository has moved. Its address is now:", `  ${env().ORIGIN}${repoPath(repo.type, repo.fullName)}`);
+  }
+  for (const { ref, oldSha, newSha } of changed.slice(0, 100)) {
+    const branch = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
+    const num = numOfPullRequestRef(ref);
+    if (lines.length > BRANCHES_MAX * 2) break;
+    if (num !== undefined) lines.push(`Pull request ${num}:`, `  ${web}/discussions/${num}`);
+    else if (branch === undefined || newSha === null) continue;
+    else if (branch === repo.defaultBranch || !repo.hasDiscussions || oldSha !== null)
+      lines.push(`${branch}:`, `  ${web}/commit/${newSha}`);
+    else
+      lines.push(
+        `Open a pull request for ${branch}:`,
+        `  ${web}/discussions/new?pull_request=1&branch=${encodeURIComponent(branch)}`,
+      );
+  }
+  const watching = await countWatching(repo, "repo", db());
+  if (watching > 0) lines.push(`${watching} ${watching === 1 ? "webhook" : "webhooks"} triggered: ${web}/webhooks`);
+  return lines.length > 0 ? ["", ...lines, ""] : [];
+}

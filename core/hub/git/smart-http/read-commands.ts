@@ -1,0 +1,88 @@
+import type { Readable } from "node:stream";
+import { ServiceError } from "../../../errors.ts";
+import type { RefChange } from "../refs/ref-change.ts";
+import { MalformedPkt, readPkt } from "./pkt-line.ts";
+
+const COMMANDS_MAX = 10_000;
+const HEAD_MAX_BYTES = 4 * 1024 * 1024;
+const PUSH_OPTIONS_MAX = 100;
+const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;
+const COMMAND = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0\n]+)$/;
+const SHALLOW = /^shallow [0-9a-f]{40}$/;
+const ABSENT = "0".repeat(40);
+
+/** One line of a push: what a ref is said to be, and what it shall be. */
+export type Command = RefChange & {
+  /** Its name byte by byte, as `latin1`: what the sender calls it in the answer. */
+  rawRef: string;
+};
+
+export type PushHead = {
+  commands: Command[];
+  capabilities: Set<string>;
+  /** Commits at which the sender's history is cut off; passed on as they are. */
+  shallow: string[];
+  /** Byte by byte, as `latin1`. */
+  pushOptions: string[];
+};
+
+/**
+ * Reads what a push asks for (gitprotocol-pack, "Reference Update Request and Packfile Transfer") from the head of the request; the
+ * pack stays in the stream.
+ * @throws ServiceError `invalid_request`, `payload_too_large`
+ */
+export async function readCommands(stream: Readable): Promise<PushHead> {
+  try {
+    return await read(stream);
+  } catch (cause) {
+    if (cause instanceof MalformedPkt) throw new ServiceError("invalid_request", `This is no push: ${cause.message}.`, { cause });
+    throw cause;
+  }
+}
+
+async function read(stream: Readable): Promise<PushHead> {
+  const head: PushHead = { commands: [], capabilities: new Set(), shallow: [], pushOptions: [] };
+  let bytes = 0;
+  const refs = new Set<string>();
+  for (let line = await readPkt(stream); line; line = await readPkt(stream)) {
+    bytes += line.length;
+    if (bytes > HEAD_MAX_BYTES || head.commands.length >= COMMANDS_MAX) {
+      throw new ServiceError("payload_too_large", `A push may change at most ${COMMANDS_MAX} refs. Send them in several pushes.`);
+    }
+    const text = line.toString("latin1").replace(/\n$/, "");
+    if (SHALLOW.test(text)) {
+      head.shallow.push(text);
+      continue;
+    }
+    const [command = "", capabilities = ""] = text.split("\0", 2);
+    if (head.commands.length === 0) head.capabilities = new Set(capabilities.split(" ").filter(Boolean));
+    const parsed = parseCommand(command);
+    if (refs.has(parsed.rawRef)) throw new MalformedPkt("a ref is named twice");
+    refs.add(parsed.rawRef);
+    head.commands.push(parsed);
+  }
+  if (head.capabilities.has("push-options")) head.pushOptions = await readPushOptions(stream);
+  return head;
+}
+
+function parseCommand(text: string): Command {
+  const [, oldId, newId, rawRef] = COMMAND.exec(text) ?? [];
+  if (oldId === undefined || newId === undefined || rawRef === undefined) throw new MalformedPkt("a command is not understood");
+  const sha = (id: string) => (id === ABSENT ? null : id);
+  return { ref: Buffer.from(rawRef, "latin1").toString("utf8"), rawRef, oldSha: sha(oldId), newSha: sha(newId) };
+}
+
+async function readPushOptions(stream: Readable): Promise<string[]> {
+  const options: string[] = [];
+  let bytes = 0;
+  for (let line = await readPkt(stream); line; line = await readPkt(stream)) {
+    bytes += line.length;
+    if (options.length >= PUSH_OPTIONS_MAX || bytes > PUSH_OPTIONS_MAX_BYTES) {
+      throw new ServiceError("payload_too_large", `A push takes at most ${PUSH_OPTIONS_MAX} options.`);
+    }
+    const text = line.toString("latin1").replace(/\n$/, "");
+    if (/[\0\n]/.test(text)) throw new MalformedPkt("an option is not understood");
+    options.push(text);
+  }
+  return options;
+}

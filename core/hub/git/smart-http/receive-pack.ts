@@ -1,0 +1,172 @@
+import type { ServerResponse } from "node:http";
+import type { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+import type { Actor } from "../../../access/actor.ts";
+import { log } from "../../../log.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { changeRefs } from "../refs/change-refs.ts";
+import type { Recorded } from "../refs/record-ref-changes.ts";
+import type { RefChange } from "../refs/ref-change.ts";
+import { isProtectedRef } from "../refs/require-changeable.ts";
+import { openRepository } from "../repository.ts";
+import { HookChannel } from "./hook-channel.ts";
+import { judgeArrival } from "./judge-arrival.ts";
+import { FLUSH, pktLine } from "./pkt-line.ts";
+import { pushMessages } from "./push-messages.ts";
+import { type Command, type PushHead, readCommands } from "./read-commands.ts";
+import { refuseCommands } from "./refuse-commands.ts";
+import { answerPush, ReceivedOutput, type Report } from "./report.ts";
+import { answerHead, feed, type TransferBody, type TransferRequest, tooLarge, transferBody } from "./transfer-request.ts";
+import { fileMaxBytes, pushMaxBytes, pushSettings } from "./transfer-settings.ts";
+import { withTransfer } from "./with-transfer.ts";
+
+/** What came of a push, and what its sender is told. */
+type Outcome = { report: Report; recorded?: Recorded | undefined; messages: string[] };
+
+const ABSENT = "0".repeat(40);
+
+/** What goes on to git of what a client can do: not what is done here. */
+const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
+
+/**
+ * Answers `POST …/git-receive-pack`: a push. What it asks for is read here first, and judged; git gets the rest. When the pack has
+ * arrived, git's hook asks to go on, and from then on it is a change of refs as any other (change-refs.ts). Git's report is kept back
+ * until that is recorded, so that whoever was told that a push is done finds its event.
+ *
+ * @param pushedAs the `owner/name` that the client knows
+ * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable` before anything has happened
+ */
+export async function receivePack(actor: Actor, repo: Repo, pushedAs: string, { req, res }: TransferRequest): Promise<void> {
+  const path = await openRepository(repo);
+  const body = transferBody(req, "receive-pack", pushMaxBytes());
+  const head = await readCommands(body.stream);
+  const begin = () => {
+    if (!res.headersSent) answerHead(res, "application/x-git-receive-pack-result");
+  };
+  // A client asks with nothing whether it may push before it sends much.
+  if (head.commands.length > 0) {
+    const refused = await refuseCommands(actor, repo, path, head.commands);
+    const isAllRefused = head.capabilities.has("atomic") && refused.size > 0;
+    const commands = isAllRefused ? [] : head.commands.filter((command) => !refused.has(command));
+    const outcome =
+      commands.length > 0 ? await push({ actor, repo, path, head, body, commands, begin, res }) : await dropPack(body.stream);
+    const refs = new Map(
+      head.commands.map((command) => [
+        command.rawRef,
+        refused.get(command) ?? (isAllRefused ? "refused together with another ref" : reasonOf(repo, command, outcome.report)),
+      ]),
+    );
+    const messages = outcome.recorded ? await pushMessages(outcome.recorded, pushedAs) : [];
+    begin();
+    res.write(answerPush(head.capabilities, { unpack: outcome.report.unpack, refs }, [...outcome.messages, ...messages]));
+  }
+  begin();
+  res.end();
+}
+
+/** Nothing of it is wanted; but a client that is not listened to hears no answer. */
+async function dropPack(body: Readable): Promise<Outcome> {
+  body.resume();
+  await finished(body, { writable: false }).catch(() => undefined);
+  return { report: { unpack: "ok", refs: new Map() }, messages: [] };
+}
+
+type Push = {
+  actor: Actor;
+  repo: Repo;
+  path: string;
+  head: PushHead;
+  body: TransferBody;
+  commands: readonly Command[];
+  /** Sends the head of the answer, once it is known that there will be one. */
+  begin: () => void;
+  res: ServerResponse;
+};
+
+async function push({ actor, repo, path, head, body, commands, begin, res }: Push): Promise<Outcome> {
+  const outcome: Outcome = { report: { unpack: "the push ended early", refs: new Map() }, messages: [] };
+  const protectedRef = commands.find(({ ref }) => isProtectedRef(repo, ref))?.ref;
+  const options = {
+    isLimited: true,
+    hasChannel: true,
+    config: pushSettings(protectedRef ? "forward" : "plain"),
+    env: { KEYHOOK_FILE_MAX_BYTES: String(fileMaxBytes()), ...(protectedRef && { KEYHOOK_PROTECTED_REF: protectedRef }) },
+  };
+  await withTransfer(path, ["receive-pack", "--stateless-rpc", "--", path], options, async ({ child, closed }) => {
+    begin();
+    const output = new ReceivedOutput((packet) => {
+      if (head.capabilities.has("side-band-64k") && !res.closed) res.write(packet);
+    });
+    child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+    const channel = new HookChannel(child);
+    child.stdin.write(requestOf(head, commands));
+    // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
+    feed(body.stream, child.stdin);
+    const arrival = await channel.arrival;
+    const verdict = arrival && (await judgeArrival(path, arrival, commands));
+    if (verdict) outcome.messages.push(...verdict.messages);
+    if (arrival && !verdict) {
+      let hasGone = false;
+      const perform = async () => {
+        hasGone = true;
+        channel.answer("go");
+        await closed;
+        return changedBy(output, commands);
+      };
+      try {
+        outcome.recorded = await changeRefs(repo, actor, commands.map(asChange), perform);
+      } catch (error) {
+        log().error({ err: error, repo: repo.id, hasGone }, "a push could not be recorded");
+        outcome.messages.push(hasGone ? "What this push has changed will be recorded in a moment." : "Try again in a moment.");
+      }
+      if (!hasGone) channel.answer("stop");
+    } else channel.answer("stop");
+    await closed;
+    channel.close();
+    const report = output.report();
+    if (report) outcome.report = report;
+    if (verdict) outcome.report.refs = new Map(commands.map(({ rawRef }) => [rawRef, verdict.reason]));
+    if (body.isCut()) outcome.messages.push(tooLarge(pushMaxBytes()));
+    if (!arrival && report) outcome.recorded = await recordUnasked(actor, repo, changedBy(output, commands));
+  });
+  return outcome;
+}
+
+/** Refs that changed although the hook never asked, as where it cannot be run: what happened is recorded all the same. */
+async function recordUnasked(actor: Actor, repo: Repo, changed: RefChange[]): Promise<Recorded | undefined> {
+  if (changed.length === 0) return undefined;
+  log().error({ repo: repo.id }, "git ran no hook: limits inside of packs do not hold, and what a killed push did is not found");
+  return changeRefs(repo, actor, changed, async () => changed);
+}
+
+/** The part of a push that git is asked for; the pack follows. */
+function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: readonly Command[]): Buffer {
+  const asked = ["report-status", "side-band-64k", ...[...capabilities].filter((each) => PASSED_ON.test(each))].join(" ");
+  const lines = commands.map(({ oldSha, newSha, rawRef }, index) =>
+    Buffer.from(`${oldSha ?? ABSENT} ${newSha ?? ABSENT} ${rawRef}${index === 0 ? `\0 ${asked}` : ""}`, "latin1"),
+  );
+  const options = capabilities.has("push-options")
+    ? [...pushOptions.map((each) => pktLine(Buffer.from(each, "latin1"))), FLUSH]
+    : [];
+  return Buffer.concat([...shallow.map((line) => pktLine(line)), ...lines.map(pktLine), FLUSH, ...options]);
+}
+
+/** What git says that it did. @throws Error when it ended without a word, so that reconciling has to find out */
+function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefChange[] {
+  const report = output.report();
+  if (!report) throw new Error("git ended without a report");
+  const done = commands.filter(({ rawRef, oldSha, newSha }) => report.refs.get(rawRef) === null && oldSha !== newSha);
+  const deletions = done.filter(({ newSha }) => newSha === null);
+  const isGoneAlready = deletions.length > 0 && output.goneAlready >= deletions.length;
+  return done.filter(({ newSha }) => newSha !== null || !isGoneAlready).map(asChange);
+}
+
+const asChange = ({ ref, oldSha, newSha }: Command): RefChange => ({ ref, oldSha, newSha });
+
+/** Null when it was done; what git has not said was done was not. */
+function reasonOf(repo: Repo, { ref, rawRef }: Command, { unpack, refs }: Report): string | null {
+  const reason = refs.get(rawRef);
+  if (reason === null) return null;
+  if (reason === "hook declined" && isProtectedRef(repo, ref)) return `${repo.defaultBranch} is protected: it cannot be forced`;
+  return reason ?? (unpack === "ok" ? "not done" : "the push was not taken");
+}

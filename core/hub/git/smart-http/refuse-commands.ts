@@ -1,0 +1,56 @@
+import type { Actor } from "../../../access/actor.ts";
+import { may } from "../../../access/may.ts";
+import { numOfPullRequestRef } from "../../discussions/discussion.ts";
+import { pullRequestPushRefusal } from "../../discussions/may-push-to-pull-request.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
+import { isRefName } from "../refs/ref-name.ts";
+import { isProtectedRef } from "../refs/require-changeable.ts";
+import { resolveRef } from "../refs/resolve-ref.ts";
+import type { Command } from "./read-commands.ts";
+
+/** Pull requests that one push may change. */
+const PULL_REQUESTS_MAX = 50;
+
+/**
+ * What of a push is refused by this service before git is asked: by ref, with the reason that its sender is shown (S137). Git itself
+ * refuses what was changed by somebody else meanwhile, and what is not whole.
+ */
+export async function refuseCommands(
+  actor: Actor,
+  repo: Repo,
+  path: string,
+  commands: readonly Command[],
+): Promise<Map<Command, string>> {
+  const refused = new Map<Command, string>();
+  const isWriter = await may(actor, "repo.write", repoResource(repo));
+  const isTooMany = commands.filter(({ ref }) => numOfPullRequestRef(ref) !== undefined).length > PULL_REQUESTS_MAX;
+  for (const command of commands) {
+    const reason = refusal(repo, command, isWriter) ?? (isTooMany ? "too many pull requests in one push" : undefined);
+    if (reason) refused.set(command, reason);
+    else {
+      const late = await askRepository(actor, repo, path, command);
+      if (late) refused.set(command, late);
+    }
+  }
+  return refused;
+}
+
+function refusal(repo: Repo, { ref, rawRef, newSha }: Command, isWriter: boolean): string | undefined {
+  if (repo.isReadOnly) return "this repository is read-only";
+  if (Buffer.from(ref).toString("latin1") !== rawRef) return "the name is not UTF-8";
+  if (numOfPullRequestRef(ref) !== undefined) return newSha === null ? "a pull request is closed on its page" : undefined;
+  const [, name] = /^refs\/(?:heads|tags)\/(.+)$/.exec(ref) ?? [];
+  if (name === undefined) return "only branches, tags and pull requests can be pushed to";
+  if (!isRefName(name)) return "that cannot be the name of a branch or a tag";
+  if (!isWriter) return "you may push only to pull requests of yours here";
+  if (newSha === null && isProtectedRef(repo, ref)) return `${repo.defaultBranch} is protected: it cannot be deleted`;
+  return undefined;
+}
+
+async function askRepository(actor: Actor, repo: Repo, path: string, { ref, newSha }: Command): Promise<string | undefined> {
+  const num = numOfPullRequestRef(ref);
+  if (num !== undefined) return (await pullRequestPushRefusal(actor, repo, num)) ?? undefined;
+  // Git takes the deletion of what is not there for done.
+  if (newSha === null && (await resolveRef(path, ref)) === null) return "there is no such ref";
+  return undefined;
+}

@@ -1,0 +1,56 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { env } from "../../../env.ts";
+import { Slots } from "../slots.ts";
+
+const MIB = 1024 * 1024;
+/** What a push unpacks to, beside what it is as it is sent. */
+const UNPACKED_TIMES = 8;
+
+/** Clones, fetches and pushes that are under way; each is one git process or a few. */
+export const transferSlots = new Slots({ max: Math.max(32, availableParallelism() * 8), waitingMax: 128, waitMs: 10_000 });
+
+/** A transfer that takes longer than this is ended, whatever it is doing. */
+export const TRANSFER_MAX_MS = 6 * 60 * 60 * 1000;
+
+/** What a fetch asks for is lines: what it wants and what it has. */
+export const FETCH_REQUEST_MAX_BYTES = 64 * MIB;
+
+export const fileMaxBytes = (): number => env().GIT_MAX_FILE_MB * MIB;
+export const pushMaxBytes = (): number => env().GIT_MAX_PUSH_MB * MIB;
+export const unpackedMaxBytes = (): number => pushMaxBytes() * UNPACKED_TIMES;
+
+/** Branches, tags and pull requests are all that there is; what a later version keeps elsewhere is hidden from this one (S137). */
+const visibleRefs = [
+  "transfer.hideRefs=refs",
+  "transfer.hideRefs=!refs/heads",
+  "transfer.hideRefs=!refs/tags",
+  "transfer.hideRefs=!refs/pr",
+];
+
+/** One process must not take all the memory, and not all the cores. */
+const thrift = ["pack.windowMemory=64m", "pack.threads=2", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
+
+export const fetchSettings = (): string[] => [
+  ...visibleRefs,
+  ...thrift,
+  "uploadpack.allowFilter=true",
+  // Partial clones ask for single objects later. Version 2 of the protocol answers that anyway; so are older ones.
+  "uploadpack.allowAnySHA1InWant=true",
+];
+
+export const pushSettings = (hooks: "plain" | "forward"): string[] => [
+  ...visibleRefs,
+  ...thrift,
+  `core.hooksPath=${join(import.meta.dirname, "hooks", hooks)}`,
+  "receive.advertisePushOptions=true",
+  "receive.autogc=false",
+  "receive.denyDeleteCurrent=ignore",
+  "receive.fsckObjects=true",
+  `receive.maxInputSize=${pushMaxBytes()}`,
+  // Larger files are read piece by piece, so that memory has nothing to do with what somebody sends.
+  `core.bigFileThreshold=${Math.min(env().GIT_MAX_FILE_MB, 16)}m`,
+  // An event that says that something was pushed outlives a power failure, and so does what was pushed.
+  "core.fsync=objects,derived-metadata,reference",
+  "core.fsyncMethod=batch",
+];

@@ -1,0 +1,81 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import type { ServerResponse } from "node:http";
+import { log } from "../../../log.ts";
+import { type SpawnOptions, spawnGit } from "../run-git.ts";
+import { TRANSFER_MAX_MS, transferSlots } from "./transfer-settings.ts";
+
+export type Transfer = {
+  child: ChildProcessWithoutNullStreams;
+  /** Resolves when git has ended and all that it wrote was read. */
+  closed: Promise<void>;
+  /** Ends git when the client goes away: nobody is left to read. */
+  endWithClient(res: ServerResponse): void;
+};
+
+const STDERR_MAX_CHARACTERS = 4_000;
+const KILL_AFTER_MS = 10_000;
+
+/**
+ * Runs one git process of a transfer while `use` moves its bytes, within the limits of this process. When `use` returns, git has
+ * ended; when it throws, git is ended.
+ * @throws ServiceError `unavailable` when too many are under way; whatever `use` throws, unless the client is gone
+ */
+export async function withTransfer(
+  path: string,
+  args: readonly string[],
+  options: SpawnOptions,
+  use: (transfer: Transfer) => Promise<void>,
+): Promise<void> {
+  const release = await transferSlots.take();
+  const child = spawnGit(path, args, options);
+  let stderr = "";
+  let isClientGone = false;
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
+  });
+  child.stdin.on("error", () => undefined);
+  let failure: Error | undefined;
+  const closed = new Promise<void>((resolve) => {
+    child.once("error", (error) => {
+      failure = error;
+      resolve();
+    });
+    child.once("close", () => resolve());
+  });
+  void closed.then(release);
+  const limit = setTimeout(() => end(child), TRANSFER_MAX_MS);
+  const endWithClient = (res: ServerResponse) => {
+    const gone = () => {
+      if (res.writableFinished) return;
+      isClientGone = true;
+      end(child);
+    };
+    if (res.closed) gone();
+    else res.once("close", gone);
+  };
+  try {
+    await use({ child, closed, endWithClient });
+    await closed;
+    if (failure) throw failure;
+  } catch (error) {
+    end(child);
+    await closed;
+    if (!isClientGone) throw error;
+  } finally {
+    clearTimeout(limit);
+    // Git's own words, which say more than its status; most are about what the client has sent.
+    if (stderr && !isClientGone) log().info({ git: args[0], stderr: stderr.trim() }, "git said");
+  }
+}
+
+/** Lets git put away what it has begun, and does not wait for ever. */
+function end(child: ChildProcessWithoutNullStreams): void {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.stdin.destroy();
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS);
+  timer.unref();
+  child.once("close", () => clearTimeout(timer));
+  // Nobody reads any more, and what is not read keeps it from closing.
+  child.stdout.resume();
+}
