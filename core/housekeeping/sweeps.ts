@@ -32,6 +32,8 @@ export const sweeps: readonly Sweep[] = [
     table: "personal_access_token",
     isOver: "revoked_at < now() - interval '30 days' or expires_at < now() - interval '90 days'",
   },
+  // What was recorded and told long ago (core/events). An event from outside that is sent again after that is taken anew.
+  { table: "event", isOver: "created_at < now() - interval '30 days'" },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
   { table: "mail", isOver: "sent_at < now() - interval '7 days' or failed_at < now() - interval '30 days'" },

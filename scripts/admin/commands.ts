@@ -20,6 +20,11 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "client-host remove": async () => (await import("./client-host.ts")).clientHostRemove,
   "client-host list": async () => (await import("./client-host.ts")).clientHostList,
   "client-host policy": async () => (await import("./client-host.ts")).clientHostPolicy,
+  "platform create": async () => (await import("./platform.ts")).platformCreate,
+  "platform list": async () => (await import("./platform.ts")).platformList,
+  "platform rotate": async () => (await import("./platform.ts")).platformRotate,
+  "platform revoke": async () => (await import("./platform.ts")).platformRevoke,
+  "event list": async () => (await import("./event.ts")).eventList,
   doctor: async () => (await import("./doctor.ts")).doctor,
 };
 
