@@ -1,4 +1,10 @@
 import { openApiRoutes } from "../open-api.ts";
+import { changeRoutes } from "./changes.ts";
+import { commentRoutes } from "./comments.ts";
+import { listAndOpenRoutes } from "./list-and-open.ts";
+import { oneDiscussionRoutes } from "./one-discussion.ts";
 
-/** The routes of discussions and pull requests. */
+/** Discussions and pull requests (wire.md 5.2). */
 export const discussionRoutes = openApiRoutes();
+
+for (const routes of [listAndOpenRoutes, oneDiscussionRoutes, commentRoutes, changeRoutes]) discussionRoutes.route("/", routes);

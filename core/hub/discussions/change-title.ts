@@ -1,4 +1,5 @@
 import type { Actor } from "../../access/actor.ts";
+import { ServiceError } from "../../errors.ts";
 import { changeDiscussion, requireUpdating } from "./change-discussion.ts";
 import type { TimelineEvent } from "./discussion.ts";
 import type { DiscussionName } from "./find-discussion.ts";
@@ -7,24 +8,17 @@ import { parseTitle } from "./parse-text.ts";
 import { readTimelineEvent } from "./read-timeline.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/**
- * @returns what is shown of it; undefined when it had this title already
- * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
- */
-export async function changeTitle(
-  actor: Actor,
-  name: DiscussionName,
-  input: { title: unknown },
-): Promise<TimelineEvent | undefined> {
+/** @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is called so already) */
+export async function changeTitle(actor: Actor, name: DiscussionName, input: { title: unknown }): Promise<TimelineEvent> {
   const title = parseTitle(input.title);
   return changeDiscussion(actor, name, async (to) => {
     const { tx, actorId, repo, discussion: before } = to;
     await requireUpdating(to, before.authorId);
-    if (before.title === title) return undefined;
+    if (before.title === title) throw new ServiceError("conflict", "It is called so already.", { field: "title" });
     const discussion = await tx.discussion.update({ where: { id: before.id }, data: { title, updatedAt: new Date() } });
     const data = { from: before.title, to: title };
     const [shown] = await insertEvents(tx, before.id, [{ type: "title-change", authorId: actorId, data }]);
     await recordDiscussionEvent(tx, { repo, discussion, actorId }, { scope: "discussion", action: "update" });
-    return shown && readTimelineEvent(tx, shown, actor);
+    return readTimelineEvent(tx, shown as NonNullable<typeof shown>, actor);
   });
 }

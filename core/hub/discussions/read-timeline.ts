@@ -1,22 +1,31 @@
 import { type Actor, actorId } from "../../access/actor.ts";
-import { type Page, type PageRequest, pageBounds } from "../../accounts/page.ts";
+import { type Page, pageBounds } from "../../accounts/page.ts";
 import { type Db, db } from "../../db.ts";
 import type { DiscussionEvent } from "../../generated/prisma/client.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { Comment, DiscussionStatus, ReactionCount, TimelineEvent } from "./discussion.ts";
 import { type Authors, readAuthors } from "./read-authors.ts";
 
+const EVENTS_ON_A_PAGE = 100;
+const EVENTS_MAX = 500;
+
 /** What happened in a discussion, the oldest first, page by page. It asks nobody's permission: whoever found the discussion may. */
 export async function readTimeline(
   actor: Actor,
   discussion: { id: string },
-  request: PageRequest = {},
+  request: { page?: number; pageSize?: number } = {},
 ): Promise<Page<TimelineEvent>> {
   const where = { discussionId: discussion.id };
-  const { page, pageSize, skip, take } = pageBounds({ pageSize: 100, ...request });
+  const { page } = pageBounds(request);
+  const pageSize = Math.min(request.pageSize ?? EVENTS_ON_A_PAGE, EVENTS_MAX);
   const [total, rows] = await Promise.all([
     db().discussionEvent.count({ where }),
-    db().discussionEvent.findMany({ where, orderBy: [{ createdAt: "asc" }, { id: "asc" }], skip, take }),
+    db().discussionEvent.findMany({
+      where,
+      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+      skip: (page - 1) * pageSize,
+      take: pageSize,
+    }),
   ]);
   return { items: await toTimelineEvents(db(), rows, actor), page, pageSize, total };
 }
