@@ -34,6 +34,7 @@ api.use(
       "X-Error-Code",
       "X-Error-Message",
       "Link",
+      "X-Total-Count",
       "RateLimit",
       "RateLimit-Policy",
       "WWW-Authenticate",

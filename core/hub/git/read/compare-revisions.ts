@@ -6,6 +6,7 @@ import type { Diff } from "./diff.ts";
 import { withObjects } from "./git-objects.ts";
 import { logCommits } from "./list-commits.ts";
 import { EMPTY_TREE, readDiff } from "./read-diff.ts";
+import { readPatch } from "./read-patch.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
 
 /** Of those that are shown with a comparison, at most. */
@@ -30,29 +31,45 @@ export function parseRange(text: string): Range {
   return { base, head, isSinceMergeBase: dots === "..." };
 }
 
+/** The same as a patch for programs; null when it is too large. @throws ServiceError `not_found` (RevisionNotFound) */
+export async function comparePatch(repo: Repo, range: Range): Promise<string | null> {
+  const directory = await openRepository(repo);
+  const { from, to, sinceMergeBase } = await resolveRange(directory, repo, range);
+  return readPatch(directory, from, to, { sinceMergeBase });
+}
+
 /**
  * What one revision has that another has not.
  * @throws ServiceError `not_found` (RevisionNotFound)
  */
 export async function compareRevisions(
   repo: Repo,
-  { base: baseName, head: headName, isSinceMergeBase }: Range,
+  range: Range,
   { withLines = true }: { withLines?: boolean } = {},
 ): Promise<Comparison> {
   const directory = await openRepository(repo);
-  const [base, head] = await withObjects(directory, (objects) =>
-    Promise.all([resolveRevision(objects, repo, baseName), resolveRevision(objects, repo, headName)]),
-  );
+  const { base, head, from, to, sinceMergeBase } = await resolveRange(directory, repo, range);
   const count = `--max-count=${COMPARED_COMMITS_MAX + 1}`;
   const without = base.sha === null ? [] : [`^${base.sha}`];
   const commits = head.sha === null ? [] : await logCommits(directory, [count, head.sha, ...without]);
-  const [from, to] = [base.sha ?? EMPTY_TREE, head.sha ?? EMPTY_TREE];
-  const sinceMergeBase = isSinceMergeBase && base.sha !== null && head.sha !== null;
   return {
     base,
     head,
     commits: commits.slice(0, COMPARED_COMMITS_MAX),
     isCommitsCut: commits.length > COMPARED_COMMITS_MAX,
     diff: await readDiff(directory, from, to, { sinceMergeBase, withLines }),
+  };
+}
+
+async function resolveRange(directory: string, repo: Repo, { base: baseName, head: headName, isSinceMergeBase }: Range) {
+  const [base, head] = await withObjects(directory, (objects) =>
+    Promise.all([resolveRevision(objects, repo, baseName), resolveRevision(objects, repo, headName)]),
+  );
+  return {
+    base,
+    head,
+    from: base.sha ?? EMPTY_TREE,
+    to: head.sha ?? EMPTY_TREE,
+    sinceMergeBase: isSinceMergeBase && base.sha !== null && head.sha !== null,
   };
 }

@@ -70,10 +70,10 @@ export async function streamBlob(repo: Repo, oid: string): Promise<Readable> {
   child.stdin.on("error", () => undefined).end();
   child.stderr.resume();
   child.once("error", (error) => child.stdout.destroy(error));
-  child.once("close", (status) => {
+  child.once("exit", (status) => {
     // Fewer bytes than were announced must not pass for all of them.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
-  child.stdout.once("close", () => child.kill("SIGKILL"));
-  return child.stdout;
+  // Whoever reads it hears of errors; nobody may.
+  return child.stdout.on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }

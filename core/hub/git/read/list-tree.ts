@@ -58,7 +58,12 @@ export async function listTreeWith(
   if (folder !== "root" && folder.type !== "directory") throw notFound("Entry");
   if (revision.sha === null) return { revision, entries: [], nextCursor: null };
   const found: Found[] = [];
-  await walk(objects, folder === "root" ? revision.sha : folder.oid, { prefix: path, after, isRecursive, max: size + 1 }, found);
+  await walkTree(
+    objects,
+    folder === "root" ? revision.sha : folder.oid,
+    { prefix: path, after, isRecursive, max: size + 1 },
+    found,
+  );
   const page = found.slice(0, size);
   const entries = await Promise.all(page.map(({ entry, path }) => describeEntry(objects, entry, path)));
   const last = page.at(-1);
@@ -72,11 +77,11 @@ export async function withLastCommits(directory: string, commit: string, folder:
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
 }
 
-type Found = { entry: TreeEntry; path: string };
-type Walk = { prefix: string; after: Cursor | undefined; isRecursive: boolean; max: number };
+export type Found = { entry: TreeEntry; path: string };
+export type Walk = { prefix: string; after: Cursor | undefined; isRecursive: boolean; max: number };
 
-/** Depth first; folders that lie wholly before the cursor are not opened. */
-async function walk(
+/** What is below a tree, depth first; folders that lie wholly before the cursor are not opened. */
+export async function walkTree(
   objects: GitObjects,
   treeish: string,
   { prefix, after, isRecursive, max }: Walk,
@@ -90,7 +95,7 @@ async function walk(
     const place = after ? compare({ path, isFolder: entry.type === "directory" }, after) : "after";
     if (place === "after") found.push({ entry, path });
     if (isRecursive && entry.type === "directory" && place !== "before") {
-      await walk(objects, entry.oid, { prefix: path, after: place === "after" ? undefined : after, isRecursive, max }, found);
+      await walkTree(objects, entry.oid, { prefix: path, after: place === "after" ? undefined : after, isRecursive, max }, found);
     }
   }
 }

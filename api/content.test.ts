@@ -1,0 +1,448 @@
+import { createHash, randomBytes } from "node:crypto";
+import { Readable } from "node:stream";
+import { z } from "@hono/zod-openapi";
+import { downloadFile, listCommits, listFiles, modelInfo, pathsInfo } from "@huggingface/hub";
+import type { Scope } from "@keyhook/sdk";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { db } from "#core/db.ts";
+import { provideSettings } from "#core/env.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
+import { runGit } from "#core/hub/git/run-git.ts";
+import { storeLfsObject } from "#core/hub/lfs/objects/store-lfs-object.ts";
+import { lfsPointerTo } from "#core/hub/lfs/parse-lfs-pointer.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { commitSchema, refsSchema } from "./routes/content/history.ts";
+import { repoInfoSchema } from "./routes/content/repo-info.ts";
+import { entrySchema } from "./routes/content/tree.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+/** Reading what is in a repository, by real HTTP (wire.md 5.1). */
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+let ada: TestPerson & { accessToken: string };
+let repo: Repo;
+let first: string;
+let head: string;
+
+const large = randomBytes(3 * 1024 * 1024 + 17);
+const kept = randomBytes(200_000);
+const lfs = { oid: createHash("sha256").update(kept).digest("hex"), size: kept.length };
+const html = "<!doctype html><script>alert(1)</script>";
+const svg = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
+const png = Buffer.from("89504e470d0a1a0a0000", "hex");
+
+beforeAll(async () => {
+  provideSettings({ TOKEN_PREFIX: "hf_" });
+  world = await startApiWorld();
+  ada = await somebody("read-repos");
+  repo = await someRepo(ada);
+  await storeLfsObject(repo.id, lfs, Readable.from([kept]));
+  first = await commitTo(
+    repo,
+    ada,
+    { "README.md": "---\ntags: [sea]\nlibrary_name: tide\n---\n# Tides\n" },
+    { message: "One\n\nmore" },
+  );
+  head = await commitTo(
+    repo,
+    ada,
+    {
+      "page.html": html,
+      "picture.svg": svg,
+      "picture.png": png,
+      "large.bin": large,
+      "kept.bin": lfsPointerTo(lfs),
+      "data/a b/ü 🌊.txt": "0123456789",
+      empty: "",
+      "run.ts": "export {};\n",
+      "not-text.txt": Buffer.from([0xff, 0, 1]),
+    },
+    { message: "Two" },
+  );
+  const path = await openRepository(repo);
+  for (const ref of ["refs/heads/feature/x", "refs/pr/1", "refs/tags/v1"]) await runGit(path, ["update-ref", ref, first]);
+});
+afterAll(async () => {
+  await world.stop();
+  provideSettings({ TOKEN_PREFIX: "kh_" });
+});
+
+async function somebody(...scopes: Scope[]) {
+  const person = await signedInPerson();
+  const input = { name: "laptop", scopes, expiresInDays: 1 };
+  const { token } = await createPersonalAccessToken(person.actor, person.id, input, from);
+  return { ...person, accessToken: token };
+}
+
+const send = (path: string, init: RequestInit = {}) => fetch(world.origin + path, { redirect: "manual", ...init });
+const withToken = ({ accessToken }: { accessToken: string }): RequestInit => ({
+  headers: { authorization: `Bearer ${accessToken}` },
+});
+const api = (rest = "", of = repo) => `/api/models/${of.fullName}${rest}`;
+const file = (rest: string, of = repo) => `/${of.fullName}/resolve/${rest}`;
+const refusal = async (answer: Response) => [answer.status, answer.headers.get("x-error-code")];
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
+
+describe("information about a repository", () => {
+  test("is as clients read it, at its head and at a revision", async () => {
+    const body = await (await send(api())).json();
+    expect(repoInfoSchema.parse(body)).toMatchObject({
+      _id: repo.id,
+      id: repo.fullName,
+      author: ada.username,
+      sha: head,
+      private: false,
+      gated: false,
+      disabled: false,
+      tags: ["sea"],
+      cardData: { tags: ["sea"], library_name: "tide" },
+    });
+    expect(body).toMatchObject({ library_name: "tide" });
+    expect(body.siblings.map(({ rfilename }: { rfilename: string }) => rfilename)).toContain("data/a b/ü 🌊.txt");
+    const old = await (await send(api("/revision/v1?blobs=true"))).json();
+    expect(old).toMatchObject({ sha: first, siblings: [{ rfilename: "README.md", size: 47 }] });
+    const sized = await (await send(api("/revision/main?blobs=true"))).json();
+    const sibling = sized.siblings.find(({ rfilename }: { rfilename: string }) => rfilename === "kept.bin");
+    expect(sibling).toMatchObject({ size: lfs.size, lfs: { sha256: lfs.oid, size: lfs.size } });
+    expect(await (await send(api("?expand[]=likes"))).json()).not.toHaveProperty("siblings");
+    await expect(modelInfo({ name: repo.fullName, hubUrl: world.origin })).resolves.toMatchObject({
+      name: repo.fullName,
+      likes: 0,
+    });
+  });
+
+  test("a Space says where it would be; an empty repository, and one held elsewhere, has no files", async () => {
+    const space = await someRepo(ada, { type: "space", sdk: "static" });
+    const body = await (await send(`/api/spaces/${space.fullName}`)).json();
+    expect(body).toMatchObject({
+      sdk: "static",
+      subdomain: expect.any(String),
+      runtime: { stage: "STOPPED" },
+
+      siblings: [],
+    });
+    const platform = await db().platform.create({
+      data: { id: "a".repeat(24), name: "p", source: "p", tokenHash: "t", last4: "1234" },
+    });
+    await db().repo.update({ where: { id: space.id }, data: { platformId: platform.id, externalId: "1" } });
+    const elsewhere = await send(`/api/spaces/${space.fullName}`);
+    expect(elsewhere.status).toBe(200);
+    expect((await send(`/api/spaces/${space.fullName}/tree/main`)).status).toBe(409);
+  });
+});
+
+describe("lists", () => {
+  test("of files, whole or by pages that Link leads through, as the JavaScript client does", async () => {
+    const body = z.array(entrySchema).parse(await (await send(api("/tree/main?recursive=true&expand=true"))).json());
+    expect(body.find(({ path }) => path === "kept.bin")).toMatchObject({ type: "file", size: lfs.size, lfs: { oid: lfs.oid } });
+    expect(body.find(({ path }) => path === "README.md")?.lastCommit).toMatchObject({ id: first, title: "One" });
+    const paths: string[] = [];
+    for (let next: string | undefined = world.origin + api("/tree/main?recursive=1&limit=3"); next; ) {
+      const answer: Response = await fetch(next);
+      paths.push(...((await answer.json()) as { path: string }[]).map(({ path }) => path));
+      next = /<(.+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1];
+    }
+    expect(paths).toEqual(body.map(({ path }) => path));
+    const client = { repo: repo.fullName, hubUrl: world.origin };
+    expect((await all(listFiles({ ...client, recursive: true }))).map(({ path }) => path)).toEqual(paths);
+    const below = await (await send(api("/tree/main/data/a%20b"))).json();
+    expect(below).toMatchObject([{ path: "data/a b/ü 🌊.txt", size: 10 }]);
+    // Clients do not always encode a ref.
+    for (const revision of ["refs%2Fpr%2F1", "refs/pr/1", "feature%2Fx", "v1", first]) {
+      expect((await (await send(api(`/tree/${revision}`))).json()) as unknown, revision).toMatchObject([{ path: "README.md" }]);
+    }
+  });
+
+  test("of paths, by form and by JSON", async () => {
+    const paths = ["data", "data/a b/ü 🌊.txt", "none", "/kept.bin"];
+    const json = await pathsInfo({ repo: repo.fullName, hubUrl: world.origin, paths, expand: true });
+    expect(json.map(({ type, path, lastCommit }) => [type, path, lastCommit?.id])).toEqual([
+      ["directory", "data", head],
+      ["file", "data/a b/ü 🌊.txt", head],
+      ["file", "kept.bin", head],
+    ]);
+    const form = new URLSearchParams(paths.map((path) => ["paths", path]));
+    const answer = await send(api("/paths-info/main"), { method: "POST", body: form });
+    expect(await answer.json()).toMatchObject([{ path: "data" }, { path: "data/a b/ü 🌊.txt" }, { path: "kept.bin" }]);
+    for (const [type, body] of [
+      ["application/json", "{"],
+      ["application/json", '{"paths":1}'],
+      ["application/json", JSON.stringify({ paths: Array(1_001).fill("a") })],
+    ] as const) {
+      const refused = await send(api("/paths-info/main"), { method: "POST", body, headers: { "content-type": type } });
+      expect(refused.status, body.slice(0, 20)).toBe(400);
+    }
+  });
+
+  test("of commits, with how many there are, and of refs", async () => {
+    const answer = await send(api("/commits/main?limit=1&expand[]=formatted"));
+    expect(z.array(commitSchema).parse(await answer.json())).toMatchObject([{ id: head, title: "Two", parents: [first] }]);
+    expect(answer.headers.get("x-total-count")).toBe("2");
+    const next = /<(.+)>; rel="next"/.exec(answer.headers.get("link") ?? "")?.[1] as string;
+    const last = await fetch(next);
+    expect(await last.json()).toMatchObject([{ id: first, title: "One", message: "more", formatted: { message: "more" } }]);
+    expect(last.headers.get("link")).toBeNull();
+    const listed = await all(listCommits({ repo: repo.fullName, hubUrl: world.origin, batchSize: 1 }));
+    expect(listed.map(({ oid }) => oid)).toEqual([head, first]);
+    const refs = refsSchema.parse(await (await send(api("/refs?include_prs=1"))).json());
+    expect(refs).toEqual({
+      branches: [
+        { name: "main", ref: "refs/heads/main", targetCommit: head },
+        { name: "feature/x", ref: "refs/heads/feature/x", targetCommit: first },
+      ],
+      tags: [{ name: "v1", ref: "refs/tags/v1", targetCommit: first }],
+      converts: [],
+      pullRequests: [{ name: "1", ref: "refs/pr/1", targetCommit: first }],
+    });
+    expect(await (await send(api("/refs"))).json()).not.toHaveProperty("pullRequests");
+    const patch = await send(api("/compare/feature%2Fx...main"));
+    expect(await patch.text()).toContain("+export {};");
+    expect((await send(api("/compare/main"))).status).toBe(400);
+  });
+
+  test("of an empty repository are empty", async () => {
+    const empty = await someRepo(ada);
+    for (const rest of ["/tree/main", "/tree/main?expand=1&recursive=1", "/commits/main"]) {
+      const answer = await send(api(rest, empty));
+      expect([answer.status, await answer.json()], rest).toEqual([200, []]);
+    }
+    expect(await (await send(api("/refs", empty))).json()).toEqual({ branches: [], tags: [], converts: [] });
+    expect(await refusal(await send(file("main/a", empty)))).toEqual([404, "EntryNotFound"]);
+  });
+});
+
+describe("a file", () => {
+  test("comes with its commit, tag and size; whole, in part, or not again", async () => {
+    const path = "main/data/a%20b/%C3%BC%20%F0%9F%8C%8A.txt";
+    const whole = await send(file(path));
+    expect(await whole.text()).toBe("0123456789");
+    const etag = whole.headers.get("etag") as string;
+    expect(Object.fromEntries(whole.headers)).toMatchObject({
+      "x-repo-commit": head,
+      "content-length": "10",
+      "accept-ranges": "bytes",
+      "access-control-allow-origin": "*",
+      "content-disposition": `inline; filename="_ __.txt"; filename*=UTF-8''%C3%BC%20%F0%9F%8C%8A.txt`,
+    });
+    expect(whole.headers.get("access-control-expose-headers")).toContain("X-Repo-Commit");
+    const headOnly = await send(file(path), { method: "HEAD" });
+    expect([headOnly.status, headOnly.headers.get("content-length"), headOnly.headers.get("etag")]).toEqual([200, "10", etag]);
+    const ranges: Record<string, [number, string, string | null]> = {
+      "bytes=0-0": [206, "0", "bytes 0-0/10"],
+      "bytes=2-4": [206, "234", "bytes 2-4/10"],
+      "bytes=8-": [206, "89", "bytes 8-9/10"],
+      "bytes=-3": [206, "789", "bytes 7-9/10"],
+      "bytes=-99": [206, "0123456789", "bytes 0-9/10"],
+      "bytes=5-99": [206, "56789", "bytes 5-9/10"],
+      "bytes=10-": [416, "", "bytes */10"],
+      "bytes=-0": [416, "", "bytes */10"],
+      "bytes=4-2": [200, "0123456789", null],
+      "bytes=0-1,3-4": [200, "0123456789", null],
+      "lines=1-2": [200, "0123456789", null],
+    };
+    for (const [range, [status, text, contentRange]] of Object.entries(ranges)) {
+      const part = await send(file(path), { headers: { range } });
+      expect([part.status, await part.text(), part.headers.get("content-range")], range).toEqual([status, text, contentRange]);
+    }
+    const changed = await send(file(path), { headers: { range: "bytes=0-0", "if-range": '"other"' } });
+    expect(changed.status).toBe(200);
+    for (const tag of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
+      const again = await send(file(path), { headers: { "if-none-match": tag } });
+      expect([again.status, await again.text(), again.headers.get("etag")], tag).toEqual([304, "", etag]);
+    }
+  });
+
+  test("a large one is streamed, from wherever it is asked for", async () => {
+    expect((await bytesOf(await send(file("main/large.bin")))).equals(large)).toBe(true);
+    for (const [start, end] of [
+      [0, 0],
+      [1_000_000, 2_000_000],
+      [large.length - 5, large.length - 1],
+    ] as const) {
+      const part = await send(file("main/large.bin"), { headers: { range: `bytes=${start}-${end}` } });
+      expect(part.headers.get("content-length")).toBe(String(end - start + 1));
+      expect((await bytesOf(part)).equals(large.subarray(start, end + 1))).toBe(true);
+    }
+    // One that is broken off leaves nothing behind.
+    const controller = new AbortController();
+    const answer = await send(file("main/large.bin"), { signal: controller.signal });
+    await answer.body?.getReader().read();
+    controller.abort();
+  });
+
+  test("of Git LFS is its content, and raw its pointer", async () => {
+    const answer = await send(file("main/kept.bin"));
+    expect((await bytesOf(answer)).equals(kept)).toBe(true);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      etag: `"${lfs.oid}"`,
+      "x-linked-etag": `"${lfs.oid}"`,
+      "x-linked-size": String(lfs.size),
+      "content-length": String(lfs.size),
+    });
+    const part = await send(file("main/kept.bin"), { headers: { range: "bytes=100-199" } });
+    expect((await bytesOf(part)).equals(kept.subarray(100, 200))).toBe(true);
+    const raw = await send(`/${repo.fullName}/raw/main/kept.bin`);
+    expect(await raw.text()).toBe(lfsPointerTo(lfs));
+    expect(raw.headers.get("x-linked-etag")).toBeNull();
+    const lost = await someRepo(ada);
+    await commitTo(lost, ada, { "kept.bin": lfsPointerTo(lfs) });
+    // What another repository has is not this one's.
+    expect(await refusal(await send(file("main/kept.bin", lost)))).toEqual([404, "EntryNotFound"]);
+  });
+
+  test("the JavaScript client downloads small, large, empty and LFS ones", async () => {
+    const client = { repo: repo.fullName, hubUrl: world.origin };
+    for (const [path, bytes] of [
+      ["run.ts", Buffer.from("export {};\n")],
+      ["large.bin", large],
+      ["kept.bin", kept],
+      ["empty", Buffer.alloc(0)],
+    ] as const) {
+      const blob = await downloadFile({ ...client, path });
+      expect(Buffer.from((await blob?.arrayBuffer()) as ArrayBuffer).equals(bytes), path).toBe(true);
+    }
+    expect(await downloadFile({ ...client, path: "none" })).toBeNull();
+  });
+
+  test("S137 nothing in one can run at our address", async () => {
+    const types = {
+      "page.html": ["text/plain; charset=utf-8", "inline"],
+      "picture.svg": ["text/plain; charset=utf-8", "inline"],
+      "run.ts": ["text/plain; charset=utf-8", "inline"],
+      "picture.png": ["image/png", "inline"],
+      "large.bin": ["application/octet-stream", "attachment"],
+      "not-text.txt": ["application/octet-stream", "attachment"],
+      "kept.bin": ["application/octet-stream", "attachment"],
+    };
+    for (const [path, [type, disposition]] of Object.entries(types)) {
+      for (const method of ["resolve", "raw"]) {
+        const { headers } = await send(`/${repo.fullName}/${method}/main/${path}`, { method: "HEAD" });
+        expect(headers.get("content-security-policy"), path).toBe("sandbox; default-src 'none'");
+        expect(headers.get("x-content-type-options"), path).toBe("nosniff");
+        if (method === "raw" && path === "kept.bin") continue;
+        expect([headers.get("content-type"), headers.get("content-disposition")?.split(";")[0]], path).toEqual([
+          type,
+          disposition,
+        ]);
+      }
+    }
+    const download = await send(file("main/page.html?download=true"), { method: "HEAD" });
+    expect(download.headers.get("content-disposition")).toMatch(/^attachment;/);
+  });
+});
+
+describe("who may read", () => {
+  test("S136 a private repository is not there for others, at any address", async () => {
+    const secret = await someRepo(ada, { isPrivate: true });
+    await commitTo(secret, ada, { a: "hidden" });
+    const bea = await somebody("read-repos");
+    const unscoped = await somebody("profile");
+    const gets = [
+      api("", secret),
+      ...["/revision/main", "/tree/main", "/commits/main", "/refs", "/compare/main...main"].map((rest) => api(rest, secret)),
+    ];
+    for (const path of [...gets, file("main/a", secret), file("main/none", secret), file("none/a", secret)]) {
+      const absent = await send(path.replace(secret.name, "no-such-repo"));
+      for (const init of [{}, withToken(bea), withToken(unscoped)]) {
+        const answer = await send(path, init);
+        expect(await refusal(answer), path).toEqual([404, "RepoNotFound"]);
+      }
+      expect(await refusal(absent)).toEqual([404, "RepoNotFound"]);
+      if (!path.includes("none")) expect((await send(path, withToken(ada))).status, path).toBe(200);
+    }
+    const mine = await send(file("main/a", secret), withToken(ada));
+    expect(mine.headers.get("cache-control")).toBe("private, no-cache");
+    // Pages show pictures: a person's own session reads files, and only files.
+    const cookie = `${siteSessionCookie().name}=${ada.token}`;
+    expect((await send(file("main/a", secret), { headers: { cookie } })).status).toBe(200);
+    expect((await send(api("/tree/main", secret), { headers: { cookie } })).status).toBe(404);
+    expect((await send(file("main/a", secret), { headers: { cookie: `${siteSessionCookie().name}=x` } })).status).toBe(404);
+  });
+
+  test("of a gated repository everybody sees names, and whoever was let in content", async () => {
+    const gated = await someRepo(ada);
+    await commitTo(gated, ada, { a: "for some" });
+    await db().repo.update({ where: { id: gated.id }, data: { gated: "manual" } });
+    const bea = await somebody("gated-repos");
+    for (const rest of ["", "/tree/main", "/commits/main", "/refs"])
+      expect((await send(api(rest, gated))).status, rest).toBe(200);
+    expect(await (await send(api("", gated))).json()).toMatchObject({ gated: "manual" });
+    for (const path of [file("main/a", gated), `/${gated.fullName}/raw/main/a`, api("/compare/main...main", gated)]) {
+      expect((await send(path)).status, path).toBe(401);
+      expect(await refusal(await send(path, withToken(bea))), path).toEqual([403, "GatedRepo"]);
+    }
+    await db().accessRequest.create({ data: { id: "b".repeat(24), repoId: gated.id, userId: bea.id, status: "accepted" } });
+    expect(await (await send(file("main/a", gated), withToken(bea))).text()).toBe("for some");
+  });
+
+  test("what is not there is told apart for clients", async () => {
+    const cases: [string, string][] = [
+      [`/api/models/${ada.username}/none`, "RepoNotFound"],
+      [`/api/datasets/${repo.fullName}`, "RepoNotFound"],
+      [`/datasets/${repo.fullName}/resolve/main/README.md`, "RepoNotFound"],
+      [api("/revision/none"), "RevisionNotFound"],
+      [api("/tree/none"), "RevisionNotFound"],
+      [api("/tree/main%5E"), "RevisionNotFound"],
+      [api("/commits/--all"), "RevisionNotFound"],
+      [api("/tree/main/none"), "EntryNotFound"],
+      [api("/tree/main/README.md"), "EntryNotFound"],
+      [api("/commits/main/none"), "EntryNotFound"],
+      [file("none/README.md"), "RevisionNotFound"],
+      [file("main/none"), "EntryNotFound"],
+      [file("main/data"), "EntryNotFound"],
+      [file("main/"), "EntryNotFound"],
+      [file("main/%2e%2e%2f%2e%2e%2fconfig"), "EntryNotFound"],
+      [file("main/..%5c..%5cconfig"), "EntryNotFound"],
+      [file("main//etc/passwd"), "EntryNotFound"],
+      [file(`main/${"x".repeat(5_000)}`), "EntryNotFound"],
+    ];
+    for (const [path, code] of cases) expect(await refusal(await send(path)), path).toEqual([404, code]);
+  });
+
+  test("S138 whatever is asked, no answer is 5xx", async () => {
+    const odd = ["%00", "%ff", "%", "..", "%2e%2e", "🌊", "a%0Ab", "'", "%22", "-x", "@{0}", "x".repeat(2_000), "%ED%A0%80"];
+    for (const part of odd) {
+      for (const path of [
+        api(`/tree/${part}`),
+        api(`/tree/main/${part}`),
+        api(`/commits/${part}?p=-1&limit=x`),
+        file(`${part}/a`),
+        file(`main/${part}`),
+      ]) {
+        const { status } = await send(path);
+        expect(status, path).toBeGreaterThanOrEqual(200);
+        expect(status, path).toBeLessThan(500);
+      }
+    }
+    for (const query of ["p=1e99", "p=-5", "limit=1e99", "p=x&limit=x"]) {
+      expect((await send(api(`/commits/main?${query}`))).status, query).toBe(200);
+    }
+    expect((await send(api("/tree/main?cursor=%25%25"))).status).toBe(400);
+    expect((await send(api("/tree/main?limit=-1"))).status).toBe(200);
+  });
+
+  test("S53 a browser at any origin may ask, and is told so ahead", async () => {
+    const preflight = await send(file("main/README.md"), {
+      method: "OPTIONS",
+      headers: {
+        origin: "https://elsewhere.test",
+        "access-control-request-method": "GET",
+        "access-control-request-headers": "authorization, range",
+      },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
+    expect(preflight.headers.get("access-control-allow-headers")?.toLowerCase()).toContain("range");
+    expect(preflight.headers.get("access-control-allow-credentials")).toBeNull();
+    const missing = await send(file("main/none"), { headers: { origin: "https://elsewhere.test" } });
+    expect(missing.headers.get("access-control-allow-origin")).toBe("*");
+  });
+});

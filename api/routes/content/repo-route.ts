@@ -1,0 +1,85 @@
+import type { OpenAPIHono } from "@hono/zod-openapi";
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import { ServiceError } from "#core/errors.ts";
+import type { RepoName } from "#core/hub/repos/find-repo.ts";
+import { withOrWithoutToken } from "../open-api.ts";
+import { repoAddresses } from "../repos/repo-address.ts";
+
+export type RepoRoute = {
+  method: "get" | "post";
+  /** What follows the repository's name: `/{path}` at its end may be absent, `{rev}*` takes slashes as they are. */
+  path: string;
+  summary: string;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  answer: z.ZodType | "text";
+  handle(c: Context, repo: RepoName, segments: string[]): Promise<Response>;
+};
+
+/** Adds a route of a repository, for each type of repositories. Existing clients do not always encode what has slashes in it. */
+export function addRepoRoute(routes: OpenAPIHono, { method, path, summary, query, body, answer, handle }: RepoRoute): void {
+  const pattern = path
+    .replace("{path}", "*")
+    .replace("}*", "}{.+}")
+    .replaceAll(/\{(\w+)\}/g, ":$1");
+  const described = path.replace("*", "");
+  for (const { type, base } of repoAddresses) {
+    routes.on(method.toUpperCase(), `${base}/:owner/:name${pattern}`, (c) => {
+      const [, , , owner = "", name = "", ...segments] = segmentsOf(c);
+      return handle(c, { type, owner, name }, segments);
+    });
+    const named = path.match(/\{\w+\}/g) ?? [];
+    const params = Object.fromEntries(["owner", "name", ...named.map((one) => one.slice(1, -1))].map((one) => [one, z.string()]));
+    routes.openAPIRegistry.registerPath({
+      method,
+      path: `${base}/{owner}/{name}${described}`,
+      summary,
+      security: withOrWithoutToken,
+      request: {
+        params: z.object(params),
+        ...(query && { query }),
+        ...(body && { body: { content: { "application/json": { schema: body } } } }),
+      },
+      responses: {
+        200: {
+          description: summary,
+          content: answer === "text" ? { "text/plain": { schema: z.string() } } : { "application/json": { schema: answer } },
+        },
+      },
+    });
+  }
+}
+
+/**
+ * The segments of a request's path, decoded: a slash inside one (`feature%2Fx`) stays inside it.
+ * @throws ServiceError `invalid_request` for what is not UTF-8
+ */
+export function segmentsOf(c: Context): string[] {
+  const { pathname } = new URL(c.req.url);
+  try {
+    return pathname.split("/").map(decodeURIComponent);
+  } catch (cause) {
+    throw new ServiceError("invalid_request", "The address is not valid UTF-8.", { cause });
+  }
+}
+
+/**
+ * Splits what follows `tree/` or `resolve/` into a revision and a path. Refs in full (`refs/pr/3`) come with their slashes as they are
+ * from clients that do not encode them; a slash in a branch's name is always `%2F`.
+ */
+export function splitRevision([first = "", ...rest]: string[]): { revision: string; path: string } {
+  const isRef = first === "refs" && rest.length >= 2 && ["heads", "tags", "pr", "convert"].includes(rest[0] ?? "");
+  const [revision, path] = isRef ? [[first, ...rest.slice(0, 2)].join("/"), rest.slice(2)] : [first, rest];
+  return { revision, path: path.join("/").replace(/\/$/, "") };
+}
+
+/** Where the next page of a list is, for the header `Link`: the same request but for some parameters. */
+export function nextLink(c: Context, parameters: Record<string, string>): string {
+  const url = new URL(c.req.url);
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return `<${url.href}>; rel="next"`;
+}
+
+/** Python writes `True`. */
+export const isTrue = (value: unknown): boolean => /^(true|1)$/i.test(String(value));

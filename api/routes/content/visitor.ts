@@ -1,0 +1,17 @@
+import type { Context } from "hono";
+import { getCookie } from "hono/cookie";
+import { type Actor, personActor } from "#core/access/actor.ts";
+import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { actorOf } from "../../actor.ts";
+
+/**
+ * Who asks for a file: whoever a token stands for, or the person in front of a page, which shows pictures of a repository and links
+ * to its files. Only reading goes by the cookie: other sites do not send it (`SameSite=Lax`) and may not read an answer that
+ * depends on it (any origin may ask, none with credentials; S53).
+ */
+export async function visitorOf(c: Context): Promise<Actor> {
+  const token = c.req.header("Authorization") ? undefined : getCookie(c, siteSessionCookie().name);
+  const session = token ? await findSiteSession(token) : undefined;
+  return session ? personActor(session) : actorOf(c);
+}

@@ -1,0 +1,25 @@
+/** First and last byte, both included. */
+export type ByteRange = { start: number; end: number };
+
+/**
+ * Reads the header `Range` (RFC 9110 §14.2) for something of `size` bytes: undefined where there is none to follow, which is so for
+ * several ranges at once too; "unsatisfiable" for one that begins behind the end.
+ */
+export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
+  const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? "") ?? [];
+  if (first === "" && last === "") return undefined;
+  if (first === "") {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? "unsatisfiable" : { start: size - length, end: size - 1 };
+  }
+  const start = Number(first);
+  const end = last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== "" && Number(last) < start) return undefined;
+  return start >= size ? "unsatisfiable" : { start, end };
+}
+
+/** Whether one of the tags of `If-None-Match` or `If-Range` is this one (RFC 9110 §13.1). */
+export function isTagAmong(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false;
+  return header.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
+}

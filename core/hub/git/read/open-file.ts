@@ -1,0 +1,42 @@
+import { Readable } from "node:stream";
+import type { ByteRange } from "../../../http/byte-range.ts";
+import { openLfsObject } from "../../lfs/objects/open-lfs-object.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { type FoundFile, streamBlob } from "./find-file.ts";
+
+/** What is sent from memory; larger files come from git piece by piece. */
+export const WHOLE_FILE_MAX_BYTES = 1024 * 1024;
+
+/**
+ * The bytes of a file, or some of them: its content where it is in Git LFS, unless the pointer is asked for. A stream has to be read
+ * or destroyed.
+ * @param file found with `maxBytes: WHOLE_FILE_MAX_BYTES`, for somebody who may read content
+ * @throws ServiceError `not_found` or `gone` where Git LFS does not have the content
+ */
+export async function openFile(
+  repo: Repo,
+  file: FoundFile,
+  { range, isPointer = false }: { range?: ByteRange; isPointer?: boolean },
+): Promise<Buffer | Readable> {
+  const { entry, bytes } = file;
+  if (entry.lfs && !isPointer) return (await openLfsObject(repo, entry.lfs.oid, { range })).stream;
+  if (bytes) return range ? bytes.subarray(range.start, range.end + 1) : bytes;
+  const all = await streamBlob(repo, entry.oid);
+  return range ? sliceOf(all, range) : all;
+}
+
+/** git gives a file from its beginning: what comes before is read and left, and what comes after is not waited for. */
+function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
+  async function* wanted() {
+    let at = 0;
+    for await (const chunk of all as AsyncIterable<Buffer>) {
+      const part = chunk.subarray(Math.max(start - at, 0), Math.max(end + 1 - at, 0));
+      at += chunk.length;
+      if (part.length > 0) yield part;
+      if (at > end) return;
+    }
+  }
+  const slice = Readable.from(wanted(), { objectMode: false });
+  // One that nobody reads never begins, and so never ends what it reads from.
+  return slice.once("close", () => all.destroy());
+}

@@ -1,0 +1,58 @@
+import type { Repo } from "../../repos/repo.ts";
+import { openRepository } from "../repository.ts";
+import { describeEntry, type Entry } from "./entry.ts";
+import { type GitObjects, withObjects } from "./git-objects.ts";
+import { type Found, walkTree } from "./list-tree.ts";
+import { resolveRevision } from "./revision.ts";
+
+/**
+ * Existing clients take a longer list for an incomplete one and ask for the tree page by page instead, so that one more than they
+ * believe in says the same as all of them.
+ */
+const FILES_MAX = 50_001;
+/** Folders among them. */
+const ENTRIES_MAX = 150_000;
+/** Commits have few bytes but for their message. */
+const COMMIT_MAX_BYTES = 1024 * 1024;
+
+/** A revision with the names of its files. */
+export type Snapshot = {
+  /** Null while there is no commit. */
+  sha: string | null;
+  committedAt: Date | null;
+  /** Empty where they were not asked for. */
+  files: (Pick<Entry, "path"> & Partial<Entry>)[];
+};
+
+/**
+ * @param files `sizes` reads the size of each too
+ * @throws ServiceError `not_found` (RevisionNotFound)
+ */
+export async function readSnapshot(
+  repo: Repo,
+  revision: string,
+  { files }: { files: "none" | "names" | "sizes" },
+): Promise<Snapshot> {
+  return withObjects(await openRepository(repo), async (objects) => {
+    const { sha } = await resolveRevision(objects, repo, revision);
+    if (sha === null) return { sha, committedAt: null, files: [] };
+    const found: Found[] = [];
+    if (files !== "none")
+      await walkTree(objects, sha, { prefix: "", after: undefined, isRecursive: true, max: ENTRIES_MAX }, found);
+    const leaves = found.filter(({ entry }) => entry.type !== "directory").slice(0, FILES_MAX);
+    return {
+      sha,
+      committedAt: await commitTime(objects, sha),
+      files:
+        files === "sizes"
+          ? await Promise.all(leaves.map(({ entry, path }) => describeEntry(objects, entry, path)))
+          : leaves.map(({ path }) => ({ path })),
+    };
+  });
+}
+
+async function commitTime(objects: GitObjects, sha: string): Promise<Date | null> {
+  const commit = await objects.read(sha, COMMIT_MAX_BYTES);
+  const [, seconds] = /^committer .* (\d{1,12}) [+-]\d{4}$/m.exec(commit?.bytes.toString("latin1") ?? "") ?? [];
+  return seconds === undefined ? null : new Date(Number(seconds) * 1000);
+}
