@@ -5,7 +5,7 @@ import type { Repo } from "./repo.ts";
 const README_MAX_BYTES = 1024 * 1024;
 const TAGS_MAX = 100;
 const TAG_MAX_CHARACTERS = 100;
-const FRONT_MATTER = /^\u{feff}?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(\r?\n|$)/u;
+export const FRONT_MATTER = /^\u{feff}?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(\r?\n|$)/u;
 
 export type Card = Pick<Repo, "tags" | "card" | "sdk">;
 

@@ -17,9 +17,13 @@ export async function updateRefs(path: string, changes: readonly RefChange[]): P
     newSha === null ? `delete ${ref}\0${oldSha ?? ABSENT}\0` : `update ${ref}\0${newSha}\0${oldSha ?? ABSENT}\0`,
   );
   try {
-    await runGit(path, ["-c", "core.filesRefLockTimeout=2000", "update-ref", "--no-deref", "-z", "--stdin"], {
-      input: lines.join(""),
-    });
+    await runGit(
+      path,
+      ["-c", "core.filesRefLockTimeout=2000", "-c", "core.fsync=reference", "update-ref", "--no-deref", "-z", "--stdin"],
+      {
+        input: lines.join(""),
+      },
+    );
     return changes;
   } catch (error) {
     if (!(error instanceof GitFailed)) throw error;

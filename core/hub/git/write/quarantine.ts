@@ -3,6 +3,14 @@ import { join, resolve } from "node:path";
 import { newId } from "../../../ids.ts";
 
 const STALE_MS = 24 * 60 * 60 * 1000;
+// An event that says that a commit was made outlives a power failure, and so does the commit.
+const CONFIG = `[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tlogAllRefUpdates = false
+\tfsync = objects,derived-metadata
+\tfsyncMethod = batch
+`;
 
 export type Quarantine = {
   /** A bare repository of its own that sees the objects of the real one; whatever is written there is written here. */
@@ -24,7 +32,7 @@ export async function openQuarantine(repositoryPath: string): Promise<Quarantine
   await mkdir(join(path, "refs"));
   await Promise.all([
     writeFile(join(path, "HEAD"), "ref: refs/heads/none\n"),
-    writeFile(join(path, "config"), "[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogAllRefUpdates = false\n"),
+    writeFile(join(path, "config"), CONFIG),
     writeFile(join(path, "objects", "info", "alternates"), `${resolve(repositoryPath, "objects")}\n`),
     removeStale(all),
   ]);

@@ -1,0 +1,306 @@
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { provideSettings } from "#core/env.ts";
+import { resolveRef } from "#core/hub/git/refs/resolve-ref.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
+import { runGit } from "#core/hub/git/run-git.ts";
+import { readRepo } from "#core/hub/repos/read-repos.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
+import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+/** The public hub's Python client, request by request as it sends them (wire.md 5.1). */
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+beforeAll(async () => {
+  provideSettings({ TOKEN_PREFIX: "hf_" });
+  world = await startApiWorld();
+});
+afterAll(async () => {
+  await world.stop();
+  provideSettings({ TOKEN_PREFIX: "kh_" });
+});
+
+type Sent = { body?: unknown; raw?: string | Uint8Array; type?: string };
+
+async function send(caller: Caller | undefined, method: string, path: string, { body, raw, type }: Sent = {}) {
+  const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await fetch(world.origin + path, {
+    method,
+    headers: {
+      ...(caller && { authorization: `Bearer ${caller.accessToken}` }),
+      ...(content !== undefined && { "content-type": type ?? "application/json" }),
+    },
+    ...(content !== undefined && { body: content as string }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+const commit = (caller: Caller | undefined, repo: Repo, raw: string | Uint8Array, rev = "main") =>
+  send(caller, "POST", `/api/models/${repo.fullName}/commit/${rev}`, { raw, type: "application/x-ndjson" });
+
+const head = async (repo: Repo) => resolveRef(await openRepository(repo), "refs/heads/main");
+
+test.each(["model", "dataset", "space"] as const)("the life of a %s", async (type) => {
+  const ada = await someCaller("manage-repos", "write-discussions");
+  const name = `tide-${type}`;
+  const created = await send(ada, "POST", "/api/repos/create", {
+    body: { name, organization: null, type, private: false, ...(type === "space" && { sdk: "static" }) },
+  });
+  expect(created).toMatchObject({ status: 200, body: { name: `${ada.username}/${name}` } });
+  const again = await send(ada, "POST", "/api/repos/create", { body: { name, organization: ada.username, type } });
+  expect(again.status).toBe(409);
+  const at = `/api/${type}s/${ada.username}/${name}`;
+
+  const yaml = { content: "---\ntags: [sea]\n---\n# Tides\n", repoType: type };
+  expect(await send(undefined, "POST", "/api/validate-yaml", { body: yaml })).toMatchObject({
+    status: 200,
+    body: { errors: [] },
+  });
+
+  const files = [
+    { path: "README.md", size: 24, sample: Buffer.from(yaml.content).toString("base64") },
+    { path: "model.safetensors", size: 5_000, sample: "AAAA" },
+    { path: "data/empty.bin", size: 0, sample: "" },
+    { path: "data/large.txt", size: 20_000_000, sample: "eA==" },
+    { path: "data/binary", size: 2_000_000, sample: "AAAA" },
+    { path: "build/out.txt", size: 3, sample: "eA==" },
+  ];
+  const planned = await send(ada, "POST", `${at}/preupload/main`, { body: { files, gitIgnore: "build/\n" } });
+  expect(planned.body.files).toEqual([
+    { path: "README.md", uploadMode: "regular", shouldIgnore: false },
+    { path: "model.safetensors", uploadMode: "lfs", shouldIgnore: false },
+    { path: "data/empty.bin", uploadMode: "regular", shouldIgnore: false },
+    { path: "data/large.txt", uploadMode: "lfs", shouldIgnore: false },
+    { path: "data/binary", uploadMode: "lfs", shouldIgnore: false },
+    { path: "build/out.txt", uploadMode: "regular", shouldIgnore: true },
+  ]);
+
+  const lines = [
+    header({ summary: "Add tides", description: "" }),
+    fileLine("README.md", yaml.content),
+    fileLine(".gitattributes", "*.txt filter=lfs -text\nb.txt !filter\n"),
+    fileLine(".gitignore", "*.log\n"),
+    { key: "file", value: { path: "b.txt", content: "hé", encoding: "utf-8" } },
+  ];
+  const made = await send(ada, "POST", `${at}/commit/main`, { raw: ndjson(...lines), type: "application/x-ndjson" });
+  expect(made).toMatchObject({ status: 200, body: { success: true, hookOutput: "" } });
+  const { commitOid, commitUrl } = made.body;
+  const web = type === "model" ? "" : `/${type}s`;
+  expect(commitUrl).toBe(`${world.origin}${web}/${ada.username}/${name}/commit/${commitOid}`);
+
+  // What is there by now counts as well.
+  const more = ["a.txt", "b.txt", "x.log", "README.md"].map((path) => ({ path, size: 10, sample: "eA==" }));
+  const second = await send(ada, "POST", `${at}/preupload/main`, { body: { files: more } });
+  expect(second.body.files).toEqual([
+    { path: "a.txt", uploadMode: "lfs", shouldIgnore: false },
+    { path: "b.txt", uploadMode: "regular", shouldIgnore: false, oid: expect.stringMatching(/^[0-9a-f]{40}$/) },
+    { path: "x.log", uploadMode: "regular", shouldIgnore: true },
+    { path: "README.md", uploadMode: "regular", shouldIgnore: false, oid: expect.stringMatching(/^[0-9a-f]{40}$/) },
+  ]);
+
+  const branch = `${at}/branch/${encodeURIComponent("feature/tides")}`;
+  expect((await send(ada, "POST", branch, { body: {} })).body).toEqual({ ref: "refs/heads/feature/tides", commitOid });
+  expect((await send(ada, "POST", branch, { body: { startingPoint: commitOid } })).status).toBe(409);
+  const onBranch = ndjson(
+    header({ parentCommit: commitOid }),
+    { key: "deletedFile", value: { path: "b.txt" } },
+    { key: "copyFile", value: { path: "copy.md", srcPath: "README.md", srcRevision: null } },
+  );
+  const target = `${at}/commit/${encodeURIComponent("feature/tides")}`;
+  const branched = await send(ada, "POST", target, { raw: onBranch, type: "application/x-ndjson" });
+  expect(branched.status).toBe(200);
+  const late = await send(ada, "POST", target, { raw: onBranch, type: "application/x-ndjson" });
+  expect(late).toMatchObject({ status: 412, body: { error: expect.stringContaining("has moved on") } });
+
+  const tag = { body: { tag: "v1.0", message: "The first" } };
+  expect((await send(ada, "POST", `${at}/tag/main`, tag)).body).toEqual({ ref: "refs/tags/v1.0", commitOid });
+  expect((await send(ada, "POST", `${at}/tag/main`, tag)).status).toBe(409);
+  expect((await send(ada, "DELETE", `${at}/tag/v1.0`)).status).toBe(200);
+  expect(await send(ada, "DELETE", `${at}/tag/v1.0`)).toMatchObject({ status: 404 });
+  expect((await send(ada, "DELETE", branch)).status).toBe(200);
+
+  const proposal = ndjson(header({ summary: "Say more", description: "Please" }), fileLine("more.txt"));
+  const proposed = await send(ada, "POST", `${at}/commit/main?create_pr=1`, { raw: proposal, type: "application/x-ndjson" });
+  expect(proposed.body.pullRequestUrl).toBe(`${world.origin}${web}/${ada.username}/${name}/discussions/1`);
+  const onIt = ndjson(header(), fileLine("even more.txt"));
+  const pushed = await send(ada, "POST", `${at}/commit/refs%2Fpr%2F1`, { raw: onIt, type: "application/x-ndjson" });
+  expect(pushed.status).toBe(200);
+
+  const squashed = await send(ada, "POST", `${at}/super-squash/main`, { body: { message: "All of it" } });
+  expect(squashed.status).toBe(200);
+
+  const toRepo = `${ada.username}/moved-${type}`;
+  const moved = await send(ada, "POST", "/api/repos/move", { body: { fromRepo: `${ada.username}/${name}`, toRepo, type } });
+  expect(moved.status).toBe(200);
+  const repo = (await readRepo(created.body.id)) as Repo;
+  expect(repo.fullName).toBe(toRepo);
+  await fsck(repo);
+  const gone = await send(ada, "DELETE", "/api/repos/delete", {
+    body: { name: `moved-${type}`, organization: ada.username, type },
+  });
+  expect(gone.status).toBe(200);
+  expect(
+    (await send(ada, "POST", `${at}/commit/main`, { raw: onIt, type: "application/x-ndjson" })).headers.get("x-error-code"),
+  ).toBe("RepoNotFound");
+});
+
+describe("a commit", () => {
+  test("in one JSON object, as older clients send it", async () => {
+    const ada = await someCaller();
+    const repo = await someRepo(ada);
+    const at = `/api/models/${repo.fullName}/commit/main`;
+    const body = {
+      summary: "Add",
+      files: [
+        { path: "a.txt", content: "a" },
+        { path: "b.txt", content: "Yg==", encoding: "base64" },
+      ],
+    };
+    expect((await send(ada, "POST", at, { body })).status).toBe(200);
+    const next = { summary: "Delete", deletedFiles: [{ path: "a.txt" }], files: [{ path: "a.txt/c", content: "c" }] };
+    expect((await send(ada, "POST", at, { body: next })).status).toBe(200);
+    expect((await runGit(await openRepository(repo), ["ls-tree", "-r", "--name-only", "main"])).toString()).toBe(
+      "a.txt/c\nb.txt\n",
+    );
+  });
+
+  test("S135 takes a token with the right scope, and says nothing of what its sender may not see", async () => {
+    const [ada, bea, reader] = [await someCaller(), await someCaller(), await someCaller("read-repos")];
+    const repo = await someRepo(ada, { isPrivate: true });
+    const open = await someRepo(ada);
+    const lines = ndjson(header(), fileLine("a.txt"));
+    expect((await commit(undefined, open, lines)).status).toBe(401);
+    const [hidden, absent] = [
+      await commit(bea, repo, lines),
+      await commit(bea, { ...repo, fullName: `${ada.username}/no` }, lines),
+    ];
+    expect(hidden).toMatchObject({ status: 404 });
+    expect(hidden.body).toEqual(absent.body);
+    expect((await commit(bea, open, lines)).status).toBe(403);
+    expect((await commit({ ...ada, accessToken: reader.accessToken }, open, lines)).status).toBe(403);
+    expect(await head(open)).toBeNull();
+    expect(await commit(ada, open, lines, "gone")).toMatchObject({ status: 404 });
+    expect((await commit(ada, open, lines, "gone")).headers.get("x-error-code")).toBe("RevisionNotFound");
+  });
+
+  test("S51 that is not one is refused with its line or its path, and leaves nothing", async () => {
+    const ada = await someCaller();
+    const repo = await someRepo(ada);
+    const first = fileLine("first.txt");
+    const file = (value: Record<string, unknown>) => ({ key: "file", value });
+    const bodies: [string, string | Uint8Array][] = [
+      ["an empty body", ""],
+      ["no header", ndjson(first)],
+      ["only line breaks", "\n\n\n"],
+      ["a header that is none", ndjson({ key: "header", value: {} })],
+      ["JSON that is none", `${ndjson(header(), first)}\n{"key":`],
+      [
+        "not UTF-8",
+        Buffer.concat([Buffer.from(`${ndjson(header(), first)}\n{"key":"file","value":{"path":"`), Buffer.from([0xff])]),
+      ],
+      ["an unknown key", ndjson(header(), first, { key: "chmod", value: { path: "a" } })],
+      ["two headers", ndjson(header(), first, header())],
+      ["a list", ndjson(header(), first, [])],
+      ["null", ndjson(header(), first, null)],
+      ["a path that is a number", ndjson(header(), first, file({ path: 1, content: "a" }))],
+      ["base64 that is none", ndjson(header(), first, file({ path: "a", content: "!!!!", encoding: "base64" }))],
+      ["base64 that was cut off", ndjson(header(), first, file({ path: "a", content: "YWJjZ", encoding: "base64" }))],
+      ["another encoding", ndjson(header(), first, file({ path: "a", content: "a", encoding: "utf-16" }))],
+      ["a lone surrogate in a content", `${ndjson(header(), first)}\n{"key":"file","value":{"path":"a","content":"\\ud800"}}`],
+      ["a lone surrogate in a path", `${ndjson(header(), first)}\n{"key":"file","value":{"path":"\\ud800","content":"a"}}`],
+      ["a NUL in a path", ndjson(header(), first, fileLine("a\0b"))],
+      ["a NUL in the summary", ndjson(header({ summary: "a\0" }), first)],
+      ["a lone surrogate in the summary", `{"key":"header","value":{"summary":"\\udc00"}}\n${ndjson(first)}`],
+      ["a long summary", ndjson(header({ summary: "x".repeat(1_000_000) }), first)],
+      ["a way out", ndjson(header(), first, fileLine("../../etc/passwd"))],
+      ["git's folder", ndjson(header(), first, fileLine(".GIT/config"))],
+      [
+        "a pointer to what nobody uploaded",
+        ndjson(header(), first, { key: "lfsFile", value: { path: "a", algo: "sha256", oid: "a".repeat(64), size: 1 } }),
+      ],
+      [
+        "a pointer by another hash",
+        ndjson(header(), first, { key: "lfsFile", value: { path: "a", algo: "md5", oid: "a".repeat(64) } }),
+      ],
+      ["a line of 17 MiB", `${ndjson(header(), first)}\n${" ".repeat(17 * 1024 * 1024)}`],
+    ];
+    for (const [what, raw] of bodies) {
+      const { status, body } = await commit(ada, repo, raw);
+      expect([what, status >= 400 && status < 500, typeof body.error]).toEqual([what, true, "string"]);
+      expect(body.error, what).toMatch(/[Ll]ine|body|path|"|summary/);
+    }
+    expect(await head(repo)).toBeNull();
+    expect(await eventsOf(repo)).toHaveLength(1);
+    await fsck(repo);
+    const long = ndjson(header(), { key: "file", value: { path: "long.txt", content: "x".repeat(1_000_000) } });
+    expect((await commit(ada, repo, long)).status).toBe(200);
+  });
+
+  test("S138 with more operations than fit is refused; 10,000 fit", async () => {
+    const ada = await someCaller();
+    const repo = await someRepo(ada);
+    const many = (count: number) =>
+      ndjson(header(), ...Array.from({ length: count }, (_, index) => fileLine(`d${index % 50}/${index}`)));
+    expect((await commit(ada, repo, many(25_001))).status).toBe(413);
+    expect((await commit(ada, repo, many(10_000))).status).toBe(200);
+    await fsck(repo);
+    expect(await eventsOf(repo)).toHaveLength(2);
+  });
+
+  test("half of which comes, or whose sender goes away, is none", async () => {
+    const ada = await someCaller();
+    const repo = await someRepo(ada);
+    const half = `${ndjson(header(), fileLine("a.txt"), fileLine("b.txt"))}\n`;
+    for (const headers of [{ "content-length": half.length + 100 }, { "transfer-encoding": "chunked" }]) {
+      await new Promise<void>((resolve) => {
+        const sending = request(`${world.origin}/api/models/${repo.fullName}/commit/main`, {
+          method: "POST",
+          headers: { ...headers, authorization: `Bearer ${ada.accessToken}`, "content-type": "application/x-ndjson" },
+        });
+        sending.on("error", () => resolve());
+        sending.write(half);
+        setTimeout(() => sending.destroy(), 400);
+        sending.on("close", () => resolve());
+      });
+    }
+    await new Promise((passed) => setTimeout(passed, 500));
+    expect(await head(repo)).toBeNull();
+    expect(await eventsOf(repo)).toHaveLength(1);
+    await fsck(repo);
+    expect((await commit(ada, repo, half)).status).toBe(200);
+  });
+
+  test("of 20 upon the same parent exactly one is made, and it is one event", async () => {
+    const ada = await someCaller();
+    const repo = await someRepo(ada);
+    const { body } = await commit(ada, repo, ndjson(header(), fileLine("a.txt")));
+    const lines = (index: number) => ndjson(header({ parentCommit: body.commitOid.slice(0, 7) }), fileLine(`${index}.txt`));
+    const asked = await Promise.all(Array.from({ length: 20 }, (_, index) => commit(ada, repo, lines(index))));
+    expect(asked.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(412)]);
+    expect(await eventsOf(repo)).toHaveLength(3);
+    await fsck(repo);
+  });
+});
+
+test("the front matter of a README is judged before it is committed", async () => {
+  const judge = (content: unknown, repoType: unknown = "model") =>
+    send(undefined, "POST", "/api/validate-yaml", { body: { content, repoType } });
+  expect(await judge("# No front matter")).toMatchObject({
+    status: 200,
+    body: { errors: [], warnings: [{ message: expect.any(String) }] },
+  });
+  expect(await judge("---\n---\n")).toMatchObject({ status: 200 });
+  for (const yaml of ["tags: [a", "- a\n- b", "tags: 5", "a: 1\na: 2", "sdk: [x]"]) {
+    const { status, body } = await judge(`---\n${yaml}\n---\n`);
+    expect([yaml, status, body.errors.length > 0]).toEqual([yaml, 400, true]);
+  }
+  const bomb = `a: &a [x,x,x,x,x,x,x,x,x]\n${"bcdefgh"
+    .split("")
+    .map((one, at) => `${one}: &${one} [${Array(9).fill(`*${"abcdefgh"[at]}`)}]`)
+    .join("\n")}`;
+  expect(await judge(`---\n${bomb}\n---\n`)).toMatchObject({ status: 400 });
+  expect((await judge(5)).status).toBe(400);
+  expect((await judge("---\na: 1\n---\n", "bucket")).status).toBe(400);
+});

@@ -1,0 +1,115 @@
+import { z } from "@hono/zod-openapi";
+import { ServiceError } from "#core/errors.ts";
+import type { Operation } from "#core/hub/git/write/operation.ts";
+import { shownPath } from "#core/hub/git/write/parse-path.ts";
+import type { Line } from "./read-ndjson.ts";
+
+const headerSchema = z.object({
+  summary: z.string(),
+  description: z.string().nullish(),
+  parentCommit: z.string().nullish(),
+});
+export type CommitHeader = z.infer<typeof headerSchema>;
+
+const file = z.object({
+  path: z.string(),
+  content: z.string(),
+  encoding: z.enum(["utf-8", "base64"]).nullish(),
+});
+const lfsFile = z.object({
+  path: z.string(),
+  algo: z.literal("sha256").nullish(),
+  oid: z.string(),
+  size: z.number().int().nonnegative().nullish(),
+});
+const deleted = z.object({ path: z.string() });
+const copyFile = z.object({ path: z.string(), srcPath: z.string(), srcRevision: z.string().nullish() });
+
+/** The lines of a commit after its header, `{key, value}` each (wire.md 5.1). */
+const lineSchema = z.discriminatedUnion("key", [
+  z.object({ key: z.literal("file"), value: file }),
+  z.object({ key: z.literal("lfsFile"), value: lfsFile }),
+  z.object({ key: z.enum(["deletedFile", "deletedFolder", "deletedEntry"]), value: deleted }),
+  z.object({ key: z.literal("copyFile"), value: copyFile }),
+]);
+type CommitLine = z.infer<typeof lineSchema>;
+
+/** The whole of a commit in one object, as older clients send it. */
+const wholeSchema = headerSchema.extend({
+  files: z.array(file).nullish(),
+  lfsFiles: z.array(lfsFile).nullish(),
+  deletedFiles: z.array(deleted).nullish(),
+  deletedFolders: z.array(deleted).nullish(),
+  deletedEntries: z.array(deleted).nullish(),
+});
+
+/** @throws ServiceError `invalid_request` for anything but a header */
+export function parseHeader(line: Line | undefined): CommitHeader {
+  const result = z.object({ key: z.literal("header"), value: headerSchema }).safeParse(line?.value);
+  if (result.success) return result.data.value;
+  throw new ServiceError("invalid_request", 'The first line is the header: {"key":"header","value":{"summary":…}}.');
+}
+
+/** @throws ServiceError `invalid_request` with the line's number, or with the path of what cannot be read */
+export async function* parseOperations(lines: AsyncIterable<Line>): AsyncGenerator<Operation> {
+  for await (const { value, number } of lines) {
+    const result = lineSchema.safeParse(value);
+    if (!result.success) throw notUnderstood(`Line ${number}`, result.error);
+    yield operationOf(result.data);
+  }
+}
+
+/** @throws ServiceError `invalid_request` */
+export function parseWhole(value: unknown): { header: CommitHeader; operations: Iterable<Operation> } {
+  const result = wholeSchema.safeParse(value);
+  if (!result.success) throw notUnderstood("The body", result.error);
+  const { files, lfsFiles, deletedFiles, deletedFolders, deletedEntries, ...header } = result.data;
+  const lines: CommitLine[] = [
+    ...(deletedFiles ?? []).map((value) => ({ key: "deletedFile" as const, value })),
+    ...(deletedFolders ?? []).map((value) => ({ key: "deletedFolder" as const, value })),
+    ...(deletedEntries ?? []).map((value) => ({ key: "deletedEntry" as const, value })),
+    ...(files ?? []).map((value) => ({ key: "file" as const, value })),
+    ...(lfsFiles ?? []).map((value) => ({ key: "lfsFile" as const, value })),
+  ];
+  return { header, operations: lines.map(operationOf) };
+}
+
+function operationOf(line: CommitLine): Operation {
+  const { path } = line.value;
+  switch (line.key) {
+    case "file":
+      return { type: "file", path, content: decode(line.value) };
+    case "lfsFile": {
+      const { oid, size } = line.value;
+      return { type: "lfsFile", path, oid, ...(typeof size === "number" && { sizeBytes: size }) };
+    }
+    case "copyFile": {
+      const { srcPath, srcRevision } = line.value;
+      return { type: "copyFile", path, from: { path: srcPath, ...(srcRevision && { revision: srcRevision }) } };
+    }
+    default:
+      return { type: line.key, path };
+  }
+}
+
+function decode({ path, content, encoding }: z.infer<typeof file>): Uint8Array {
+  if (encoding === "base64") {
+    const bytes = Buffer.from(content, "base64");
+    // Node reads what it can and leaves out the rest: a file that was cut off would be taken for a whole one.
+    if (bytes.toString("base64") === content || isBase64(content)) return bytes;
+    throw new ServiceError("invalid_request", `The content of ${shownPath(path)} is not base64.`);
+  }
+  if (!content.isWellFormed()) {
+    throw new ServiceError("invalid_request", `The content of ${shownPath(path)} is not valid text: send it as base64.`);
+  }
+  return Buffer.from(content, "utf8");
+}
+
+/** RFC 4648 §4; without padding too. */
+const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, "").length % 4 !== 1;
+
+function notUnderstood(where: string, error: z.ZodError): ServiceError {
+  const [issue] = error.issues;
+  const field = issue?.path.join(".") ?? "";
+  return new ServiceError("invalid_request", `${where} is not understood: ${field ? `${field}: ` : ""}${issue?.message ?? ""}.`);
+}

@@ -1,0 +1,93 @@
+import type { Actor } from "../../../access/actor.ts";
+import { ServiceError } from "../../../errors.ts";
+import { findRepo, type RepoName } from "../../repos/find-repo.ts";
+import { findPaths, PATHS_MAX } from "../read/find-paths.ts";
+import { resolveRef } from "../refs/resolve-ref.ts";
+import { openRepository } from "../repository.ts";
+import { GitFailed, runGit } from "../run-git.ts";
+import { resolveCommitTarget } from "./commit-target.ts";
+import { findIgnoredPaths } from "./ignored-paths.ts";
+import { type Filter, readLfsFilters, usualLfsPattern } from "./lfs-paths.ts";
+import { FILE_MAX_BYTES } from "./operation.ts";
+import { parsePath } from "./parse-path.ts";
+import { openQuarantine } from "./quarantine.ts";
+
+export type FileToUpload = {
+  path: string;
+  sizeBytes: number;
+  /** Its first bytes. */
+  sample?: Uint8Array | undefined;
+};
+
+export type UploadPlan = {
+  /** As it was given. */
+  path: string;
+  /** Whether it goes into the commit itself or to Git LFS first. */
+  mode: "regular" | "lfs";
+  /** Whether .gitignore leaves it out. */
+  isIgnored: boolean;
+  /** What is there now: the blob, or of a file in Git LFS the SHA-256 of its content. Not there: undefined. */
+  oid: string | undefined;
+};
+
+export type UploadQuestion = {
+  revision: string;
+  isPullRequest?: boolean;
+  files: readonly FileToUpload[];
+  /** The .gitattributes and .gitignore at the root that are about to be committed. */
+  gitAttributes?: string | undefined;
+  gitIgnore?: string | undefined;
+};
+
+/** Binary files above this are never merged line by line, whatever they are called. */
+const BINARY_MAX_BYTES = 1024 * 1024;
+const IGNORE_MAX_BYTES = 1024 * 1024;
+
+/**
+ * How each of some files is to be sent, before a commit of them.
+ * @throws ServiceError as createCommit for who may, the branch and the paths; `payload_too_large` for too many files at once
+ */
+export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
+  const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;
+  const repo = await findRepo(actor, name);
+  const directory = await openRepository(repo);
+  const ref = await resolveCommitTarget(actor, repo, directory, { revision, isPullRequest });
+  if (files.length > PATHS_MAX) throw new ServiceError("payload_too_large", `Ask for at most ${PATHS_MAX} files at once.`);
+  const paths = files.map(({ path }) => parsePath(path));
+  const commit = await resolveRef(directory, ref);
+  const entries = commit ? await findPaths(repo, { revision: commit, paths }) : [];
+  const present = new Map(entries.map(({ path, oid, lfs }) => [path, lfs?.oid ?? oid]));
+  const quarantine = await openQuarantine(directory);
+  try {
+    const rootAttributes = gitAttributes === undefined ? undefined : Buffer.from(gitAttributes);
+    const filters = await readLfsFilters(quarantine.path, paths, { commit, rootAttributes });
+    const ignoring = gitIgnore ?? (await readGitIgnore(directory, commit));
+    const ignored = ignoring === "" ? new Set() : await findIgnoredPaths(quarantine.path, paths, ignoring);
+    return files.map((file, index) => {
+      const path = paths[index] as string;
+      return { path: file.path, mode: modeOf(file, filters.get(path)), isIgnored: ignored.has(path), oid: present.get(path) };
+    });
+  } finally {
+    await quarantine.discard();
+  }
+}
+
+async function readGitIgnore(directory: string, commit: string | null): Promise<string> {
+  if (!commit) return "";
+  try {
+    const options = { maxBytes: IGNORE_MAX_BYTES };
+    return (await runGit(directory, ["cat-file", "blob", `${commit}:.gitignore`], options)).toString("utf8");
+  } catch (error) {
+    if (error instanceof GitFailed) return "";
+    throw error;
+  }
+}
+
+function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): UploadPlan["mode"] {
+  // A pointer to nothing says no more than nothing does.
+  if (sizeBytes === 0) return "regular";
+  if (sizeBytes > FILE_MAX_BYTES || filter === "lfs") return "lfs";
+  if (filter === "none") return "regular";
+  const isLargeBinary = sizeBytes > BINARY_MAX_BYTES && sample !== undefined && sample.includes(0);
+  return isLargeBinary || usualLfsPattern(path) ? "lfs" : "regular";
+}
