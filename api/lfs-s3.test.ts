@@ -1,0 +1,233 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { db } from "#core/db.ts";
+import { provideSettings } from "#core/env.ts";
+import { hasLfsObject } from "#core/hub/lfs/objects/find-lfs-object.ts";
+import { lfsDownloadAddress, openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
+import { startBucket, type TestBucket } from "#core/hub/lfs/testing/start-bucket.ts";
+import { someRepo } from "#core/hub/testing/repos.ts";
+import { actionsFor, type BatchAction, type BatchObject, somebodyWithToken, someObject, type TestObject } from "./testing/lfs.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+let bucket: TestBucket;
+let ada: Awaited<ReturnType<typeof somebodyWithToken>>;
+beforeAll(async () => {
+  world = await startApiWorld();
+  bucket = await startBucket();
+  ada = await somebodyWithToken("write-repos");
+});
+afterAll(async () => {
+  await bucket.stop();
+  await world.stop();
+});
+
+type Repo = Awaited<ReturnType<typeof someRepo>>;
+
+async function ask(
+  repo: Repo,
+  operation: "upload" | "download",
+  object: TestObject,
+  transfers = ["basic"],
+): Promise<BatchObject> {
+  const [answer] = await actionsFor(world.origin, repo, operation, [object], { ...ada, transfers });
+  return answer as BatchObject;
+}
+
+const put = ({ href, header = {} }: BatchAction, content: Buffer) =>
+  fetch(href, { method: "PUT", body: Uint8Array.from(content), headers: header });
+
+const say = (action: BatchAction | undefined, body: unknown) =>
+  fetch(action?.href ?? "", {
+    method: "POST",
+    headers: { "content-type": "application/vnd.git-lfs+json" },
+    body: JSON.stringify(body),
+  });
+
+async function contentOf(repo: Repo, oid: string, range?: { start: number; end: number }): Promise<Buffer> {
+  const { stream } = await openLfsObject(repo, oid, range && { range });
+  return Buffer.concat(await stream.toArray());
+}
+
+test("a file goes to the bucket and comes from there, past us, and counts once it was verified", async () => {
+  const repo = await someRepo(ada, { isPrivate: true });
+  const object = someObject();
+  const { actions, authenticated } = await ask(repo, "upload", object);
+  expect(authenticated).toBe(true);
+  expect(actions?.upload?.href).toMatch(new RegExp(`^${bucket.origin}/large-files/repositories/${repo.id}/`));
+  const checksum = Buffer.from(object.oid, "hex").toString("base64");
+  expect(actions?.upload?.header).toEqual({ "x-amz-checksum-sha256": checksum });
+  expect((await put(actions?.upload as BatchAction, object.content)).status).toBe(200);
+  expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
+  expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(200);
+  expect(await hasLfsObject(repo.id, object.oid)).toBe(true);
+  const { href = "" } = (await ask(repo, "download", object)).actions?.download ?? {};
+  expect(href).toMatch(new RegExp(`^${bucket.origin}/`));
+  const response = await fetch(href);
+  expect(Buffer.from(await response.arrayBuffer()).equals(object.content)).toBe(true);
+  expect(response.headers.get("content-disposition")).toBe("attachment");
+  expect((await contentOf(repo, object.oid, { start: 10, end: 19 })).equals(object.content.subarray(10, 20))).toBe(true);
+  expect(
+    (await fetch((await lfsDownloadAddress(repo, object.oid, { fileName: "tide ü.bin" })) as string)).headers.get(
+      "content-disposition",
+    ),
+  ).toBe("attachment; filename*=UTF-8''tide%20%C3%BC.bin");
+});
+
+describe("an upload to the bucket", () => {
+  test("is good for a day, one object and one operation", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const upload = (await ask(repo, "upload", object)).actions?.upload as BatchAction;
+    expect((await fetch(upload.href, { headers: upload.header ?? {} })).status).toBe(403);
+    expect((await put({ ...upload, href: upload.href.replace(object.oid, someObject().oid) }, object.content)).status).toBe(403);
+    expect(new URL(upload.href).searchParams.get("X-Amz-Expires")).toBe("86400");
+    expect((await put(upload, object.content)).status).toBe(200);
+  });
+
+  test("must bring the checksum that the bucket is to check", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const upload = (await ask(repo, "upload", object)).actions?.upload as BatchAction;
+    expect((await fetch(upload.href, { method: "PUT", body: Uint8Array.from(object.content) })).status).toBe(403);
+    const other = { "x-amz-checksum-sha256": Buffer.from(someObject().oid, "hex").toString("base64") };
+    expect((await put({ ...upload, header: other }, object.content)).status).toBe(403);
+  });
+
+  test("of other content is read by us where the bucket does not vouch for it, and does not count", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    for (const content of [Buffer.from(object.content).fill(0, 0, 1), object.content.subarray(1)]) {
+      const { actions } = await ask(repo, "upload", object);
+      expect((await put(actions?.upload as BatchAction, content)).status).toBe(200);
+      expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(400);
+      expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
+    }
+    const { actions } = await ask(repo, "upload", object);
+    expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(404);
+    expect((await say(actions?.verify, { oid: object.oid, size: 1 })).status).toBe(400);
+  });
+
+  test("cannot change what was verified, although its address still works", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const { actions } = await ask(repo, "upload", object);
+    await put(actions?.upload as BatchAction, object.content);
+    await say(actions?.verify, { oid: object.oid, size: object.size });
+    expect((await put(actions?.upload as BatchAction, Buffer.from("something else"))).status).toBe(200);
+    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+  });
+
+  test("is not read again where the bucket vouches for its hash", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const { actions } = await ask(repo, "upload", object);
+    const upload = actions?.upload as BatchAction;
+    await put(upload, object.content);
+    bucket.intercept((req, res) => {
+      if (req.method !== "HEAD") return false;
+      const checksum =
+        req.headers["x-amz-checksum-mode"] === "ENABLED" ? (upload.header?.["x-amz-checksum-sha256"] as string) : "";
+      res.writeHead(200, { "content-length": object.size, etag: '"e"', "x-amz-checksum-sha256": checksum }).end();
+      return true;
+    });
+    bucket.asked.length = 0;
+    expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(200);
+    bucket.intercept(undefined);
+    expect(bucket.asked.map((line) => line.split(" ")[0])).toEqual(["HEAD"]);
+    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+  });
+});
+
+describe("an upload in parts, as the hub's own clients make it", () => {
+  const MIB = 1024 * 1024;
+  const multipart = ["basic", "multipart"];
+
+  async function putParts({ header = {} }: BatchAction, content: Buffer) {
+    const chunk = Number(header.chunk_size);
+    const numbers = Object.keys(header).filter((name) => /^\d+$/.test(name));
+    expect(numbers).toHaveLength(Math.ceil(content.length / chunk));
+    return Promise.all(
+      numbers.map(async (number, at) => {
+        const body = Uint8Array.from(content.subarray(at * chunk, (at + 1) * chunk));
+        const response = await fetch(header[number] as string, { method: "PUT", body });
+        return { partNumber: Number(number), etag: response.headers.get("etag") ?? "" };
+      }),
+    );
+  }
+
+  test.each([0, 2_000, 40 * MIB])("is joined and verified: %d bytes", async (size) => {
+    const repo = await someRepo(ada);
+    const object = someObject(size);
+    const upload = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
+    const parts = await putParts(upload, object.content);
+    const completion = { oid: object.oid, parts };
+    expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
+    expect((await say(upload, completion)).status).toBe(200);
+    expect(await hasLfsObject(repo.id, object.oid)).toBe(true);
+    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    // An answer may get lost.
+    expect((await say(upload, completion)).status).toBe(200);
+  });
+
+  test("of other content, or without all of its parts, does not count", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const other = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
+    const parts = await putParts(other, Buffer.from(object.content).fill(0, 0, 1));
+    expect((await say(other, { oid: object.oid, parts })).status).toBe(400);
+    const none = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
+    expect((await say(none, { oid: object.oid, parts: [] })).status).toBe(400);
+    expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
+  });
+});
+
+test("with LFS_S3_PROXY the bytes pass through us, and the bucket is nobody's to see", async () => {
+  provideSettings({ LFS_S3_PROXY: "1" });
+  try {
+    const repo = await someRepo(ada);
+    const object = someObject(3_000_000);
+    const { actions } = await ask(repo, "upload", object, ["basic", "multipart"]);
+    expect(actions?.upload?.href).toMatch(new RegExp(`^${world.origin}/`));
+    const changed = Buffer.from(object.content).fill(0, 0, 1);
+    for (const wrong of [changed, object.content.subarray(1)]) {
+      const body = new Blob([Uint8Array.from(wrong)]).stream();
+      const response = await fetch(actions?.upload?.href as string, { method: "PUT", body, duplex: "half" } as RequestInit);
+      expect(response.status).toBe(400);
+    }
+    expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
+    expect((await put(actions?.upload as BatchAction, object.content)).status).toBe(200);
+    const { href = "" } = (await ask(repo, "download", object)).actions?.download ?? {};
+    expect(href).toMatch(new RegExp(`^${world.origin}/`));
+    const response = await fetch(href, { headers: { range: "bytes=1000000-" } });
+    expect(response.status).toBe(206);
+    expect(Buffer.from(await response.arrayBuffer()).equals(object.content.subarray(1_000_000))).toBe(true);
+    const { count } = await db().lfsLeftover.deleteMany({ where: { location: { contains: repo.id } } });
+    expect(count).toBe(2);
+  } finally {
+    provideSettings({ LFS_S3_PROXY: "" });
+  }
+});
+
+test("what was stored before the storage was changed is found after", async () => {
+  const repo = await someRepo(ada);
+  provideSettings({ LFS_STORAGE: "local" });
+  const object = someObject();
+  await put((await ask(repo, "upload", object)).actions?.upload as BatchAction, object.content);
+  provideSettings({ LFS_STORAGE: "s3" });
+  expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+  expect((await ask(repo, "download", object)).actions?.download?.href).toMatch(new RegExp(`^${world.origin}/`));
+});
+
+test("a bucket that is not there is a failure of ours that says nothing of it", async () => {
+  const repo = await someRepo(ada);
+  const object = someObject();
+  const { actions } = await ask(repo, "upload", object);
+  bucket.intercept((_req, res) => {
+    res.writeHead(403).end();
+    return true;
+  });
+  const response = await say(actions?.verify, { oid: object.oid, size: object.size });
+  bucket.intercept(undefined);
+  expect(response.status).toBe(500);
+  expect(await response.text()).not.toContain("large-files");
+});
