@@ -8,7 +8,8 @@ import { describe, expect, test, vi } from "vitest";
 import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
-import { childEnvironment } from "#core/env.ts";
+import { childEnvironment, env as settings } from "#core/env.ts";
+import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 
 // A process each, on a machine that may be busy.
@@ -216,7 +217,18 @@ describe("doctor", () => {
   test("finds nothing broken in a sound installation, and says what to do about the rest", async () => {
     const { code, of, all } = await examine({ PORT: String(await freePort()) });
     expect(code).toBe(0);
-    for (const check of ["settings", "origin", "database", "migrations", "clock", "data directory", "outbound", "service"]) {
+    for (const check of [
+      "settings",
+      "origin",
+      "database",
+      "migrations",
+      "clock",
+      "data directory",
+      "git",
+      "large files",
+      "outbound",
+      "service",
+    ]) {
       expect(of(check), check).toMatchObject({ status: "ok" });
     }
     for (const finding of all) if (finding.status !== "ok") expect(finding.advice).toBeTruthy();
@@ -243,6 +255,18 @@ describe("doctor", () => {
     server.close();
     expect(code).toBe(1);
     expect(of("mail")).toMatchObject({ status: "fail", advice: expect.stringContaining("SMTP_URL") });
+  });
+
+  test("looks into the bucket that large files go to", async () => {
+    const bucket = await startBucket();
+    const { LFS_S3_BUCKET = "", LFS_S3_ACCESS_KEY_ID = "", LFS_S3_SECRET_ACCESS_KEY = "" } = settings();
+    const bucketSettings = { LFS_STORAGE: "s3", LFS_S3_ENDPOINT: bucket.origin, LFS_S3_BUCKET, LFS_S3_ACCESS_KEY_ID };
+    const [right, wrong] = await Promise.all(
+      [LFS_S3_SECRET_ACCESS_KEY, "another key"].map((key) => examine({ ...bucketSettings, LFS_S3_SECRET_ACCESS_KEY: key })),
+    );
+    await bucket.stop();
+    expect(right?.of("large files")).toMatchObject({ status: "ok", found: expect.stringContaining(LFS_S3_BUCKET) });
+    expect(wrong?.of("large files")).toMatchObject({ status: "fail", advice: expect.stringContaining("LFS_S3") });
   });
 
   test("sees a proxy setting that believes everybody (S110), plain http, and an allow list that opens everything (S119)", async () => {

@@ -5,11 +5,13 @@
  *
  *   --build     also the production build of the pages
  *   --browser   also a Chromium for the browser tests
+ *   --git       also git and Git LFS, for the tests that push and clone
  *   --quiet     without the lines
  */
 import { provideBrowser } from "./setup/browser.mjs";
 import { buildPages } from "./setup/build.mjs";
 import { generateClient } from "./setup/generate.mjs";
+import { provideGit } from "./setup/git.mjs";
 import { installPackages } from "./setup/install.mjs";
 import { holdLock } from "./setup/lock.mjs";
 import { SetupFailed } from "./setup/run.mjs";
@@ -24,6 +26,7 @@ try {
     generateClient(say);
     if (flags.has("--build")) buildPages(say);
     if (flags.has("--browser")) provideBrowser(say);
+    if (flags.has("--git")) provideGit(say);
   } finally {
     release();
   }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sweep } from "#core/housekeeping/sweep.ts";
+import { sweepLfsLeftovers } from "#core/hub/lfs/sweep-lfs-leftovers.ts";
 import { log } from "#core/log.ts";
 import type { Loop } from "./loop.ts";
 
@@ -16,6 +17,8 @@ export function startHousekeeping(): Loop {
       if (stopping.signal.aborted) return;
       try {
         const swept = await sweep(stopping.signal);
+        const leftovers = await sweepLfsLeftovers(stopping.signal);
+        if (leftovers > 0) swept["large files"] = leftovers;
         if (Object.keys(swept).length > 0) log().info({ swept }, "housekeeping");
       } catch (error) {
         log().warn({ err: error }, "housekeeping failed; it is tried again in an hour");

@@ -3,6 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ensureSetupLink } from "../accounts/setup-link.ts";
 import { closeConnections, isDatabaseDown } from "../db.ts";
 import { databaseUrl, env, loadSettingsFile, provideSettings, SettingsError, secretKey } from "../env.ts";
+import { checkGit } from "../hub/git/check-git.ts";
 import { log } from "../log.ts";
 import { type EmbeddedServer, startEmbedded } from "../postgres/embedded.ts";
 import { migrate } from "../postgres/migrate.ts";
@@ -30,6 +31,7 @@ const DATABASE_WAIT_SECONDS = 60;
 export async function runService({ isDevelopment, stopping }: Options): Promise<number> {
   loadSettingsFile();
   provideSettings({ NODE_ENV: isDevelopment ? "development" : "production" });
+  await checkGit();
   const directory = dataDir();
   const lock = await lockDataDir(directory, "service");
   const children: Kept[] = [];

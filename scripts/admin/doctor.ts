@@ -3,7 +3,9 @@ import { command, type Outcome } from "./command.ts";
 import { checkClock } from "./doctor/check-clock.ts";
 import { checkDataDir } from "./doctor/check-data-dir.ts";
 import { checkDatabase } from "./doctor/check-database.ts";
+import { checkGitProgram } from "./doctor/check-git.ts";
 import { checkKeys } from "./doctor/check-keys.ts";
+import { checkLargeFiles } from "./doctor/check-large-files.ts";
 import { checkMail, checkMailQueue } from "./doctor/check-mail.ts";
 import { checkOrigin } from "./doctor/check-origin.ts";
 import { checkOutbound } from "./doctor/check-outbound.ts";
@@ -62,7 +64,14 @@ async function checkWithDatabase(): Promise<Finding[]> {
 }
 
 async function checkSurroundings(): Promise<Finding[]> {
-  return [checkDataDir(), await checkMail(), await checkOutbound(), await checkService()].flat();
+  return [
+    checkDataDir(),
+    await checkGitProgram(),
+    await checkLargeFiles(),
+    await checkMail(),
+    await checkOutbound(),
+    await checkService(),
+  ].flat();
 }
 
 function report(found: Finding[]): Outcome {

@@ -1,0 +1,32 @@
+import { tmpdir } from "node:os";
+import { SettingsError } from "../../env.ts";
+import { runGit } from "./run-git.ts";
+
+/** The first version that merges without a work tree (`merge-tree --write-tree`). */
+export const GIT_MIN_VERSION = "2.38";
+
+/**
+ * The version of the git on this machine.
+ * @throws SettingsError, in words for the operator, when there is none or it is too old
+ */
+export async function checkGit(): Promise<string> {
+  const output = await runGit(tmpdir(), ["version"]).catch((cause: unknown) => {
+    throw new SettingsError(`git cannot be run: ${(cause as Error).message}. Install git ${GIT_MIN_VERSION} or later.`, {
+      cause,
+    });
+  });
+  const version = /\d+\.\d+(\.\d+)*/.exec(output.toString("utf8"))?.[0] ?? "0";
+  if (!isAtLeast(version, GIT_MIN_VERSION)) {
+    throw new SettingsError(`git ${version} is too old. Install git ${GIT_MIN_VERSION} or later.`);
+  }
+  return version;
+}
+
+export function isAtLeast(version: string, least: string): boolean {
+  const [given, wanted] = [version, least].map((text) => text.split(".").map(Number));
+  for (const [at, number] of (wanted ?? []).entries()) {
+    const difference = (given?.[at] ?? 0) - number;
+    if (difference !== 0) return difference > 0;
+  }
+  return true;
+}
