@@ -1,4 +1,6 @@
 import { closeConnections } from "#core/db.ts";
+import { maintainRepository } from "#core/hub/git/maintenance/maintain-repository.ts";
+import { MAINTENANCE_CHANNEL, maintenanceTable } from "#core/hub/git/maintenance/maintenance-table.ts";
 import { stopWhenTold } from "#core/instance/stop-when-told.ts";
 import { log } from "#core/log.ts";
 import { deliverMail } from "#core/mail/deliver-mail.ts";
@@ -7,6 +9,7 @@ import { closeMailTransport } from "#core/mail/send-mail.ts";
 import { stopListening } from "#core/notifications.ts";
 import { deliverLogoutNotice } from "#core/oauth/back-channel-logout/deliver-logout-notice.ts";
 import { LOGOUT_NOTICE_CHANNEL, logoutNoticeTable } from "#core/oauth/back-channel-logout/logout-notice-table.ts";
+import { startGitUpkeep } from "./git-upkeep.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { startLoop } from "./loop.ts";
 import { startSessionEnds } from "./session-ends.ts";
@@ -20,7 +23,10 @@ const loops = [
     concurrency: 32,
     run: deliverLogoutNotice,
   }),
+  // One at a time: it is in no hurry, and those who are have the machine.
+  await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
   await startSessionEnds(),
+  startGitUpkeep(),
   startHousekeeping(),
 ];
 

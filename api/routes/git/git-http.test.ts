@@ -1,9 +1,19 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
-import { emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
+import { spawn } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { db } from "#core/db.ts";
+import { openPullRequest } from "#core/hub/discussions/open-pull-request.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
+import { runGit } from "#core/hub/git/run-git.ts";
+import { readRepo } from "#core/hub/repos/read-repos.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
+import { newId } from "#core/ids.ts";
+import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
+/** The real git of Debian against the real server. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let token: string;
@@ -14,14 +24,317 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test("a push over HTTP is one event, and what was pushed is cloned back", async () => {
+const prefixes = { model: "", dataset: "/datasets", space: "/spaces" } as const;
+const urlOf = (repo: Repo, withToken = token) => remote(world.origin, `${prefixes[repo.type]}/${repo.fullName}`, withToken);
+
+/** A repository with one commit that came by a push, and the working copy that it came from. */
+async function pushedRepo(): Promise<{ repo: Repo; url: string; copy: string }> {
   const repo = await someRepo(ada);
-  const url = remote(world.origin, `/${repo.fullName}`, token);
   const copy = await workingCopy();
-  expect(await git(copy, ["push", url, "main"])).toMatchObject({ status: 0 });
-  const into = await emptyFolder();
-  await mustGit(into, ["clone", "--quiet", remote(world.origin, `/${repo.fullName}.git`), "clone"]);
-  expect(await mustGit(`${into}/clone`, ["rev-parse", "HEAD"])).toBe(await mustGit(copy, ["rev-parse", "HEAD"]));
-  expect((await eventsOf(repo)).map(({ scope }) => scope)).toEqual(["repo", "repo.content"]);
+  const url = urlOf(repo);
+  await mustGit(copy, ["push", "--quiet", url, "main"]);
+  return { repo: (await readRepo(repo.id)) as Repo, url, copy };
+}
+
+type Update = { ref: string; oldSha: string | null; newSha: string | null };
+
+/** What the pushes to a repository were recorded as, the latest last. */
+async function updatesOf(repo: Repo): Promise<Update[][]> {
+  const events = (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content");
+  return events.map(({ payload }) => (payload as { updatedRefs: Update[] }).updatedRefs);
+}
+
+describe("clone, fetch and push", () => {
+  test.each(["model", "dataset", "space"] as const)("a %s at its address, with and without .git", async (type) => {
+    const repo = await someRepo(ada, { type });
+    const copy = await workingCopy();
+    const head = await mustGit(copy, ["rev-parse", "HEAD"]);
+    await mustGit(copy, ["push", "--quiet", urlOf(repo), "main"]);
+    const into = await emptyFolder();
+    await mustGit(into, ["clone", "--quiet", `${world.origin}${prefixes[type]}/${repo.fullName}.git`, "dotted"]);
+    await mustGit(into, ["clone", "--quiet", `${world.origin}${prefixes[type]}/${repo.fullName.toUpperCase()}`, "plain"]);
+    if (type === "model") await mustGit(into, ["clone", "--quiet", `${world.origin}/models/${repo.fullName}`, "spelled"]);
+    expect(await mustGit(`${into}/dotted`, ["rev-parse", "HEAD"])).toBe(head);
+    expect(await updatesOf(repo)).toEqual([[{ ref: "refs/heads/main", oldSha: null, newSha: head }]]);
+    const row = await readRepo(repo.id);
+    expect(row?.headSha).toBe(head);
+    expect(row?.sizeBytes).toBeGreaterThan(0);
+    await fsck(repo);
+  });
+
+  test("an empty repository is cloned", async () => {
+    const repo = await someRepo(ada);
+    const into = await emptyFolder();
+    expect(await git(into, ["clone", urlOf(repo), "clone"])).toMatchObject({ status: 0 });
+  });
+
+  test.each([0, 1, 2])("version %i of the protocol", async (version) => {
+    const { url, copy } = await pushedRepo();
+    const spoken = ["-c", `protocol.version=${version}`];
+    const into = await emptyFolder();
+    await mustGit(into, [...spoken, "clone", "--quiet", url, "clone"]);
+    const head = await commit(copy, { "more.txt": "more" });
+    await mustGit(copy, [...spoken, "push", "--quiet", url, "main"]);
+    await mustGit(`${into}/clone`, [...spoken, "pull", "--quiet"]);
+    expect(await mustGit(`${into}/clone`, ["rev-parse", "HEAD"])).toBe(head);
+    const trace = await git(into, [...spoken, "ls-remote", url], { GIT_TRACE_PACKET: "1" });
+    expect(trace.err.includes("version 2")).toBe(version === 2);
+  });
+
+  test("shallow and partial clones", async () => {
+    const { url, copy } = await pushedRepo();
+    for (let each = 0; each < 5; each++) await commit(copy, { "count.txt": `${each}` });
+    await mustGit(copy, ["push", "--quiet", url, "main"]);
+    const into = await emptyFolder();
+    await mustGit(into, ["clone", "--quiet", "--depth=2", url, "shallow"]);
+    expect(await mustGit(`${into}/shallow`, ["rev-list", "--count", "HEAD"])).toBe("2");
+    await mustGit(`${into}/shallow`, ["fetch", "--quiet", "--unshallow"]);
+    expect(await mustGit(`${into}/shallow`, ["rev-list", "--count", "HEAD"])).toBe("6");
+    for (const version of [0, 2]) {
+      const spoken = ["-c", `protocol.version=${version}`];
+      await mustGit(into, [...spoken, "clone", "--quiet", "--filter=blob:none", "--no-checkout", url, `partial-${version}`]);
+      const missing = await mustGit(`${into}/partial-${version}`, ["rev-list", "--objects", "--missing=print", "HEAD"]);
+      expect(missing).toContain("?");
+      expect(await mustGit(`${into}/partial-${version}`, [...spoken, "show", "HEAD:count.txt"])).toBe("4");
+    }
+  });
+
+  test("a long history is negotiated, in a compressed request", async () => {
+    const { url, copy } = await pushedRepo();
+    const into = await emptyFolder();
+    await mustGit(into, ["clone", "--quiet", url, "clone"]);
+    const clone = `${into}/clone`;
+    // Each side has what the other has not: the client tells more than fits into one line.
+    const stream = Array.from(
+      { length: 400 },
+      (_, index) =>
+        `commit refs/heads/side\ncommitter A <a@b.c> ${2_000_000_000 + index} +0000\ndata 1\nx\nM 100644 inline f\ndata 3\n${100 + index}\n`,
+    ).join("\n");
+    await importStream(clone, stream);
+    const head = await commit(copy, { "more.txt": "more" });
+    await mustGit(copy, ["push", "--quiet", url, "main"]);
+    const fetched = await git(clone, ["fetch", "origin"], { GIT_TRACE_CURL: "1" });
+    expect(fetched.status).toBe(0);
+    expect(fetched.err.includes("Content-Encoding: gzip")).toBe(true);
+    expect(await mustGit(clone, ["rev-parse", "origin/main"])).toBe(head);
+  });
+
+  test("tags, a force push and a deletion, each one event", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    const first = await mustGit(copy, ["rev-parse", "HEAD"]);
+    await mustGit(copy, ["tag", "light"]);
+    await mustGit(copy, ["tag", "-a", "v1", "-m", "one"]);
+    await mustGit(copy, ["push", "--quiet", url, "--tags"]);
+    await mustGit(copy, ["checkout", "--quiet", "-b", "side"]);
+    await mustGit(copy, ["push", "--quiet", url, "side"]);
+    await mustGit(copy, ["commit", "--quiet", "--amend", "-m", "another", "--allow-empty"]);
+    expect(await git(copy, ["push", url, "side"])).toMatchObject({ status: 1 });
+    await mustGit(copy, ["push", "--quiet", "--force", url, "side"]);
+    const amended = await mustGit(copy, ["rev-parse", "HEAD"]);
+    await mustGit(copy, ["push", "--quiet", "--delete", url, "side", "light"]);
+    const [, tags, made, forced, deleted] = await updatesOf(repo);
+    expect(tags?.map(({ ref }) => ref)).toEqual(["refs/tags/light", "refs/tags/v1"]);
+    expect(made).toEqual([{ ref: "refs/heads/side", oldSha: null, newSha: first }]);
+    expect(forced).toEqual([{ ref: "refs/heads/side", oldSha: first, newSha: amended }]);
+    expect(deleted).toEqual([
+      { ref: "refs/heads/side", oldSha: amended, newSha: null },
+      { ref: "refs/tags/light", oldSha: first, newSha: null },
+    ]);
+    expect(await updatesOf(repo)).toHaveLength(5);
+    await fsck(repo);
+  });
+
+  test("--atomic changes all or nothing, and push options are taken", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    await mustGit(copy, ["push", "--quiet", url, "main:side"]);
+    await mustGit(copy, ["commit", "--quiet", "--amend", "-m", "another", "--allow-empty"]);
+    const refused = await git(copy, ["push", "--atomic", "-o", "ci.skip", url, "+HEAD:side", "HEAD:fresh", "+HEAD:main"]);
+    expect(refused.status).toBe(1);
+    expect(refused.err).toContain("main is protected: it cannot be forced");
+    expect(await updatesOf(repo)).toHaveLength(2);
+    const done = await git(copy, ["push", "--atomic", "-o", "ci.skip", "-o", "topic=ü", url, "+HEAD:side", "HEAD:fresh"]);
+    expect(done).toMatchObject({ status: 0 });
+    expect((await updatesOf(repo)).at(-1)?.map(({ ref }) => ref)).toEqual(["refs/heads/side", "refs/heads/fresh"]);
+    await fsck(repo);
+  });
+
+  test("S122 a push of 1,000 refs is one event", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    const head = await mustGit(copy, ["rev-parse", "HEAD"]);
+    const refspecs = Array.from({ length: 1_000 }, (_, index) => `HEAD:refs/tags/t${index}`);
+    await mustGit(copy, ["push", "--quiet", url, ...refspecs]);
+    const updates = await updatesOf(repo);
+    expect(updates).toHaveLength(2);
+    expect(updates[1]).toHaveLength(1_000);
+    expect(updates[1]?.[999]).toEqual({ ref: "refs/tags/t999", oldSha: null, newSha: head });
+    await fsck(repo);
+  });
+
+  test("of an empty repository the first branch is the default one, whatever it is called", async () => {
+    const repo = await someRepo(ada);
+    const copy = await workingCopy();
+    await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/trunk"]);
+    expect(await readRepo(repo.id)).toMatchObject({
+      defaultBranch: "trunk",
+      headSha: await mustGit(copy, ["rev-parse", "HEAD"]),
+    });
+    const into = await emptyFolder();
+    await mustGit(into, ["clone", "--quiet", urlOf(repo), "clone"]);
+    expect(await mustGit(`${into}/clone`, ["branch", "--show-current"])).toBe("trunk");
+    await mustGit(copy, ["push", "--quiet", urlOf(repo), "HEAD:refs/heads/main"]);
+    expect(await readRepo(repo.id)).toMatchObject({ defaultBranch: "trunk" });
+  });
+});
+
+describe("what a push is told", () => {
+  test("where to see it, where to open a pull request, and how many webhooks it has triggered", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    const web = `${world.origin}/${repo.fullName}`;
+    await commit(copy, { "a.txt": "a" });
+    const silent = await git(copy, ["push", url, "main"]);
+    expect(silent.err).toContain(`${web}/commit/${await mustGit(copy, ["rev-parse", "HEAD"])}`);
+    expect(silent.err).not.toContain("webhook");
+    for (const targetId of [repo.id, ada.id]) {
+      const webhook = await db().webhook.create({
+        data: { id: newId(), ownerId: ada.id, ownerKind: "user", url: "https://example.test/", domains: ["repo"] },
+      });
+      await db().webhookWatch.create({ data: { webhookId: webhook.id, type: "model", targetId } });
+    }
+    const branch = await git(copy, ["push", url, "HEAD:refs/heads/side"]);
+    expect(branch.err).toContain("Open a pull request for side");
+    expect(branch.err).toContain(`2 webhooks triggered: ${web}/webhooks`);
+  });
+
+  test("that the repository has moved, at its former address", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    await db().repoFormerName.create({
+      data: { ownerId: ada.id, type: "model", nameCanonical: "an-older-name", repoId: repo.id },
+    });
+    await commit(copy, { "a.txt": "a" });
+    const pushed = await git(copy, ["push", url.replace(repo.name, "an-older-name"), "main"]);
+    expect(pushed).toMatchObject({ status: 0 });
+    expect(pushed.err).toContain(`Its address is now`);
+    expect(pushed.err).toContain(`${world.origin}/${repo.fullName}`);
+  });
+});
+
+describe("S137 what a repository's policy refuses is refused by ref, with a reason", () => {
+  test("the protected default branch is neither forced nor deleted, until it is not protected", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    await mustGit(copy, ["commit", "--quiet", "--amend", "-m", "another"]);
+    const forced = await git(copy, ["push", "--force", url, "main", "HEAD:refs/heads/side"]);
+    expect(forced.status).toBe(1);
+    expect(forced.err).toContain("main is protected: it cannot be forced");
+    const deleted = await git(copy, ["push", url, ":main", "HEAD:refs/heads/other"]);
+    expect(deleted.err).toContain("main is protected: it cannot be deleted");
+    // The others of the same push are done.
+    expect((await updatesOf(repo)).slice(1).map((updates) => updates.map(({ ref }) => ref))).toEqual([
+      ["refs/heads/side"],
+      ["refs/heads/other"],
+    ]);
+    await updateRepoSettings(ada.actor, repoNameOf(repo), { isDefaultBranchProtected: false }, from);
+    await mustGit(copy, ["push", "--quiet", "--force", url, "main"]);
+    await mustGit(copy, ["push", "--quiet", url, ":main"]);
+    expect(await readRepo(repo.id)).toMatchObject({ headSha: null });
+    await fsck(repo);
+  });
+
+  test("a read-only repository", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    await updateRepoSettings(ada.actor, repoNameOf(repo), { isReadOnly: true }, from);
+    await commit(copy, { "a.txt": "a" });
+    const refused = await git(copy, ["push", url, "main", "main:side"]);
+    expect(refused.status).toBe(1);
+    expect(refused.err.match(/this repository is read-only/g)).toHaveLength(2);
+    expect(await updatesOf(repo)).toHaveLength(1);
+  });
+
+  test("refs that are none of branches, tags and pull requests", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    for (const ref of ["refs/notes/commits", "refs/keyhook/x", "refs/hidden", "refs/pr/7", "refs/pr/x", "refs/for/main"]) {
+      const refused = await git(copy, ["push", url, `HEAD:${ref}`]);
+      expect(refused.status, ref).toBe(1);
+      expect(refused.err, ref).toMatch(/remote rejected/);
+    }
+    expect(await updatesOf(repo)).toHaveLength(1);
+  });
+
+  test("hidden refs are not shown", async () => {
+    const { repo, url, copy } = await pushedRepo();
+    const head = await mustGit(copy, ["rev-parse", "HEAD"]);
+    await runGit(await openRepository(repo), ["update-ref", "refs/internal/kept", head]);
+    for (const version of [0, 2]) {
+      expect(await mustGit(copy, ["-c", `protocol.version=${version}`, "ls-remote", url])).not.toContain("internal");
+    }
+  });
+
+  test("a pull request is pushed to by its author and by whoever may write, and by nobody else", async () => {
+    const { repo, copy } = await pushedRepo();
+    const [bo, eve] = [await signedInPerson("bo"), await signedInPerson("eve")];
+    const { row } = await openPullRequest(bo.actor, repo, { title: "Better", description: "", base: "main" });
+    const ref = `refs/pr/${row.num}`;
+    const head = await commit(copy, { "a.txt": "a" });
+    const scopes = ["write-repos", "write-discussions", "read-repos"];
+    const bosUrl = urlOf(repo, await tokenOf(bo, ...scopes));
+    const done = await git(copy, ["push", bosUrl, `HEAD:${ref}`]);
+    expect(done).toMatchObject({ status: 0 });
+    expect(done.err).toContain(`/discussions/${row.num}`);
+    const more = await git(copy, ["push", bosUrl, "HEAD:main"]);
+    expect(more.err).toContain("you may push only to pull requests of yours here");
+    const eves = await git(copy, ["push", urlOf(repo, await tokenOf(eve, ...scopes)), `HEAD:${ref}`]);
+    expect(eves.err).toContain("403");
+    await commit(copy, { "b.txt": "b" });
+    expect(await git(copy, ["push", urlOf(repo), `HEAD:${ref}`])).toMatchObject({ status: 0 });
+    expect((await updatesOf(repo)).flat().find(({ ref: each, newSha }) => each === ref && newSha === head)).toBeTruthy();
+    await fsck(repo);
+  });
+});
+
+test("S137 of pushes that race on one ref exactly one wins, with one event", async () => {
+  const { repo, url, copy } = await pushedRepo();
+  const rivals = await Promise.all(
+    Array.from({ length: 5 }, async (_, index) => {
+      const into = await emptyFolder();
+      await mustGit(into, ["clone", "--quiet", url, "clone"]);
+      await commit(`${into}/clone`, { "who.txt": `${index}` });
+      return `${into}/clone`;
+    }),
+  );
+  const runs = await Promise.all(rivals.map((clone) => git(clone, ["push", "origin", "HEAD:main"])));
+  expect(runs.filter(({ status }) => status === 0)).toHaveLength(1);
+  const updates = await updatesOf(repo);
+  expect(updates).toHaveLength(2);
+  await mustGit(copy, ["fetch", "--quiet", url, "main"]);
+  expect(updates[1]?.[0]?.newSha).toBe(await mustGit(copy, ["rev-parse", "FETCH_HEAD"]));
+  // Deletions race too.
+  await mustGit(copy, ["push", "--quiet", url, "HEAD:refs/heads/side"]);
+  const deletions = await Promise.all(rivals.map((clone) => git(clone, ["push", "origin", ":side"])));
+  expect(deletions.filter(({ status }) => status === 0).length).toBeGreaterThanOrEqual(1);
+  expect((await updatesOf(repo)).slice(3)).toHaveLength(1);
   await fsck(repo);
 });
+
+test("what a push and an operation of ours do at the same time is recorded in full", async () => {
+  const { repo, url, copy } = await pushedRepo();
+  await commit(copy, { "a.txt": "a" });
+  await Promise.all([
+    git(copy, ["push", url, "main:one"]),
+    commitTo(repo, ada, { "b.txt": "b" }),
+    git(copy, ["push", url, "main:two"]),
+  ]);
+  expect(
+    (await updatesOf(repo))
+      .flat()
+      .map(({ ref }) => ref)
+      .sort(),
+  ).toEqual(["refs/heads/main", "refs/heads/main", "refs/heads/one", "refs/heads/two"]);
+  await fsck(repo);
+});
+
+const repoNameOf = ({ type, owner, name }: Repo) => ({ type, owner: owner.handle, name });
+
+async function importStream(directory: string, stream: string): Promise<void> {
+  const child = spawn("git", ["fast-import", "--quiet"], { cwd: directory, stdio: ["pipe", "ignore", "inherit"] });
+  child.stdin.end(stream);
+  await new Promise((resolve) => child.once("close", resolve));
+}

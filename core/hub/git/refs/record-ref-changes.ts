@@ -5,11 +5,11 @@ import { followRefChanges } from "../../discussions/follow-ref-changes.ts";
 import { readCard } from "../../repos/read-card.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoPayload } from "../../repos/repo.ts";
+import { countObjects } from "../count-objects.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { isRecorded, readRefHistory } from "./history-of-refs.ts";
 import { listRefs } from "./list-refs.ts";
-import { measureRepository } from "./measure-repository.ts";
 import type { RefChange } from "./ref-change.ts";
 import { resolveRef } from "./resolve-ref.ts";
 
@@ -34,7 +34,7 @@ export async function recordRefChanges(
   const path = await openRepository(before);
   const defaultBranch = await chooseDefaultBranch(path, before, fresh);
   const head = await readHead(path, { ...before, defaultBranch });
-  const repo: Repo = { ...before, defaultBranch, ...head, sizeBytes: await measureRepository(path), updatedAt: new Date() };
+  const repo: Repo = { ...before, defaultBranch, ...head, sizeBytes: (await countObjects(path)).bytes, updatedAt: new Date() };
   await tx.repo.update({
     where: { id: repo.id },
     data: {

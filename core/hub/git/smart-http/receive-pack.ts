@@ -4,6 +4,7 @@ import { finished } from "node:stream/promises";
 import type { Actor } from "../../../access/actor.ts";
 import { log } from "../../../log.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { scheduleMaintenance } from "../maintenance/maintenance-table.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import type { Recorded } from "../refs/record-ref-changes.ts";
 import type { RefChange } from "../refs/ref-change.ts";
@@ -92,6 +93,7 @@ async function push({ actor, repo, path, head, body, commands, begin, res }: Pus
     config: pushSettings(protectedRef ? "forward" : "plain"),
     env: { KEYHOOK_FILE_MAX_BYTES: String(fileMaxBytes()), ...(protectedRef && { KEYHOOK_PROTECTED_REF: protectedRef }) },
   };
+  await scheduleMaintenance(repo.id);
   await withTransfer(path, ["receive-pack", "--stateless-rpc", "--", path], options, async ({ child, closed }) => {
     begin();
     const output = new ReceivedOutput((packet) => {

@@ -1,0 +1,85 @@
+import { access, stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { db, pool } from "../../../db.ts";
+import { log } from "../../../log.ts";
+import { readRepo } from "../../repos/read-repos.ts";
+import { countObjects } from "../count-objects.ts";
+import { repositoryPath } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import type { DueMaintenance } from "./maintenance-table.ts";
+import { removeStaleFiles } from "./remove-stale-files.ts";
+
+const LOCKS_OLDER_THAN_MS = 10 * 60 * 1000;
+/** Up to here reading costs nothing that anybody would notice. */
+const LOOSE_OBJECTS_MAX = 200;
+const PACKS_MAX = 8;
+/** What no ref leads to any more is kept for two weeks, and looked for once a week. */
+const PRUNE = "2.weeks.ago";
+const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
+const STEP_MAX_MS = 60 * 60 * 1000;
+const RETRY_SECONDS = 60 * 60;
+
+// One core, little memory, and packs of gigabytes are left as they are: whoever clones comes first.
+const config = [
+  "pack.threads=1",
+  "pack.windowMemory=64m",
+  "gc.bigPackThreshold=1g",
+  "core.fsync=objects,derived-metadata,reference",
+];
+
+/** The work of one row (worker/loop.ts): looks after the git data of a repository to which something was sent. */
+export async function maintainRepository({ id, attempts }: DueMaintenance, claimId: string): Promise<void> {
+  try {
+    const repo = await readRepo(id);
+    const path = repositoryPath(id);
+    if (repo && !repo.platformId && (await isThere(path))) {
+      await tidy(path);
+      await db().repo.updateMany({ where: { id }, data: { sizeBytes: (await countObjects(path)).bytes } });
+    }
+    await pool().query(`DELETE FROM repo_maintenance WHERE id = $1 AND claim_id = $2`, [id, claimId]);
+  } catch (error) {
+    log().warn({ err: error, repo: id, attempts }, "a repository could not be looked after; it is tried again later");
+    await pool().query(
+      `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, due_at = now() + make_interval(secs => $3)
+        WHERE id = $1 AND claim_id = $2`,
+      [id, claimId, RETRY_SECONDS * Math.min(attempts, 24)],
+    );
+  }
+}
+
+/**
+ * Puts what came in pieces together. Packs grow by powers of two (`--geometric`), so that each object is copied a few times in all,
+ * and not with every visit; once a week everything is gone through.
+ * @returns what was done
+ */
+export async function tidy(path: string): Promise<"nothing" | "repacked" | "collected"> {
+  await removeStaleFiles(path, { locksOlderThanMs: LOCKS_OLDER_THAN_MS });
+  const { loose, packs } = await countObjects(path);
+  const marker = join(path, "keyhook-collected");
+  const isFullDue = Date.now() - (await lastCollected(marker)) > FULL_EVERY_MS;
+  if (loose <= LOOSE_OBJECTS_MAX && packs <= PACKS_MAX && !(isFullDue && loose + packs > 1)) return "nothing";
+  const run = (...args: string[]) => runGit(path, args, { config, timeoutMs: STEP_MAX_MS });
+  if (isFullDue) {
+    await run("gc", "--quiet", "--force", `--prune=${PRUNE}`);
+    const now = new Date();
+    await writeFile(marker, "");
+    await utimes(marker, now, now);
+    return "collected";
+  }
+  await run("repack", "-d", "-l", "-q", "--geometric=2", "--write-midx");
+  await run("pack-refs", "--all", "--prune");
+  await run("commit-graph", "write", "--reachable", "--split", "--no-progress");
+  return "repacked";
+}
+
+/** When everything was gone through; of a repository where that never was, when it was made. */
+async function lastCollected(marker: string): Promise<number> {
+  const found = (await stat(marker).catch(() => undefined)) ?? (await stat(join(marker, "../config")).catch(() => undefined));
+  return found?.mtimeMs ?? 0;
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
