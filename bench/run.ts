@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { DEVICE_CODE_GRANT } from "#core/oauth/client-of-app.ts";
 import { POLL_INTERVAL_SECONDS } from "#core/oauth/lifetimes.ts";
 import { cpuBetween, cpuSeconds, statementsSoFar } from "./cost.ts";
@@ -259,5 +261,8 @@ try {
 } finally {
   await service.stop();
   await bare.stop();
+}
+if (status === 0 && "lists of repositories".includes(ONLY)) {
+  status = spawnSync(process.execPath, [join(import.meta.dirname, "repo-lists.ts")], { stdio: "inherit" }).status ?? 1;
 }
 process.exit(status);

@@ -3,6 +3,7 @@ import type { Actor } from "../../access/actor.ts";
 import { type ReadableOwners, readableOwners } from "../../access/readable-owners.ts";
 import { findOwner } from "../../accounts/handles/find-owner.ts";
 import { plainText } from "../../accounts/plain-text.ts";
+import { db } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { type Position, readCursor, writeCursor } from "./list-cursor.ts";
 import { readRepos } from "./read-repos.ts";
@@ -64,11 +65,11 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const branches = visibleBranches(await readableOwners(actor, "repo.read"), owners[0]?.id).flatMap((visible) =>
     (query.type ? [query.type] : repoTypes).map((type) => Prisma.sql`(${branch({ type, visible, conditions, order, limit })})`),
   );
-  const found = await readRepos(
-    Prisma.sql`r.id IN (SELECT id FROM (${Prisma.join(branches, " UNION ALL ")}) found
-      ORDER BY at ${direction(order)}, id ${direction(order)} LIMIT ${limit + 1})`,
-    { tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}` },
-  );
+  const page = await db().$queryRaw<{ id: string }[]>`SELECT id FROM (${Prisma.join(branches, " UNION ALL ")}) found
+    ORDER BY at ${direction(order)}, id ${direction(order)} LIMIT ${limit + 1}`;
+  const found = await readRepos(Prisma.sql`r.id = ANY (${page.map(({ id }) => id)})`, {
+    tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}`,
+  });
   const repos = found.slice(0, limit);
   const last = repos.at(-1);
   const hasMore = found.length > limit && last !== undefined;
@@ -85,8 +86,9 @@ const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Pri
 
 /** One stretch of one index, in its order and no longer than a page; a disabled user's repositories are not there. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
-  return Prisma.sql`SELECT r.id, ${order.column} AS at FROM repo r LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
-    WHERE r.type = ${type} AND ${visible} AND u.disabled_at IS NULL AND ${conditions}
+  return Prisma.sql`SELECT r.id, ${order.column} AS at FROM repo r 
+    WHERE r.type = ${type} AND ${visible} AND ${conditions}
+      AND NOT EXISTS (SELECT FROM "user" u WHERE u.id = r.owner_id AND u.disabled_at IS NOT NULL)
     ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;
 }
 
