@@ -45,3 +45,8 @@ export type DiffLine = {
   /** Whether no line break ends it: the last of a file. */
   isUnended?: true;
 };
+
+/** How many lines of a file there are to show. */
+export function shownLines({ hunks }: DiffFile): number {
+  return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+}
