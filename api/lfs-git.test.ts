@@ -117,6 +117,24 @@ describe("git-lfs", () => {
     expect(await objectsOf(repo)).toBe(2);
   });
 
+  test("is not trusted to have uploaded what a push refers to: without it nothing changes", async () => {
+    const repo = await someRepo(ada);
+    const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
+    // The second is a file as any other, only of a pointer's size.
+    const copy = await lfsCopy({ "deep weights.bin": randomBytes(1_000), "notes.txt": "n".repeat(130) });
+    const { status, err } = await git(copy, ["push", "--no-verify", url, "main"]);
+    expect(status).not.toBe(0);
+    expect(err).toContain("large files are missing");
+    expect(err).toContain("deep weights.bin");
+    expect(err).not.toContain("notes.txt");
+    expect(await mustGit(copy, ["ls-remote", url])).toBe("");
+    await mustGit(copy, ["lfs", "push", "--all", url]);
+    await mustGit(copy, ["push", "--no-verify", url, "main"]);
+    // What is there already need not come again.
+    await commit(copy, { "README.md": "# Tides\n" });
+    await mustGit(copy, ["push", "--no-verify", url, "main"]);
+  });
+
   test("is told what of a file's content the service does not have", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);

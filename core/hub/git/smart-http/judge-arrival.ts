@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { findMissingPointers } from "../../lfs/find-missing-pointers.ts";
 import { GitFailed, runGit } from "../run-git.ts";
 import type { Arrival } from "./hook-channel.ts";
 import type { Command } from "./read-commands.ts";
@@ -9,15 +10,22 @@ const NAMES_MAX_BYTES = 64 * MIB;
 
 export type Verdict = { reason: string; messages: string[] };
 
-/** Whether a push that has arrived is larger inside than it may be (S137); undefined when it may go on. */
-export async function judgeArrival(path: string, arrival: Arrival, commands: readonly Command[]): Promise<Verdict | undefined> {
+/**
+ * Whether a push that has arrived is larger inside than it may be (S137), or its large files were not uploaded before it; undefined
+ * when it may go on.
+ */
+export async function judgeArrival(
+  { path, repoId }: { path: string; repoId: string },
+  arrival: Arrival,
+  commands: readonly Command[],
+): Promise<Verdict | undefined> {
   if (arrival.isUnreadable) return { reason: "the objects could not be read", messages: [] };
   if (arrival.unpackedBytes > unpackedMaxBytes()) {
     const most = `${Math.floor(unpackedMaxBytes() / MIB)} MiB`;
     return { reason: "too large", messages: [`This push unpacks to more than ${most}. Send it in several pushes.`] };
   }
-  if (arrival.large.length === 0) return undefined;
-  const names = await namesOf(path, arrival, commands);
+  if (arrival.large.length === 0) return judgePointers({ path, repoId }, arrival, commands);
+  const names = await namesOf(path, arrival, arrival.large, commands);
   const most = `${Math.floor(fileMaxBytes() / MIB)} MiB`;
   return {
     reason: "a file is too large",
@@ -29,19 +37,49 @@ export async function judgeArrival(path: string, arrival: Arrival, commands: rea
   };
 }
 
+const NAMED_MAX = 10;
+
+/** A pointer without its content is a file that nobody can check out. */
+async function judgePointers(
+  { path, repoId }: { path: string; repoId: string },
+  arrival: Arrival,
+  commands: readonly Command[],
+): Promise<Verdict | undefined> {
+  const missing = arrival.quarantine ? await findMissingPointers(path, arrival.quarantine, repoId) : [];
+  if (missing.length === 0) return undefined;
+  const named = missing.slice(0, NAMED_MAX).map(({ blob, oid }) => ({ oid: blob, object: oid }));
+  const names = await namesOf(path, arrival, named, commands);
+  const more = missing.length - named.length;
+  return {
+    reason: "large files are missing",
+    messages: [
+      "The content of these files, which Git LFS keeps, was not uploaded:",
+      ...named.map(({ oid, object }) => `  ${names.get(oid) ?? oid} (${object})`),
+      ...(more > 0 ? [`  and ${more} more`] : []),
+      "Upload it with: git lfs push --all <remote>. Then push again.",
+    ],
+  };
+}
+
 /** Where in the commits that were pushed these files are; those that cannot be found go by their id. */
-async function namesOf(path: string, { large, quarantine }: Arrival, commands: readonly Command[]): Promise<Map<string, string>> {
+async function namesOf(
+  path: string,
+  { quarantine }: Arrival,
+  blobs: readonly { oid: string }[],
+  commands: readonly Command[],
+): Promise<Map<string, string>> {
   const names = new Map<string, string>();
   if (!quarantine) return names;
   const tips = commands.flatMap(({ newSha }) => (newSha ? [newSha] : []));
   try {
-    const output = await runGit(path, ["rev-list", "--objects", "--stdin"], {
-      input: [...tips, "--not", "--all", ""].join("\n"),
+    const output = await runGit(path, ["rev-list", "--objects", "--stdin", "--not", "--all"], {
+      // Of options git reads none here before its version 2.42.
+      input: `${tips.join("\n")}\n`,
       env: { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects") },
       maxBytes: NAMES_MAX_BYTES,
       timeoutMs: 20_000,
     });
-    const wanted = new Set(large.map(({ oid }) => oid));
+    const wanted = new Set(blobs.map(({ oid }) => oid));
     for (const line of output.toString("utf8").split("\n")) {
       const oid = line.slice(0, 40);
       if (wanted.has(oid) && line.length > 41)

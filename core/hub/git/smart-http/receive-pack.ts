@@ -105,7 +105,7 @@ async function push({ actor, repo, path, head, body, commands, begin, res }: Pus
     // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
     feed(body.stream, child.stdin);
     const arrival = await channel.arrival;
-    const verdict = arrival && (await judgeArrival(path, arrival, commands));
+    const verdict = arrival && (await judgeArrival({ path, repoId: repo.id }, arrival, commands));
     if (verdict) outcome.messages.push(...verdict.messages);
     if (arrival && !verdict) {
       let hasGone = false;
