@@ -27,9 +27,9 @@ export type NewCommit = {
   description?: string | undefined;
   /**
    * The commit that this one was made for, in full or its first digits (five or more): it is refused when the branch has another one
-   * by now. Without it, it is put on top of whatever is there. Of a pull request, the commit to begin at.
+   * by now; null, when it has any. Without it, it is put on top of whatever is there. Of a pull request, the commit to begin at.
    */
-  parentCommit?: string | undefined;
+  parentCommit?: string | null | undefined;
   /** Proposes the commit instead of putting it onto the branch. */
   isPullRequest?: boolean;
   operations: AsyncIterable<Operation> | Iterable<Operation>;
@@ -87,7 +87,7 @@ type Draft = {
   path: string;
   ref: string;
   message: string;
-  parentCommit: string | undefined;
+  parentCommit: string | null | undefined;
   collected: Collected;
   quarantine: Quarantine;
   imports: Imports;
@@ -142,8 +142,10 @@ async function build({ actor, message, collected, quarantine, imports }: Draft, 
   return built;
 }
 
-function requireParent(head: string | null, wanted: string | undefined): void {
-  if (wanted === undefined) return;
+function requireParent(head: string | null, wanted: string | null | undefined): void {
+  if (wanted === undefined || wanted === head) return;
+  if (wanted === null)
+    throw new ServiceError("precondition_failed", "The branch has its first commit by now. Look at it, then try again.");
   if (!isCommitName(wanted)) throw new ServiceError("invalid_request", "The parent commit is named by 5 to 40 hex digits.");
   if (head?.startsWith(wanted.toLowerCase())) return;
   throw new ServiceError(

@@ -1,0 +1,144 @@
+import { createHash } from "node:crypto";
+import type { Actor } from "../../../access/actor.ts";
+import { requirePermission } from "../../../access/may.ts";
+import { isServiceError, ServiceError } from "../../../errors.ts";
+import { findLfsObject } from "../../lfs/objects/find-lfs-object.ts";
+import { storeLfsObject } from "../../lfs/objects/store-lfs-object.ts";
+import { findRepo, type RepoName } from "../../repos/find-repo.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
+import { findEntry } from "../read/find-entry.ts";
+import { withObjects } from "../read/git-objects.ts";
+import { resolveRef } from "../refs/resolve-ref.ts";
+import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import { resolveCommitTarget } from "./commit-target.ts";
+import { type Committed, createCommit } from "./create-commit.ts";
+import type { Operation } from "./operation.ts";
+import { parsePath, shownPath } from "./parse-path.ts";
+import { planUpload } from "./plan-upload.ts";
+
+export type FileChanges = {
+  branch: string;
+  /** The commit that the person looked at when they began; null where there was none. */
+  seen: string | null;
+  /** Files with what is to be in them; null takes one away. */
+  files: readonly { path: string; content: Uint8Array | null }[];
+  /** Nothing may be where they are put. */
+  areNew?: boolean;
+  summary: string;
+  description?: string;
+  isPullRequest?: boolean;
+};
+
+/** What somebody else did to a file meanwhile. */
+export type NewerVersion = {
+  path: string;
+  /** The branch's commit by now: what to begin from next time. */
+  head: string;
+  commit: string;
+  authorName: string;
+  title: string;
+  isDeleted: boolean;
+};
+
+export type FilesChanged = { outcome: "committed"; committed: Committed } | { outcome: "overtaken"; newer: NewerVersion };
+
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Changes files as a person does who looked at them first. What others did to other files meanwhile is left as it is; what they did to
+ * these is not written over but told, so that nobody's work is lost unseen.
+ * @throws ServiceError as createCommit; `conflict` with the field `path` for a new file where one is already
+ */
+export async function changeFiles(actor: Actor, name: RepoName, input: FileChanges): Promise<FilesChanged> {
+  const { branch, seen, isPullRequest = false } = input;
+  const repo = await findRepo(actor, name);
+  const directory = await openRepository(repo);
+  const files = input.files.map(({ path, content }) => ({ path: content === null ? path : parsePath(path), content }));
+  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
+    const ref = await resolveCommitTarget(actor, repo, directory, { revision: branch, isPullRequest });
+    const head = await resolveRef(directory, ref);
+    const newer = head && (await findNewer(directory, { seen, head, paths: files.map(({ path }) => path) }));
+    if (newer && !input.areNew) return { outcome: "overtaken", newer };
+    if (head && input.areNew) await requireAbsent(directory, head, files);
+    const operations = await operationsFor(actor, repo, name, { ...input, files });
+    try {
+      const { summary, description } = input;
+      const commit = { revision: branch, summary, description, isPullRequest, operations, parentCommit: head };
+      return { outcome: "committed", committed: await createCommit(actor, name, commit) };
+    } catch (error) {
+      // The branch moved between the look and the commit: look again.
+      if (!isServiceError(error) || error.code !== "precondition_failed") throw error;
+    }
+  }
+  throw new ServiceError("conflict", "Many commits are being made to this branch. Nothing was lost: send it again shortly.");
+}
+
+async function findNewer(
+  directory: string,
+  { seen, head, paths }: { seen: string | null; head: string; paths: readonly string[] },
+): Promise<NewerVersion | undefined> {
+  if (seen === head) return undefined;
+  const changed = await withObjects(directory, async (objects) => {
+    for (const path of paths) {
+      const [before, now] = [await oidAt(objects, seen, path), await oidAt(objects, head, path)];
+      if (before !== now) return { path, isDeleted: now === undefined };
+    }
+    return undefined;
+  });
+  return changed && { ...changed, head, ...(await latestChange(directory, head, changed.path)) };
+}
+
+async function oidAt(objects: Parameters<typeof findEntry>[0], commit: string | null, path: string): Promise<string | undefined> {
+  if (!commit || !/^[0-9a-f]{40}$/.test(commit)) return undefined;
+  const entry = await findEntry(objects, commit, path);
+  return entry && entry !== "root" ? entry.oid : undefined;
+}
+
+async function latestChange(directory: string, head: string, path: string) {
+  const args = ["log", "-1", "--format=%H%x00%an%x00%s", "--encoding=UTF-8", "--end-of-options", head, "--", path];
+  const output = await runGit(directory, args, { env: { GIT_LITERAL_PATHSPECS: "1" } });
+  const [commit = head, authorName = "", title = ""] = output.toString("utf8").trim().split("\0");
+  return { commit: commit || head, authorName: authorName.slice(0, 100), title: title.slice(0, 200) };
+}
+
+async function requireAbsent(directory: string, head: string, files: readonly { path: string }[]): Promise<void> {
+  await withObjects(directory, async (objects) => {
+    for (const { path } of files) {
+      if ((await oidAt(objects, head, path)) === undefined) continue;
+      throw new ServiceError("conflict", `There is something at ${shownPath(path)} already: choose another name, or edit it.`, {
+        field: "path",
+      });
+    }
+  });
+}
+
+/** Each file goes where its .gitattributes and its size send it, as it would from git or a client. */
+async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: FileChanges): Promise<Operation[]> {
+  const { branch, isPullRequest = false } = input;
+  const written = input.files.filter((file): file is { path: string; content: Uint8Array } => file.content !== null);
+  const files = written.map(({ path, content }) => ({ path, sizeBytes: content.byteLength, sample: content.subarray(0, 512) }));
+  const plans = files.length > 0 ? await planUpload(actor, name, { revision: branch, isPullRequest, files }) : [];
+  const deletions = input.files
+    .filter(({ content }) => content === null)
+    .map(({ path }): Operation => ({ type: "deletedFile", path }));
+  const operations = [...deletions];
+  for (const [index, { path, content }] of written.entries()) {
+    if (plans[index]?.mode === "lfs") operations.push({ type: "lfsFile", path, oid: await store(actor, repo, content) });
+    else operations.push({ type: "file", path, content });
+  }
+  return operations;
+}
+
+async function store(actor: Actor, repo: Repo, content: Uint8Array): Promise<string> {
+  // As over the API: into storage goes only what writers send.
+  await requirePermission(actor, "repo.write", repoResource(repo), { what: "Repository" });
+  const oid = createHash("sha256").update(content).digest("hex");
+  const object = { oid, size: content.byteLength };
+  if (!(await findLfsObject(repo.id, oid))) await storeLfsObject(repo.id, object, once(content));
+  return oid;
+}
+
+async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield content;
+}
