@@ -17,9 +17,12 @@ const { PORT, NODE_ENV } = env();
 
 // A proxy before us must be the one that closes idle connections, or it sends a request down one that we just closed.
 const KEEP_ALIVE_MS = 75_000;
+const HEADERS_MS = 60_000;
 
 let pages: Door | undefined;
-const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (req, res) => handleRequest(pages as Door, req, res));
+// How long a request may take to arrive depends on what it brings (server/limit-time.ts).
+const times = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: 0 };
+const server = createServer(times, (req, res) => handleRequest(pages as Door, req, res));
 server.on("error", (error: NodeJS.ErrnoException) => {
   const reason = error.code === "EADDRINUSE" ? `port ${PORT} is in use; set PORT to another one` : error.message;
   log().fatal(`cannot listen: ${reason}`);

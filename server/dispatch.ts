@@ -6,6 +6,7 @@ import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { handleApi } from "../api/index.ts";
 import { isCrossSite } from "./is-cross-site.ts";
 import { limitBody } from "./limit-body.ts";
+import { limitTime } from "./limit-time.ts";
 import type { Target } from "./parse-target.ts";
 import { allowPageScripts } from "./protect-response.ts";
 import { isScriptless, removeScripts } from "./remove-scripts.ts";
@@ -27,6 +28,7 @@ export function dispatch(
   res: ServerResponse,
   { pathname, ip }: Target & { ip: string | null },
 ): Promise<void> {
+  limitTime(req, res, { isTransfer: REPO_TRANSFER.test(pathname) || COMMIT.test(pathname) });
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
   if (pathname.startsWith("/_next/")) return next(req, res);
@@ -45,6 +47,9 @@ export const isApi = (pathname: string): boolean =>
 /** Under the address of a repository's page: git's own protocol, Git LFS, and files as they are (wire.md 5.1, 5.4). */
 const REPO_TRANSFER =
   /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
+
+/** A commit over the API has its files within. */
+const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/.+$/;
 
 async function dispatchPage(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
   const isNextAuth = pathname.startsWith("/api/auth/");

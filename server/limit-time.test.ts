@@ -1,0 +1,54 @@
+import { once } from "node:events";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { limitTime } from "./limit-time.ts";
+
+const stopping: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of stopping.splice(0)) stop();
+});
+
+/** Sends a body of five bytes, one after each pause. @returns what was answered, or the error */
+async function drip(isTransfer: boolean, pauseMs: number): Promise<string> {
+  const server = createServer((req, res) => {
+    limitTime(req, res, { isTransfer, arrivalMs: 600, idleMs: 600 });
+    let received = "";
+    req.on("data", (chunk) => (received += chunk));
+    req.on("error", () => undefined);
+    // What it takes after all has arrived is not the sender's time.
+    req.on("end", () => setTimeout(() => res.end(received), 800));
+  });
+  server.listen(0, "127.0.0.1");
+  stopping.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const sending = request({ port, host: "127.0.0.1", method: "PUT", headers: { "content-length": 5 } });
+  const answered = once(sending, "response").then(
+    async ([response]) => Buffer.concat(await response.toArray()).toString(),
+    (error: NodeJS.ErrnoException) => String(error.code),
+  );
+  for (const digit of "12345") {
+    if (sending.destroyed) break;
+    sending.write(digit);
+    await delay(pauseMs);
+  }
+  sending.end();
+  return answered;
+}
+
+test("a request has to arrive within its time, and is not hurried after", async () => {
+  const [quick, slow] = await Promise.all([drip(false, 10), drip(false, 300)]);
+  expect(quick).toBe("12345");
+  expect(slow).toMatch(/ECONNRESET|EPIPE/);
+});
+
+test("a transfer takes as long as it takes, unless nothing of it arrives", async () => {
+  const [steady, stalled] = await Promise.all([drip(true, 300), drip(true, 1_500)]);
+  expect(steady).toBe("12345");
+  expect(stalled).toMatch(/ECONNRESET|EPIPE/);
+});

@@ -1,0 +1,32 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** How long a request may take to arrive (Node's own limit, which it sets for all or none). */
+export const ARRIVAL_MS = 300_000;
+/** A transfer takes as long as it takes, but something of it has to arrive all the while. */
+export const TRANSFER_IDLE_MS = 120_000;
+
+/**
+ * Ends requests whose bodies do not arrive: whoever sends a byte now and then cannot hold a connection, and what it waits for, for
+ * ever. Pushes and large files are limited by standing still only.
+ */
+export function limitTime(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { isTransfer, arrivalMs = ARRIVAL_MS, idleMs = TRANSFER_IDLE_MS }: { isTransfer: boolean; arrivalMs?: number; idleMs?: number },
+): void {
+  if (!hasBody(req)) return;
+  const end = () => {
+    if (!req.complete) req.destroy();
+  };
+  if (isTransfer) {
+    req.setTimeout(idleMs, end);
+    // A socket that times out after that is closed by Node, whatever is being done for it.
+    req.once("end", () => req.setTimeout(0));
+    return;
+  }
+  const timer = setTimeout(end, arrivalMs).unref();
+  res.once("close", () => clearTimeout(timer));
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
