@@ -7,11 +7,12 @@ import { type ByteRange, isTagAmong, parseRange } from "#core/http/byte-range.ts
 import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
 import { type FoundFile, findFile } from "#core/hub/git/read/find-file.ts";
 import { openFile, WHOLE_FILE_MAX_BYTES } from "#core/hub/git/read/open-file.ts";
+import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { lfsDownloadAddress } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { openApiRoutes, withOrWithoutToken } from "../open-api.ts";
-import { isTrue, segmentsOf, splitRevision } from "./repo-route.ts";
+import { isTrue, segmentsOf } from "./repo-route.ts";
 import { visitorOf } from "./visitor.ts";
 
 /** Files as they are: `resolve` gives the content, `raw` what git holds, which of a file in Git LFS is its pointer. */

@@ -1,13 +1,16 @@
 import { z } from "@hono/zod-openapi";
+import { avatarUrl } from "#core/accounts/avatar-url.ts";
 import { ServiceError } from "#core/errors.ts";
 import { bodyOf, type Commit } from "#core/hub/git/read/commit.ts";
+import { type Author, findAuthors } from "#core/hub/git/read/find-authors.ts";
 import { comparePatch, parseRange } from "#core/hub/git/read/compare-revisions.ts";
 import { COMMITS_PAGE_MAX, listCommits } from "#core/hub/git/read/list-commits.ts";
 import { type ListedRef, listRefs } from "#core/hub/git/read/list-refs.ts";
+import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { actorOf } from "../../actor.ts";
 import { openApiRoutes } from "../open-api.ts";
-import { addRepoRoute, isTrue, nextLink, splitRevision } from "./repo-route.ts";
+import { addRepoRoute, isTrue, nextLink } from "./repo-route.ts";
 
 export const commitSchema = z.object({
   id: z.string(),
@@ -50,7 +53,8 @@ addRepoRoute(historyRoutes, {
     const { commits, total, page, pageSize } = await listCommits(repo, { revision, path, page: Number(p), limit: Number(limit) });
     c.header("X-Total-Count", String(total));
     if ((page + 1) * pageSize < total) c.header("Link", nextLink(c, { p: String(page + 1) }));
-    return c.json(commits.map((commit) => commitJson(commit, isFormatted)));
+    const authors = await findAuthors(commits.map(({ author }) => author.email));
+    return c.json(commits.map((commit) => commitJson(commit, authors.get(commit.author.email), isFormatted)));
   },
 });
 
@@ -90,14 +94,14 @@ addRepoRoute(historyRoutes, {
 
 const refJson = ({ name, ref, targetCommit }: ListedRef) => ({ name, ref, targetCommit });
 
-export function commitJson(commit: Commit, isFormatted: boolean): z.infer<typeof commitSchema> {
+function commitJson(commit: Commit, account: Author | undefined, isFormatted: boolean): z.infer<typeof commitSchema> {
   const { sha, title, author, parents } = commit;
   const message = bodyOf(commit);
   return {
     id: sha,
     title,
     message,
-    authors: [{ user: author.name }],
+    authors: [account ? { user: account.username, avatar: avatarUrl(account.username) } : { user: author.name }],
     date: author.at.toISOString(),
     parents,
     ...(isFormatted && { formatted: { title: escaped(title), message: escaped(message) } }),

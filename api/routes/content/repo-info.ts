@@ -1,12 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { readSnapshot, type Snapshot } from "#core/hub/git/read/read-snapshot.ts";
+import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { actorOf } from "../../actor.ts";
 import { openApiRoutes } from "../open-api.ts";
 import { repoJson, repoSchema } from "../repos/repo-json.ts";
-import { addRepoRoute, isTrue, type RepoRoute, splitRevision } from "./repo-route.ts";
+import { addRepoRoute, isTrue, type RepoRoute } from "./repo-route.ts";
 
 const siblingSchema = z.object({
   rfilename: z.string(),

@@ -4,10 +4,11 @@ import { ServiceError } from "#core/errors.ts";
 import type { Entry } from "#core/hub/git/read/entry.ts";
 import { findPaths, PATHS_MAX } from "#core/hub/git/read/find-paths.ts";
 import { EXPANDED_TREE_PAGE_MAX, listTree, TREE_PAGE_MAX } from "#core/hub/git/read/list-tree.ts";
+import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { actorOf } from "../../actor.ts";
 import { openApiRoutes } from "../open-api.ts";
-import { addRepoRoute, isTrue, nextLink, type RepoRoute, splitRevision } from "./repo-route.ts";
+import { addRepoRoute, isTrue, nextLink, type RepoRoute } from "./repo-route.ts";
 
 export const entrySchema = z.object({
   /** `unknown` is a submodule. */

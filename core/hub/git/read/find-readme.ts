@@ -1,4 +1,4 @@
-import { readTree } from "./find-entry.ts";
+import { findEntry, readTree } from "./find-entry.ts";
 import { type GitObjects, ObjectTooLarge } from "./git-objects.ts";
 
 export type Readme = {
@@ -14,8 +14,10 @@ const README_MAX_BYTES = 1024 * 1024;
 const NAMES = ["readme.md", "readme.markdown", "readme", "readme.txt"];
 
 /** What explains a folder; undefined where nothing does, or only something too large to be read. */
-export async function findReadme(objects: GitObjects, treeish: string): Promise<Readme | undefined> {
-  const files = (await readTree(objects, treeish)).filter(({ type }) => type === "file");
+export async function findReadme(objects: GitObjects, commit: string, path = ""): Promise<Readme | undefined> {
+  const folder = await findEntry(objects, commit, path);
+  if (!folder || (folder !== "root" && folder.type !== "directory")) return undefined;
+  const files = (await readTree(objects, folder === "root" ? commit : folder.oid)).filter(({ type }) => type === "file");
   for (const wanted of NAMES) {
     const file = files.find(({ name }) => name.toLowerCase() === wanted);
     if (!file) continue;

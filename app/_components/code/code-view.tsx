@@ -1,0 +1,52 @@
+import { highlightLines } from "./highlight.ts";
+
+export type CodeViewProps = Readonly<{
+  text: string;
+  /** Of the file, for its language and for those who cannot see it. */
+  name: string;
+}>;
+
+/** More lines are not drawn: the file itself is a click away. */
+const LINES_MAX = 5_000;
+
+/** A text file with its lines numbered; the address of line 12 ends in `#L12`. */
+export function CodeView({ text, name }: CodeViewProps) {
+  const lines = highlightLines(text.endsWith("\n") ? text.slice(0, -1) : text, name);
+  const shown = lines.slice(0, LINES_MAX);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
+      <section aria-label={`Content of ${name}`} tabIndex={0} className="overflow-x-auto rounded-b-card contain-inline-size">
+        <pre>
+          <code className="code-lines">
+            {shown.map((tokens, index) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a line has nothing but its number
+              <span key={index} id={`L${index + 1}`} className="line">
+                {/* Thousands of them: a keyboard has the whole text as one stop. */}
+                <a href={`#L${index + 1}`} tabIndex={-1} className="line-number">
+                  {index + 1}
+                </a>
+                {tokens.map(({ className, text }, at) =>
+                  className ? (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: nor has a piece of it
+                    <span key={at} className={className}>
+                      {text}
+                    </span>
+                  ) : (
+                    text
+                  ),
+                )}
+                {"\n"}
+              </span>
+            ))}
+          </code>
+        </pre>
+      </section>
+      {shown.length < lines.length && (
+        <p className="border-line border-t px-4 py-3 text-muted text-small">
+          The first {LINES_MAX.toLocaleString("en")} of {lines.length.toLocaleString("en")} lines. Open the raw file for the rest.
+        </p>
+      )}
+    </>
+  );
+}

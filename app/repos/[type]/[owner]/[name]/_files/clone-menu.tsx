@@ -1,0 +1,36 @@
+import { repoPath } from "@keyhook/sdk";
+import { ChevronDown } from "lucide-react";
+import Link from "next/link";
+import { env } from "#core/env.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { buttonClass } from "../../../../../_components/button.tsx";
+import { CopyField } from "../../../../../_components/copy-field.tsx";
+
+/** What git calls the repository. */
+export function cloneUrl({ type, fullName }: Pick<Repo, "type" | "fullName">): string {
+  return env().ORIGIN + repoPath(type, fullName);
+}
+
+/** The line that fetches the whole of it. It opens without any script. */
+export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
+  return (
+    <details className="relative">
+      <summary className={buttonClass({ size: "small" })}>
+        Clone
+        <ChevronDown className="size-4 text-muted" aria-hidden="true" />
+      </summary>
+      <div className="absolute top-full right-0 z-10 mt-1 grid w-96 max-w-[calc(100vw-2rem)] gap-3 rounded-card border border-line bg-surface p-4 text-small shadow-menu max-sm:right-auto max-sm:left-0">
+        <CopyField label="With git" value={`git clone ${cloneUrl(repo)}`} />
+        <CopyField label="Without the content of large files" value={`GIT_LFS_SKIP_SMUDGE=1 git clone ${cloneUrl(repo)}`} />
+        <p className="text-muted">
+          {repo.isPrivate || repo.gated !== "none" ? "git asks who you are: your" : "To push, git asks who you are: your"}{" "}
+          username, and as the password an{" "}
+          <Link prefetch={false} href="/settings/tokens" className="link">
+            access token
+          </Link>
+          .
+        </p>
+      </div>
+    </details>
+  );
+}

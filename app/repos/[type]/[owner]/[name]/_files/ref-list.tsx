@@ -1,0 +1,152 @@
+import { GitBranch, Tag } from "lucide-react";
+import Link from "next/link";
+import { redirect } from "next/navigation";
+import type { ReactNode } from "react";
+import type { ListedRef } from "#core/hub/git/read/list-refs.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { ButtonLink } from "../../../../../_components/button.tsx";
+import { Card } from "../../../../../_components/card.tsx";
+import { Chip } from "../../../../../_components/chip.tsx";
+import { ConfirmDestructive } from "../../../../../_components/confirm-destructive.client.tsx";
+import { EmptyState } from "../../../../../_components/empty-state.tsx";
+import type { FormAction } from "../../../../../_components/form-state.ts";
+import { List, ListRow } from "../../../../../_components/list.tsx";
+import { NavLink } from "../../../../../_components/nav-link.client.tsx";
+import { Pagination } from "../../../../../_components/pagination.tsx";
+import { RelativeTime } from "../../../../../_components/relative-time.tsx";
+import { SearchForm } from "../../../../../_components/search-form.tsx";
+import { type PageQuery, textOf } from "../../../../../_server/page-query.ts";
+import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
+
+export type RefListProps = Readonly<{
+  repo: Repo;
+  kind: "branches" | "tags";
+  refs: readonly ListedRef[];
+  query: Awaited<PageQuery>;
+  /** Deletes one; absent for those who may not. */
+  deleteAction?: (ref: string) => FormAction;
+  /** The form that makes one, for those who may. */
+  children?: ReactNode;
+}>;
+
+const PAGE_SIZE = 30;
+const words = { branches: "branch", tags: "tag" } as const;
+
+/** The branches or the tags of a repository, found by name. */
+export function RefList({ repo, kind, refs, query, deleteAction, children }: RefListProps) {
+  const search = textOf(query.search).slice(0, 200);
+  const wanted = refs.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()));
+  const pages = Math.max(Math.ceil(wanted.length / PAGE_SIZE), 1);
+  const page = Math.max(Math.trunc(Number(textOf(query.page))) || 1, 1);
+  const hrefOf = (at: number) => {
+    const parameters = new URLSearchParams({ ...(search && { search }), ...(at > 1 && { page: String(at) }) });
+    return repoHref(repo, kind) + (parameters.size > 0 ? `?${parameters}` : "");
+  };
+  if (page > pages) redirect(hrefOf(pages));
+  const shown = wanted.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+  const now = new Date();
+  return (
+    <div className="grid gap-5">
+      <nav aria-label="Branches and tags" className="flex gap-5">
+        {(["branches", "tags"] as const).map((one) => (
+          <NavLink
+            key={one}
+            href={repoHref(repo, one)}
+            className="text-muted capitalize hover:text-ink"
+            currentClassName="font-medium text-ink!"
+          >
+            {one}
+          </NavLink>
+        ))}
+      </nav>
+      <h2 className="sr-only capitalize">{kind}</h2>
+      {refs.length > PAGE_SIZE && (
+        <SearchForm action={repoHref(repo, kind)} label={`Name of the ${words[kind]}`} value={search} />
+      )}
+      <Card>
+        {shown.length === 0 ? (
+          <EmptyState
+            Icon={kind === "branches" ? GitBranch : Tag}
+            title={refs.length > 0 ? "None is called so" : `No ${kind} yet`}
+          >
+            {refs.length > 0
+              ? "Look for another part of its name."
+              : kind === "branches"
+                ? "The first push brings the first branch."
+                : "A tag gives a commit a name that stays, such as v1.0."}
+          </EmptyState>
+        ) : (
+          <List label={kind}>
+            {shown.map((ref) => (
+              <RefRow key={ref.ref} repo={repo} kind={kind} listed={ref} now={now} action={deleteAction?.(ref.name)} />
+            ))}
+          </List>
+        )}
+      </Card>
+      <Pagination label={kind} page={page} pageSize={PAGE_SIZE} total={wanted.length} hrefOf={hrefOf} />
+      {children}
+    </div>
+  );
+}
+
+type RefRowProps = Readonly<{
+  repo: Repo;
+  kind: "branches" | "tags";
+  listed: ListedRef;
+  now: Date;
+  action: FormAction | undefined;
+}>;
+
+function RefRow({ repo, kind, listed: { name, targetCommit, committedAt, message }, now, action }: RefRowProps) {
+  const isDefault = kind === "branches" && name === repo.defaultBranch;
+  const word = words[kind];
+  return (
+    <ListRow
+      title={
+        <>
+          <Link prefetch={false} href={repoFileHref(repo, "tree", name)} className="link wrap-anywhere min-w-0">
+            {name}
+          </Link>
+          {isDefault && <Chip>Default</Chip>}
+        </>
+      }
+      meta={
+        <>
+          {message && <span className="wrap-anywhere block">{message}</span>}
+          <Link prefetch={false} href={repoHref(repo, "commit", targetCommit)} className="font-mono hover:underline">
+            {targetCommit.slice(0, 10)}
+          </Link>{" "}
+          {committedAt && <RelativeTime at={committedAt} now={now} />}
+        </>
+      }
+      trailing={
+        kind === "branches" &&
+        !isDefault && (
+          <ButtonLink size="small" href={repoHref(repo, "compare", `${repo.defaultBranch}...${name}`)}>
+            Compare<span className="sr-only"> {name}</span>
+          </ButtonLink>
+        )
+      }
+    >
+      {action && !isDefault && (
+        <div className="mt-2">
+          <ConfirmDestructive
+            action={action}
+            size="small"
+            trigger={`Delete ${word}`}
+            title={
+              <>
+                Delete the {word} <bdi>{name}</bdi>?
+              </>
+            }
+            confirm={`Delete ${name}`}
+          >
+            {kind === "branches"
+              ? "Commits that no other branch or tag leads to are lost with it."
+              : "What people know by this name will no longer be found by it."}
+          </ConfirmDestructive>
+        </div>
+      )}
+    </ListRow>
+  );
+}

@@ -1,0 +1,92 @@
+import { ChevronDown, GitBranch, GitCommitHorizontal, Tag } from "lucide-react";
+import Link from "next/link";
+import { type ListedRef, listRefs } from "#core/hub/git/read/list-refs.ts";
+import type { Revision } from "#core/hub/git/read/revision.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { buttonClass } from "../../../../../_components/button.tsx";
+import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
+
+export type RevisionChooserProps = Readonly<{
+  repo: Repo;
+  revision: Revision;
+  /** The page that another revision is looked at on, with the same path. */
+  page: "tree" | "blob" | "commits";
+  path: string;
+}>;
+
+/** All others are on their own page. */
+const SHOWN = 30;
+
+/** Which branch, tag or commit is looked at, and the way to another one. It opens without any script. */
+export async function RevisionChooser({ repo, revision, page, path }: RevisionChooserProps) {
+  const { branches, tags } = await listRefs(repo);
+  const { ref, name } = revision;
+  const Icon = ref === null ? GitCommitHorizontal : ref.startsWith("refs/tags/") ? Tag : GitBranch;
+  const label = shownName(revision, repo);
+  const group = (title: string, refs: readonly ListedRef[], all: "branches" | "tags") => (
+    <Group
+      title={title}
+      refs={refs}
+      current={ref}
+      hrefOf={(one) => repoFileHref(repo, page, one.name, path)}
+      allHref={repoHref(repo, all)}
+    />
+  );
+  return (
+    // Another page has another key: what was opened there is closed here.
+    <details key={`${page} ${name} ${path}`} className="relative">
+      <summary className={buttonClass({ size: "small" }, "max-w-60 sm:max-w-80")}>
+        <Icon className="size-4 shrink-0 text-muted" aria-hidden="true" />
+        <span className="sr-only">{ref === null ? "Commit" : ref.startsWith("refs/tags/") ? "Tag" : "Branch"}: </span>
+        <span className="truncate">{label}</span>
+        <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden="true" />
+      </summary>
+      <div className="absolute top-full left-0 z-10 mt-1 grid max-h-96 w-72 max-w-[calc(100vw-2rem)] gap-3 overflow-y-auto rounded-card border border-line bg-surface p-3 text-small shadow-menu">
+        {group("Branches", branches, "branches")}
+        {tags.length > 0 && group("Tags", tags, "tags")}
+      </div>
+    </details>
+  );
+}
+
+/** A commit in short, a ref without what is the same in all. */
+export function shownName({ ref, name, sha }: Revision, repo: Pick<Repo, "defaultBranch">): string {
+  if (ref === null) return (sha ?? name).slice(0, 10);
+  return name === "HEAD" ? repo.defaultBranch : ref.replace(/^refs\/(heads|tags)\//, "");
+}
+
+type GroupProps = Readonly<{
+  title: string;
+  refs: readonly ListedRef[];
+  current: string | null;
+  hrefOf: (ref: ListedRef) => string;
+  allHref: string;
+}>;
+
+function Group({ title, refs, current, hrefOf, allHref }: GroupProps) {
+  return (
+    <section aria-label={title}>
+      <p className="mb-1 px-2 text-fine text-muted">{title}</p>
+      {refs.length === 0 && <p className="px-2 text-muted">None yet.</p>}
+      <ul>
+        {refs.slice(0, SHOWN).map((one) => (
+          <li key={one.ref}>
+            <Link
+              prefetch={false}
+              href={hrefOf(one)}
+              aria-current={one.ref === current || undefined}
+              className="wrap-anywhere block rounded-control px-2 py-1 hover:bg-sunken aria-current:font-medium"
+            >
+              {one.name}
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {refs.length > SHOWN && (
+        <Link prefetch={false} href={allHref} className="link mt-1 ml-2 inline-block">
+          All {refs.length.toLocaleString("en")}
+        </Link>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,51 @@
+import type { Repo } from "../../repos/repo.ts";
+import { openRepository } from "../repository.ts";
+import type { CommitSummary } from "./commit.ts";
+import { findReadme, type Readme } from "./find-readme.ts";
+import { withObjects } from "./git-objects.ts";
+import { findLastCommits } from "./last-commits.ts";
+import { countCommits } from "./list-commits.ts";
+import { listTreeWith, type TreePage } from "./list-tree.ts";
+
+export const FOLDER_PAGE_ENTRIES = 200;
+
+export type Folder = TreePage & {
+  /** The latest commit that changed anything in it; null where there is none, or none was found in time. */
+  lastCommit: CommitSummary | null;
+  /** Of the whole revision. */
+  commitCount: number;
+  readme: Readme | null;
+};
+
+export type FolderQuery = {
+  revision: string;
+  path: string;
+  cursor?: string;
+  /** Whether what explains the folder is read too: it is content. */
+  withReadme: boolean;
+};
+
+/**
+ * A page of a folder with all that is shown of it. Three git processes, and one the next time that anybody asks for the same commit.
+ * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for a cursor that is none
+ */
+export async function readFolder(repo: Repo, { revision, path, cursor, withReadme }: FolderQuery): Promise<Folder> {
+  const directory = await openRepository(repo);
+  const { page, readme } = await withObjects(directory, async (objects) => {
+    const page = await listTreeWith(objects, directory, repo, { revision, path, cursor, limit: FOLDER_PAGE_ENTRIES });
+    const { sha } = page.revision;
+    const found = withReadme && sha ? await findReadme(objects, sha, path) : undefined;
+    return { page, readme: found ?? null };
+  });
+  const { sha } = page.revision;
+  if (sha === null) return { ...page, lastCommit: null, commitCount: 0, readme };
+  const paths = page.entries.map((entry) => entry.path);
+  const [commits, commitCount] = await Promise.all([
+    findLastCommits(directory, sha, { folder: path, paths }),
+    countCommits(directory, sha),
+  ]);
+  const entries = page.entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
+  const dated = entries.flatMap(({ lastCommit }) => (lastCommit ? [lastCommit] : []));
+  const [lastCommit = null] = dated.sort((one, other) => other.author.at.getTime() - one.author.at.getTime());
+  return { ...page, entries, lastCommit, commitCount, readme };
+}

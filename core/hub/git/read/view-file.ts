@@ -1,0 +1,37 @@
+import type { Repo } from "../../repos/repo.ts";
+import { openRepository } from "../repository.ts";
+import type { CommitSummary } from "./commit.ts";
+import { isText } from "./content-type.ts";
+import { type FoundFile, findFile } from "./find-file.ts";
+import { findLastCommits } from "./last-commits.ts";
+
+/** Larger texts are not laid out on a page. */
+export const VIEW_MAX_BYTES = 512 * 1024;
+
+export type ViewedFile = FoundFile & {
+  lastCommit: CommitSummary | null;
+  /** Its content, where it is text that is small enough, is not kept by Git LFS, and may be read. */
+  text: string | null;
+  /** Whether it is text at all, as far as was looked. */
+  isText: boolean;
+};
+
+/**
+ * A file as a page shows it.
+ * @param withContent whether content may be read; without it the file is only named
+ * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
+ */
+export async function viewFile(
+  repo: Repo,
+  { revision, path, withContent }: { revision: string; path: string; withContent: boolean },
+): Promise<ViewedFile> {
+  const file = await findFile(repo, { revision, path, maxBytes: withContent ? VIEW_MAX_BYTES : 0 });
+  const commits = await findLastCommits(await openRepository(repo), file.sha, { folder: path, paths: [path] });
+  const isReadable = file.bytes !== undefined && !file.entry.lfs && isText(file.bytes);
+  return {
+    ...file,
+    lastCommit: commits.get(path) ?? null,
+    text: isReadable ? (file.bytes as Buffer).toString("utf8").replace(/^\ufeff/, "") : null,
+    isText: isReadable,
+  };
+}
