@@ -1,3 +1,4 @@
+import { downloadFile, uploadFile } from "@huggingface/hub";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
@@ -12,6 +13,7 @@ let world: Awaited<ReturnType<typeof startApiWorld>>;
 let bucket: TestBucket;
 let ada: Awaited<ReturnType<typeof somebodyWithToken>>;
 beforeAll(async () => {
+  provideSettings({ TOKEN_PREFIX: "hf_" });
   world = await startApiWorld();
   bucket = await startBucket();
   ada = await somebodyWithToken("write-repos");
@@ -19,6 +21,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bucket.stop();
   await world.stop();
+  provideSettings({ TOKEN_PREFIX: "kh_" });
 });
 
 type Repo = Awaited<ReturnType<typeof someRepo>>;
@@ -179,6 +182,18 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     expect((await say(none, { oid: object.oid, parts: [] })).status).toBe(400);
     expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
   });
+});
+
+test("the JavaScript client uploads a large file in parts, commits it and reads it back, with a bucket", async () => {
+  const repo = await someRepo(ada, { type: "dataset", isPrivate: true });
+  const client = { repo: `datasets/${repo.fullName}`, hubUrl: world.origin, accessToken: ada.accessToken };
+  const object = someObject(33 * 1024 * 1024);
+  bucket.asked.length = 0;
+  await uploadFile({ ...client, file: { path: "deep/weights.bin", content: new Blob([Uint8Array.from(object.content)]) } });
+  expect(bucket.asked.filter((line) => line.startsWith("PUT "))).toHaveLength(2);
+  expect(await hasLfsObject(repo.id, object.oid)).toBe(true);
+  const file = await downloadFile({ ...client, path: "deep/weights.bin", xet: false });
+  expect(Buffer.from((await file?.arrayBuffer()) as ArrayBuffer).equals(object.content)).toBe(true);
 });
 
 test("with LFS_S3_PROXY the bytes pass through us, and the bucket is nobody's to see", async () => {
