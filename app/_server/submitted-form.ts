@@ -48,6 +48,12 @@ export class SubmittedForm {
     return value instanceof File && value.size > 0 ? new Uint8Array(await value.arrayBuffer()) : undefined;
   }
 
+  /** All files chosen under a name, empty ones too; a browser sends one without a name when none was chosen. */
+  async files(name: string): Promise<{ name: string; content: Uint8Array }[]> {
+    const chosen = this.#data.getAll(name).filter((value) => value instanceof File && value.name !== "") as File[];
+    return Promise.all(chosen.map(async (file) => ({ name: file.name, content: new Uint8Array(await file.arrayBuffer()) })));
+  }
+
   /** What may be shown again: no secrets, no files. */
   echo(): FormValues {
     return typedValues(this.#data);

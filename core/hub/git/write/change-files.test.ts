@@ -15,11 +15,18 @@ const nameOf = ({ type, fullName }: Repo) => {
 
 const show = async (repo: Repo, what: string) => (await runGit(await openRepository(repo), ["show", what])).toString("utf8");
 
-const change = (files: Record<string, string | null>, more: Partial<FileChanges> = {}): FileChanges => ({
+const change = (
+  files: Record<string, string | null>,
+  { areNew = false, ...more }: Partial<FileChanges> & { areNew?: boolean } = {},
+): FileChanges => ({
   branch: "main",
   seen: null,
   summary: "Change it",
-  files: Object.entries(files).map(([path, content]) => ({ path, content: content === null ? null : Buffer.from(content) })),
+  files: Object.entries(files).map(([path, content]) => ({
+    path,
+    content: content === null ? null : Buffer.from(content),
+    isNew: areNew,
+  })),
   ...more,
 });
 

@@ -17,14 +17,19 @@ import type { Operation } from "./operation.ts";
 import { parsePath, shownPath } from "./parse-path.ts";
 import { planUpload } from "./plan-upload.ts";
 
+export type FileChange = {
+  path: string;
+  /** What is to be in it; null takes it away. */
+  content: Uint8Array | null;
+  /** Nothing may be there yet. */
+  isNew?: boolean;
+};
+
 export type FileChanges = {
   branch: string;
   /** The commit that the person looked at when they began; null where there was none. */
   seen: string | null;
-  /** Files with what is to be in them; null takes one away. */
-  files: readonly { path: string; content: Uint8Array | null }[];
-  /** Nothing may be where they are put. */
-  areNew?: boolean;
+  files: readonly FileChange[];
   summary: string;
   description?: string;
   isPullRequest?: boolean;
@@ -54,13 +59,14 @@ export async function changeFiles(actor: Actor, name: RepoName, input: FileChang
   const { branch, seen, isPullRequest = false } = input;
   const repo = await findRepo(actor, name);
   const directory = await openRepository(repo);
-  const files = input.files.map(({ path, content }) => ({ path: content === null ? path : parsePath(path), content }));
+  const files = input.files.map((file) => ({ ...file, path: file.content === null ? file.path : parsePath(file.path) }));
+  const seenPaths = files.filter(({ isNew }) => !isNew).map(({ path }) => path);
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const ref = await resolveCommitTarget(actor, repo, directory, { revision: branch, isPullRequest });
     const head = await resolveRef(directory, ref);
-    const newer = head && (await findNewer(directory, { seen, head, paths: files.map(({ path }) => path) }));
-    if (newer && !input.areNew) return { outcome: "overtaken", newer };
-    if (head && input.areNew) await requireAbsent(directory, head, files);
+    const newer = head && (await findNewer(directory, { seen, head, paths: seenPaths }));
+    if (newer) return { outcome: "overtaken", newer };
+    if (head) await requireAbsent(directory, head, files);
     const operations = await operationsFor(actor, repo, name, { ...input, files });
     try {
       const { summary, description } = input;
@@ -102,10 +108,11 @@ async function latestChange(directory: string, head: string, path: string) {
   return { commit: commit || head, authorName: authorName.slice(0, 100), title: title.slice(0, 200) };
 }
 
-async function requireAbsent(directory: string, head: string, files: readonly { path: string }[]): Promise<void> {
+async function requireAbsent(directory: string, head: string, files: readonly FileChange[]): Promise<void> {
+  if (!files.some(({ isNew }) => isNew)) return;
   await withObjects(directory, async (objects) => {
-    for (const { path } of files) {
-      if ((await oidAt(objects, head, path)) === undefined) continue;
+    for (const { path, isNew } of files) {
+      if (!isNew || (await oidAt(objects, head, path)) === undefined) continue;
       throw new ServiceError("conflict", `There is something at ${shownPath(path)} already: choose another name, or edit it.`, {
         field: "path",
       });

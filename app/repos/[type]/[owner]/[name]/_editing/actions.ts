@@ -1,0 +1,142 @@
+"use server";
+
+import type { RepoType } from "@keyhook/sdk";
+import { redirect } from "next/navigation";
+import { ServiceError } from "#core/errors.ts";
+import { changeFiles, type FileChanges, type NewerVersion } from "#core/hub/git/write/change-files.ts";
+import type { Committed } from "#core/hub/git/write/create-commit.ts";
+import type { FormState } from "../../../../../_components/form-state.ts";
+import { type FormOutcome, submitForm } from "../../../../../_server/form.ts";
+import { setPageStatus } from "../../../../../_server/page-status.ts";
+import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
+import { requirePerson } from "../../../../../_server/session.ts";
+import type { SubmittedForm } from "../../../../../_server/submitted-form.ts";
+import type { EditingKind } from "./editing-page.ts";
+import { shortSha } from "./short-sha.ts";
+
+/** Where a form of these pages belongs to; core asks again whether its sender may. */
+export type EditingPlace = Readonly<{
+  type: RepoType;
+  owner: string;
+  name: string;
+  fullName: string;
+  branch: string;
+  /** The file; of new ones the folder. */
+  path: string;
+}>;
+
+export async function createFileAction(place: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const path = form.text("path").replace(/^\/+/, "");
+    if (path === "") throw new ServiceError("invalid_request", "Give the file a name.", { field: "path" });
+    return change(place, "new", form, {
+      files: [{ path, content: contentOf(form, "\n"), isNew: true }],
+      summary: `Add ${path}`,
+      next: repoFileHref(place, "blob", place.branch, path),
+    });
+  });
+}
+
+export async function editFileAction(
+  place: EditingPlace,
+  lineEnd: "\n" | "\r\n",
+  _previous: FormState,
+  data: FormData,
+): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const path = form.text("path").replace(/^\/+/, "") || place.path;
+    const isMoved = path !== place.path;
+    const moved = isMoved ? [{ path: place.path, content: null }] : [];
+    return change(place, "edit", form, {
+      files: [...moved, { path, content: contentOf(form, lineEnd), isNew: isMoved }],
+      summary: isMoved ? `Move ${place.path} to ${path}` : `Change ${path}`,
+      next: repoFileHref(place, "blob", place.branch, path),
+    });
+  });
+}
+
+export async function uploadFilesAction(place: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const files = await form.files("files");
+    if (files.length === 0) throw new ServiceError("invalid_request", "Choose one file at least.", { field: "files" });
+    const folder = form.text("folder").replace(/^\/+|\/+$/g, "");
+    const placed = files.map(({ name, content }) => ({ path: folder ? `${folder}/${name}` : name, content }));
+    return change(place, "upload", form, {
+      files: placed,
+      summary: files.length === 1 ? `Upload ${files[0]?.name}` : `Upload ${files.length} files`,
+      next: repoFileHref(place, "tree", place.branch, folder),
+    });
+  });
+}
+
+export async function deleteFileAction(place: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) =>
+    change(place, "delete", form, {
+      files: [{ path: place.path, content: null }],
+      summary: `Delete ${place.path}`,
+      next: repoFileHref(place, "tree", place.branch),
+    }),
+  );
+}
+
+type Change = Pick<FileChanges, "files"> & {
+  /** When the person leaves it to us. */
+  summary: string;
+  /** Where to go when it is on the branch. */
+  next: string;
+};
+
+async function change(
+  place: EditingPlace,
+  kind: EditingKind,
+  form: SubmittedForm,
+  { files, summary, next }: Change,
+): Promise<FormOutcome> {
+  const person = await requirePerson(repoFileHref(place, kind, place.branch, place.path));
+  const { type, owner, name, branch } = place;
+  const isPullRequest = form.text("target") === "pull-request";
+  const changed = await changeFiles(
+    person,
+    { type, owner, name },
+    {
+      branch,
+      seen: form.text("seen") || null,
+      files,
+      summary: form.text("summary") || summary,
+      description: form.text("description"),
+      isPullRequest,
+    },
+  );
+  if (changed.outcome === "overtaken") return overtaken(place, form, changed.newer);
+  if (!changed.committed.isNew) throw new ServiceError("invalid_request", "Nothing is different from what is there.");
+  redirect(afterwards(place, changed.committed, next));
+}
+
+function afterwards(place: EditingPlace, { pullRequest }: Committed, next: string): string {
+  return pullRequest === undefined ? next : repoHref(place, "discussions", String(pullRequest));
+}
+
+/** The form as it was sent, beginning from what is there now: whoever has looked at it sends it again. */
+function overtaken(place: EditingPlace, form: SubmittedForm, newer: NewerVersion): FormOutcome {
+  setPageStatus(409);
+  const { path, head, commit, authorName, title, isDeleted } = newer;
+  return {
+    values: {
+      ...form.echo(),
+      seen: head,
+      newerCommit: shortSha(commit),
+      newerCommitHref: repoHref(place, "commit", commit),
+      newerFileHref: isDeleted ? "" : repoFileHref(place, "blob", head, path),
+      newerText: `${authorName} ${isDeleted ? "deleted" : "changed"} ${path} meanwhile: “${title}”.`,
+    },
+  };
+}
+
+/** Browsers send every line end as CR LF, whatever the file had. */
+function contentOf(form: SubmittedForm, lineEnd: "\n" | "\r\n"): Uint8Array {
+  const text = form.verbatim("content");
+  if (!text.isWellFormed()) {
+    throw new ServiceError("invalid_request", "This contains characters that are not valid text.", { field: "content" });
+  }
+  return Buffer.from(text.replace(/\r\n?|\n/g, lineEnd));
+}
