@@ -8,4 +8,8 @@ export const sections = [
       { href: "/admin/registration", label: "Registration" },
     ],
   },
+  {
+    label: "Hub",
+    pages: [{ href: "/admin/platforms", label: "Platforms" }],
+  },
 ] as const;

@@ -7,6 +7,7 @@ import { type Db, db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
+import { lockOwner } from "../owners/lock-owner.ts";
 import { ownerColumns } from "../repos/repo.ts";
 import { COLLECTIONS_MAX_PER_OWNER, type Collection, slugOf, themes } from "./collection.ts";
 import { parseDescription, parseTheme, parseTitle } from "./parse-collection.ts";
@@ -37,6 +38,7 @@ export async function createCollection(
   if (!owner) throw notFound("Owner");
   await requirePermission(actor, "collection.create", ownerColumns(owner), { what: "Owner" });
   return db().$transaction(async (tx) => {
+    await lockOwner(tx, owner);
     await lockCollectionsOf(tx, owner.id);
     const [same] = await readCollections(Prisma.sql`c.owner_id = ${owner.id} AND lower(c.title) = lower(${title})`, { tx });
     if (same) return { outcome: "exists", collection: same };

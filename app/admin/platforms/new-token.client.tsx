@@ -1,0 +1,16 @@
+"use client";
+
+import { useFormState } from "../../_components/action-form.client.tsx";
+import { SecretOnce } from "../../_components/secret-once.tsx";
+
+/** The token that the form around it has just made. */
+export function NewToken() {
+  const { secret } = useFormState();
+  return (
+    secret && (
+      <SecretOnce label={secret.label} value={secret.value}>
+        Keep it where only the platform can read it.
+      </SecretOnce>
+    )
+  );
+}

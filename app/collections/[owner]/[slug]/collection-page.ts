@@ -1,0 +1,36 @@
+import { notFound, redirect } from "next/navigation";
+import { cache } from "react";
+import { type Actor, anonymous, personActor } from "#core/access/actor.ts";
+import { may } from "#core/access/may.ts";
+import { isServiceError } from "#core/errors.ts";
+import { type Collection, collectionPath, collectionResource } from "#core/hub/collections/collection.ts";
+import { findCollection } from "#core/hub/collections/find-collection.ts";
+import { decodeSegment } from "../../../_server/repo-page.ts";
+import { currentSession } from "../../../_server/session.ts";
+
+export type CollectionParams = Promise<{ owner: string; slug: string }>;
+
+/**
+ * What the pages of a collection start from. The id alone decides: an earlier title or another owner in the address leads to the same
+ * page at its address of today. 404 for those who may not see it, whether it exists or not (S136).
+ */
+export async function collectionPage(
+  params: CollectionParams,
+  page: "" | "/edit" = "",
+): Promise<{ collection: Collection; actor: Actor; mayWrite: boolean }> {
+  const { owner, slug } = await params;
+  const found = await readCollectionPage(decodeSegment(slug));
+  const path = collectionPath(found.collection);
+  if (path !== `/collections/${decodeSegment(owner)}/${decodeSegment(slug)}`) redirect(path + page);
+  return found;
+}
+
+const readCollectionPage = cache(async (slug: string) => {
+  const session = await currentSession();
+  const actor = session ? personActor(session) : anonymous;
+  const collection = await findCollection(actor, slug).catch((error: unknown) => {
+    if (isServiceError(error) && error.code === "not_found") notFound();
+    throw error;
+  });
+  return { collection, actor, mayWrite: await may(actor, "collection.write", collectionResource(collection)) };
+});

@@ -1,0 +1,59 @@
+import type { Metadata } from "next";
+import { type Person, personActor } from "#core/access/actor.ts";
+import { may } from "#core/access/may.ts";
+import { listOrganizations } from "#core/accounts/organizations/list-organizations.ts";
+import { ownerColumns } from "#core/hub/repos/repo.ts";
+import { ActionForm } from "../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../_components/button.tsx";
+import { Card } from "../../_components/card.tsx";
+import { PageBody } from "../../_components/page-body.tsx";
+import { PageHeader } from "../../_components/page-header.tsx";
+import { Select } from "../../_components/select.client.tsx";
+import { SiteFrame } from "../../_components/site-frame.tsx";
+import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { requireSession } from "../../_server/session.ts";
+import { createCollectionAction } from "../actions.ts";
+import { CollectionFields } from "../collection-fields.tsx";
+import { COLLECTIONS_PATH, collectionsPath, newCollectionPath } from "../collections-path.ts";
+
+export const metadata: Metadata = { title: "New collection" };
+
+export default async function NewCollectionPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  const asked = textOf((await searchParams).owner).slice(0, 100);
+  const session = await requireSession(newCollectionPath(asked));
+  const { username } = session.user;
+  const owners = [username, ...(await organizationsToWriteIn(personActor(session)))];
+  const owner = owners.find((one) => one.toLowerCase() === asked.toLowerCase()) ?? username;
+  return (
+    <SiteFrame>
+      <PageBody width="reading">
+        <PageHeader
+          title="New collection"
+          trail={[{ href: COLLECTIONS_PATH, label: "Collections" }]}
+          description="Next you put repositories into it."
+        />
+        <Card className="px-4 py-5 sm:px-5">
+          <ActionForm action={createCollectionAction} values={{ owner, theme: "blue", visibility: "public" }}>
+            <Select name="owner" label="Owner" options={owners.map((value) => ({ value, label: value }))} />
+            <CollectionFields />
+            <div className="flex flex-wrap gap-3">
+              <SubmitButton>Create collection</SubmitButton>
+              <ButtonLink href={collectionsPath({ owner: asked })} variant="quiet">
+                Cancel
+              </ButtonLink>
+            </div>
+          </ActionForm>
+        </Card>
+      </PageBody>
+    </SiteFrame>
+  );
+}
+
+async function organizationsToWriteIn(person: Person): Promise<string[]> {
+  const organizations = await listOrganizations(person.userId);
+  const allowed = await Promise.all(
+    organizations.map(({ id }) => may(person, "collection.create", ownerColumns({ kind: "organization", id }))),
+  );
+  return organizations.filter((_, index) => allowed[index]).map(({ name }) => name);
+}
