@@ -6,6 +6,7 @@ import type { Demo } from "./demo.ts";
 import { askForCode } from "./device.ts";
 import { DevicePages } from "./device-pages.ts";
 import { enter } from "./enter.ts";
+import { hubClient } from "./hub.ts";
 import { readLinkTo } from "./outbox.ts";
 import { PermissionsModal } from "./permissions-modal.ts";
 import { SampleSite } from "./sample-site.ts";
@@ -79,6 +80,9 @@ export const screens: Screen[] = [
     as("opal", "admin-hosts", "/admin/hosts"),
     as("opal", "admin-host-block", "/admin/hosts/block?host=app.example.com"),
     as("opal", "admin-registration", "/admin/registration"),
+    as("opal", "admin-platforms", "/admin/platforms"),
+    as("newcomer", "collections-empty", "/collections?owner=mara"),
+    as("newcomer", "collection-new", "/collections/new"),
   ],
   { name: "app", open: async (visit) => openApp(visit, "/settings/applications", "Paper Lantern") },
   {
@@ -95,6 +99,22 @@ export const screens: Screen[] = [
       await page.getByLabel("Confidential").check();
       await page.getByRole("button", { name: "Create app" }).click();
       await page.getByText("Copy it now").waitFor();
+    },
+  },
+  { name: "collection", open: async (visit) => void (await openCollection(visit)) },
+  {
+    name: "collection-edit",
+    async open(visit) {
+      await openCollection(visit);
+      await visit.page.getByRole("link", { name: "Edit" }).click();
+      await visit.page.getByRole("heading", { level: 1, name: "Edit collection" }).waitFor();
+    },
+  },
+  {
+    name: "collection-add",
+    async open(visit) {
+      await openCollection(visit);
+      await go(visit.page, `/collections/add?type=model&repo=${visit.newcomer.username}/tides`);
     },
   },
   {
@@ -251,6 +271,30 @@ async function go(page: Page, path: string, status = 200): Promise<void> {
 /** @param who `newcomer`, or the username of one of the demo's people */
 function account({ demo, newcomer }: Visit, who: string): Pick<Person, "username" | "password"> {
   return who === "newcomer" ? newcomer : { username: who, password: demo.password };
+}
+
+/** A collection of the newcomer's with something of each kind in it. */
+async function openCollection({ page, demo, newcomer }: Visit): Promise<void> {
+  const { username } = newcomer;
+  const hub = await hubClient(demo, newcomer, "manage-repos write-collections");
+  const title = `Shores ${randomBytes(3).toString("hex")}`;
+  const { slug } = await hub.send("POST", "/api/collections", {
+    title,
+    namespace: username,
+    theme: "pink",
+    description: "What lies between the highest and the lowest water.",
+  });
+  for (const [name, type, note] of [
+    ["tides", "model", "Read this first.\nIt explains the others."],
+    ["moons-of-the-outer-planets-and-their-names", "dataset", ""],
+    ["harbour", "space", ""],
+  ]) {
+    // Another screen may have made it.
+    await hub.send("POST", "/api/repos/create", { name, type, private: type === "space" }).catch(() => undefined);
+    await hub.send("POST", `/api/collections/${slug}/items`, { item: { type, id: `${username}/${name}` }, note });
+  }
+  await enter(page, newcomer);
+  await go(page, `/collections/${slug}`);
 }
 
 async function openApp(visit: Visit, list: string, name: string, who = "aiko"): Promise<void> {

@@ -20,6 +20,7 @@ export async function createPlatformAction(_previous: FormState, data: FormData)
       const operator = await requireOperator(PAGE);
       const input = { name: form.text("name"), source: form.text("source") };
       const { name, token } = await createPlatform(operator, input, await requestOrigin());
+      revalidatePath(PAGE);
       return {
         message: `${name} may tell of its repositories.`,
         values: {},
@@ -37,6 +38,7 @@ export async function rotateTokenAction(_previous: FormState, data: FormData): P
       const operator = await requireOperator(PAGE);
       const platform = await findLivePlatform(form.text("platform"));
       const { token } = await rotatePlatformToken(operator, platform, await requestOrigin());
+      revalidatePath(PAGE);
       return {
         message: "The token before works for a day more.",
         secret: { label: `New token of ${platform.name}`, value: token },
