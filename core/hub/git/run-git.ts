@@ -64,13 +64,14 @@ export type SpawnOptions = {
   hasChannel?: boolean;
 };
 
-const LIMITED_GIT = join(import.meta.dirname, "limited-git");
+// Asked for when it is needed: where pages are bundled, a module does not know where it lies.
+const limitedGit = (): string => join(import.meta.dirname, "limited-git");
 
 /** Starts git on a bare repository: the only place that does. Arguments never pass through a shell. */
 export function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
   const { env = {}, config = [], signal, isLimited, hasChannel } = options;
   const overrides = config.flatMap((one) => ["-c", one]);
-  return spawn(isLimited ? LIMITED_GIT : "git", [...settings, ...overrides, ...args], {
+  return spawn(isLimited ? limitedGit() : "git", [...settings, ...overrides, ...args], {
     cwd: directory,
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
     stdio: ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])],
