@@ -5,6 +5,7 @@ import { ConnectedApps } from "./connected-apps.ts";
 import type { Demo } from "./demo.ts";
 import { askForCode } from "./device.ts";
 import { DevicePages } from "./device-pages.ts";
+import { discussionScreens } from "./discussion-screens.ts";
 import { enter } from "./enter.ts";
 import { hubClient } from "./hub.ts";
 import { readLinkTo } from "./outbox.ts";
@@ -245,6 +246,7 @@ export const screens: Screen[] = [
   },
   { name: "sample-by-document", open: async (visit) => heron(visit).open() },
   { name: "sample-by-document-signed-in", open: async (visit) => connectHeron(visit, "aiko") },
+  ...discussionScreens,
   { name: "sample-in-browser", open: async ({ page, demo }) => void (await page.goto(demo.sites.inBrowser)) },
 ];
 

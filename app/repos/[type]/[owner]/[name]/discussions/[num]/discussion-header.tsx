@@ -1,0 +1,100 @@
+import { Lock, Pencil, Pin } from "lucide-react";
+import Link from "next/link";
+import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/parse-text.ts";
+import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
+import { buttonClass } from "../../../../../../_components/button.tsx";
+import { Chip } from "../../../../../../_components/chip.tsx";
+import { Field } from "../../../../../../_components/field.client.tsx";
+import { NavLink } from "../../../../../../_components/nav-link.client.tsx";
+import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
+import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
+import { repoHref } from "../../../../../../_server/repo-page.ts";
+import { changeTitleAction } from "../actions.ts";
+import { AuthorName } from "../author-name.tsx";
+import { StatusChip } from "../status-chip.tsx";
+import type { DiscussionPage } from "./discussion-page.ts";
+
+/** What it is called, what has become of it, and its pages. */
+export function DiscussionHeader({ page }: Readonly<{ page: DiscussionPage }>) {
+  const { repo, discussion, href, mayUpdate } = page;
+  const { num, title, author, createdAt, baseRef, isPullRequest, isPinned, isLocked } = discussion;
+  return (
+    <header className="grid gap-3">
+      <nav aria-label="Breadcrumb" className="text-muted text-small">
+        <Link prefetch={false} href={repoHref(repo, "discussions")} className="link">
+          Discussions
+        </Link>
+      </nav>
+      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+        <h2 className="min-w-0 break-words text-title">
+          {title} <span className="font-normal text-muted">#{num}</span>
+        </h2>
+        {mayUpdate && <EditTitle page={page} />}
+      </div>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-muted text-small">
+        <StatusChip discussion={discussion} />
+        {isPinned && (
+          <Chip>
+            <Pin className="size-3.5" aria-hidden="true" />
+            Pinned
+          </Chip>
+        )}
+        {isLocked && (
+          <Chip>
+            <Lock className="size-3.5" aria-hidden="true" />
+            Locked
+          </Chip>
+        )}
+        <p className="min-w-0 break-words">
+          <AuthorName author={author} isStrong /> opened this {isPullRequest ? "pull request" : "discussion"}{" "}
+          <RelativeTime at={createdAt} />
+          {baseRef && (
+            <>
+              , into <code>{baseRef.replace(/^refs\/heads\//, "")}</code>
+            </>
+          )}
+        </p>
+      </div>
+      {isPullRequest && (
+        <nav aria-label="Pull request" className="flex gap-5 border-line border-b text-small">
+          {[
+            { href, label: "Conversation", isExact: true },
+            { href: `${href}/files`, label: "Files changed" },
+          ].map(({ label, ...link }) => (
+            <NavLink
+              key={label}
+              {...link}
+              className="-mb-px whitespace-nowrap border-transparent border-b-2 py-2 text-muted hover:text-ink"
+              currentClassName="border-ink! font-medium text-ink!"
+            >
+              {label}
+            </NavLink>
+          ))}
+        </nav>
+      )}
+    </header>
+  );
+}
+
+function EditTitle({ page: { at, discussion } }: Readonly<{ page: DiscussionPage }>) {
+  return (
+    <details className="group open:w-full">
+      <summary className={buttonClass({ size: "small" })}>
+        <Pencil className="size-4" aria-hidden="true" />
+        <span className="group-open:hidden">Edit title</span>
+        <span className="hidden group-open:inline">Keep it</span>
+      </summary>
+      <ActionForm
+        key={discussion.title}
+        action={changeTitleAction.bind(null, at)}
+        values={{ title: discussion.title }}
+        className="mt-3 grid max-w-reading gap-3"
+      >
+        <Field name="title" label="Title" maxLength={TITLE_MAX_CHARACTERS} autoComplete="off" />
+        <div>
+          <SubmitButton size="small">Save title</SubmitButton>
+        </div>
+      </ActionForm>
+    </details>
+  );
+}

@@ -1,0 +1,46 @@
+import type { Metadata } from "next";
+import { notFound } from "next/navigation";
+import { pullRequestRange } from "#core/hub/discussions/pull-request-range.ts";
+import { EMPTY_TREE, readDiff } from "#core/hub/git/read/read-diff.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
+import { DiffView } from "../../../../../../../_components/diff/diff-view.tsx";
+import { FormMessage } from "../../../../../../../_components/form-message.tsx";
+import { repoFileHref } from "../../../../../../../_server/repo-page.ts";
+import { DiscussionHeader } from "../discussion-header.tsx";
+import { type DiscussionPage, type DiscussionParams, discussionPage } from "../discussion-page.ts";
+
+type Props = Readonly<{ params: DiscussionParams }>;
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const page = await discussionPage(params).catch(() => undefined);
+  return page ? { title: `Files changed in #${page.discussion.num}` } : {};
+}
+
+/** What a pull request changes, or changed when it was merged. */
+export default async function FilesChangedPage({ params }: Props) {
+  const page = await discussionPage(params);
+  if (!page.discussion.isPullRequest) notFound();
+  return (
+    <div className="grid gap-5">
+      <DiscussionHeader page={page} />
+      <Changes page={page} />
+    </div>
+  );
+}
+
+async function Changes({ page: { repo, discussion, mayReadContent } }: Readonly<{ page: DiscussionPage }>) {
+  const range = await pullRequestRange(repo, discussion);
+  if (!range) return <FormMessage>It has no commits: none was pushed yet, or they were deleted.</FormMessage>;
+  const { headSha, baseSha } = range;
+  const diff = await readDiff(await openRepository(repo), baseSha ?? EMPTY_TREE, headSha, {
+    sinceMergeBase: baseSha !== null,
+    withLines: mayReadContent,
+  });
+  return (
+    <DiffView
+      diff={diff}
+      hrefOf={({ status, path }) => (status === "deleted" ? undefined : repoFileHref(repo, "blob", headSha, path))}
+      {...(!mayReadContent && { withheld: "The lines are shown to those who were let in." })}
+    />
+  );
+}

@@ -1,0 +1,118 @@
+import type { Metadata } from "next";
+import { readTimeline } from "#core/hub/discussions/read-timeline.ts";
+import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../../../../../_components/button.tsx";
+import { ConfirmDestructive } from "../../../../../../_components/confirm-destructive.client.tsx";
+import { FormMessage } from "../../../../../../_components/form-message.tsx";
+import { MarkdownField } from "../../../../../../_components/markdown-field.client.tsx";
+import { Pagination } from "../../../../../../_components/pagination.tsx";
+import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
+import { signInPath } from "../../../../../../_server/next-path.ts";
+import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
+import { commentAction, deleteDiscussionAction, moderateAction } from "../actions.ts";
+import { DiscussionHeader } from "./discussion-header.tsx";
+import { type DiscussionPage, type DiscussionParams, discussionPage } from "./discussion-page.ts";
+import { MergeBox } from "./merge-box.tsx";
+import { Timeline } from "./timeline.tsx";
+
+type Props = Readonly<{ params: DiscussionParams; searchParams: PageQuery }>;
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const page = await discussionPage(params).catch(() => undefined);
+  return page ? { title: `${page.discussion.title} (#${page.discussion.num})` } : {};
+}
+
+/** What was said and done about one thing. */
+export default async function DiscussionConversationPage({ params, searchParams }: Props) {
+  const [page, query] = await Promise.all([discussionPage(params), searchParams]);
+  const { actor, discussion, href, mayModerate } = page;
+  const timeline = await readTimeline(actor, discussion, { page: Number(textOf(query.page)) });
+  return (
+    <div className="mx-auto grid w-full max-w-discussion gap-5">
+      <DiscussionHeader page={page} />
+      {timeline.items.length > 0 && <Timeline events={timeline.items} page={page} />}
+      <Pagination
+        label="what happened"
+        page={timeline.page}
+        pageSize={timeline.pageSize}
+        total={timeline.total}
+        hrefOf={(number) => (number > 1 ? `${href}?page=${number}` : href)}
+      />
+      {discussion.isPullRequest && <MergeBox page={page} />}
+      <Answer page={page} />
+      {mayModerate && <Moderation page={page} />}
+    </div>
+  );
+}
+
+function Answer({ page }: Readonly<{ page: DiscussionPage }>) {
+  const { at, discussion, href, person, mayComment, mayUpdate } = page;
+  if (!person) {
+    return (
+      <div className="border-line border-t pt-5">
+        <ButtonLink href={signInPath(href)}>Sign in to comment</ButtonLink>
+      </div>
+    );
+  }
+  if (!mayComment) return <FormMessage>This discussion is locked: nobody can comment any more.</FormMessage>;
+  const { status, commentCount } = discussion;
+  const isOpen = status === "open" || status === "draft";
+  return (
+    <ActionForm
+      key={`${commentCount} ${status}`}
+      action={commentAction.bind(null, at)}
+      label="Comment"
+      className="grid gap-3 border-line border-t pt-5"
+    >
+      <MarkdownField name="comment" label="Your comment" />
+      <div className="flex flex-wrap gap-2">
+        <SubmitButton name="intent" value="comment">
+          Comment
+        </SubmitButton>
+        {mayUpdate && isOpen && (
+          <SubmitButton name="intent" value="close" variant="secondary">
+            Close
+          </SubmitButton>
+        )}
+        {mayUpdate && status === "closed" && (
+          <SubmitButton name="intent" value="reopen" variant="secondary">
+            Reopen
+          </SubmitButton>
+        )}
+      </div>
+      {mayUpdate && status !== "merged" && (
+        <p className="text-muted text-small">{isOpen ? "Close" : "Reopen"} takes what you have written above along.</p>
+      )}
+    </ActionForm>
+  );
+}
+
+function Moderation({ page: { at, discussion } }: Readonly<{ page: DiscussionPage }>) {
+  const { isPinned, isLocked, isPullRequest, num, title } = discussion;
+  const kind = isPullRequest ? "pull request" : "discussion";
+  return (
+    <section aria-label="Moderation" className="flex flex-wrap items-start gap-2 border-line border-t pt-5">
+      <ActionForm action={moderateAction.bind(null, at)} label="Moderation" className="flex flex-wrap gap-2">
+        <SubmitButton name="intent" value={isPinned ? "unpin" : "pin"} variant="secondary" size="small">
+          {isPinned ? "Unpin" : "Pin"}
+        </SubmitButton>
+        <SubmitButton name="intent" value={isLocked ? "unlock" : "lock"} variant="secondary" size="small">
+          {isLocked ? "Unlock" : "Lock"}
+        </SubmitButton>
+      </ActionForm>
+      <ConfirmDestructive
+        action={deleteDiscussionAction.bind(null, at)}
+        trigger={`Delete this ${kind}`}
+        title={
+          <>
+            Delete #{num}, <q>{title}</q>?
+          </>
+        }
+        confirm={`Delete #${num}`}
+        size="small"
+      >
+        All that was said goes with it{isPullRequest && ", and its commits unless they are merged"}. This cannot be taken back.
+      </ConfirmDestructive>
+    </section>
+  );
+}

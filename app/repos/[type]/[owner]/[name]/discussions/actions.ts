@@ -1,0 +1,186 @@
+"use server";
+
+import { redirect } from "next/navigation";
+import { addComment } from "#core/hub/discussions/add-comment.ts";
+import { changeStatus } from "#core/hub/discussions/change-status.ts";
+import { changeTitle } from "#core/hub/discussions/change-title.ts";
+import { deleteDiscussion } from "#core/hub/discussions/delete-discussion.ts";
+import { deletePullRequestRef } from "#core/hub/discussions/delete-pull-request-ref.ts";
+import { editComment } from "#core/hub/discussions/edit-comment.ts";
+import { type DiscussionName, findDiscussion } from "#core/hub/discussions/find-discussion.ts";
+import { hideComment } from "#core/hub/discussions/hide-comment.ts";
+import { mergePullRequest } from "#core/hub/discussions/merge-pull-request.ts";
+import { openDiscussion } from "#core/hub/discussions/open-discussion.ts";
+import { openPullRequest } from "#core/hub/discussions/open-pull-request.ts";
+import { parseDescription } from "#core/hub/discussions/parse-text.ts";
+import { reactToComment } from "#core/hub/discussions/react-to-comment.ts";
+import { readTimeline } from "#core/hub/discussions/read-timeline.ts";
+import { setLocked } from "#core/hub/discussions/set-locked.ts";
+import { setPinned } from "#core/hub/discussions/set-pinned.ts";
+import { renderMarkdown } from "#core/hub/markdown/render-markdown.ts";
+import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
+import type { FormState } from "../../../../../_components/form-state.ts";
+import type { PreviewState } from "../../../../../_components/markdown-field.client.tsx";
+import { submitForm } from "../../../../../_server/form.ts";
+import { repoHref } from "../../../../../_server/repo-page.ts";
+import { requestOrigin } from "../../../../../_server/request-origin.ts";
+import { requirePerson } from "../../../../../_server/session.ts";
+import type { SubmittedForm } from "../../../../../_server/submitted-form.ts";
+
+// What each action is bound to only names things; whether the person may is core's decision.
+
+const EVENTS_ON_A_PAGE = 100;
+
+export async function openDiscussionAction(repo: RepoName, _previous: FormState, data: FormData): Promise<PreviewState> {
+  return withPreview(repo, data, "description", async (form) => {
+    const person = await requirePerson(`${hrefOf(repo)}/new`);
+    const words = { title: form.text("title"), description: form.text("description") };
+    const found = await findRepo(person, repo);
+    const { row } = await openDiscussion(person, found, words);
+    redirect(hrefOf({ repo, num: row.num }));
+  });
+}
+
+export async function openPullRequestAction(repo: RepoName, _previous: FormState, data: FormData): Promise<PreviewState> {
+  return withPreview(repo, data, "description", async (form) => {
+    const person = await requirePerson(`${hrefOf(repo)}/new?kind=pull-request`);
+    const branch = form.optional("head");
+    const found = await findRepo(person, repo);
+    const { row } = await openPullRequest(person, found, {
+      title: form.text("title"),
+      description: form.text("description"),
+      base: form.text("base") || found.defaultBranch,
+      ...(branch && { head: { branch } }),
+    });
+    redirect(hrefOf({ repo, num: row.num }));
+  });
+}
+
+/** Comments, closes or opens again, or both, by the button that was pressed. */
+export async function commentAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<PreviewState> {
+  return withPreview(at.repo, data, "comment", async (form) => {
+    const person = await requirePerson(hrefOf(at));
+    const intent = form.text("intent");
+    const comment = form.text("comment");
+    if (intent === "close" || intent === "reopen") {
+      const status = intent === "close" ? "closed" : "open";
+      await changeStatus(person, at, { status, comment });
+    } else {
+      await addComment(person, at, { comment });
+    }
+    const { discussion } = await findDiscussion(person, at);
+    const { total } = await readTimeline(person, discussion, { pageSize: 1 });
+    const page = Math.ceil(total / EVENTS_ON_A_PAGE);
+    redirect(`${hrefOf(at)}${page > 1 ? `?page=${page}` : ""}#latest`);
+  });
+}
+
+export async function editCommentAction(
+  at: DiscussionName,
+  commentId: string,
+  _previous: FormState,
+  data: FormData,
+): Promise<PreviewState> {
+  return withPreview(at.repo, data, "content", async (form) => {
+    const person = await requirePerson(hrefOf(at));
+    await editComment(person, at, commentId, { content: form.text("content") });
+    redirect(`${hrefOf(at)}#${commentId}`);
+  });
+}
+
+export async function hideCommentAction(
+  at: DiscussionName,
+  commentId: string,
+  _previous: FormState,
+  data: FormData,
+): Promise<FormState> {
+  return submitForm(data, async () => {
+    await hideComment(await requirePerson(hrefOf(at)), at, commentId, await requestOrigin());
+    redirect(`${hrefOf(at)}#${commentId}`);
+  });
+}
+
+/** The button says which, and whether it is on: `+👍`, `-👍`. */
+export async function reactAction(
+  at: DiscussionName,
+  commentId: string,
+  _previous: FormState,
+  data: FormData,
+): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const [sign, ...reaction] = form.text("reaction");
+    const input = { reaction: reaction.join(""), isOn: sign === "+" };
+    await reactToComment(await requirePerson(hrefOf(at)), at, commentId, input);
+    redirect(`${hrefOf(at)}#${commentId}`);
+  });
+}
+
+export async function changeTitleAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    await changeTitle(await requirePerson(hrefOf(at)), at, { title: form.text("title") });
+    redirect(hrefOf(at));
+  });
+}
+
+export async function markReadyAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async () => {
+    await changeStatus(await requirePerson(hrefOf(at)), at, { status: "open" });
+    redirect(hrefOf(at));
+  });
+}
+
+export async function mergeAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const person = await requirePerson(hrefOf(at));
+    await mergePullRequest(person, at, { headSha: form.text("headSha"), isFastForward: form.isTicked("fastForward") });
+    redirect(hrefOf(at));
+  });
+}
+
+export async function moderateAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const person = await requirePerson(hrefOf(at));
+    const intent = form.text("intent");
+    if (intent === "pin" || intent === "unpin") await setPinned(person, at, intent === "pin");
+    if (intent === "lock" || intent === "unlock") await setLocked(person, at, intent === "lock", await requestOrigin());
+    redirect(hrefOf(at));
+  });
+}
+
+export async function deleteDiscussionAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async () => {
+    await deleteDiscussion(await requirePerson(hrefOf(at)), at, await requestOrigin());
+    redirect(`${hrefOf(at.repo)}?notice=deleted`);
+  });
+}
+
+export async function deleteRefAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async () => {
+    await deletePullRequestRef(await requirePerson(hrefOf(at)), at);
+    redirect(hrefOf(at));
+  });
+}
+
+/** Lays the field's text out instead, when that is the button that was pressed. */
+async function withPreview(
+  repo: RepoName,
+  data: FormData,
+  field: string,
+  work: (form: SubmittedForm) => Promise<undefined>,
+): Promise<PreviewState> {
+  let preview: PreviewState["preview"];
+  const state = await submitForm(data, async (form) => {
+    if (form.text("intent") !== "preview") return work(form);
+    const text = parseDescription(form.text(field), field);
+    const place = { base: repoHref(addressOf(repo)), idPrefix: "preview-" };
+    preview = text ? ((await renderMarkdown(text, place)) ?? null) : null;
+    return {};
+  });
+  return preview === undefined ? state : { ...state, preview };
+}
+
+const addressOf = ({ type, owner, name }: RepoName) => ({ type, fullName: `${owner}/${name}` });
+
+function hrefOf(at: RepoName | DiscussionName): string {
+  return "num" in at ? repoHref(addressOf(at.repo), "discussions", String(at.num)) : repoHref(addressOf(at), "discussions");
+}

@@ -1,0 +1,81 @@
+import type { Metadata } from "next";
+import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/parse-text.ts";
+import { listRefs } from "#core/hub/git/read/list-refs.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
+import { ButtonLink } from "../../../../../../_components/button.tsx";
+import { Field } from "../../../../../../_components/field.client.tsx";
+import { FormMessage } from "../../../../../../_components/form-message.tsx";
+import { MarkdownField } from "../../../../../../_components/markdown-field.client.tsx";
+import { SectionCard } from "../../../../../../_components/section-card.tsx";
+import { Select } from "../../../../../../_components/select.client.tsx";
+import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
+import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
+import { type RepoParams, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
+import { requireSession } from "../../../../../../_server/session.ts";
+import { openDiscussionAction, openPullRequestAction } from "../actions.ts";
+
+type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
+
+const isPullRequest = (query: Awaited<PageQuery>) => textOf(query.kind) === "pull-request";
+
+export async function generateMetadata({ searchParams }: Props): Promise<Metadata> {
+  return { title: isPullRequest(await searchParams) ? "New pull request" : "New discussion" };
+}
+
+/** Begins a discussion, or proposes a change. */
+export default async function NewDiscussionPage({ params, searchParams }: Props) {
+  const [{ repo }, query] = await Promise.all([repoPage(params), searchParams]);
+  const isProposal = isPullRequest(query);
+  const base = repoHref(repo, "discussions");
+  await requireSession(`${base}/new${isProposal ? "?kind=pull-request" : ""}`);
+  if (!repo.hasDiscussions || repo.platformId !== null) {
+    return <FormMessage>Discussions and pull requests are switched off for this repository.</FormMessage>;
+  }
+  const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
+  const action = (isProposal ? openPullRequestAction : openDiscussionAction).bind(null, name);
+  return (
+    <SectionCard
+      title={isProposal ? "New pull request" : "New discussion"}
+      description={isProposal ? "Proposes commits to a branch, for others to look at before they are merged." : undefined}
+    >
+      <ActionForm action={action} className="grid max-w-reading gap-5">
+        <Field name="title" label="Title" maxLength={TITLE_MAX_CHARACTERS} autoComplete="off" />
+        {isProposal && <Branches repo={repo} head={textOf(query.head)} />}
+        <MarkdownField name="description" label="Description" rows={8} isOptional />
+        <div className="flex flex-wrap gap-2">
+          <SubmitButton name="intent" value="open">
+            {isProposal ? "Open pull request" : "Open discussion"}
+          </SubmitButton>
+          <ButtonLink variant="quiet" href={base}>
+            Back
+          </ButtonLink>
+        </div>
+      </ActionForm>
+    </SectionCard>
+  );
+}
+
+async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) {
+  const { branches } = await listRefs(repo);
+  const names = branches.map(({ name }) => name);
+  const options = names.map((name) => ({ value: name, label: name }));
+  const others = options.filter(({ value }) => value !== repo.defaultBranch);
+  return (
+    <div className="grid gap-5 sm:grid-cols-2">
+      <Select
+        name="head"
+        label="Commits of"
+        defaultValue={names.includes(head) ? head : ""}
+        options={[{ value: "", label: "None yet: I push them" }, ...others]}
+        hint="Without a branch it is a draft, with a ref of its own to push to."
+      />
+      <Select
+        name="base"
+        label="Into"
+        defaultValue={repo.defaultBranch}
+        options={options.length > 0 ? options : [{ value: repo.defaultBranch, label: repo.defaultBranch }]}
+      />
+    </div>
+  );
+}
