@@ -1,0 +1,122 @@
+import { expect, test } from "./fixtures.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { enter } from "./support/enter.ts";
+import { makeRepository } from "./support/repository.ts";
+
+for (const hasScripts of [true, false]) {
+  test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
+    test.use({ javaScriptEnabled: hasScripts });
+
+    test("a file is added, edited, moved, uploaded and deleted", async ({ page, person, demo }) => {
+      test.slow();
+      const repository = await makeRepository(demo, person, { "crlf.txt": "one\r\ntwo\r\n" });
+      await enter(page, person);
+
+      await page.goto(`${repository.path}/new/main/notes?name=tides.md`);
+      await expect(page.getByLabel("Name")).toHaveValue("notes/tides.md");
+      await page.getByLabel("Content").fill("\n# Tides\n\nÜ & <b>\n");
+      await page.getByLabel("Summary").fill("Say what tides are");
+      await page.getByRole("button", { name: "Commit" }).click();
+      await page.waitForURL(`**${repository.path}/blob/main/notes/tides.md`);
+      expect(await repository.read("notes/tides.md")).toBe("\n# Tides\n\nÜ & <b>\n");
+
+      await page.goto(`${repository.path}/new/main?name=crlf.txt`);
+      await page.getByLabel("Content").fill("typed, and not lost");
+      await page.getByRole("button", { name: "Commit" }).click();
+      await expect(page.getByText("There is something at")).toBeVisible();
+      await expect(page.getByLabel("Content")).toHaveValue("typed, and not lost");
+
+      await page.goto(`${repository.path}/edit/main/crlf.txt`);
+      await expect(page.getByLabel("Content")).toHaveValue("one\ntwo\n");
+      await page.getByLabel("Content").fill("one\ntwo\nthree\n");
+      await page.getByRole("button", { name: "Commit" }).click();
+      await page.waitForURL(`**${repository.path}/blob/main/crlf.txt`);
+      expect(await repository.read("crlf.txt")).toBe("one\r\ntwo\r\nthree\r\n");
+
+      await page.goto(`${repository.path}/edit/main/crlf.txt`);
+      await page.getByLabel("Name").fill("../out.txt");
+      await page.getByRole("button", { name: "Commit" }).click();
+      await expect(page.getByText("leads elsewhere")).toBeVisible();
+      await page.getByLabel("Name").fill("moved/ü ß.txt");
+      await page.getByRole("button", { name: "Commit" }).click();
+      await page.waitForURL(`**${repository.path}/blob/main/moved/**`);
+      expect(await repository.read("crlf.txt")).toBeUndefined();
+      expect(await repository.read("moved/ü ß.txt")).toBe("one\r\ntwo\r\nthree\r\n");
+
+      await page.goto(`${repository.path}/upload/main/data`);
+      await page.getByRole("button", { name: "Commit" }).click();
+      await expect(page.getByText("Choose one file at least")).toBeVisible();
+      await page.getByLabel("Files").setInputFiles([
+        { name: "a.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n") },
+        { name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) },
+      ]);
+      await page.getByRole("button", { name: "Commit" }).click();
+      await page.waitForURL(`**${repository.path}/tree/main/data`);
+      expect(await repository.read("data/a.csv")).toBe("a,b\n");
+      expect(await repository.read("data/empty.txt")).toBe("");
+
+      await page.goto(`${repository.path}/delete/main/data/a.csv`);
+      await expect(page.getByRole("heading", { name: "Delete a.csv?" })).toBeVisible();
+      await page.getByRole("button", { name: "Delete a.csv" }).click();
+      await page.waitForURL(`**${repository.path}/tree/main**`);
+      expect(await repository.read("data/a.csv")).toBeUndefined();
+    });
+
+    test("what somebody else did meanwhile is told, and what was typed is kept", async ({ page, person, demo }) => {
+      const repository = await makeRepository(demo, person, { "a.txt": "first", "b.txt": "b" });
+      await enter(page, person);
+      await page.goto(`${repository.path}/edit/main/a.txt`);
+      await page.getByLabel("Content").fill("mine, typed for an hour");
+      await page.getByLabel("Summary").fill("My version");
+      await repository.commit({ "b.txt": "c" }, "Something else");
+      const theirs = await repository.commit({ "a.txt": "theirs" }, "Their version");
+      await page.getByRole("button", { name: "Commit" }).click();
+      await expect(page.getByText("“Their version”")).toBeVisible();
+      await expect(page.getByRole("link", { name: `commit ${theirs.slice(0, 8)}` })).toBeVisible();
+      await expect(page.getByLabel("Content")).toHaveValue("mine, typed for an hour");
+      await expect(page.getByLabel("Summary")).toHaveValue("My version");
+      expect(await repository.read("a.txt")).toBe("theirs");
+      await page.getByRole("button", { name: "Commit" }).click();
+      await page.waitForURL(`**${repository.path}/blob/main/a.txt`);
+      expect(await repository.read("a.txt")).toBe("mine, typed for an hour");
+    });
+  });
+}
+
+test("whoever may not write proposes, and whoever is not signed in does that first", async ({ page, person, another, demo }) => {
+  const repository = await makeRepository(demo, person, { "a.txt": "first" });
+  await page.goto(`${repository.path}/edit/main/a.txt`);
+  await expect(page).toHaveURL(/\/login\?next=/);
+  await enter(page, another);
+  await page.goto(`${repository.path}/edit/main/a.txt`);
+  await page.getByLabel("Content").fill("better");
+  await page.getByLabel("Summary").fill("Better words");
+  await page.getByRole("button", { name: "Propose" }).click();
+  await page.waitForURL(`**${repository.path}/discussions/1`);
+  expect(await repository.read("a.txt")).toBe("first");
+  expect(await repository.read("a.txt", "refs/pr/1")).toBe("better");
+  for (const address of ["edit/gone/a.txt", "edit/main/gone.txt", "edit/main", "delete/main/gone.txt", "new/v1..2"]) {
+    const response = await page.goto(`${repository.path}/${address}`);
+    expect([address, response?.status()]).toEqual([address, 404]);
+  }
+});
+
+test("by keyboard alone, and for everybody's eyes", async ({ page, person, demo }) => {
+  test.slow();
+  const repository = await makeRepository(demo, person, { "a.txt": `${"long ".repeat(100)}\n`.repeat(30), "b.bin": "\0" });
+  await enter(page, person);
+  for (const address of ["new/main", "edit/main/a.txt", "edit/main/b.bin", "upload/main", "delete/main/a.txt"]) {
+    await page.goto(`${repository.path}/${address}`);
+    await expectAccessible(page);
+  }
+  await page.goto(`${repository.path}/new/main`);
+  await page.getByLabel("Name").focus();
+  await page.keyboard.type("k.txt");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("by keyboard");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("Add k");
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`**${repository.path}/blob/main/k.txt`);
+  expect(await repository.read("k.txt")).toBe("by keyboard");
+});
