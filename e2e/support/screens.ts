@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { expect, type Page } from "@playwright/test";
 import { admin } from "./admin.ts";
 import { ConnectedApps } from "./connected-apps.ts";
+import { contentScreens } from "./content-screens.ts";
 import type { Demo } from "./demo.ts";
 import { askForCode } from "./device.ts";
 import { DevicePages } from "./device-pages.ts";
@@ -247,6 +248,7 @@ export const screens: Screen[] = [
   { name: "sample-by-document", open: async (visit) => heron(visit).open() },
   { name: "sample-by-document-signed-in", open: async (visit) => connectHeron(visit, "aiko") },
   ...discussionScreens,
+  ...contentScreens,
   { name: "sample-in-browser", open: async ({ page, demo }) => void (await page.goto(demo.sites.inBrowser)) },
 ];
 

@@ -1,0 +1,52 @@
+import { expect } from "@playwright/test";
+import { enter } from "./enter.ts";
+import { correctedFiles, Repository, sampleFiles } from "./sample-repository.ts";
+import type { Screen, Visit } from "./screens.ts";
+
+/** What is in a repository, seen by whoever it belongs to. */
+export const contentScreens: Screen[] = [
+  ofSample("repo-files", "tree/main"),
+  ofSample("repo-file", "blob/main/src/tides.py"),
+  ofSample("repo-file-text", "blob/main/README.md"),
+  ofSample("repo-file-picture", "blob/main/pixel.png"),
+  ofSample("repo-commits", "commits/main"),
+  ofSample("repo-commit", "commit/main"),
+  ofSample("repo-branches", "branches"),
+  ofSample("repo-tags", "tags"),
+  ofSample("repo-compare", "compare/feature%2Ffirst...main"),
+  {
+    name: "repo-empty",
+    async open(visit) {
+      const repository = await Repository.make(visit.demo, visit.newcomer);
+      await show(visit, `${repository.path}/tree/main`);
+    },
+  },
+];
+
+let sample: Promise<Repository> | undefined;
+
+/** A repository with one of everything, made once for all screens of it. */
+function ofSample(name: string, rest: string): Screen {
+  return {
+    name,
+    async open(visit) {
+      sample ??= makeSample(visit);
+      await show(visit, `${(await sample).path}/${rest}`);
+    },
+  };
+}
+
+async function show({ page, newcomer }: Visit, path: string): Promise<void> {
+  await enter(page, newcomer);
+  const answer = await page.goto(path);
+  expect(answer?.status(), `status of ${path}`).toBe(200);
+}
+
+async function makeSample({ demo, newcomer }: Visit): Promise<Repository> {
+  const repository = await Repository.make(demo, newcomer, { type: "dataset" });
+  await repository.commit(sampleFiles, "Add the first tables");
+  await repository.branch("feature/first");
+  await repository.commit(correctedFiles, "Correct the harbours");
+  await repository.tag("v1.0", "The first edition");
+  return repository;
+}
