@@ -1,0 +1,145 @@
+import { hash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { domainOf, type EventPayload, type EventScope, eventDomains, eventPayloadSchema, eventScopes } from "@keyhook/sdk";
+import { beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "../access/actor.ts";
+import { freshName, from, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
+import { db } from "../db.ts";
+import { env } from "../env.ts";
+import { addComment } from "../hub/discussions/add-comment.ts";
+import { changeTitle } from "../hub/discussions/change-title.ts";
+import { deleteDiscussion } from "../hub/discussions/delete-discussion.ts";
+import { editComment } from "../hub/discussions/edit-comment.ts";
+import { hideComment } from "../hub/discussions/hide-comment.ts";
+import { openDiscussion } from "../hub/discussions/open-discussion.ts";
+import { createPlatform } from "../hub/platforms/create-platform.ts";
+import { syncRepos } from "../hub/platforms/sync-repos.ts";
+import { takeEvents } from "../hub/platforms/take-events.ts";
+import { deleteRepo } from "../hub/repos/delete-repo.ts";
+import { moveRepo } from "../hub/repos/move-repo.ts";
+import { updateRepoSettings } from "../hub/repos/update-repo-settings.ts";
+import { commitTo, someRepo } from "../hub/testing/repos.ts";
+
+/** Each kind of event, made by what makes it, and held against docs/events.md, so that its examples cannot go stale. */
+const DOCUMENT = join(import.meta.dirname, "../../docs/events.md");
+const EXAMPLE = /<!-- example: ([^\n]*) -->\n(?:\n?```json\n([\s\S]*?)\n```\n)?/g;
+
+let payloads: EventPayload[];
+let ada: TestPerson;
+let organization: { name: string };
+
+beforeAll(async () => {
+  ada = await signedInPerson();
+  organization = await organizationOf(ada);
+  await actHere();
+  await actBeside();
+  const rows = await db().event.findMany({ orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
+  payloads = rows.map(({ payload }) => payload as EventPayload);
+});
+
+async function actHere(): Promise<void> {
+  const repo = await someRepo(ada, { type: "dataset", name: "tides" });
+  const name = { type: "dataset", owner: ada.username, name: "tides" } as const;
+  await commitTo(repo, ada, { "README.md": "---\ntags: [sea]\n---\n# Tides\n" });
+  await updateRepoSettings(ada.actor, name, { isPrivate: true, description: "Of the sea" }, from);
+  const { row } = await openDiscussion(ada.actor, repo, { title: "Neap tides", description: "They are missing." });
+  const at = { repo: name, num: row.num };
+  const { id } = await addComment(ada.actor, at, { comment: "So they are." });
+  await editComment(ada.actor, at, id, { content: "So they were." });
+  await hideComment(ada.actor, at, id, from);
+  await changeTitle(ada.actor, at, { title: "Spring tides" });
+  await deleteDiscussion(ada.actor, at, from);
+  await moveRepo(ada.actor, name, { owner: organization.name, name: "moons" }, from);
+  await deleteRepo(ada.actor, { ...name, owner: organization.name, name: "moons" }, from);
+}
+
+async function actBeside(): Promise<void> {
+  const host = `${freshName("git")}.example`;
+  const platform = await createPlatform(operatorCommand, { name: host, source: `https://${host}` }, from);
+  const url = "https://git.example.com/ada/shores";
+  const repo = { id: 7, type: "model", name: `${ada.username}/shores`, private: false, url };
+  await syncRepos(platform, { repos: [repo] }, from);
+  const author = { name: ada.username };
+  const discussion = {
+    num: 3,
+    title: "Neap tides",
+    status: "open",
+    author,
+    url: { web: `${url}/issues/3`, api: `${url}/issues/3` },
+  };
+  const comment = { id: 9, author, content: "So they are.", url: { web: `${url}/issues/3#9` } };
+  const event = (type: string, data: object) => ({ specversion: "1.0", id: type, source: platform.source, type, data });
+  const taken = await takeEvents(platform, [
+    event("repo.update", { repo: { externalId: 7 } }),
+    event("discussion.comment.delete", { repo: { externalId: 7 }, discussion, comment }),
+  ]);
+  expect(taken.map(({ status }) => status)).toEqual(["recorded", "recorded"]);
+}
+
+const kindOf = ({ event }: EventPayload): string => `${event.scope} ${event.action}`;
+
+/** What differs from run to run, as the document has it: ids and hashes by their order, names and addresses plainly. */
+function settled(all: EventPayload[]): Map<string, string> {
+  const seen = new Map<string, string>();
+  const stable = (hex: string) => {
+    if (!seen.has(hex)) seen.set(hex, hash("sha1", `${hex.length} ${seen.size}`).slice(0, hex.length));
+    return seen.get(hex) as string;
+  };
+  const examples = new Map<string, string>();
+  for (const payload of all) {
+    // Parsed again for the schema's order, which Postgres does not keep.
+    const text = JSON.stringify(eventPayloadSchema.parse(payload), null, 2)
+      .replace(/\b([0-9a-f]{40}|[0-9a-f]{24})\b/g, stable)
+      .replaceAll(env().ORIGIN, "https://hub.example.com")
+      .replaceAll(ada.username, "ada")
+      .replaceAll(organization.name, "tidepool");
+    // The first of a kind is the plainest.
+    if (!examples.has(kindOf(payload))) examples.set(kindOf(payload), text);
+  }
+  return examples;
+}
+
+test("docs/events.md shows each kind as it is", () => {
+  const examples = settled(payloads);
+  const before = readFileSync(DOCUMENT, "utf8");
+  const after = before.replace(
+    EXAMPLE,
+    (_, kind: string) => `<!-- example: ${kind} -->\n\n\`\`\`json\n${examples.get(kind)}\n\`\`\`\n`,
+  );
+  if (process.env.UPDATE_EXAMPLES === "1") writeFileSync(DOCUMENT, after);
+  else expect(before).toBe(after);
+  const documented = [...after.matchAll(EXAMPLE)].map(([, kind]) => kind);
+  expect(documented.toSorted()).toEqual([...examples.keys()].sort());
+  for (const [, , text] of after.matchAll(EXAMPLE)) eventPayloadSchema.parse(JSON.parse(text ?? ""));
+});
+
+describe("every event that was recorded", () => {
+  test("is as the schema of packages/sdk says, and says nothing that the schema does not know", () => {
+    for (const payload of payloads) expect(eventPayloadSchema.parse(payload)).toEqual(payload);
+  });
+
+  test("carries headSha only where its scope begins with repo", () => {
+    expect(payloads.filter(({ repo }) => repo.headSha).map(kindOf)).toContain("repo.config update");
+    for (const payload of payloads)
+      if (!payload.event.scope.startsWith("repo")) expect(payload.repo).not.toHaveProperty("headSha");
+  });
+
+  test("a hidden comment's words are not in it", () => {
+    const hidden = payloads.filter((payload) => "comment" in payload && payload.comment?.hidden);
+    expect(hidden).toHaveLength(1);
+    expect(JSON.stringify(hidden)).not.toContain("So they were.");
+  });
+});
+
+test("each scope is in the domain that the document says", () => {
+  const table = readFileSync(DOCUMENT, "utf8").matchAll(/^\| `(\w+)` \| (.*) \|$/gm);
+  const documented = Object.fromEntries(
+    [...table].map(([, domain, scopes]) => [domain, [...(scopes ?? "").matchAll(/`([^`]+)`/g)].map(([, scope]) => scope)]),
+  );
+  expect(documented).toEqual(
+    Object.fromEntries(
+      eventDomains.map((domain) => [domain, eventScopes.filter((scope: EventScope) => domainOf(scope) === domain)]),
+    ),
+  );
+});

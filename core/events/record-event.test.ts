@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { EventPayload } from "@keyhook/sdk";
+import pg from "pg";
+import { describe, expect, test, vi } from "vitest";
+import { db } from "../db.ts";
+import { databaseUrl } from "../env.ts";
+import { sweep } from "../housekeeping/sweep.ts";
+import { newId } from "../ids.ts";
+import { EVENT_CHANNEL, recordEvent, recordEvents } from "./record-event.ts";
+
+function somePayload(): EventPayload {
+  const id = newId();
+  const url = { web: "https://hub.example/a/b", api: "https://hub.example/api/models/a/b" };
+  const repo = { type: "model", name: "a/b", id, private: true, url, owner: { id: newId() } } as const;
+  return { event: { scope: "repo", action: "create" }, repo };
+}
+
+const countOf = ({ repo }: EventPayload) => db().event.count({ where: { repoId: repo.id } });
+
+/** What arrives on the channel while `work` is done, as any other process hears it. */
+async function heard(work: (soFar: string[]) => Promise<void>): Promise<string[]> {
+  const client = new pg.Client({ connectionString: databaseUrl() });
+  await client.connect();
+  const received: string[] = [];
+  client.on("notification", ({ payload = "" }) => received.push(payload));
+  await client.query(`LISTEN ${EVENT_CHANNEL}`);
+  try {
+    await work(received);
+    // What was sent before this one has arrived before it.
+    const last = newId();
+    await db().$executeRaw`SELECT pg_notify(${EVENT_CHANNEL}, ${last})`;
+    await vi.waitFor(() => expect(received).toContain(last));
+    return received.filter((payload) => payload !== last);
+  } finally {
+    await client.end();
+  }
+}
+
+describe("S122 recordEvent", () => {
+  test("is kept with its change, and told of once the change is there for others to see", async () => {
+    const payload = somePayload();
+    let id = "";
+    const received = await heard(async (soFar) => {
+      await db().$transaction(async (tx) => {
+        id = await recordEvent(tx, { payload, actorId: null });
+        expect(await countOf(payload)).toBe(0);
+        await sleep(50);
+        expect(soFar).toEqual([]);
+      });
+      expect(await countOf(payload)).toBe(1);
+    });
+    expect(received).toEqual([id]);
+  });
+
+  test("is gone with a change that is taken back, and nobody hears of it", async () => {
+    const payload = somePayload();
+    const received = await heard(async () => {
+      const change = db().$transaction(async (tx) => {
+        await recordEvent(tx, { payload, actorId: null });
+        throw new Error("no");
+      });
+      await expect(change).rejects.toThrow("no");
+    });
+    expect([received, await countOf(payload)]).toEqual([[], 0]);
+  });
+
+  test("refuses what is not in the contract, whatever the types say", async () => {
+    const payload = somePayload();
+    for (const broken of [
+      { ...payload, event: { scope: "repo", action: "explode" } },
+      { ...payload, repo: { ...payload.repo, id: "short" } },
+      { ...payload, event: { scope: "repo", action: "move" } },
+    ]) {
+      await expect(recordEvent(db(), { payload: broken as EventPayload, actorId: null })).rejects.toThrow();
+    }
+    expect(await countOf(payload)).toBe(0);
+  });
+
+  test("of a thousand at once wakes whoever waits once", async () => {
+    const payloads = Array.from({ length: 1_000 }, somePayload);
+    let ids: string[] = [];
+    const received = await heard(async () => {
+      ids = await db().$transaction((tx) =>
+        recordEvents(
+          tx,
+          payloads.map((payload) => ({ payload, actorId: null })),
+        ),
+      );
+    });
+    expect(received).toEqual([ids[0]]);
+    expect(await db().event.count({ where: { id: { in: ids } } })).toBe(1_000);
+    expect(await recordEvents(db(), [])).toEqual([]);
+  });
+
+  test("an event from outside is taken once by its source and id", async () => {
+    const event = { payload: somePayload(), actorId: null, from: { source: `urn:${newId()}`, sourceId: "1" } };
+    await recordEvent(db(), event);
+    await expect(recordEvent(db(), event)).rejects.toMatchObject({ code: "P2002" });
+  });
+});
+
+test("events are kept for 30 days", async () => {
+  const [old, recent] = [somePayload(), somePayload()];
+  for (const payload of [old, recent]) await recordEvent(db(), { payload, actorId: null });
+  const days = (count: number) => new Date(Date.now() - count * 86_400_000);
+  await db().event.updateMany({ where: { repoId: old.repo.id }, data: { createdAt: days(30.1) } });
+  await db().event.updateMany({ where: { repoId: recent.repo.id }, data: { createdAt: days(29.9) } });
+  expect(await sweep(new AbortController().signal)).toMatchObject({ event: 1 });
+  expect([await countOf(old), await countOf(recent)]).toEqual([0, 1]);
+});
