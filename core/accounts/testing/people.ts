@@ -4,9 +4,11 @@ import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { createOrganization } from "../organizations/create-organization.ts";
 import { addMember } from "../organizations/members/add-member.ts";
+import { hashPassword } from "../passwords/password-hash.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import { startSiteSession } from "../sessions/start-site-session.ts";
-import { createUser } from "../users/create-user.ts";
+import { insertUser } from "../users/insert-user.ts";
+import { type NewUserInput, parseNewUser } from "../users/new-user-fields.ts";
 
 /** People for tests, made by the operations themselves. */
 export const PASSWORD = "a lantern over the quay";
@@ -33,8 +35,23 @@ export type TestPerson = { id: string; username: string; email: string; token: s
 export async function signedInPerson(stem = "ada", options: { isOperator?: boolean } = {}): Promise<TestPerson> {
   const name = freshName(stem);
   const email = `${name}@example.test`;
-  const { id, username } = await createUser(operatorCommand, { username: name, email, password: PASSWORD, ...options }, from);
+  const { id, username } = await userWithPassword({ username: name, email, password: PASSWORD, ...options }, from);
   return { id, username, email, ...(await anotherSession(id)) };
+}
+
+const hashes = new Map<string, Promise<string>>();
+
+/** As `createUser` makes one, but that a password is hashed once for all who have it, since that is made to be slow. */
+export async function userWithPassword(
+  input: NewUserInput & { isOperator?: boolean },
+  origin: RequestOrigin,
+): Promise<{ id: string; username: string }> {
+  const { handle, email, fullName, password } = parseNewUser(input);
+  if (!hashes.has(password)) hashes.set(password, hashPassword(password));
+  const passwordHash = (await hashes.get(password)) as string;
+  const user = { handle, email, fullName, passwordHash, isOperator: input.isOperator };
+  const id = await db().$transaction((tx) => insertUser(tx, user, null, origin));
+  return { id, username: handle.spelled };
 }
 
 /** One more session of a user. */

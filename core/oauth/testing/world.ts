@@ -5,7 +5,7 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
-import { createUser } from "#core/accounts/users/create-user.ts";
+import { userWithPassword } from "#core/accounts/testing/people.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
@@ -61,8 +61,7 @@ export function worldAt(origin: string) {
 
   async function user(username: string): Promise<TestUser> {
     const email = `${username}@example.test`;
-    const { id } = await createUser(
-      operatorCommand,
+    const { id } = await userWithPassword(
       { username, email, password: "a long enough passphrase", fullName: username },
       noOrigin,
     );
