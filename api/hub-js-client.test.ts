@@ -250,6 +250,24 @@ test("a file of 40 MB goes up and comes down whole, and is not sent twice", asyn
   }
 });
 
+test("a repository made with its first files and a licence has them in one commit", async () => {
+  const ada = await someCaller();
+  const at = { ...clientOf(ada), repo: { type: "model", name: `${ada.username}/first` } as const };
+  const files = [
+    { path: "a/b.txt", content: text("b") },
+    { path: "c.bin", content: new Uint8Array([0, 255]).buffer },
+  ];
+  await expect(hub.createRepo({ ...at, files: [...files, { path: "../d", content: text("d") }] })).rejects.toMatchObject({
+    statusCode: 400,
+  });
+  expect(await hub.repoExists(at)).toBe(false);
+  const { id } = await hub.createRepo({ ...at, license: "apache-2.0", files });
+  const listed = await all(hub.listFiles({ ...at, recursive: true }));
+  expect(listed.flatMap((entry) => (entry.type === "file" ? [entry.path] : []))).toEqual(["a/b.txt", "README.md", "c.bin"]);
+  expect(await hub.countCommits(at)).toBe(1);
+  expect((await readRepo(id))?.card).toEqual({ license: "apache-2.0" });
+});
+
 test("it knows whose token it has, and is told when the token does not reach", async () => {
   const [ada, bea] = [await someCaller(), await someCaller("read-repos")];
   expect(await hub.whoAmI(clientOf(ada))).toMatchObject({ type: "user", name: ada.username, auth: { type: "access_token" } });

@@ -11,7 +11,8 @@ const headerSchema = z.object({
 });
 export type CommitHeader = z.infer<typeof headerSchema>;
 
-const file = z.object({
+/** A file with what is in it. */
+export const fileSchema = z.object({
   path: z.string(),
   content: z.string(),
   encoding: z.enum(["utf-8", "base64"]).nullish(),
@@ -27,7 +28,7 @@ const copyFile = z.object({ path: z.string(), srcPath: z.string(), srcRevision: 
 
 /** The lines of a commit after its header, `{key, value}` each (wire.md 5.1). */
 const lineSchema = z.discriminatedUnion("key", [
-  z.object({ key: z.literal("file"), value: file }),
+  z.object({ key: z.literal("file"), value: fileSchema }),
   z.object({ key: z.literal("lfsFile"), value: lfsFile }),
   z.object({ key: z.enum(["deletedFile", "deletedFolder", "deletedEntry"]), value: deleted }),
   z.object({ key: z.literal("copyFile"), value: copyFile }),
@@ -36,7 +37,7 @@ type CommitLine = z.infer<typeof lineSchema>;
 
 /** The whole of a commit in one object, as older clients send it. */
 const wholeSchema = headerSchema.extend({
-  files: z.array(file).nullish(),
+  files: z.array(fileSchema).nullish(),
   lfsFiles: z.array(lfsFile).nullish(),
   deletedFiles: z.array(deleted).nullish(),
   deletedFolders: z.array(deleted).nullish(),
@@ -78,7 +79,7 @@ function operationOf(line: CommitLine): Operation {
   const { path } = line.value;
   switch (line.key) {
     case "file":
-      return { type: "file", path, content: decode(line.value) };
+      return { type: "file", path, content: decodeFile(line.value) };
     case "lfsFile": {
       const { oid, size } = line.value;
       return { type: "lfsFile", path, oid, ...(typeof size === "number" && { sizeBytes: size }) };
@@ -92,7 +93,8 @@ function operationOf(line: CommitLine): Operation {
   }
 }
 
-function decode({ path, content, encoding }: z.infer<typeof file>): Uint8Array {
+/** @throws ServiceError `invalid_request` with the path */
+export function decodeFile({ path, content, encoding }: z.infer<typeof fileSchema>): Uint8Array {
   if (encoding === "base64") {
     const bytes = Buffer.from(content, "base64");
     // Node reads what it can and leaves out the rest: a file that was cut off would be taken for a whole one.

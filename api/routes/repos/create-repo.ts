@@ -2,12 +2,13 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { errorBodySchema } from "@keyhook/sdk";
 import type { Context } from "hono";
 import { isServiceError, type ServiceError } from "#core/errors.ts";
-import { createRepo } from "#core/hub/repos/create-repo.ts";
+import { createRepoWithFiles } from "#core/hub/repos/create-repo-with-files.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
 import { requireToken } from "../../actor.ts";
 import { answerError } from "../../answer-error.ts";
 import { requestOriginOf } from "../../request-origin.ts";
+import { decodeFile, fileSchema } from "../commits/commit-lines.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { typeField } from "./repo-address.ts";
 
@@ -18,6 +19,8 @@ const body = z.object({
   visibility: z.enum(["public", "private"]).nullish().openapi({ description: "Newer clients send this, older ones `private`." }),
   private: z.boolean().nullish(),
   sdk: z.string().nullish().openapi({ description: "Of a Space: static, docker …" }),
+  license: z.string().nullish().openapi({ description: "Said in the front matter of a first README." }),
+  files: z.array(fileSchema).nullish().openapi({ description: "The first commit, of a few small files." }),
 });
 
 const route = createRoute({
@@ -40,12 +43,18 @@ const route = createRoute({
 
 export const createRepoRoute = openApiRoutes().openapi(route, async (c) => {
   const { actor, account } = await requireToken(c);
-  const { name, organization, type, visibility, private: isPrivate, sdk } = c.req.valid("json");
+  const { name, organization, type, visibility, private: isPrivate, sdk, license, files } = c.req.valid("json");
   const wanted = { type: type ?? "model", owner: organization ?? account.username, name };
   try {
-    const repo = await createRepo(
+    const repo = await createRepoWithFiles(
       actor,
-      { ...wanted, isPrivate: visibility ? visibility === "private" : (isPrivate ?? false), ...(sdk && { sdk }) },
+      {
+        ...wanted,
+        isPrivate: visibility ? visibility === "private" : (isPrivate ?? false),
+        ...(sdk && { sdk }),
+        license: license ?? undefined,
+        files: files?.map((file) => ({ path: file.path, content: decodeFile(file) })),
+      },
       requestOriginOf(c),
     );
     return c.json({ url: repoWebUrl(repo), name: repo.fullName, id: repo.id }, 200);

@@ -3,7 +3,7 @@ import { ServiceError } from "../../../errors.ts";
 import { isLfsOid } from "../../lfs/lfs-object.ts";
 import { lfsPointerTo } from "../../lfs/parse-lfs-pointer.ts";
 import type { Change } from "./build-commit.ts";
-import { FILE_MAX_BYTES, OPERATIONS_MAX, type Operation, PATHS_MAX_BYTES } from "./operation.ts";
+import { fileMaxBytes, OPERATIONS_MAX, type Operation, PATHS_MAX_BYTES } from "./operation.ts";
 import { isDotGit, parseExistingPath, parsePath, shownPath } from "./parse-path.ts";
 import type { Content, Import } from "./start-import.ts";
 
@@ -92,10 +92,10 @@ async function collect(
 
 function requireSmall(path: string, content: Content): void {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
-  if (size <= FILE_MAX_BYTES) return;
+  if (size <= fileMaxBytes()) return;
   throw new ServiceError(
     "payload_too_large",
-    `${shownPath(path)} is larger than ${FILE_MAX_BYTES / 1024 / 1024} MiB: upload it with Git LFS.`,
+    `${shownPath(path)} is larger than ${fileMaxBytes() / 1024 / 1024} MiB: upload it with Git LFS.`,
   );
 }
 

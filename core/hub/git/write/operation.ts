@@ -1,3 +1,4 @@
+import { env } from "../../../env.ts";
 import type { Content } from "./start-import.ts";
 
 /** One thing that a commit does, in the words of the wire (wire.md 5.1). They are done in their order. */
@@ -16,5 +17,7 @@ export type Operation =
 /** More than this does not fit into one commit (S138). */
 export const OPERATIONS_MAX = 25_000;
 export const PATHS_MAX_BYTES = 8 * 1024 * 1024;
-/** A larger file belongs into Git LFS. */
-export const FILE_MAX_BYTES = 10 * 1024 * 1024;
+const FILE_MAX_MB = 10;
+
+/** A larger file belongs into Git LFS; in bytes. An operator may allow pushes of less. */
+export const fileMaxBytes = (): number => Math.min(FILE_MAX_MB, env().GIT_MAX_FILE_MB) * 1024 * 1024;

@@ -8,7 +8,7 @@ import { GitFailed, runGit } from "../run-git.ts";
 import { resolveCommitTarget } from "./commit-target.ts";
 import { findIgnoredPaths } from "./ignored-paths.ts";
 import { type Filter, readLfsFilters, usualLfsPattern } from "./lfs-paths.ts";
-import { FILE_MAX_BYTES } from "./operation.ts";
+import { fileMaxBytes } from "./operation.ts";
 import { parsePath } from "./parse-path.ts";
 import { openQuarantine } from "./quarantine.ts";
 
@@ -86,7 +86,7 @@ async function readGitIgnore(directory: string, commit: string | null): Promise<
 function modeOf({ path, sizeBytes, sample }: FileToUpload, filter: Filter): UploadPlan["mode"] {
   // A pointer to nothing says no more than nothing does.
   if (sizeBytes === 0) return "regular";
-  if (sizeBytes > FILE_MAX_BYTES || filter === "lfs") return "lfs";
+  if (sizeBytes > fileMaxBytes() || filter === "lfs") return "lfs";
   if (filter === "none") return "regular";
   const isLargeBinary = sizeBytes > BINARY_MAX_BYTES && sample !== undefined && sample.includes(0);
   return isLargeBinary || usualLfsPattern(path) ? "lfs" : "regular";
