@@ -1,0 +1,403 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { from } from "#core/accounts/testing/people.ts";
+import { createRepo } from "#core/hub/repos/create-repo.ts";
+import {
+  type AccessWorld,
+  type CollectionKey,
+  collectionNames,
+  makeAccessWorld,
+  type RepoKey,
+  repoNames,
+  type TokenActor,
+} from "./testing/access-world.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+/**
+ * S135: who may do what, asked of the doors themselves. The rows say what is allowed, in the words of the brief (§2.3, §4.3) and not
+ * in those of core/access; everything else is refused. The resource of a row is a pattern with `*`; scopes in one word are
+ * alternatives of which a token needs one, joined by `+` needed together.
+ */
+type Row = readonly [resource: string, who: string, hands: string, scopes: string];
+
+const MEMBERS = "admin write maker contributor read";
+const APPS = "app app-without-org other-app";
+const ANY_HAND = `personal ${APPS}`;
+/** Of one's own programs each scope for repositories reads, whoever owns what the person reaches. */
+const READING = "read-repos write-repos manage-repos";
+
+const readsPrivate: Row[] = [
+  ["own-private*", "owner", ANY_HAND, READING],
+  ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
+  ["org-private*", MEMBERS, "personal", READING],
+  // "Scopes read-repos and read-billing apply to organizations as well": and none of the others.
+  ["org-private*", MEMBERS, "app other-app", "read-repos"],
+  ["org-private-by-app", MEMBERS, "app", "contribute-repos"],
+];
+const everybody: Row[] = [["*-public", "*", "*", "*"]];
+
+const discussesPrivate = (needed: string, who: string): Row[] => [
+  ["own-private*", "owner", ANY_HAND, READING.replace(/\S+/g, `${needed}+$&`)],
+  ["own-private-by-app", "owner", "app app-without-org", `${needed}+contribute-repos`],
+  ["org-private*", who, "personal", READING.replace(/\S+/g, `${needed}+$&`)],
+  ["org-private*", who, "app other-app", `${needed}+read-repos`],
+  ["org-private-by-app", who, "app", `${needed}+contribute-repos`],
+];
+
+const allowed = {
+  read: [...everybody, ["*-gated", "*", "*", "*"], ...readsPrivate],
+  content: [
+    ...everybody,
+    ["own-gated", "owner", ANY_HAND, READING],
+    ["org-gated", MEMBERS, "personal", READING],
+    ["org-gated", MEMBERS, "app other-app", "read-repos"],
+    ["*-gated", "accepted", ANY_HAND, "gated-repos"],
+    ...readsPrivate,
+  ],
+  write: [
+    ["own-*", "owner", ANY_HAND, "write-repos manage-repos"],
+    ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
+    ["org-*", "admin write", "personal", "write-repos manage-repos"],
+    ["org-private-by-maker", "maker", "personal", "write-repos manage-repos"],
+    ["org-private-by-app", "admin write", "app", "contribute-repos"],
+  ],
+  manage: [
+    ["own-*", "owner", ANY_HAND, "manage-repos"],
+    ["org-*", "admin write", "personal", "manage-repos"],
+    ["org-private-by-maker", "maker", "personal", "manage-repos"],
+  ],
+  discuss: [
+    ["*-public", "*", ANY_HAND, "write-discussions"],
+    ["*-gated", "*", ANY_HAND, "write-discussions"],
+    ...discussesPrivate("write-discussions", MEMBERS),
+  ],
+  moderate: [
+    ["own-public", "owner", ANY_HAND, "write-discussions"],
+    ["own-gated", "owner", ANY_HAND, "write-discussions"],
+    ["org-public", "admin write", "personal app other-app", "write-discussions"],
+    ["org-gated", "admin write", "personal app other-app", "write-discussions"],
+    ...discussesPrivate("write-discussions", "admin write"),
+    ["org-private-by-maker", "maker", "personal", READING.replace(/\S+/g, "write-discussions+$&")],
+    ["org-private-by-maker", "maker", "app other-app", "write-discussions+read-repos"],
+  ],
+  /** Moderating, and what one opened oneself: of those of the organization here, its administrator did. */
+  retitle: [
+    ["own-public", "owner", ANY_HAND, "write-discussions"],
+    ["own-gated", "owner", ANY_HAND, "write-discussions"],
+    ["org-public", "admin write", "personal app other-app", "write-discussions"],
+    ["org-gated", "admin write", "personal app other-app", "write-discussions"],
+    ["org-public", "admin", ANY_HAND, "write-discussions"],
+    ["org-gated", "admin", ANY_HAND, "write-discussions"],
+    ...discussesPrivate("write-discussions", "admin write"),
+    ["org-private-by-maker", "maker", "personal", READING.replace(/\S+/g, "write-discussions+$&")],
+    ["org-private-by-maker", "maker", "app other-app", "write-discussions+read-repos"],
+  ],
+  merge: [
+    ["own-*", "owner", ANY_HAND, "write-discussions+write-repos write-discussions+manage-repos"],
+    ["own-private-by-app", "owner", "app app-without-org", "write-discussions+contribute-repos"],
+    ["org-*", "admin write", "personal", "write-discussions+write-repos write-discussions+manage-repos"],
+    ["org-private-by-maker", "maker", "personal", "write-discussions+write-repos write-discussions+manage-repos"],
+    ["org-private-by-app", "admin write", "app", "write-discussions+contribute-repos"],
+  ],
+  create: [
+    ["own", "owner", ANY_HAND, "contribute-repos manage-repos"],
+    ["org", "admin write maker contributor", "personal", "contribute-repos manage-repos"],
+  ],
+  readCollection: [
+    ...everybody,
+    ["own-private", "owner", ANY_HAND, "read-collections write-collections"],
+    ["org-private", MEMBERS, "personal", "read-collections write-collections"],
+  ],
+  writeCollection: [
+    ["own-*", "owner", ANY_HAND, "write-collections"],
+    ["org-*", "admin write", "personal", "write-collections"],
+  ],
+  createCollection: [
+    ["own", "owner", ANY_HAND, "write-collections"],
+    ["org", "admin write maker contributor", "personal", "write-collections"],
+  ],
+} as const satisfies Record<string, readonly Row[]>;
+
+type Act = keyof typeof allowed;
+type Somebody = TokenActor | undefined;
+
+const has = (list: string, one: string) => list === "*" || list.split(" ").includes(one);
+const fits = (pattern: string, one: string) => new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(one);
+
+/** By the rows; `undefined` is nobody in particular, who has what everybody has. */
+function isAllowed(act: Act, resource: string, actor: Somebody): boolean {
+  return (allowed[act] as readonly Row[]).some(([pattern, who, inHands, needed]) => {
+    if (!fits(pattern, resource)) return false;
+    if (!actor) return who === "*" && inHands === "*";
+    if (!has(who, actor.who) || !has(inHands, actor.hand)) return false;
+    return (
+      needed === "*" ||
+      needed.split(" ").some((one) => one.split("+").every((scope) => actor.scopes.some((held) => held === scope)))
+    );
+  });
+}
+
+/** Other test files share the machine. */
+const TIMEOUT_MS = 90_000;
+
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+let at: AccessWorld;
+beforeAll(async () => {
+  world = await startApiWorld();
+  at = await makeAccessWorld();
+}, 120_000);
+afterAll(() => world.stop());
+
+/** `needsToken`: reading too is for those with a token only. */
+type Ask = { method?: string; path: string; body?: unknown; isGit?: boolean; needsToken?: boolean };
+type Answer = { status: number; code: string | null };
+
+async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask): Promise<Answer> {
+  const bearer = actor && (isGit ? `Basic ${Buffer.from(`anybody:${actor.token}`).toString("base64")}` : `Bearer ${actor.token}`);
+  const lines = typeof body === "string";
+  const response = await fetch(world.origin + path, {
+    method,
+    redirect: "manual",
+    headers: {
+      ...(bearer && { authorization: bearer }),
+      ...(body !== undefined && { "content-type": lines ? "application/x-ndjson" : "application/json" }),
+    },
+    ...(body !== undefined && { body: lines ? body : JSON.stringify(body) }),
+  });
+  await response.arrayBuffer();
+  return { status: response.status, code: response.headers.get("x-error-code") };
+}
+
+/**
+ * What a refusal looks like: as if it were not there for those who may not see it (S136), and plainly for the others. Nobody in
+ * particular is asked for a token where one is needed anyway.
+ */
+function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken }: Ask): string {
+  if (!actor && (isSeen || isGit || method || needsToken)) return "401";
+  return isSeen ? "403" : "404";
+}
+
+function described({ status, code }: Answer): string {
+  // Past the decision a request may still fail for what it asks.
+  const isRefusal =
+    status === 401 || status === 403 || (status === 404 && !["EntryNotFound", "RevisionNotFound"].includes(code ?? ""));
+  return isRefusal ? String(status) : status < 500 ? "allowed" : `failed ${status}`;
+}
+
+type Cell = { name: string; actor: Somebody; ask: Ask; isAllowed: boolean; isSeen: boolean };
+
+/** Asks all cells, so many at a time, and names each whose answer is another one than the rows say. */
+async function check(cells: Cell[]): Promise<{ wrong: string[]; asked: number }> {
+  const wrong: string[] = [];
+  const left = cells.values();
+  const lane = async () => {
+    for (const { name, actor, ask, isAllowed: isMine, isSeen } of left) {
+      const expected = isMine ? "allowed" : refusalOf(isSeen, actor, ask);
+      const found = described(await send(actor, ask));
+      if (found === expected) continue;
+      const who = actor ? `${actor.who} by ${actor.hand} with ${actor.scopes.join(" ")}` : "anybody";
+      wrong.push(`${who}: ${name}: ${found}, not ${expected}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+  return { wrong, asked: cells.length };
+}
+
+type Door = { acts: readonly Act[]; ask: (key: RepoKey) => Ask };
+
+const api = (key: RepoKey) => `/api/models/${at.repos[key].fullName}`;
+const git = (key: RepoKey, service: string): Ask => ({
+  path: `/${at.repos[key].fullName}.git/info/refs?service=${service}`,
+  isGit: true,
+});
+const lfs = (key: RepoKey, operation: string): Ask => ({
+  method: "POST",
+  path: `/${at.repos[key].fullName}.git/info/lfs/objects/batch`,
+  body: { operation, transfers: ["basic"], objects: [{ oid: "a".repeat(64), size: 1 }] },
+  isGit: true,
+});
+const removal = `${JSON.stringify({ key: "header", value: { summary: "x" } })}
+{"key":"deletedFile","value":{"path":"none"}}
+`;
+
+/** A request for each door whose answer says what was decided, and which changes nothing when it is let through. */
+const doors = {
+  info: { acts: ["read"], ask: (key) => ({ path: api(key) }) },
+  "auth-check": { acts: ["content"], ask: (key) => ({ path: `${api(key)}/auth-check` }) },
+  "auth-check/write": { acts: ["write"], ask: (key) => ({ path: `${api(key)}/auth-check/write` }) },
+  settings: { acts: ["manage"], ask: (key) => ({ method: "PUT", path: `${api(key)}/settings`, body: {} }) },
+  file: { acts: ["content"], ask: (key) => ({ path: `/${at.repos[key].fullName}/resolve/main/a.txt` }) },
+  tree: { acts: ["read"], ask: (key) => ({ path: `${api(key)}/tree/main` }) },
+  commits: { acts: ["read"], ask: (key) => ({ path: `${api(key)}/commits/main` }) },
+  compare: { acts: ["content"], ask: (key) => ({ path: `${api(key)}/compare/main..main` }) },
+  clone: { acts: ["content"], ask: (key) => git(key, "git-upload-pack") },
+  "lfs download": { acts: ["content"], ask: (key) => lfs(key, "download") },
+  "lfs upload": { acts: ["write"], ask: (key) => lfs(key, "upload") },
+  commit: { acts: ["write"], ask: (key) => ({ method: "POST", path: `${api(key)}/commit/main`, body: removal }) },
+  branch: { acts: ["write"], ask: (key) => ({ method: "POST", path: `${api(key)}/branch/main`, body: {} }) },
+  tag: { acts: ["write"], ask: (key) => ({ method: "DELETE", path: `${api(key)}/tag/none` }) },
+  move: {
+    acts: ["manage"],
+    ask: (key) => {
+      const { fullName } = at.repos[key];
+      return { method: "POST", path: "/api/repos/move", body: { fromRepo: fullName, toRepo: fullName, type: "model" } };
+    },
+  },
+  requests: { acts: ["manage"], ask: (key) => ({ path: `${api(key)}/user-access-request/pending`, needsToken: true }) },
+  push: { acts: ["write"], ask: (key) => git(key, "git-receive-pack") },
+  discussions: { acts: ["read"], ask: (key) => ({ path: `${api(key)}/discussions` }) },
+  discussion: { acts: ["read"], ask: (key) => ({ path: `${api(key)}/discussions/1` }) },
+  discuss: { acts: ["discuss"], ask: (key) => ({ method: "POST", path: `${api(key)}/discussions`, body: { title: "" } }) },
+  title: {
+    acts: ["retitle"],
+    ask: (key) => ({ method: "POST", path: `${api(key)}/discussions/1/title`, body: { title: "High water?" } }),
+  },
+  pin: { acts: ["moderate"], ask: (key) => ({ method: "POST", path: `${api(key)}/discussions/1/pin`, body: { pinned: false } }) },
+  merge: { acts: ["merge"], ask: (key) => ({ method: "POST", path: `${api(key)}/discussions/1/merge`, body: {} }) },
+  comment: {
+    acts: ["discuss"],
+    ask: (key) => ({ method: "POST", path: `${api(key)}/discussions/1/comment`, body: { comment: "At six." } }),
+  },
+} satisfies Record<string, Door>;
+
+function cellsOf(names: (keyof typeof doors)[], { actors, repos }: { actors: Somebody[]; repos: readonly RepoKey[] }): Cell[] {
+  return names.flatMap((name) =>
+    repos.flatMap((key) =>
+      actors
+        // Whoever wrote what is asked about has a right of their own.
+        .map((actor) => ({
+          name: `${name} of ${key}`,
+          actor,
+          ask: doors[name].ask(key),
+          isAllowed: doors[name].acts.some((act) => isAllowed(act, key, actor)),
+          isSeen: isAllowed("read", key, actor),
+        })),
+    ),
+  );
+}
+
+/** The actors of these hands whose token carries one of these: "none" of what the hub goes by, or "all". */
+function some(inHands: string, sets: string, who = "*"): Somebody[] {
+  const nameOf = ({ scopes }: TokenActor) =>
+    scopes.length <= 2 ? scopes.join("+") : scopes.includes("write-repos") ? "all" : "none";
+  const picked = at.actors.filter((actor) => has(inHands, actor.hand) && has(sets, nameOf(actor)) && has(who, actor.who));
+  return [undefined, ...picked];
+}
+
+const REPO_SCOPES = "none read-repos gated-repos contribute-repos write-repos manage-repos all";
+
+describe("S135 S136 the access table", () => {
+  test.each([
+    ["auth-check", "none read-repos gated-repos contribute-repos manage-repos all"],
+    ["auth-check/write", "none read-repos contribute-repos write-repos all"],
+    ["settings", "none contribute-repos write-repos manage-repos"],
+  ] as const)("everybody, every repository: %s", { timeout: TIMEOUT_MS }, async (door, sets) => {
+    const { wrong, asked } = await check(cellsOf([door], { actors: some("*", sets), repos: repoNames }));
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(600);
+  });
+
+  const reading = ["info", "file", "tree", "commits", "compare", "clone", "lfs download", "requests", "discussions"] as const;
+  const writing = ["push", "lfs upload", "commit", "branch", "tag", "move"] as const;
+  test("every door to what is in a repository decides alike", { timeout: TIMEOUT_MS }, async () => {
+    const actors = some("personal app", "none read-repos gated-repos all", "owner read stranger accepted");
+    const repos = ["own-gated", "own-private", "org-private"] as const;
+    const { wrong, asked } = await check(cellsOf([...reading, ...writing], { actors, repos }));
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(1_000);
+  });
+
+  test("discussions: opened, commented, changed, pinned, merged", { timeout: TIMEOUT_MS }, async () => {
+    const pairs = ["read-repos", "contribute-repos", "write-repos"].map((scope) => `write-discussions+${scope}`).join(" ");
+    const actors = some("personal app app-without-org", `none write-discussions ${pairs} all`, "owner admin maker read stranger");
+    const repos = ["own-public", "own-private-by-app", "org-gated", "org-private", "org-private-by-maker"] as const;
+    const { wrong, asked } = await check(cellsOf(["discuss", "title", "merge"], { actors, repos }));
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(1_000);
+    const few = some("app", `none write-discussions ${pairs}`);
+    const said = await check(cellsOf(["comment", "pin", "discussion"], { actors: few, repos: ["own-public", "org-private"] }));
+    expect(said.wrong).toEqual([]);
+  });
+
+  test("creating: a name that is taken is a conflict for those who might, and no news for the others", async () => {
+    const cells = (["own", "org"] as const).flatMap((namespace) =>
+      some("*", REPO_SCOPES).map((actor): Cell => {
+        const body = { name: `${namespace}-public`, organization: at.handles[namespace] };
+        const ask = { method: "POST", path: "/api/repos/create", body };
+        return { name: `create in ${namespace}`, actor, ask, isAllowed: isAllowed("create", namespace, actor), isSeen: true };
+      }),
+    );
+    expect((await check(cells)).wrong).toEqual([]);
+  });
+
+  test("deleting: refused where managing is, and done where it is not", { timeout: TIMEOUT_MS }, async () => {
+    const cells: Cell[] = [];
+    for (const key of repoNames) {
+      for (const actor of some("personal app", "none contribute-repos write-repos manage-repos")) {
+        const isMine = isAllowed("manage", key, actor);
+        // Where it will be done, to something that was made for it; what is a maker's own is managed above.
+        if (isMine && actor?.who === "maker") continue;
+        const { owner, isPrivate } = at.repos[key];
+        const name = isMine ? `gone-${key}-${actor?.who}-${actor?.hand}` : at.repos[key].name;
+        if (isMine) await createRepo(operatorCommand, { type: "model", owner: owner.handle, name, isPrivate }, from);
+        const ask = { method: "DELETE", path: "/api/repos/delete", body: { name, organization: owner.handle, type: "model" } };
+        cells.push({ name: `delete ${key}`, actor, ask, isAllowed: isMine, isSeen: isAllowed("read", key, actor) });
+      }
+    }
+    const { wrong, asked } = await check(cells);
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(400);
+  });
+
+  test("lists show exactly what may be read", async () => {
+    const wrong: string[] = [];
+    await Promise.all(
+      some("*", "*").flatMap((actor) =>
+        Object.entries(at.handles).map(async ([namespace, handle]) => {
+          const response = await fetch(`${world.origin}/api/models?author=${handle}&limit=1000`, {
+            headers: actor ? { authorization: `Bearer ${actor.token}` } : {},
+          });
+          const listed = ((await response.json()) as { id: string }[]).map(({ id }) => id.split("/")[1] as string);
+          const keys = repoNames.filter((key) => key.startsWith(namespace));
+          const [shown, expected] = [
+            keys.filter((key) => listed.includes(key)),
+            keys.filter((key) => isAllowed("read", key, actor)),
+          ];
+          if (shown.join() !== expected.join())
+            wrong.push(`${actor?.who} ${actor?.hand} ${actor?.scopes}: ${shown}, not ${expected}`);
+        }),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("collections: read, changed, made", async () => {
+    const sets = "none read-repos read-collections write-collections all";
+    const actors = some("personal app", sets, "owner admin write contributor read stranger");
+    const path = (key: CollectionKey) => `/api/collections/${at.collections[key]}`;
+    const existing = collectionNames.flatMap((key) =>
+      actors.flatMap((actor): Cell[] => {
+        const isSeen = isAllowed("readCollection", key, actor);
+        const change = { method: "PATCH", path: path(key), body: {} };
+        return [
+          { name: `read collection ${key}`, actor, ask: { path: path(key) }, isAllowed: isSeen, isSeen },
+          { name: `change collection ${key}`, actor, ask: change, isAllowed: isAllowed("writeCollection", key, actor), isSeen },
+        ];
+      }),
+    );
+    const made = (["own", "org"] as const).flatMap((namespace) =>
+      actors.map((actor): Cell => {
+        const body = { title: `${namespace}-private`, namespace: at.handles[namespace] };
+        const ask = { method: "POST", path: "/api/collections", body };
+        return {
+          name: `collection in ${namespace}`,
+          actor,
+          ask,
+          isAllowed: isAllowed("createCollection", namespace, actor),
+          isSeen: true,
+        };
+      }),
+    );
+    expect((await check([...existing, ...made])).wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { freshName, from, signedInPerson } from "#core/accounts/testing/people.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { openDiscussion } from "#core/hub/discussions/open-discussion.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { api } from "./app.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+beforeAll(async () => {
+  world = await startApiWorld();
+});
+afterAll(() => world.stop());
+
+/**
+ * Each address of a repository that is registered, as a template: what a new route forgets to ask, this test asks for it. Parameters
+ * other than the name get something that is there in the private repository.
+ */
+function addresses(): { method: string; template: string }[] {
+  const of = (path: string) => /^(\/api)?(\/(models|datasets|spaces|:type(\{[^}]*\})?))?\/:owner\/:name\b/.test(path);
+  const found = api.routes
+    .filter(({ method, path }) => method !== "ALL" && of(path))
+    .map(({ method, path }) => ({ method, template: path }));
+  return [...new Map(found.map((one) => [`${one.method} ${one.template}`, one])).values()];
+}
+
+const values: Record<string, string> = {
+  rev: "main",
+  branch: "main",
+  tag: "v1",
+  num: "1",
+  range: "main..main",
+  oid: "a".repeat(64),
+  status: "pending",
+  commentId: "a".repeat(24),
+};
+
+const fill = (template: string, [owner, name]: readonly [string, string]): string =>
+  template
+    .replace(/:type(\{[^}]*\})?/, "datasets")
+    .replace(/:owner(\{[^}]*\})?/, owner)
+    .replace(/:name(\{[^}]*\})?/, name)
+    .replace(/:(\w+)(\{[^}]*\})?\??/g, (_, parameter: string) => values[parameter] ?? "x")
+    .replace(/\*$/, "a.txt")
+    .replace(/info\/refs$/, "$&?service=git-upload-pack");
+
+/** Whatever any of them wants to be told, so that each gets as far as the repository; what is not known is ignored. */
+const bodyFor = (path: string): string =>
+  JSON.stringify({
+    title: "x",
+    comment: "x",
+    content: "x",
+    message: "x",
+    summary: "x",
+    tag: "v2",
+    reaction: "👍",
+    user: "nobody",
+    status: path.endsWith("/handle") ? "accepted" : "closed",
+    files: [],
+    paths: ["a.txt"],
+    operation: "download",
+    transfers: ["basic"],
+    objects: [{ oid: values.oid, size: 1 }],
+  });
+
+/** All of an answer that could tell one from the other, without what differs between any two answers. */
+async function answerTo(method: string, path: string, token: string | undefined, name: string): Promise<string> {
+  const hasBody = !["GET", "HEAD"].includes(method);
+  const response = await fetch(world.origin + path, {
+    method,
+    redirect: "manual",
+    headers: { ...(token && { authorization: `Bearer ${token}` }), ...(hasBody && { "content-type": "application/json" }) },
+    ...(hasBody && { body: bodyFor(path) }),
+  });
+  const { status, headers } = response;
+  const kept = [...headers].filter(
+    ([header]) => !["date", "x-request-id", "connection", "keep-alive", "transfer-encoding"].includes(header),
+  );
+  return JSON.stringify({ status, headers: kept, body: await response.text() }).replaceAll(name, "<name>");
+}
+
+test("S136 a private repository and one that is not there are the same, at every address", { timeout: 90_000 }, async () => {
+  const [ada, stranger] = [await signedInPerson(), await signedInPerson("eve")];
+  const scopes = ["read-repos", "write-repos", "manage-repos", "write-discussions", "gated-repos", "contribute-repos"];
+  const input = { name: "laptop", scopes, expiresInDays: 1 };
+  const { token } = await createPersonalAccessToken(stranger.actor, stranger.id, input, from);
+  const [hidden, missing] = [freshName("hidden"), freshName("hidden")];
+  for (const type of ["model", "dataset", "space"] as const) {
+    const repo = await someRepo(ada, { type, name: hidden, isPrivate: true });
+    await commitTo(repo, ada, { "a.txt": "a" });
+    await openDiscussion(ada.actor, repo, { title: "High water?" });
+  }
+  const all = addresses();
+  // Of each kind of route there is one at least: the walk has not lost its way.
+  for (const part of ["/settings", "/auth-check", "/tree/", "/commit/", "/discussions", "/branch/", "/info/refs", "/resolve/"]) {
+    expect([part, all.some(({ template }) => template.includes(part))]).toEqual([part, true]);
+  }
+  expect(all.length).toBeGreaterThan(60);
+  const told: string[] = [];
+  for (const { method, template } of all) {
+    for (const who of [undefined, token]) {
+      const [there, notThere] = await Promise.all([
+        answerTo(method, fill(template, [ada.username, hidden]), who, hidden),
+        answerTo(method, fill(template, [ada.username, missing]), who, missing),
+      ]);
+      if (there !== notThere) told.push(`${method} ${template} tells: ${there} and ${notThere}`);
+      const { status } = JSON.parse(there);
+      // Addresses of single large files carry their own proof, and are nothing without it.
+      const refusals = template.includes("/info/lfs/objects/:oid") ? [403] : [401, 404];
+      if (!refusals.includes(status)) told.push(`${method} ${template}: ${status}`);
+    }
+  }
+  expect(told).toEqual([]);
+});
