@@ -17,6 +17,11 @@ export class Slots {
     this.#waitMs = waitMs;
   }
 
+  /** How many are under way. */
+  get taken(): number {
+    return this.#taken;
+  }
+
   /** @returns what gives the slot back; calling it again does nothing. @throws ServiceError `unavailable` */
   async take(): Promise<() => void> {
     if (this.#taken < this.#max) this.#taken += 1;

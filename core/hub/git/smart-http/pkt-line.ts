@@ -37,29 +37,39 @@ function parseLength(header: Uint8Array): number {
   return length;
 }
 
-/**
- * Reads one packet from the head of a stream, and leaves what follows in it. Null is a flush; undefined is the end of the stream.
- * @throws MalformedPkt
- */
-export async function readPkt(stream: Readable): Promise<Buffer | null | undefined> {
-  const header = await readExactly(stream, HEADER_BYTES);
-  if (header === undefined) return undefined;
-  const length = parseLength(header);
-  if (length === 0) return null;
-  if (length === HEADER_BYTES) return Buffer.alloc(0);
-  const content = await readExactly(stream, length - HEADER_BYTES);
-  if (content === undefined) throw new MalformedPkt("the request ends within a packet");
-  return content;
-}
+/** Reads packets from the head of a stream. What was taken from it and belongs to no packet is `rest`, and comes before what follows. */
+export class PktStream {
+  readonly #stream: Readable;
+  rest: Buffer = Buffer.alloc(0);
 
-async function readExactly(stream: Readable, bytes: number): Promise<Buffer | undefined> {
-  for (;;) {
-    const chunk = stream.read(bytes) as Buffer | null;
-    if (chunk?.length === bytes) return chunk;
-    if (chunk) throw new MalformedPkt("the request ends within a packet");
-    if (stream.errored) throw stream.errored;
-    if (stream.readableEnded || stream.destroyed) return undefined;
-    await somethingHappens(stream);
+  constructor(stream: Readable) {
+    this.#stream = stream;
+  }
+
+  /** The next packet; null is a flush, undefined the end of the stream. @throws MalformedPkt */
+  async next(): Promise<Buffer | null | undefined> {
+    if (!(await this.#fill(HEADER_BYTES))) {
+      if (this.rest.length === 0) return undefined;
+      throw new MalformedPkt("the request ends within a packet");
+    }
+    const length = parseLength(this.rest.subarray(0, HEADER_BYTES));
+    if (!(await this.#fill(length))) throw new MalformedPkt("the request ends within a packet");
+    const content = length === 0 ? null : this.rest.subarray(HEADER_BYTES, length);
+    this.rest = this.rest.subarray(length || HEADER_BYTES);
+    return content;
+  }
+
+  /** Whether there are so many bytes. */
+  async #fill(bytes: number): Promise<boolean> {
+    while (this.rest.length < bytes) {
+      // All that there is: a stream that still holds something says again and again that it does.
+      const chunk = this.#stream.read() as Buffer | null;
+      if (chunk) this.rest = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
+      else if (this.#stream.errored) throw new MalformedPkt("the request cannot be read");
+      else if (this.#stream.readableEnded || this.#stream.destroyed) return false;
+      else await somethingHappens(this.#stream);
+    }
+    return true;
   }
 }
 

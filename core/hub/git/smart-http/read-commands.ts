@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.ts";
 import type { RefChange } from "../refs/ref-change.ts";
-import { MalformedPkt, readPkt } from "./pkt-line.ts";
+import { MalformedPkt, PktStream } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
@@ -24,6 +24,8 @@ export type PushHead = {
   shallow: string[];
   /** Byte by byte, as `latin1`. */
   pushOptions: string[];
+  /** What was read of the pack already. */
+  rest: Buffer;
 };
 
 /**
@@ -33,18 +35,18 @@ export type PushHead = {
  */
 export async function readCommands(stream: Readable): Promise<PushHead> {
   try {
-    return await read(stream);
+    return await read(new PktStream(stream));
   } catch (cause) {
     if (cause instanceof MalformedPkt) throw new ServiceError("invalid_request", `This is no push: ${cause.message}.`, { cause });
     throw cause;
   }
 }
 
-async function read(stream: Readable): Promise<PushHead> {
-  const head: PushHead = { commands: [], capabilities: new Set(), shallow: [], pushOptions: [] };
+async function read(stream: PktStream): Promise<PushHead> {
+  const head: PushHead = { commands: [], capabilities: new Set(), shallow: [], pushOptions: [], rest: stream.rest };
   let bytes = 0;
   const refs = new Set<string>();
-  for (let line = await readPkt(stream); line; line = await readPkt(stream)) {
+  for (let line = await stream.next(); line; line = await stream.next()) {
     bytes += line.length;
     if (bytes > HEAD_MAX_BYTES || head.commands.length >= COMMANDS_MAX) {
       throw new ServiceError("payload_too_large", `A push may change at most ${COMMANDS_MAX} refs. Send them in several pushes.`);
@@ -62,6 +64,7 @@ async function read(stream: Readable): Promise<PushHead> {
     head.commands.push(parsed);
   }
   if (head.capabilities.has("push-options")) head.pushOptions = await readPushOptions(stream);
+  head.rest = stream.rest;
   return head;
 }
 
@@ -72,10 +75,10 @@ function parseCommand(text: string): Command {
   return { ref: Buffer.from(rawRef, "latin1").toString("utf8"), rawRef, oldSha: sha(oldId), newSha: sha(newId) };
 }
 
-async function readPushOptions(stream: Readable): Promise<string[]> {
+async function readPushOptions(stream: PktStream): Promise<string[]> {
   const options: string[] = [];
   let bytes = 0;
-  for (let line = await readPkt(stream); line; line = await readPkt(stream)) {
+  for (let line = await stream.next(); line; line = await stream.next()) {
     bytes += line.length;
     if (options.length >= PUSH_OPTIONS_MAX || bytes > PUSH_OPTIONS_MAX_BYTES) {
       throw new ServiceError("payload_too_large", `A push takes at most ${PUSH_OPTIONS_MAX} options.`);

@@ -102,6 +102,7 @@ async function push({ actor, repo, path, head, body, commands, begin, res }: Pus
     child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
     const channel = new HookChannel(child);
     child.stdin.write(requestOf(head, commands));
+    child.stdin.write(head.rest);
     // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
     feed(body.stream, child.stdin);
     const arrival = await channel.arrival;

@@ -38,6 +38,9 @@ export type TransferBody = {
   isCut(): boolean;
 };
 
+/** How many times as much as may be is taken in, and dropped, for the sake of an answer that is heard. */
+const DROPPED_TIMES = 2;
+
 /**
  * The body of a request as git wrote it: clients compress what they ask for. Past `maxBytes`, decompressed, it ends (S137). What the
  * client goes on sending is dropped, since a client that cannot send hears no answer; but not for ever.
@@ -49,7 +52,8 @@ export function transferBody(req: IncomingMessage, service: GitService, maxBytes
   }
   const encoding = req.headers["content-encoding"] ?? "identity";
   if (!/^(identity|(x-)?gzip)$/i.test(encoding)) throw new ServiceError("invalid_request", "Send the body as it is, or as gzip.");
-  if (Number(req.headers["content-length"] ?? 0) > maxBytes) throw new ServiceError("payload_too_large", tooLarge(maxBytes));
+  if (Number(req.headers["content-length"] ?? 0) > DROPPED_TIMES * maxBytes)
+    throw new ServiceError("payload_too_large", tooLarge(maxBytes));
   const stream = /gzip$/i.test(encoding) ? inflated(req) : req;
   let received = 0;
   const { push } = stream;
@@ -58,7 +62,7 @@ export function transferBody(req: IncomingMessage, service: GitService, maxBytes
     const isCut = received > maxBytes;
     if (chunk instanceof Uint8Array) received += chunk.length;
     if (received <= maxBytes) return push.call(stream, chunk, encoding);
-    if (received > 2 * maxBytes) req.destroy();
+    if (received > DROPPED_TIMES * maxBytes) req.destroy();
     if (!isCut) push.call(stream, null);
     return true;
   };

@@ -1,0 +1,522 @@
+import { hash } from "node:crypto";
+import { access, readdir, readFile, writeFile } from "node:fs/promises";
+import { request } from "node:http";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { deflateSync, gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { db } from "#core/db.ts";
+import { provideSettings } from "#core/env.ts";
+import { listRefs } from "#core/hub/git/refs/list-refs.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
+import { pktLine } from "#core/hub/git/smart-http/pkt-line.ts";
+import { transferSlots } from "#core/hub/git/smart-http/transfer-settings.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
+import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
+import { startApiWorld } from "../../testing/start-api-world.ts";
+
+/** S137: whatever is sent, the repository stays as it was, nothing is recorded, and the answer comes. */
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+let ada: TestPerson;
+let token: string;
+let repo: Repo;
+let head: string;
+beforeAll(async () => {
+  world = await startApiWorld();
+  ada = await signedInPerson();
+  token = await tokenOf(ada);
+});
+afterAll(() => world.stop());
+beforeEach(async () => {
+  repo = await someRepo(ada);
+  head = await commitTo(repo, ada, { "README.md": "# Tide\n" });
+});
+afterEach(() => provideSettings({ GIT_MAX_FILE_MB: "10", GIT_MAX_PUSH_MB: "2048" }));
+
+const ZERO = "0".repeat(40);
+const CAPABILITIES = "report-status side-band-64k agent=test/1";
+const url = () => remote(world.origin, `/${repo.fullName}`, token);
+
+type Answer = { status: number; body: string; headers: Record<string, unknown> };
+type Sent = { path?: string; method?: string; headers?: Record<string, string>; body?: Buffer; cutAfter?: number };
+
+/** Node's own client leaves paths and bytes as they are, and can go away in the middle. */
+function send({
+  path = `/${repo.fullName}/git-receive-pack`,
+  method = "POST",
+  headers = {},
+  body,
+  cutAfter,
+}: Sent): Promise<Answer> {
+  const service = path.split("/").at(-1);
+  return new Promise((resolve, reject) => {
+    const all = {
+      authorization: `Basic ${Buffer.from(`x:${token}`).toString("base64")}`,
+      ...(method === "POST" && { "content-type": `application/x-${service}-request` }),
+      ...(body && { "content-length": String(body.length) }),
+      ...headers,
+    };
+    const req = request(world.origin, { path, method, headers: all, agent: false }, (res) => {
+      const chunks: Buffer[] = [];
+      res.on("data", (chunk) => chunks.push(chunk));
+      res.on("end", () =>
+        resolve({ status: res.statusCode ?? 0, body: Buffer.concat(chunks).toString("latin1"), headers: res.headers }),
+      );
+      res.on("error", reject);
+    });
+    req.on("error", (error) => (cutAfter === undefined ? reject(error) : resolve({ status: 0, body: "", headers: {} })));
+    if (cutAfter === undefined) req.end(body);
+    else req.write((body as Buffer).subarray(0, cutAfter), () => setTimeout(() => req.destroy(), 50));
+  });
+}
+
+const command = (ref: string, newSha: string, oldSha = ZERO) => `${oldSha} ${newSha} ${ref}`;
+
+/** A push by hand: its commands, then its pack. */
+function pushBody(commands: string[], pack: Buffer = Buffer.alloc(0), capabilities = CAPABILITIES): Buffer {
+  const lines = commands.map((each, index) => pktLine(index === 0 ? `${each}\0 ${capabilities}` : each));
+  return Buffer.concat([...lines, Buffer.from("0000"), pack]);
+}
+
+/** The pack of a working copy's commit, and the commit. */
+async function packOf(files: Record<string, string | Buffer>): Promise<{ sha: string; pack: Buffer }> {
+  const copy = await workingCopy(files);
+  const sha = await mustGit(copy, ["rev-parse", "HEAD"]);
+  await mustGit(copy, ["repack", "-adq"]);
+  const folder = join(copy, ".git/objects/pack");
+  const name = (await readdir(folder)).find((each) => each.endsWith(".pack")) as string;
+  return { sha, pack: await readFile(join(folder, name)) };
+}
+
+/** A pack of objects whose bytes are given, as its trailer says correctly. */
+function packWith(...objects: Buffer[]): Buffer {
+  const count = Buffer.alloc(4);
+  count.writeUInt32BE(objects.length);
+  const body = Buffer.concat([Buffer.from("PACK\0\0\0\x02", "latin1"), count, ...objects]);
+  return Buffer.concat([body, hash("sha1", body, "buffer")]);
+}
+
+/** Type and size before an object in a pack (gitformat-pack). */
+function objectHeader(type: number, size: bigint): Buffer {
+  const bytes: number[] = [];
+  let rest = size >> 4n;
+  let first = (type << 4) | Number(size & 15n);
+  if (rest > 0n) first |= 0x80;
+  bytes.push(first);
+  while (rest > 0n) {
+    const byte = Number(rest & 127n);
+    rest >>= 7n;
+    bytes.push(rest > 0n ? byte | 0x80 : byte);
+  }
+  return Buffer.from(bytes);
+}
+
+function varint(value: bigint): Buffer {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>= 7n) {
+    if (rest < 128n) return Buffer.from([...bytes, Number(rest)]);
+    bytes.push(Number(rest & 127n) | 0x80);
+  }
+}
+
+async function expectUntouched(): Promise<void> {
+  const path = await openRepository(repo);
+  expect([...(await listRefs(path))]).toEqual([["refs/heads/main", head]]);
+  expect((await eventsOf(repo)).filter(({ scope }) => scope === "repo.content")).toHaveLength(1);
+  expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
+  expect((await readdir(join(path, "objects"))).filter((name) => /tmp|incoming/.test(name))).toEqual([]);
+  await fsck(repo);
+}
+
+describe("a pack that is none", () => {
+  test("half of one", async () => {
+    const { sha, pack } = await packOf({ "a.bin": Buffer.alloc(50_000, "tide") });
+    const body = pushBody([command("refs/heads/side", sha)], pack.subarray(0, pack.length / 2));
+    const answer = await send({ body });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain("ng refs/heads/side");
+    await expectUntouched();
+  });
+
+  test("half of one, from a client that goes away", async () => {
+    const { sha, pack } = await packOf({
+      "a.bin": Buffer.from(Array.from({ length: 60_000 }, () => Math.floor(Math.random() * 256))),
+    });
+    const body = pushBody([command("refs/heads/side", sha)], pack);
+    await send({ body, cutAfter: 30_000 });
+    for (let tries = 0; tries < 100 && transferSlots.taken > 0; tries++) await delay(50);
+    expect(transferSlots.taken).toBe(0);
+    await expectUntouched();
+  });
+
+  test.each([
+    ["garbage", Buffer.from("this is no pack".repeat(100))],
+    ["nothing", Buffer.alloc(0)],
+    ["an empty one", packWith()],
+    ["one with a wrong trailer", Buffer.concat([packWith().subarray(0, 12), Buffer.alloc(20)])],
+    ["one that says that it has four thousand million objects", Buffer.from("PACK\0\0\0\x02\xff\xff\xff\xff", "latin1")],
+  ])("%s", async (_, pack) => {
+    const answer = await send({ body: pushBody([command("refs/heads/side", "1".repeat(40))], pack) });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain("ng refs/heads/side");
+    await expectUntouched();
+  });
+
+  test("one that lacks what its commit needs", async () => {
+    const copy = await workingCopy({ "unsent.txt": "not sent" });
+    const sha = await mustGit(copy, ["rev-parse", "HEAD"]);
+    const raw = Buffer.from(`${await mustGit(copy, ["cat-file", "commit", sha])}\n`);
+    const pack = packWith(Buffer.concat([objectHeader(1, BigInt(raw.length)), deflateSync(raw)]));
+    expect(hash("sha1", Buffer.concat([Buffer.from(`commit ${raw.length}\0`), raw]))).toBe(sha);
+    const answer = await send({ body: pushBody([command("refs/heads/side", sha)], pack) });
+    expect(answer.body).toMatch(/ng refs\/heads\/side (missing necessary objects|unpacker error)/);
+    await expectUntouched();
+  });
+
+  test("one with a file named .. or .git", async () => {
+    for (const name of ["..", ".git"]) {
+      const copy = await workingCopy();
+      const blob = await mustGit(copy, ["hash-object", "-w", "README.md"]);
+      const tree = Buffer.concat([Buffer.from(`100644 ${name}\0`), Buffer.from(blob, "hex")]);
+      await writeFile(join(copy, "tree"), tree);
+      const treeSha = await mustGit(copy, ["hash-object", "-w", "-t", "tree", "--literally", "tree"]);
+      const sha = await mustGit(copy, ["commit-tree", treeSha, "-m", "x"]);
+      const pushed = await git(copy, ["push", url(), `${sha}:refs/heads/side`]);
+      expect(pushed.status, name).not.toBe(0);
+      await expectUntouched();
+    }
+  });
+});
+
+describe("what is larger inside than outside", () => {
+  test("a file that is larger than a file may be is named", async () => {
+    provideSettings({ GIT_MAX_FILE_MB: "1" });
+    const copy = await workingCopy({ "weights.bin": Buffer.alloc(1024 * 1024 + 1), "fits.bin": Buffer.alloc(1024 * 1024, 1) });
+    const pushed = await git(copy, ["push", url(), "HEAD:refs/heads/side"]);
+    expect(pushed.status).toBe(1);
+    expect(pushed.err).toContain("weights.bin (1.0 MiB)");
+    expect(pushed.err).not.toContain("fits.bin");
+    expect(pushed.err).toContain("Git LFS");
+    expect(pushed.err).toMatch(/! \[remote rejected\] HEAD -> side \(a file is too large\)/);
+    await expectUntouched();
+  });
+
+  test("one of a great many objects, which come as a pack", async () => {
+    provideSettings({ GIT_MAX_FILE_MB: "1" });
+    const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`f${index}`, `${index}`]));
+    const copy = await workingCopy({ ...many, "weights.bin": Buffer.alloc(2 * 1024 * 1024) });
+    const pushed = await git(copy, ["push", url(), "HEAD:refs/heads/side"]);
+    expect(pushed.err).toContain("weights.bin (2.0 MiB)");
+    await expectUntouched();
+  });
+
+  test("a bomb: a hundred kilobytes that unpack to a hundred megabytes", async () => {
+    const bomb = Buffer.alloc(100 * 1024 * 1024);
+    const header = Buffer.from(`blob ${bomb.length}\0`);
+    const blob = hash("sha1", Buffer.concat([header, bomb]));
+    const tree = Buffer.concat([Buffer.from("100644 bomb\0"), Buffer.from(blob, "hex")]);
+    const treeSha = hash("sha1", Buffer.concat([Buffer.from(`tree ${tree.length}\0`), tree]));
+    const raw = Buffer.from(`tree ${treeSha}\nauthor A <a@b.c> 1 +0000\ncommitter A <a@b.c> 1 +0000\n\nx\n`);
+    const sha = hash("sha1", Buffer.concat([Buffer.from(`commit ${raw.length}\0`), raw]));
+    const object = (type: number, content: Buffer) =>
+      Buffer.concat([objectHeader(type, BigInt(content.length)), deflateSync(content)]);
+    const pack = packWith(object(1, raw), object(2, tree), object(3, bomb));
+    expect(pack.length).toBeLessThan(400_000);
+    const answer = await send({ body: pushBody([command("refs/heads/side", sha)], pack) });
+    expect(answer.body).toContain("bomb (100.0 MiB)");
+    expect(answer.body).toContain("ng refs/heads/side a file is too large");
+    await expectUntouched();
+  });
+
+  test("small files that are much together", async () => {
+    provideSettings({ GIT_MAX_PUSH_MB: "1" });
+    const files = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`f${index}`, Buffer.alloc(1024 * 1024, index)]));
+    const pushed = await git(await workingCopy(files), ["push", url(), "HEAD:refs/heads/side"]);
+    expect(pushed.err).toContain("unpacks to more than 8 MiB");
+    await expectUntouched();
+  });
+
+  test("a push that is larger than a push may be", async () => {
+    provideSettings({ GIT_MAX_PUSH_MB: "1" });
+    const noise = Buffer.from(Array.from({ length: 3 * 1024 * 1024 }, () => Math.floor(Math.random() * 256)));
+    const pushed = await git(await workingCopy({ "noise.bin": noise }), ["push", url(), "HEAD:refs/heads/side"]);
+    expect(pushed.status).not.toBe(0);
+    await expectUntouched();
+    const { sha, pack } = await packOf({ "noise.bin": noise.subarray(0, 1024 * 1024 + 100_000) });
+    const body = pushBody([command("refs/heads/side", sha)], pack);
+    expect((await send({ body })).body).toMatch(/exceeds maximum allowed size|larger than 1 MiB/);
+    await expectUntouched();
+  });
+
+  test("objects that say that they are of terabytes", async () => {
+    const tera = 1n << 40n;
+    const base = Buffer.from("base");
+    const baseSha = hash("sha1", Buffer.concat([Buffer.from("blob 4\0"), base]), "buffer");
+    // Copies of the base that are said to make a terabyte.
+    const delta = Buffer.concat([varint(4n), varint(tera), Buffer.from([0x90, 4])]);
+    const packs = [
+      packWith(Buffer.concat([objectHeader(3, tera), deflateSync(Buffer.from("short"))])),
+      packWith(Buffer.concat([objectHeader(2, 1n << 31n), deflateSync(Buffer.from("short"))])),
+      packWith(
+        Buffer.concat([objectHeader(3, 4n), deflateSync(base)]),
+        Buffer.concat([objectHeader(7, BigInt(delta.length)), baseSha, deflateSync(delta)]),
+      ),
+    ];
+    for (const pack of packs) {
+      const answer = await send({ body: pushBody([command("refs/heads/side", "1".repeat(40))], pack) });
+      expect(answer.body).toContain("ng refs/heads/side");
+      await expectUntouched();
+    }
+  });
+
+  test("a compressed request for a fetch", async () => {
+    const path = `/${repo.fullName}/git-upload-pack`;
+    const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, "0009done\n"));
+    const answer = await send({ path, body: bomb, headers: { "content-encoding": "gzip" } });
+    expect(answer.status).toBeLessThan(500);
+    for (let tries = 0; tries < 100 && transferSlots.taken > 0; tries++) await delay(50);
+    expect(transferSlots.taken).toBe(0);
+  });
+});
+
+describe("names", () => {
+  test.each([
+    "/..%2f..%2fetc/passwd",
+    "/%2e%2e/%2e%2e",
+    "/ada/..%2f..%2f..%2fetc%2fpasswd",
+    "/ada/%2e%2e%2fx.git",
+    "/datasets/..%2f/x",
+    "/ada/x%00y",
+    "/ada/%ff",
+    "/ada/x;touch%20y",
+    `/ada/${"x".repeat(5_000)}`,
+    "/ada/.git",
+    "/-/--upload-pack=x",
+  ])("S137 %s leads nowhere", async (path) => {
+    for (const suffix of ["/info/refs?service=git-upload-pack", "/info/refs?service=git-receive-pack"]) {
+      const answer = await send({ path: path + suffix, method: "GET" });
+      expect([400, 401, 404]).toContain(answer.status);
+    }
+    const answer = await send({ path: `${path}/git-receive-pack`, body: Buffer.from("0000") });
+    expect([400, 401, 404]).toContain(answer.status);
+  });
+
+  test("S137 of refs with characters of the shell are names and no more", async () => {
+    const names = [
+      "$(touch$IFS.x)",
+      ";touch",
+      "`touch`",
+      "a|b",
+      "a&b",
+      "'a'",
+      '"a"',
+      "a$HOME",
+      "<a>",
+      "ä-😀",
+      "a=b",
+      "%00",
+      "a,b",
+      "#a",
+    ];
+    const { sha, pack } = await packOf({ "a.txt": "a" });
+    const answer = await send({
+      body: pushBody(
+        names.map((name) => command(`refs/heads/${name}`, sha)),
+        pack,
+      ),
+    });
+    for (const name of names) expect(Buffer.from(answer.body, "latin1").toString("utf8")).toContain(`ok refs/heads/${name}\n`);
+    const path = await openRepository(repo);
+    const branches = [...(await listRefs(path, "refs/heads/")).keys()].map((ref) => ref.slice(11));
+    expect(branches.sort()).toEqual(["main", ...names].sort());
+    await expect(access(join(path, "x"))).rejects.toThrow();
+    const event = (await eventsOf(repo)).at(-1)?.payload as { updatedRefs: { ref: string }[] };
+    expect(event.updatedRefs.map(({ ref }) => ref)).toEqual(names.map((name) => `refs/heads/${name}`));
+    await fsck(repo);
+  });
+
+  test("S137 of refs that git would not have are refused one by one", async () => {
+    const bad = [
+      "a b",
+      "a..b",
+      "-a",
+      "a/",
+      "/a",
+      "a//b",
+      ".a",
+      "a.lock",
+      "a~1",
+      "a^",
+      "a:b",
+      "a?",
+      "a*",
+      "a[",
+      "a\\b",
+      "a@{b",
+      "a.",
+      "@",
+      "HEAD",
+      "x".repeat(300),
+      "a\x01b",
+      "a\x7f",
+      "../../../etc/x",
+    ];
+    const refs = [...bad.map((name) => `refs/heads/${name}`), "HEAD", "refs/heads", "main", "refs/../x", "refs/pr/1/x", "config"];
+    const answer = await send({ body: pushBody(refs.map((ref) => command(ref, head))) });
+    for (const ref of refs) expect(answer.body).toContain(`ng ${ref} `);
+    await expectUntouched();
+  });
+
+  test("S51 of refs that are not UTF-8", async () => {
+    const line = Buffer.concat([
+      Buffer.from(`${ZERO} ${head} refs/heads/`),
+      Buffer.from([0xff, 0xfe]),
+      Buffer.from(`\0 ${CAPABILITIES}`),
+    ]);
+    const answer = await send({ body: Buffer.concat([pktLine(line), Buffer.from("0000")]) });
+    expect(answer.body).toContain("ng refs/heads/\xff\xfe the name is not UTF-8");
+    await expectUntouched();
+  });
+});
+
+describe("requests that are not git's", () => {
+  const good = () => command("refs/heads/side", head);
+  test.each<[string, () => Sent]>([
+    ["no length", () => ({ body: Buffer.from("zzzz") })],
+    ["an impossible length", () => ({ body: Buffer.from("0003") })],
+    ["a length that is not kept", () => ({ body: Buffer.from("00ffabc") })],
+    ["a line that is no command", () => ({ body: Buffer.concat([pktLine("hello"), Buffer.from("0000")]) })],
+    ["a signed push", () => ({ body: Buffer.concat([pktLine("push-cert\0x"), Buffer.from("0000")]) })],
+    ["a longer hash", () => ({ body: pushBody([`${"0".repeat(64)} ${"1".repeat(64)} refs/heads/x`]) })],
+    ["the same ref twice", () => ({ body: pushBody([good(), good()]) })],
+    ["another type", () => ({ body: pushBody([good()]), headers: { "content-type": "text/plain" } })],
+    ["another encoding", () => ({ body: pushBody([good()]), headers: { "content-encoding": "br" } })],
+  ])("S51 %s", async (_, sent) => {
+    expect((await send(sent())).status).toBe(400);
+    await expectUntouched();
+  });
+
+  test("a request that comes in pieces of a few bytes", async () => {
+    const body = pushBody([good()], packWith(), "report-status");
+    const answer = await new Promise<string>((resolve, reject) => {
+      const headers = {
+        authorization: `Bearer ${token}`,
+        "content-type": "application/x-git-receive-pack-request",
+        "content-length": String(body.length),
+      };
+      const path = `/${repo.fullName}/git-receive-pack`;
+      const req = request(world.origin, { path, method: "POST", agent: false, headers }, (res) => {
+        let said = "";
+        res.on("data", (chunk) => (said += chunk)).on("end", () => resolve(said));
+      });
+      req.on("error", reject);
+      req.setNoDelay(true);
+      const sendFrom = (at: number) => {
+        if (at >= body.length) return req.end();
+        req.write(body.subarray(at, at + 7), () => setTimeout(() => sendFrom(at + 7), 2));
+      };
+      sendFrom(0);
+    });
+    expect(answer).toContain("ok refs/heads/side");
+    await fsck(repo);
+  });
+
+  test("more refs than a push may change", async () => {
+    const commands = Array.from({ length: 10_001 }, (_, index) => command(`refs/tags/${index}`, head));
+    expect((await send({ body: pushBody(commands) })).status).toBe(413);
+    await expectUntouched();
+  });
+
+  test("gzip that is none, and Git-Protocol that is none", async () => {
+    const answer = await send({ body: Buffer.from("no gzip"), headers: { "content-encoding": "gzip" } });
+    expect(answer.status).toBeLessThan(500);
+    for (const header of ["version=9", "version=2\tx", "x".repeat(5_000), "version=2:touch=$(x)", "=;"]) {
+      const path = `/${repo.fullName}/info/refs?service=git-upload-pack`;
+      expect((await send({ path, method: "GET", headers: { "git-protocol": header } })).status).toBe(200);
+    }
+    await expectUntouched();
+  });
+
+  test("a push without a report is recorded all the same, and one without a side band is answered", async () => {
+    await send({ body: pushBody([command("refs/heads/one", head)], packWith(), "agent=x") });
+    const answer = await send({ body: pushBody([command("refs/heads/two", head)], packWith(), "report-status") });
+    expect(answer.body).toBe("000eunpack ok\n0016ok refs/heads/two\n0000");
+    expect((await eventsOf(repo)).filter(({ scope }) => scope === "repo.content")).toHaveLength(3);
+    await fsck(repo);
+  });
+
+  test("the deletion of what is not there, and an update from what it is not", async () => {
+    const gone = await send({ body: pushBody([command("refs/heads/nothing", ZERO, head)]) });
+    expect(gone.body).toContain("ng refs/heads/nothing there is no such ref");
+    const stale = await send({ body: pushBody([command("refs/heads/main", head, "2".repeat(40))]) });
+    expect(stale.body).toContain("ng refs/heads/main");
+    await expectUntouched();
+  });
+});
+
+describe("S137 the machine is shared", () => {
+  test("when too many transfers are under way, the next is told to come again", async () => {
+    const held: Promise<() => void>[] = [];
+    // All there are, and all who may wait.
+    for (let each = 0; each < 10_000; each++) {
+      const slot = transferSlots.take();
+      const isRefused = await Promise.race([
+        slot.then(
+          () => false,
+          () => true,
+        ),
+        delay(0, undefined),
+      ]);
+      if (isRefused) break;
+      held.push(slot);
+    }
+    const path = `/${repo.fullName}/info/refs?service=git-upload-pack`;
+    const answer = await send({ path, method: "GET" });
+    expect(answer.status).toBe(503);
+    expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+    for (const slot of held)
+      void slot.then(
+        (release) => release(),
+        () => undefined,
+      );
+    for (let tries = 0; tries < 100 && transferSlots.taken > 0; tries++) await delay(20);
+    expect((await send({ path, method: "GET" })).status).toBe(200);
+  });
+
+  test("a client that goes away in the middle of a clone ends git", async () => {
+    const noise = Buffer.from(Array.from({ length: 4 * 1024 * 1024 }, () => Math.floor(Math.random() * 256)));
+    const large = await commitTo(repo, ada, { "noise.bin": noise });
+    const asked = Buffer.concat([pktLine(`want ${large} side-band-64k ofs-delta\n`), Buffer.from("0000"), pktLine("done\n")]);
+    await new Promise<void>((resolve, reject) => {
+      const req = request(
+        `${world.origin}/${repo.fullName}/git-upload-pack`,
+        { method: "POST", agent: false, headers: { "content-type": "application/x-git-upload-pack-request" } },
+        (res) => {
+          res.once("data", () => {
+            expect(transferSlots.taken).toBe(1);
+            req.destroy();
+            resolve();
+          });
+          res.on("error", () => undefined);
+        },
+      );
+      req.on("error", reject);
+      req.end(asked);
+    });
+    for (let tries = 0; tries < 100 && transferSlots.taken > 0; tries++) await delay(50);
+    expect(transferSlots.taken).toBe(0);
+  });
+});
+
+test("a push to a repository that is deleted meanwhile is not recorded", async () => {
+  const copy = await workingCopy();
+  const hook = await emptyFolder();
+  await writeFile(join(hook, "pre-push"), "#!/bin/sh\nsleep 1\n", { mode: 0o755 });
+  const pushing = git(copy, ["-c", `core.hooksPath=${hook}`, "push", url(), "HEAD:refs/heads/side"]);
+  await delay(500);
+  await db().repo.delete({ where: { id: repo.id } });
+  expect((await pushing).status).not.toBe(0);
+  await commit(copy, { "a.txt": "a" });
+});
