@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { db } from "#core/db.ts";
+import { env } from "#core/env.ts";
+import { createBranch } from "#core/hub/git/write/create-branch.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+
+/** Pages of what is in a repository: a real build behind our own front door, on this test's database. */
+let service: RunningService;
+let ada: TestPerson;
+let repo: Repo;
+let sha: string;
+
+const names = ["🌊 tide.txt", 'quo"te.txt', "-rf", "100%.txt", "a#b?c.txt", "back\\slash.txt", "%2e%2e", "<b>bold</b>.txt"];
+const hostile = "</script><script>alert(1)</script>";
+
+beforeAll(async () => {
+  buildForTests();
+  const { DATABASE_URL = "", DATA_DIR, SECRET_KEY = "" } = env();
+  service = await startService({ DATABASE_URL, DATA_DIR, SECRET_KEY });
+  ada = await signedInPerson("Ada");
+  repo = await someRepo(ada, { type: "dataset" });
+  const files = Object.fromEntries(names.map((name) => [`odd/${name}`, `secret words of ${name}\n`]));
+  sha = await commitTo(
+    repo,
+    ada,
+    { ...files, "README.md": `# Tides ${hostile}\n`, "page.html": hostile },
+    { message: `Add ${hostile}` },
+  );
+  await createBranch(ada.actor, { type: repo.type, owner: ada.username, name: repo.name }, { branch: "feature/a%b" });
+}, 240_000);
+afterAll(() => stopService(service));
+
+async function ask(path: string, { as, of = repo }: { as?: TestPerson; of?: Repo } = {}) {
+  const base = of.type === "dataset" ? `/datasets/${of.fullName}` : `/${of.fullName}`;
+  const headers = as ? { cookie: `session-${new URL(service.origin).port}=${as.token}` } : undefined;
+  const answer = await fetch(service.origin + base + path, { redirect: "manual", headers });
+  return { status: answer.status, location: answer.headers.get("location"), body: await answer.text() };
+}
+
+const everyPage = () => [
+  "tree/main",
+  "tree/main/odd",
+  "blob/main/README.md",
+  "commits/main",
+  `commit/${sha}`,
+  "branches",
+  "tags",
+  "compare/main...main",
+];
+
+describe("pages of what is in a repository", () => {
+  it("are there for whoever may see it, and nothing that somebody wrote runs in them", async () => {
+    for (const page of everyPage()) {
+      const { status, body } = await ask(`/${page}`);
+      expect(status, page).toBe(200);
+      expect(body, page).not.toContain(`${hostile}</`);
+      expect(body.includes("<script>alert(1)"), page).toBe(false);
+    }
+    expect(await ask("/tree")).toMatchObject({ status: 307, location: `/datasets/${repo.fullName}/tree/main` });
+  });
+
+  it("find files whatever they are called, and branches with a slash", async () => {
+    for (const name of names) {
+      const { status, body } = await ask(`/blob/main/odd/${encodeURIComponent(name)}`);
+      expect(status, name).toBe(200);
+      expect(body, name).toContain("secret words of");
+    }
+    for (const branch of ["feature%2Fa%25b", "refs%2Fheads%2Fmain", "refs/heads/main", sha, "HEAD"]) {
+      expect((await ask(`/tree/${branch}/odd`)).status, branch).toBe(200);
+    }
+  });
+
+  it("S137, S138 are not there for what is not there, and never fail", async () => {
+    const odd = ["none", "main%5E", "--all", "%40%7B0%7D", "%0A", "%ff", "x".repeat(3_000)];
+    const pages = odd.flatMap((part) => [
+      `tree/${part}`,
+      `blob/main/${part}`,
+      `blob/${part}/a`,
+      `commits/${part}`,
+      `commit/${part}`,
+      `compare/${part}`,
+    ]);
+    pages.push(
+      "tree/main..main",
+      "blob/main/odd",
+      "tree/main/README.md",
+      "tree/main/..%2f..%2fconfig",
+      "compare/main...none",
+      "tree/main?cursor=%25",
+      "compare/main",
+    );
+    for (const page of pages) expect([400, 404], page).toContain((await ask(`/${page}`)).status);
+    for (const page of ["commits/main?page=99999", "commits/main?page=-1", "branches?page=x&search=%25", "tree/main?cursor="]) {
+      expect([200, 307], page).toContain((await ask(`/${page}`)).status);
+    }
+  });
+
+  it("S136 are not there for whoever may not see it", async () => {
+    const secret = await someRepo(ada, { isPrivate: true });
+    await commitTo(secret, ada, { a: "hidden words" });
+    const bea = await signedInPerson("bea");
+    for (const page of ["tree/main", "blob/main/a", "commits/main", "commit/main", "branches", "tags", "compare/main...main"]) {
+      for (const as of [undefined, bea]) {
+        const { status, body } = await ask(`/${page}`, { of: secret, as });
+        expect(status, page).toBe(404);
+        expect(body, page).not.toContain("hidden words");
+      }
+      expect((await ask(`/${page}`, { of: secret, as: ada })).status, page).toBe(200);
+    }
+  });
+
+  it("of a gated repository name files, and show what is in them only to whoever was let in", async () => {
+    const gated = await someRepo(ada);
+    await commitTo(gated, ada, { "a.txt": "guarded words", "deep/README.md": "guarded words", "README.md": "# The card" });
+    await db().repo.update({ where: { id: gated.id }, data: { gated: "manual" } });
+    const bea = await signedInPerson("bea");
+    for (const page of ["tree/main", "tree/main/deep", "blob/main/a.txt", "commit/main", "compare/none...main", "commits/main"]) {
+      const { status, body } = await ask(`/${page}`, { of: gated, as: bea });
+      expect([200, 404], page).toContain(status);
+      expect(body, page).not.toContain("guarded words");
+    }
+    expect((await ask("/tree/main", { of: gated, as: bea })).body).toContain("The card");
+    expect((await ask("/commit/main", { of: gated, as: bea })).body).toContain("a.txt");
+    expect((await ask("/blob/main/a.txt", { of: gated, as: bea })).body).toContain("Access to this content is restricted");
+    expect((await ask("/commit/main", { of: gated, as: ada })).body).toContain("guarded words");
+  });
+});
