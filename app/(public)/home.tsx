@@ -1,13 +1,20 @@
-import { AppWindow, Building2, ChevronRight, Link2 } from "lucide-react";
+import { AppWindow, Building2, ChevronRight, FolderGit2, Link2 } from "lucide-react";
 import Link from "next/link";
+import { personActor } from "#core/access/actor.ts";
 import { listOrganizations } from "#core/accounts/organizations/list-organizations.ts";
+import { listRepos } from "#core/hub/repos/list-repos.ts";
 import { Avatar } from "../_components/avatar.tsx";
 import { avatarSrc } from "../_components/avatar-src.ts";
+import { ButtonLink } from "../_components/button.tsx";
 import { Chip } from "../_components/chip.tsx";
+import { EmptyState } from "../_components/empty-state.tsx";
 import { List, ListRow } from "../_components/list.tsx";
 import { PageHeader } from "../_components/page-header.tsx";
+import { RepoList } from "../_components/repos/repo-list.tsx";
 import { SectionCard } from "../_components/section-card.tsx";
 import type { SiteSession } from "../_server/session.ts";
+
+const REPOS_SHOWN = 6;
 
 const steps = [
   {
@@ -31,11 +38,42 @@ const steps = [
 ] as const;
 
 /** The first page of somebody who is signed in. */
-export async function Home({ user }: Readonly<{ user: SiteSession["user"] }>) {
-  const organizations = await listOrganizations(user.id);
+export async function Home({ session }: Readonly<{ session: SiteSession }>) {
+  const { user } = session;
+  const person = personActor(session);
+  const [organizations, { repos, nextCursor }] = await Promise.all([
+    listOrganizations(user.id),
+    listRepos(person, { owner: user.username, limit: REPOS_SHOWN }),
+  ]);
   return (
     <div className="mx-auto max-w-5xl">
       <PageHeader title={`Hello, ${user.fullName || user.username}`} description="Where would you like to go?" />
+      <div className="mb-5">
+        <SectionCard
+          title="Your repositories"
+          isFlush
+          action={
+            <ButtonLink size="small" variant="primary" href="/new">
+              New repository
+            </ButtonLink>
+          }
+        >
+          {repos.length > 0 ? (
+            <RepoList label="Your repositories" repos={repos} isTypeShown />
+          ) : (
+            <EmptyState Icon={FolderGit2} title="No repositories yet">
+              Keep models, datasets and Spaces here with git, and have webhooks told of each change.
+            </EmptyState>
+          )}
+          {nextCursor && (
+            <p className="border-line border-t px-4 py-3 text-small sm:px-5">
+              <Link prefetch={false} href={`/${user.username}`} className="link">
+                All of yours
+              </Link>
+            </p>
+          )}
+        </SectionCard>
+      </div>
       <ul className="grid gap-4 md:grid-cols-3">
         {steps.map(({ href, Icon, title, text }) => (
           <li key={href}>

@@ -12,7 +12,7 @@ export default async function StartPage({ searchParams }: Readonly<{ searchParam
     <SiteFrame>
       <main id="main" className="mx-auto w-full max-w-page px-4 py-7 sm:px-5">
         {notice === "account-deleted" && <FormMessage tone="good">Your account is deleted.</FormMessage>}
-        {session ? <Home user={session.user} /> : <Welcome />}
+        {session ? <Home session={session} /> : <Welcome />}
       </main>
     </SiteFrame>
   );

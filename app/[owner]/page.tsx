@@ -1,15 +1,19 @@
 import type { Metadata } from "next";
 import { notFound, redirect } from "next/navigation";
 import { cache } from "react";
-import { personActor } from "#core/access/actor.ts";
+import { anonymous, personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
 import { findOwner } from "#core/accounts/handles/find-owner.ts";
+import { ownerColumns } from "#core/hub/repos/repo.ts";
+import { FormMessage } from "../_components/form-message.tsx";
 import { PageBody } from "../_components/page-body.tsx";
 import { SiteFrame } from "../_components/site-frame.tsx";
 import { type PageQuery, textOf } from "../_server/page-query.ts";
 import { currentSession } from "../_server/session.ts";
+import { CollectionsSection } from "./collections-section.tsx";
 import { MembersSection } from "./members-section.tsx";
 import { OwnerHeader } from "./owner-header.tsx";
+import { ReposSection } from "./repos-section.tsx";
 
 type Props = Readonly<{ params: Promise<{ owner: string }>; searchParams: PageQuery }>;
 
@@ -20,7 +24,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: owner && (owner.fullName === owner.handle ? owner.handle : `${owner.fullName} (${owner.handle})`) };
 }
 
-/** What anybody may know of a user or an organization; for members of an organization also who else is in it. */
+/** What anybody may know of a user or an organization, and what they have here; for members also who else is in it. */
 export default async function OwnerPage({ params, searchParams }: Props) {
   const [{ owner: handle }, query] = await Promise.all([params, searchParams]);
   const [owner, session] = await Promise.all([ownerOf(handle), currentSession()]);
@@ -28,6 +32,8 @@ export default async function OwnerPage({ params, searchParams }: Props) {
   // One address for each, as its owner spells it.
   if (owner.handle !== handle) redirect(`/${owner.handle}`);
   const person = session && personActor(session);
+  const actor = person ?? anonymous;
+  const mayCreate = await may(actor, "repo.create", ownerColumns(owner));
   const isMember =
     owner.kind === "organization" &&
     person !== undefined &&
@@ -35,7 +41,16 @@ export default async function OwnerPage({ params, searchParams }: Props) {
   return (
     <SiteFrame>
       <PageBody width="reading">
+        {textOf(query.notice) === "deleted" && (
+          <FormMessage tone="good" className="mb-5">
+            The repository is deleted.
+          </FormMessage>
+        )}
         <OwnerHeader owner={owner} isOneself={owner.id === person?.userId} isMember={isMember} />
+        <div className="mt-7 grid gap-5">
+          <ReposSection owner={owner} actor={actor} mayCreate={mayCreate} />
+          <CollectionsSection owner={owner} actor={actor} />
+        </div>
         {isMember && <MembersSection owner={owner} person={person} page={Number(textOf(query.page))} />}
       </PageBody>
     </SiteFrame>

@@ -41,11 +41,13 @@ export function AccountMenu({ username, fullName, email, avatarUrl, isOperator }
           <p className="truncate text-muted text-small">{email}</p>
         </div>
         <nav aria-label="Account" className="py-2">
-          {[...links, ...(isOperator ? operatorLinks : [])].map(({ href, label }) => (
-            <Link key={href} prefetch={false} href={href} className={rowClass}>
-              {label}
-            </Link>
-          ))}
+          {[{ href: `/${username}`, label: "Your repositories" }, ...links, ...(isOperator ? operatorLinks : [])].map(
+            ({ href, label }) => (
+              <Link key={href} prefetch={false} href={href} className={rowClass}>
+                {label}
+              </Link>
+            ),
+          )}
         </nav>
         <div className="flex items-center justify-between border-line border-y px-3 py-2 text-small">
           <span aria-hidden="true">Theme</span>

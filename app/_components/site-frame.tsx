@@ -1,3 +1,4 @@
+import { Plus } from "lucide-react";
 import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
@@ -5,10 +6,22 @@ import { currentSession } from "../_server/session.ts";
 import { AccountMenu } from "./account-menu.tsx";
 import { avatarSrc } from "./avatar-src.ts";
 import { BrandMark } from "./brand-mark.tsx";
+import { BrowseMenu } from "./browse-menu.tsx";
 import { ButtonLink } from "./button.tsx";
 import { NavLink } from "./nav-link.client.tsx";
 import { SkipLink } from "./skip-link.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
+
+const browse = [
+  { href: "/models", label: "Models" },
+  { href: "/datasets", label: "Datasets" },
+  { href: "/spaces", label: "Spaces" },
+  { href: "/collections", label: "Collections" },
+];
+const own = [
+  { href: "/organizations", label: "Organizations" },
+  { href: "/settings/profile", section: "/settings", label: "Settings" },
+];
 
 /** The frame of an ordinary page: the header, and the page in its `<main>`, which the page itself provides by `id="main"`. */
 export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>) {
@@ -23,30 +36,29 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
             <BrandMark className="size-5 shrink-0 text-brand" />
             <span className="truncate">{BRAND_NAME}</span>
           </Link>
-          {session && (
-            <nav aria-label="Main" className="hidden gap-5 text-muted text-small sm:flex">
-              <NavLink href="/organizations" currentClassName="font-medium text-ink" className="hover:text-ink">
-                Organizations
+          <nav aria-label="Main" className="hidden gap-5 text-muted text-small md:flex">
+            {[...browse, ...(session ? own : [])].map(({ label, ...link }) => (
+              <NavLink key={label} {...link} currentClassName="font-medium text-ink" className="hover:text-ink">
+                {label}
               </NavLink>
-              <NavLink
-                href="/settings/profile"
-                section="/settings"
-                currentClassName="font-medium text-ink"
-                className="hover:text-ink"
-              >
-                Settings
-              </NavLink>
-            </nav>
-          )}
+            ))}
+          </nav>
           <div className="ml-auto flex items-center gap-2">
+            <BrowseMenu links={browse} />
             {session ? (
-              <AccountMenu
-                username={session.user.username}
-                fullName={session.user.fullName}
-                email={session.user.email}
-                avatarUrl={avatarSrc(session.user.username, session.user.avatarId)}
-                isOperator={session.user.isOperator}
-              />
+              <>
+                <ButtonLink href="/new" size="small" aria-label="New repository">
+                  <Plus className="size-4" aria-hidden="true" />
+                  <span className="hidden sm:inline">New</span>
+                </ButtonLink>
+                <AccountMenu
+                  username={session.user.username}
+                  fullName={session.user.fullName}
+                  email={session.user.email}
+                  avatarUrl={avatarSrc(session.user.username, session.user.avatarId)}
+                  isOperator={session.user.isOperator}
+                />
+              </>
             ) : (
               <>
                 <ThemeSwitch />

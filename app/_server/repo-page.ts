@@ -1,9 +1,9 @@
-import { apiSegments, repoPath, repoTypeOfSegment } from "@keyhook/sdk";
+import { apiSegments, isRepoType, repoPath, repoTypeOfSegment } from "@keyhook/sdk";
 import { notFound, redirect } from "next/navigation";
 import { cache } from "react";
 import { type Actor, anonymous, type Person, personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
-import { isServiceError } from "#core/errors.ts";
+import { isServiceError, notFound as notFoundError } from "#core/errors.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import { type Repo, repoResource } from "#core/hub/repos/repo.ts";
 import { requestContext } from "#core/log.ts";
@@ -72,6 +72,21 @@ function restOfAddress(): string {
   // What Next's own scripts add.
   searchParams.delete("_rsc");
   return rest + (search && searchParams.size > 0 ? `?${searchParams}` : "");
+}
+
+/**
+ * The name of a repository as an action was given it. It comes from the browser, so it may be anything.
+ * @throws ServiceError `not_found` for what is no name
+ */
+export function submittedRepoName(value: RepoName): RepoName {
+  const { type, owner, name } = Object(value) as Record<keyof RepoName, unknown>;
+  if (!isRepoType(type) || typeof owner !== "string" || typeof name !== "string") throw notFoundError("Repository");
+  return { type, owner, name };
+}
+
+/** The name by which a page's forms tell their actions which repository it is. */
+export function repoNameOf({ type, owner, name }: Pick<Repo, "type" | "owner" | "name">): RepoName {
+  return { type, owner: owner.handle, name };
 }
 
 /** A segment of an address as text: Next hands pages what the browser sent. 404 for what is none. */

@@ -7,6 +7,7 @@ export const sections = [
       { href: "/settings/account", label: "Sign-in and sessions" },
       { href: "/settings/connected-applications", label: "Connected apps" },
       { href: "/settings/tokens", label: "Access tokens" },
+      { href: "/settings/gated-repos", label: "Gated repositories" },
     ],
   },
   { label: "Build", pages: [{ href: "/settings/applications", label: "OAuth apps" }] },

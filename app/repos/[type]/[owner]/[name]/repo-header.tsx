@@ -1,22 +1,16 @@
-import { Box, Database, LayoutGrid, type LucideIcon } from "lucide-react";
 import Link from "next/link";
 import type { Repo } from "#core/hub/repos/repo.ts";
-import { Chip } from "../../../../_components/chip.tsx";
 import { CopyButton } from "../../../../_components/copy-button.client.tsx";
+import { RepoChips } from "../../../../_components/repos/repo-chips.tsx";
+import { repoTypeLooks } from "../../../../_components/repos/repo-types.ts";
 import { repoListHref } from "../../../../_server/repo-page.ts";
-
-const looks: Record<Repo["type"], { Icon: LucideIcon; word: string }> = {
-  model: { Icon: Box, word: "Model" },
-  dataset: { Icon: Database, word: "Dataset" },
-  space: { Icon: LayoutGrid, word: "Space" },
-};
 
 const TAGS_SHOWN = 12;
 
 /** What this repository is, in a line or two. */
 export function RepoHeader({ repo }: Readonly<{ repo: Repo }>) {
   const { type, owner, name, fullName, description, tags } = repo;
-  const { Icon, word } = looks[type];
+  const { Icon, word } = repoTypeLooks[type];
   return (
     <header className="pt-5 pb-3">
       <p className="text-muted text-small">
@@ -53,17 +47,5 @@ export function RepoHeader({ repo }: Readonly<{ repo: Repo }>) {
         </ul>
       )}
     </header>
-  );
-}
-
-/** Who may read it and whether it can be changed, where that is not what one expects. */
-export function RepoChips({ repo }: Readonly<{ repo: Pick<Repo, "isPrivate" | "gated" | "isReadOnly" | "sdk" | "type"> }>) {
-  return (
-    <>
-      {repo.isPrivate && <Chip>Private</Chip>}
-      {repo.gated !== "none" && <Chip tone="warn">Gated</Chip>}
-      {repo.isReadOnly && <Chip>Read-only</Chip>}
-      {repo.type === "space" && repo.sdk && <Chip>{repo.sdk}</Chip>}
-    </>
   );
 }

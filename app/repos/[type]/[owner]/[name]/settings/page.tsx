@@ -1,11 +1,51 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
+import { listRefs } from "#core/hub/git/read/list-refs.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { FormMessage } from "../../../../../_components/form-message.tsx";
+import { ownerChoices } from "../../../../../_server/owner-choices.ts";
+import { type PageQuery, textOf } from "../../../../../_server/page-query.ts";
 import { type RepoParams, repoPage } from "../../../../../_server/repo-page.ts";
+import { DeleteCard, MoveCard } from "./danger-cards.tsx";
+import { GateCard } from "./gate-card.tsx";
+import { AboutCard, BranchCard, DiscussionsCard, ProtectionCard, VisibilityCard } from "./settings-cards.tsx";
 
 export const metadata: Metadata = { title: "Settings" };
 
-export default async function RepoSettingsPage({ params }: Readonly<{ params: RepoParams }>) {
-  const { mayManage } = await repoPage(params);
-  if (!mayManage) notFound();
-  return <h2>Settings</h2>;
+const BRANCHES_SHOWN = 200;
+
+/** Everything that can be set of a repository, a card for each subject. */
+export default async function RepoSettingsPage({
+  params,
+  searchParams,
+}: Readonly<{ params: RepoParams; searchParams: PageQuery }>) {
+  const { repo, mayManage, session } = await repoPage(params);
+  if (!mayManage || !session) notFound();
+  if (repo.platformId !== null) {
+    return <FormMessage>This repository is kept elsewhere. Change it there, and what is shown here follows.</FormMessage>;
+  }
+  const [{ notice }, branches, owners] = await Promise.all([searchParams, branchesOf(repo), ownerChoices(session.user)]);
+  return (
+    <div className="grid max-w-3xl gap-5">
+      {textOf(notice) === "moved" && (
+        <FormMessage tone="good">
+          It is {repo.fullName} now. Its earlier address leads here, until somebody takes that name anew.
+        </FormMessage>
+      )}
+      <AboutCard repo={repo} />
+      <VisibilityCard repo={repo} />
+      <GateCard repo={repo} />
+      <BranchCard repo={repo} branches={branches} />
+      <ProtectionCard repo={repo} />
+      <DiscussionsCard repo={repo} />
+      <MoveCard repo={repo} owners={owners} />
+      <DeleteCard repo={repo} />
+    </div>
+  );
+}
+
+/** The names to choose from; none where there are too many for a list, or none yet. */
+async function branchesOf(repo: Repo): Promise<string[]> {
+  const { branches } = await listRefs(repo);
+  return branches.length > BRANCHES_SHOWN ? [] : branches.map(({ name }) => name);
 }
