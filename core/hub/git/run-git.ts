@@ -1,8 +1,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { devNull } from "node:os";
-import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
+import { sourcePath } from "../../source-path.ts";
 
 /** A git command that ended badly; `stderr` is git's own words, for logs and for looking into, not for people. */
 export class GitFailed extends Error {
@@ -64,14 +64,13 @@ export type SpawnOptions = {
   hasChannel?: boolean;
 };
 
-// Asked for when it is needed: where pages are bundled, a module does not know where it lies.
-const limitedGit = (): string => join(import.meta.dirname, "limited-git");
+const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
 /** Starts git on a bare repository: the only place that does. Arguments never pass through a shell. */
 export function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
   const { env = {}, config = [], signal, isLimited, hasChannel } = options;
   const overrides = config.flatMap((one) => ["-c", one]);
-  return spawn(isLimited ? limitedGit() : "git", [...settings, ...overrides, ...args], {
+  return spawn(isLimited ? LIMITED_GIT : "git", [...settings, ...overrides, ...args], {
     cwd: directory,
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
     stdio: ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])],

@@ -1,7 +1,7 @@
-import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Root } from "hast";
 import { log } from "../../log.ts";
+import { sourcePath } from "../../source-path.ts";
 import type { MarkdownPlace } from "./place.ts";
 
 /** Longer than any text that is meant to be read takes, on a busy machine. */
@@ -42,7 +42,7 @@ function takeNext(): void {
 async function startThread(): Promise<void> {
   pool.threads += 1;
   // By name, so that no bundler looks into it: Node runs the file itself, as it is.
-  const thread = new Worker(join(process.cwd(), "core/hub/markdown/markdown-thread.ts"), {
+  const thread = new Worker(sourcePath("core/hub/markdown/markdown-thread.ts"), {
     env: {},
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MAX_MB },
