@@ -90,11 +90,17 @@ test("a repository is put into a collection from where one found it", async ({ p
   await hub.send("POST", "/api/repos/create", { name: "tides", type: "space" });
   await hub.send("POST", "/api/collections", { title: "Shores", namespace: person.username });
   await enter(page, person);
-  await page.goto(`/collections/add?type=space&repo=${person.username}/tides`);
+  await page.goto(`/spaces/${person.username}/tides`);
+  await page.getByRole("link", { name: "Add to a collection" }).click();
   await page.getByLabel("Note").fill("Look at this");
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Shores" })).toBeVisible();
   await expect(page.getByText("Look at this")).toBeVisible();
+  for (const path of [`/spaces/${person.username}/tides`, `/${person.username}`]) {
+    await page.goto(path);
+    await page.getByRole("link", { name: "Shores" }).click();
+    await expect(page.getByRole("heading", { level: 1, name: "Shores" })).toBeVisible();
+  }
 });
 
 test("an operator lets a platform speak, gives it a new token and revokes it", async ({ page, demo }) => {

@@ -1,49 +1,55 @@
-import Link from "next/link";
+import { Library } from "lucide-react";
 import type { Actor } from "#core/access/actor.ts";
 import type { Owner } from "#core/accounts/handles/find-owner.ts";
-import { collectionPath } from "#core/hub/collections/collection.ts";
 import { listCollections } from "#core/hub/collections/list-collections.ts";
 import { ButtonLink } from "../_components/button.tsx";
-import { Chip } from "../_components/chip.tsx";
-import { List, ListRow } from "../_components/list.tsx";
+import { EmptyState } from "../_components/empty-state.tsx";
+import { List } from "../_components/list.tsx";
 import { SectionCard } from "../_components/section-card.tsx";
+import { CollectionRow } from "../collections/collection-row.tsx";
+import { collectionsPath, newCollectionPath } from "../collections/collections-path.ts";
 
 const SHOWN = 6;
 
-/** The collections of somebody, as they have put them; nothing where there are none. */
-export async function CollectionsSection({ owner, actor }: Readonly<{ owner: Owner; actor: Actor }>) {
+export type CollectionsSectionProps = Readonly<{ owner: Owner; actor: Actor; mayCreate: boolean }>;
+
+/** The collections of somebody, as they have put them; nothing where there is nothing to see or to do. */
+export async function CollectionsSection({ owner, actor, mayCreate }: CollectionsSectionProps) {
   const { items, total } = await listCollections(actor, { owners: [owner.handle], pageSize: SHOWN });
-  if (items.length === 0) return null;
+  if (total === 0 && !mayCreate) return null;
+  const add = (
+    <ButtonLink size="small" href={newCollectionPath(owner.handle)}>
+      New collection
+    </ButtonLink>
+  );
   return (
     <SectionCard
       title="Collections"
       isFlush
       action={
-        total > items.length && (
-          <ButtonLink size="small" href={`/collections?owner=${owner.handle}`}>
-            All<span className="sr-only"> collections</span>
-          </ButtonLink>
+        total > 0 && (
+          <span className="flex flex-wrap gap-2">
+            {total > items.length && (
+              <ButtonLink size="small" href={collectionsPath({ owner: owner.handle })}>
+                All<span className="sr-only"> collections</span>
+              </ButtonLink>
+            )}
+            {mayCreate && add}
+          </span>
         )
       }
     >
-      <List label="Collections">
-        {items.map((collection) => (
-          <ListRow
-            key={collection.id}
-            title={
-              <>
-                <Link prefetch={false} href={collectionPath(collection)} className="link min-w-0 break-words">
-                  {collection.title}
-                </Link>
-                {collection.isPrivate && <Chip>Private</Chip>}
-              </>
-            }
-            meta={[collection.description, `${collection.total} ${collection.total === 1 ? "repository" : "repositories"}`]
-              .filter(Boolean)
-              .join(" · ")}
-          />
-        ))}
-      </List>
+      {total === 0 ? (
+        <EmptyState Icon={Library} title="No collections yet" action={add}>
+          A collection gathers repositories that belong together.
+        </EmptyState>
+      ) : (
+        <List label="Collections">
+          {items.map((collection) => (
+            <CollectionRow key={collection.id} collection={collection} isOwnerShown={false} />
+          ))}
+        </List>
+      )}
     </SectionCard>
   );
 }

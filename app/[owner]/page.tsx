@@ -33,7 +33,10 @@ export default async function OwnerPage({ params, searchParams }: Props) {
   if (owner.handle !== handle) redirect(`/${owner.handle}`);
   const person = session && personActor(session);
   const actor = person ?? anonymous;
-  const mayCreate = await may(actor, "repo.create", ownerColumns(owner));
+  const [mayCreate, mayCollect] = await Promise.all([
+    may(actor, "repo.create", ownerColumns(owner)),
+    may(actor, "collection.create", ownerColumns(owner)),
+  ]);
   const isMember =
     owner.kind === "organization" &&
     person !== undefined &&
@@ -49,7 +52,7 @@ export default async function OwnerPage({ params, searchParams }: Props) {
         <OwnerHeader owner={owner} isOneself={owner.id === person?.userId} isMember={isMember} />
         <div className="mt-7 grid gap-5">
           <ReposSection owner={owner} actor={actor} mayCreate={mayCreate} />
-          <CollectionsSection owner={owner} actor={actor} />
+          <CollectionsSection owner={owner} actor={actor} mayCreate={mayCollect} />
         </div>
         {isMember && <MembersSection owner={owner} person={person} page={Number(textOf(query.page))} />}
       </PageBody>

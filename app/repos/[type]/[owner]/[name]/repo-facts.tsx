@@ -7,6 +7,7 @@ import { CopyField } from "../../../../_components/copy-field.tsx";
 import { readableSize } from "../../../../_components/readable-size.ts";
 import { RelativeTime } from "../../../../_components/relative-time.tsx";
 import { type RepoPage, repoHref } from "../../../../_server/repo-page.ts";
+import { RepoCollections } from "./repo-collections.tsx";
 
 /** How to get it, and what there is to know beside it. */
 export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
@@ -33,6 +34,7 @@ export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
           )}
         </Fact>
       </dl>
+      <RepoCollections page={page} />
       {mayManage && <Webhooks page={page} />}
     </aside>
   );
