@@ -8,6 +8,7 @@ import { makeSampleCertificate } from "./demo/sample-certificate.ts";
 import { documentSiteEnvironment, sampleSitesEnvironment } from "./demo/sample-sites-environment.ts";
 import { documentSiteUrl, type Ports, sampleSiteUrl } from "./demo/samples.ts";
 import { seed, seedOperator } from "./demo/seed.ts";
+import { seedRepos } from "./demo/seed-repos.ts";
 import { waitForAnswer } from "./demo/wait-for-answer.ts";
 
 /**
@@ -53,6 +54,7 @@ async function run(children: ChildProcesses, ports: Ports): Promise<void> {
   children.start("The service", ["supervisor.ts"], { NODE_EXTRA_CA_CERTS: certificate.trustedPath });
   await waitForAnswer(`http://localhost:${ports.service}/readyz`, children.over);
   const sample = await seed(notes, ports);
+  await seedRepos(notes, `http://localhost:${ports.service}`);
   children.start("The sample sites", ["examples/sign-in-site/start.ts"], sampleSitesEnvironment(ports, sample));
   children.start(
     "The sample site with a document",

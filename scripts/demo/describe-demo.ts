@@ -15,6 +15,10 @@ export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }):
     ["Tin Whistle", "a command line that signs people in by a code; in another terminal:"],
     ["", `ISSUER=${ORIGIN} CLIENT_ID=${sample.apps[DEVICE_APP]?.clientId} npm start --workspace examples/device-cli`],
     [],
+    ["Repositories", `a model, two datasets and a Space, under ${ORIGIN}/mara, /aiko and /tidepool:`],
+    ["", `git clone ${ORIGIN}/mara/tide-forecasts`],
+    ["", `git clone ${ORIGIN}/datasets/tidepool/gauge-readings  private: git asks for an access token of mara's or aiko's`],
+    [],
     ["People", names],
     ["Password", `${sample.password}  for each of them`],
   ];

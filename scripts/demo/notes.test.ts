@@ -24,7 +24,7 @@ test("each data directory has a password of its own, which outlives the database
   expect(password).not.toBe(readNotes(directory).made.password);
   notes.made.people.mara = true;
   notes.forget();
-  expect(notes.made).toEqual({ password, people: {}, organizations: {}, members: {}, apps: {} });
+  expect(notes.made).toEqual({ password, people: {}, organizations: {}, members: {}, apps: {}, repos: {} });
 });
 
 test("notes that cannot be read are named, not overwritten", () => {

@@ -9,6 +9,8 @@ export type Made = {
   organizations: Record<string, { id: string; fullName: string }>;
   members: Record<string, true>;
   apps: Record<string, { clientId: string; clientSecret?: string }>;
+  /** Repositories, and what else is kept on the hub. Notes of an earlier version have none. */
+  repos?: Record<string, true>;
 };
 
 export type Notes = { made: Made; save(): void; forget(): void };
@@ -41,7 +43,7 @@ function read(path: string): Made | undefined {
 }
 
 function fresh(): Made {
-  return { password: randomPassword(), people: {}, organizations: {}, members: {}, apps: {} };
+  return { password: randomPassword(), people: {}, organizations: {}, members: {}, apps: {}, repos: {} };
 }
 
 // Made anew for each data directory, since the demo may be reachable from the network: sixty bits, easy to type.

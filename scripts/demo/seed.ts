@@ -47,7 +47,7 @@ export async function seed(notes: Notes, ports: Ports): Promise<Made> {
   return notes.made;
 }
 
-type Kind = Exclude<keyof Made, "password">;
+type Kind = Exclude<keyof Made, "password" | "repos">;
 
 /** Makes a thing unless the notes have it, and notes it at once. */
 async function once<K extends Kind>(

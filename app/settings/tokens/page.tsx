@@ -1,5 +1,6 @@
 import { KeyRound } from "lucide-react";
 import type { Metadata } from "next";
+import { personActor } from "#core/access/actor.ts";
 import { listPersonalAccessTokens } from "#core/accounts/tokens/list-personal-access-tokens.ts";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Card } from "../../_components/card.tsx";
@@ -8,13 +9,15 @@ import { FormMessage } from "../../_components/form-message.tsx";
 import { List } from "../../_components/list.tsx";
 import { PageHeader } from "../../_components/page-header.tsx";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
-import { requirePerson } from "../../_server/session.ts";
+import { requireSession } from "../../_server/session.ts";
+import { GitHelp } from "./git-help.tsx";
 import { TokenRow } from "./token-row.tsx";
 
 export const metadata: Metadata = { title: "Access tokens" };
 
 export default async function TokensPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
-  const person = await requirePerson("/settings/tokens");
+  const session = await requireSession("/settings/tokens");
+  const person = personActor(session);
   const { notice } = await searchParams;
   const tokens = await listPersonalAccessTokens(person, person.userId);
   const create = (
@@ -34,6 +37,9 @@ export default async function TokensPage({ searchParams }: Readonly<{ searchPara
           The token is revoked. What still uses it is refused from now on.
         </FormMessage>
       )}
+      <div className="mb-5">
+        <GitHelp username={session.user.username} />
+      </div>
       <Card>
         {tokens.length === 0 ? (
           <EmptyState Icon={KeyRound} title="No tokens yet" action={create}>
