@@ -1,4 +1,5 @@
-import { highlightLines } from "./highlight.ts";
+import { Fragment, type ReactNode } from "react";
+import { type CodeLine, highlightLines } from "./highlight.ts";
 
 export type CodeViewProps = Readonly<{
   text: string;
@@ -7,7 +8,7 @@ export type CodeViewProps = Readonly<{
 }>;
 
 /** More lines are not drawn: the file itself is a click away. */
-const LINES_MAX = 5_000;
+const LINES_MAX = 3_000;
 
 /** A text file with its lines numbered; the address of line 12 ends in `#L12`. */
 export function CodeView({ text, name }: CodeViewProps) {
@@ -17,30 +18,23 @@ export function CodeView({ text, name }: CodeViewProps) {
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
       <section aria-label={`Content of ${name}`} tabIndex={0} className="overflow-x-auto rounded-b-card contain-inline-size">
-        <pre>
-          <code className="code-lines">
-            {shown.map((tokens, index) => (
+        <div className="code-lines">
+          <pre className="line-numbers">
+            {shown.map((_, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a line has nothing but its number
-              <span key={index} id={`L${index + 1}`} className="line">
-                {/* Thousands of them: a keyboard has the whole text as one stop. */}
-                <a href={`#L${index + 1}`} tabIndex={-1} className="line-number">
+              <Fragment key={index}>
+                {/* Thousands of them: to a keyboard the whole text is one stop. */}
+                <a id={`L${index + 1}`} href={`#L${index + 1}`} tabIndex={-1} className="line-number">
                   {index + 1}
                 </a>
-                {tokens.map(({ className, text }, at) =>
-                  className ? (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: nor has a piece of it
-                    <span key={at} className={className}>
-                      {text}
-                    </span>
-                  ) : (
-                    text
-                  ),
-                )}
                 {"\n"}
-              </span>
+              </Fragment>
             ))}
-          </code>
-        </pre>
+          </pre>
+          <pre>
+            <code>{shown.map(lineOf)}</code>
+          </pre>
+        </div>
       </section>
       {shown.length < lines.length && (
         <p className="border-line border-t px-4 py-3 text-muted text-small">
@@ -49,4 +43,20 @@ export function CodeView({ text, name }: CodeViewProps) {
       )}
     </>
   );
+}
+
+function lineOf(tokens: CodeLine, index: number): ReactNode {
+  const pieces = tokens.map(({ className, text }, at) =>
+    className ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a piece has nothing but its place
+      <span key={at} className={className}>
+        {text}
+      </span>
+    ) : (
+      text
+    ),
+  );
+  // Without an element of its own, as far as that goes: a page of code is as large as it has elements.
+  if (pieces.every((piece) => typeof piece === "string")) return `${pieces.join("")}\n`;
+  return <Fragment key={index}>{[...pieces, "\n"]}</Fragment>;
 }

@@ -6,7 +6,7 @@ export type CodeToken = Readonly<{ className?: string; text: string }>;
 export type CodeLine = readonly CodeToken[];
 
 /** More is shown without colours: they cost time that everybody else waits for. */
-const COLOURED_MAX_CHARACTERS = 128 * 1024;
+const COLOURED_MAX_CHARACTERS = 64 * 1024;
 const COLOURED_LINE_MAX_CHARACTERS = 2_000;
 const NAMED: Record<string, string> = { makefile: "makefile", gnumakefile: "makefile", gemfile: "ruby", rakefile: "ruby" };
 

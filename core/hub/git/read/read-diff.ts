@@ -8,7 +8,7 @@ import { RawDiff } from "./parse-raw-diff.ts";
 export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const FILES_MAX = 1_000;
-const LIMITS = { fileLines: 1_000, lines: 5_000, lineCharacters: 1_000 };
+const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000 };
 const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 const TIMEOUT_MS = 20_000;
 

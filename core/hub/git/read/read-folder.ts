@@ -7,7 +7,7 @@ import { findLastCommits } from "./last-commits.ts";
 import { countCommits } from "./list-commits.ts";
 import { listTreeWith, type TreePage } from "./list-tree.ts";
 
-export const FOLDER_PAGE_ENTRIES = 200;
+export const FOLDER_PAGE_ENTRIES = 100;
 
 export type Folder = TreePage & {
   /** The latest commit that changed anything in it; null where there is none, or none was found in time. */

@@ -23,7 +23,13 @@ const words: Record<EntryType, string> = { directory: "folder", file: "file", sy
 /** What is in a folder, with sizes and what changed each last. On a telephone the commits are left out. */
 export function EntryList({ repo, revision, path, entries, now }: EntryListProps) {
   return (
-    <table className="w-full table-fixed text-small">
+    <table className="entries">
+      <colgroup>
+        <col />
+        <col className="w-20 sm:w-32" />
+        <col className="hidden md:table-column" />
+        <col className="hidden w-36 sm:table-column" />
+      </colgroup>
       <thead className="sr-only">
         <tr>
           <th scope="col">Name</th>
@@ -32,17 +38,13 @@ export function EntryList({ repo, revision, path, entries, now }: EntryListProps
           <th scope="col">When</th>
         </tr>
       </thead>
-      <tbody className="divide-y divide-line">
+      <tbody>
         {path !== "" && (
           <tr>
-            <td colSpan={4} className="px-3 py-2">
-              <Link
-                prefetch={false}
-                href={repoFileHref(repo, "tree", revision, parentOf(path))}
-                className="flex items-center gap-2.5"
-              >
-                <CornerDownRight className="size-4 shrink-0 -scale-x-100 text-muted" aria-hidden="true" />
-                <span className="hover:underline">
+            <td colSpan={4}>
+              <Link prefetch={false} href={repoFileHref(repo, "tree", revision, parentOf(path))}>
+                <CornerDownRight className="-scale-x-100" aria-hidden="true" />
+                <span>
                   ..<span className="sr-only"> (the folder above)</span>
                 </span>
               </Link>
@@ -62,29 +64,25 @@ function EntryRow({ repo, revision, entry, now }: Readonly<{ repo: Repo; revisio
   const Icon = icons[type];
   const label = (
     <>
-      <Icon className="mt-0.5 size-4 shrink-0 text-muted" aria-hidden="true" />
-      <span className="wrap-anywhere min-w-0 whitespace-pre-wrap group-hover:underline">
+      <Icon aria-hidden="true" />
+      <span className="name">
         <bdi>{name}</bdi>
         <span className="sr-only"> ({words[type]})</span>
       </span>
     </>
   );
   return (
-    <tr className="hover:bg-sunken">
-      <td className="px-3 py-2">
+    <tr>
+      <td>
         {type === "submodule" ? (
-          <span className="flex gap-2.5">{label}</span>
+          <span>{label}</span>
         ) : (
-          <Link
-            prefetch={false}
-            href={repoFileHref(repo, type === "directory" ? "tree" : "blob", revision, path)}
-            className="group flex gap-2.5"
-          >
+          <Link prefetch={false} href={repoFileHref(repo, type === "directory" ? "tree" : "blob", revision, path)}>
             {label}
           </Link>
         )}
       </td>
-      <td className="w-24 whitespace-nowrap px-2 py-1.5 text-right text-muted sm:w-36">
+      <td>
         {lfs && (
           <span className="mr-2 hidden sm:inline">
             <Chip>LFS</Chip>
@@ -92,20 +90,14 @@ function EntryRow({ repo, revision, entry, now }: Readonly<{ repo: Repo; revisio
         )}
         {type === "file" && byteSize(size)}
       </td>
-      <td className="hidden px-3 py-2 md:table-cell">
+      <td>
         {lastCommit && (
-          <Link
-            prefetch={false}
-            href={repoHref(repo, "commit", lastCommit.sha)}
-            className="block truncate text-muted hover:underline"
-          >
+          <Link prefetch={false} href={repoHref(repo, "commit", lastCommit.sha)}>
             {lastCommit.title || "(no message)"}
           </Link>
         )}
       </td>
-      <td className="hidden w-36 px-3 py-2 text-right text-muted sm:table-cell">
-        {lastCommit && <RelativeTime at={lastCommit.author.at} now={now} />}
-      </td>
+      <td>{lastCommit && <RelativeTime at={lastCommit.author.at} now={now} />}</td>
     </tr>
   );
 }
