@@ -44,7 +44,7 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
             ))}
           </nav>
           <div className="ml-auto flex items-center gap-2">
-            <BrowseMenu links={browse} />
+            <BrowseMenu links={browse} isThemeShown={!session} />
             {session ? (
               <>
                 <ButtonLink href="/new" size="small" aria-label="New repository">
@@ -61,7 +61,9 @@ export async function SiteFrame({ children }: Readonly<{ children: ReactNode }>)
               </>
             ) : (
               <>
-                <ThemeSwitch />
+                <div className="hidden md:block">
+                  <ThemeSwitch />
+                </div>
                 <ButtonLink href="/login" size="small">
                   Sign in
                 </ButtonLink>

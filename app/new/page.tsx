@@ -67,7 +67,7 @@ export default async function NewRepoPage({ searchParams }: Readonly<{ searchPar
                 <Select name="sdk" label="Built with" options={sdks} />
               </div>
             </fieldset>
-            <div className="grid gap-5 sm:grid-cols-2">
+            <div className="grid items-start gap-5 sm:grid-cols-2">
               <Select name="owner" label="Owner" options={owners} />
               <NameField />
             </div>

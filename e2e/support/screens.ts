@@ -11,6 +11,7 @@ import { enter } from "./enter.ts";
 import { hubClient } from "./hub.ts";
 import { readLinkTo } from "./outbox.ts";
 import { PermissionsModal } from "./permissions-modal.ts";
+import { Repository } from "./sample-repository.ts";
 import { SampleSite } from "./sample-site.ts";
 import { serveDocument } from "./serve-document.ts";
 import { type Person, SignInPage } from "./sign-in-page.ts";
@@ -41,6 +42,10 @@ export const screens: Screen[] = [
     at("signed-out", "/oauth/logout/success"),
     at("consent-run-out", "/interaction/no-such-question", 410),
     at("about-consent", "/docs/consent"),
+    at("models", "/models"),
+    at("models-not-found", "/models?search=no+such+model"),
+    at("repo-card", "/mara/tide-forecasts"),
+    at("repo-gate-anonymous", "/datasets/aiko/storm-surges"),
   ],
   { name: "sign-in-refused", open: async ({ page }) => refuseSignIn(page) },
   { name: "sign-up-sent", open: async ({ page }) => void (await signUp(page)) },
@@ -83,6 +88,12 @@ export const screens: Screen[] = [
     as("opal", "admin-host-block", "/admin/hosts/block?host=app.example.com"),
     as("opal", "admin-registration", "/admin/registration"),
     as("opal", "admin-platforms", "/admin/platforms"),
+    as("newcomer", "gated-repos-empty", "/settings/gated-repos"),
+    as("newcomer", "repo-new", "/new?type=space"),
+    as("newcomer", "repo-gate", "/datasets/aiko/storm-surges"),
+    as("mara", "repo-card-own", "/spaces/mara/tide-viewer"),
+    as("aiko", "repo-settings", "/datasets/aiko/storm-surges/settings"),
+    as("aiko", "repo-access", "/datasets/aiko/storm-surges/settings/access"),
     as("newcomer", "collections-empty", "/collections?owner=mara"),
     as("newcomer", "collection-new", "/collections/new"),
   ],
@@ -101,6 +112,26 @@ export const screens: Screen[] = [
       await page.getByLabel("Confidential").check();
       await page.getByRole("button", { name: "Create app" }).click();
       await page.getByText("Copy it now").waitFor();
+    },
+  },
+  {
+    name: "repo-card-empty",
+    async open({ page, demo, newcomer }) {
+      const repository = await Repository.make(demo, newcomer);
+      await enter(page, newcomer);
+      await go(page, repository.path);
+    },
+  },
+  {
+    name: "repo-access-asked",
+    async open({ page, demo, newcomer }) {
+      await enter(page, newcomer);
+      await go(page, "/datasets/aiko/storm-surges");
+      await page.getByLabel("Message").fill("For my thesis.\nThank you.");
+      await page.getByRole("button", { name: "Share these and ask for access" }).click();
+      await page.getByText("Nobody has answered yet.").waitFor();
+      await enter(page, { username: "aiko", password: demo.password });
+      await go(page, "/datasets/aiko/storm-surges/settings/access");
     },
   },
   { name: "collection", open: async (visit) => void (await openCollection(visit)) },

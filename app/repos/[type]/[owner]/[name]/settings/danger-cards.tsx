@@ -23,7 +23,7 @@ export function MoveCard({ repo, owners }: Readonly<{ repo: Repo; owners: readon
         values={{ owner: handle, name: repo.name }}
         label="Name and owner"
       >
-        <div className="grid gap-5 sm:grid-cols-2">
+        <div className="grid items-start gap-5 sm:grid-cols-2">
           <Select name="owner" label="Owner" options={choices} />
           <Field name="name" label="Name" autoComplete="off" autoCapitalize="none" spellCheck={false} maxLength={96} isMono />
         </div>
