@@ -145,6 +145,25 @@ describe("repositories over the API (wire.md 5.1)", () => {
     }
   });
 
+  test("the first files come with the creation, or there is no repository", async () => {
+    const ada = await signedInPerson();
+    const at = { accessToken: await tokenOf(ada), hubUrl: world.origin };
+    const repo = { type: "dataset", name: `${ada.username}/tide` } as const;
+    const files = [{ path: "a/b.bin", content: Uint8Array.from([0, 255, 10]).buffer }];
+    await expect(createRepo({ ...at, repo, files: [{ path: "../b", content: new Blob(["b"]) }] })).rejects.toMatchObject({
+      statusCode: 400,
+    });
+    expect((await ask("GET", `/api/datasets/${repo.name}/auth-check`, at.accessToken)).status).toBe(404);
+    await createRepo({ ...at, repo, files, license: "cc0-1.0" });
+    const info = await ask("GET", `/api/datasets/${repo.name}`, at.accessToken);
+    expect(info.body).toMatchObject({
+      siblings: expect.arrayContaining([{ rfilename: "README.md" }, { rfilename: "a/b.bin" }]),
+      cardData: { license: "cc0-1.0" },
+    });
+    const file = await fetch(`${world.origin}/datasets/${repo.name}/resolve/main/a/b.bin`);
+    expect([...new Uint8Array(await file.arrayBuffer())]).toEqual([0, 255, 10]);
+  });
+
   test("the JS client makes, lists and deletes one of each type", async () => {
     const ada = await signedInPerson();
     const at = { accessToken: await tokenOf(ada), hubUrl: world.origin };
