@@ -66,7 +66,11 @@ const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
 
 /** The bytes of a blob as they come; ending the stream ends git. @param oid of an entry that was found here */
 export async function streamBlob(repo: Repo, oid: string): Promise<Readable> {
-  const child = spawnGit(await openRepository(repo), ["cat-file", "blob", oid], { signal: AbortSignal.timeout(STREAM_MAX_MS) });
+  const child = spawnGit(await openRepository(repo), ["cat-file", "blob", oid], {
+    // Otherwise git has all of a file in memory, for as long as somebody takes to read it.
+    config: ["core.bigFileThreshold=1m"],
+    signal: AbortSignal.timeout(STREAM_MAX_MS),
+  });
   child.stdin.on("error", () => undefined).end();
   child.stderr.resume();
   child.once("error", (error) => child.stdout.destroy(error));

@@ -1,4 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { ServiceError } from "../../../errors.ts";
 import { GitFailed, spawnGit } from "../run-git.ts";
 
 export type ObjectInfo = { oid: string; type: "commit" | "tree" | "blob" | "tag"; size: number };
@@ -125,12 +126,47 @@ export class ObjectTooLarge extends Error {
   }
 }
 
-/** Opens the objects of a repository for as long as `work` takes. */
+/** At once in this process; whoever comes then waits for a turn. */
+export const OPEN_MAX = 32;
+const WAIT_MAX_MS = 10_000;
+let open = 0;
+const waiting: (() => void)[] = [];
+
+/**
+ * Opens the objects of a repository for as long as `work` takes. `work` opens none itself: it would hold one turn and wait for another.
+ * @throws ServiceError `unavailable` when no turn came in time
+ */
 export async function withObjects<T>(path: string, work: (objects: GitObjects) => Promise<T>): Promise<T> {
-  const objects = new GitObjects(path);
+  await takeTurn();
+  let objects: GitObjects | undefined;
   try {
+    objects = new GitObjects(path);
     return await work(objects);
   } finally {
-    objects.close();
+    objects?.close();
+    const next = waiting.shift();
+    // A turn is handed on, so that nobody comes between.
+    if (next) next();
+    else open--;
   }
+}
+
+async function takeTurn(): Promise<void> {
+  if (open < OPEN_MAX) {
+    open++;
+    return;
+  }
+  await new Promise<void>((resolve, reject) => {
+    const come = () => {
+      clearTimeout(tooLong);
+      resolve();
+    };
+    const tooLong = setTimeout(() => {
+      waiting.splice(waiting.indexOf(come), 1);
+      reject(
+        new ServiceError("unavailable", "Too much is being read at the moment. Try again shortly.", { retryAfterSeconds: 5 }),
+      );
+    }, WAIT_MAX_MS);
+    waiting.push(come);
+  });
 }

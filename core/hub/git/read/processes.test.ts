@@ -1,10 +1,13 @@
+import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { compareRevisions, parseRange } from "./compare-revisions.ts";
+import { findFile } from "./find-file.ts";
 import { findPaths } from "./find-paths.ts";
+import { OPEN_MAX } from "./git-objects.ts";
 import { listCommits } from "./list-commits.ts";
 import { listRefs } from "./list-refs.ts";
 import { readCommit } from "./read-commit.ts";
@@ -62,6 +65,29 @@ describe("git is started a few times for a page, however much is on it", () => {
     expect(await processesOf(() => compareRevisions(repo, parseRange("HEAD...main")))).toBe(3);
     expect(await processesOf(() => readSnapshot(repo, "main", { files: "sizes" }))).toBe(1);
     expect(await processesOf(() => findPaths(repo, { revision: "main", paths, isExpanded: true }))).toBe(2);
+  });
+
+  test("of many who read at once, as many as there are turns", async () => {
+    let [alive, most] = [0, 0];
+    const started = (message: unknown) => {
+      most = Math.max(most, ++alive);
+      (message as { process: ChildProcess }).process.once("exit", () => alive--);
+    };
+    subscribe("child_process", started);
+    const read = () => findFile(repo, { revision: "main", path: "README.md", maxBytes: 99 });
+    const files = await Promise.all(Array.from({ length: 3 * OPEN_MAX }, read)).finally(() =>
+      unsubscribe("child_process", started),
+    );
+    expect(files.every(({ bytes }) => bytes?.toString() === "# 4")).toBe(true);
+    // One that has ended is counted until it is heard of.
+    expect(most).toBeGreaterThanOrEqual(OPEN_MAX);
+    expect(most).toBeLessThan(2 * OPEN_MAX);
+    // Failing gives the turn back.
+    const failing = Array.from({ length: 2 * OPEN_MAX }, () =>
+      findFile(repo, { revision: "none", path: "a" }).catch(() => "refused"),
+    );
+    expect(new Set(await Promise.all(failing))).toEqual(new Set(["refused"]));
+    await expect(read()).resolves.toMatchObject({ entry: { name: "README.md" } });
   });
 
   test("who may not read content gets a file without it", async () => {
