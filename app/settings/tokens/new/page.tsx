@@ -7,6 +7,7 @@ import { PageHeader } from "../../../_components/page-header.tsx";
 import { SectionCard } from "../../../_components/section-card.tsx";
 import { Select } from "../../../_components/select.client.tsx";
 import { SubmitButton } from "../../../_components/submit-button.client.tsx";
+import { type PageQuery, textOf } from "../../../_server/page-query.ts";
 import { requireRecentSession } from "../../../_server/session.ts";
 import { createTokenAction } from "../actions.ts";
 import { MadeToken } from "./made-token.client.tsx";
@@ -22,12 +23,18 @@ const lifetimes = [
 ];
 
 /** A token outlives the session that makes it, so making one needs a recent password (S113). */
-export default async function NewTokenPage() {
-  await requireRecentSession("/settings/tokens/new");
+export default async function NewTokenPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  // Where people come from an empty repository, what git needs is ticked, and no more.
+  const isForGit = textOf((await searchParams).for) === "git";
+  await requireRecentSession(`/settings/tokens/new${isForGit ? "?for=git" : ""}`);
   return (
     <>
       <PageHeader trail={[{ href: "/settings/tokens", label: "Access tokens" }]} title="New access token" />
-      <ActionForm action={createTokenAction} values={{ expiresInDays: "30" }} label="New access token">
+      <ActionForm
+        action={createTokenAction}
+        values={{ expiresInDays: "30", ...(isForGit && { name: "git" }) }}
+        label="New access token"
+      >
         <MadeToken>
           <SectionCard title="Token">
             <div className="grid max-w-reading gap-5">
@@ -39,7 +46,7 @@ export default async function NewTokenPage() {
             title="Permissions"
             description="Whoever has the token can do this in your name. Tick as little as will do."
           >
-            <ScopeChoices chosen={[]} />
+            <ScopeChoices chosen={isForGit ? ["write-repos"] : []} />
           </SectionCard>
           <div className="flex flex-wrap gap-3">
             <SubmitButton>Make token</SubmitButton>

@@ -58,7 +58,7 @@ export function EmptyRepo({ page: { repo, mayWrite, session } }: Readonly<{ page
         />
         <p className="text-muted text-small">
           When git asks: your username is <code>{session?.user.username}</code>, and the password is an{" "}
-          <Link prefetch={false} href="/settings/tokens/new" className="link">
+          <Link prefetch={false} href="/settings/tokens/new?for=git" className="link">
             access token
           </Link>{" "}
           that may change the content of repositories (<code>write-repos</code>). Your own password does not work.
