@@ -25,6 +25,7 @@ export async function startProcess(extra: Record<string, string> = {}) {
   gone.catch(() => undefined);
   return {
     origin,
+    pid: child.pid as number,
     output: () => output,
     async stop(): Promise<void> {
       if (child.exitCode !== null) return;

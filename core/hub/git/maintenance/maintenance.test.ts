@@ -1,0 +1,107 @@
+import { access, mkdir, readdir, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { signedInPerson } from "../../../accounts/testing/people.ts";
+import { db } from "../../../db.ts";
+import { newId } from "../../../ids.ts";
+import { claimRows } from "../../../leases/leased-table.ts";
+import { readRepo } from "../../repos/read-repos.ts";
+import { commitTo, fsck, someRepo } from "../../testing/repos.ts";
+import { countObjects } from "../count-objects.ts";
+import { listRefs } from "../refs/list-refs.ts";
+import { openRepository, repositoryPath } from "../repository.ts";
+import { maintainRepository, tidy } from "./maintain-repository.ts";
+import { type DueMaintenance, maintenanceTable } from "./maintenance-table.ts";
+import { removeDeletedRepositories } from "./remove-deleted.ts";
+
+const longAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
+const isThere = (path: string) =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+test("what came in pieces is put together, and nothing is lost", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const path = await openRepository(repo);
+  for (let each = 0; each < 4; each++) await commitTo(repo, ada, { [`f${each}.txt`]: `${each}` });
+  const refs = await listRefs(path);
+  await utimes(join(path, "config"), longAgo, longAgo);
+  expect(await tidy(path)).toBe("collected");
+  expect(await countObjects(path)).toMatchObject({ loose: 0, packs: 1 });
+  for (let each = 0; each < 9; each++) await commitTo(repo, ada, { [`g${each}.txt`]: "x".repeat(each * 100) });
+  // fast-import has left a pack with each.
+  const before = await countObjects(path);
+  expect(before.packs + before.loose).toBeGreaterThan(8);
+  const done = await tidy(path);
+  expect(before.packs > 8 || before.loose > 200 ? ["repacked"] : ["nothing"]).toContain(done);
+  expect([...(await listRefs(path)).keys()]).toEqual([...refs.keys()]);
+  await fsck(repo);
+});
+
+test("a repository to which something was sent is looked after by one worker, once", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  await commitTo(repo, ada, { "a.txt": "b" });
+  await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
+  const claims = await Promise.all([1, 2, 3].map(() => claimRows<DueMaintenance>(maintenanceTable, 10)));
+  const claimed = claims.flatMap(({ claimId, rows }) => rows.map((row) => ({ claimId, row })));
+  expect(claimed.map(({ row }) => row.id)).toEqual([repo.id]);
+  await db().repo.update({ where: { id: repo.id }, data: { sizeBytes: 0 } });
+  for (const { row, claimId } of claimed) await maintainRepository(row, claimId);
+  expect(await db().repoMaintenance.count({ where: { id: repo.id } })).toBe(0);
+  expect((await readRepo(repo.id))?.sizeBytes).toBeGreaterThan(0);
+});
+
+test("of a repository that is gone there is nothing to look after, and what fails is tried later", async () => {
+  const id = newId();
+  await db().repoMaintenance.create({ data: { id, dueAt: new Date(0) } });
+  const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
+  await maintainRepository(rows[0] as DueMaintenance, claimId);
+  expect(await db().repoMaintenance.count({ where: { id } })).toBe(0);
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  await writeFile(join(repositoryPath(repo.id), "config"), "[core\n");
+  await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
+  const broken = await claimRows<DueMaintenance>(maintenanceTable, 1);
+  await maintainRepository(broken.rows[0] as DueMaintenance, broken.claimId);
+  const row = await db().repoMaintenance.findUniqueOrThrow({ where: { id: repo.id } });
+  expect(row.claimId).toBeNull();
+  expect(row.dueAt.getTime()).toBeGreaterThan(Date.now() + 30 * 60_000);
+});
+
+test("what killed processes have left is removed when it is old, and only then", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  const path = await openRepository(repo);
+  const left = ["HEAD.lock", "packed-refs.lock", "refs/heads/x.lock", "objects/tmp_objdir-incoming-a", "objects/pack/tmp_pack_x"];
+  for (const [index, name] of [...left, ...left.map((each) => each.replace(/(lock|.)$/, "2$1"))].entries()) {
+    const file = join(path, name);
+    if (name.includes("objdir")) await mkdir(file);
+    else await writeFile(file, "");
+    if (index < left.length) await utimes(file, longAgo, longAgo);
+  }
+  await tidy(path);
+  for (const name of left) expect(await isThere(join(path, name)), name).toBe(false);
+  expect(await isThere(join(path, "objects/tmp_objdir-incoming-2a"))).toBe(true);
+  expect(await isThere(join(path, "HEAD.2lock"))).toBe(true);
+});
+
+test("the data of deleted repositories is removed after a while", async () => {
+  const ada = await signedInPerson();
+  const [gone, kept] = [await someRepo(ada), await someRepo(ada)];
+  for (const repo of [gone, kept]) await commitTo(repo, ada, { "a.txt": "a" });
+  await db().repoRemoval.create({ data: { repoId: gone.id } });
+  const never = new AbortController().signal;
+  expect(await removeDeletedRepositories(never)).toBe(0);
+  expect(await isThere(repositoryPath(gone.id))).toBe(true);
+  const counts = await Promise.all([removeDeletedRepositories(never, 0), removeDeletedRepositories(never, 0)]);
+  expect(counts.reduce((sum, count) => sum + count)).toBe(1);
+  expect(await isThere(repositoryPath(gone.id))).toBe(false);
+  expect((await readdir(repositoryPath(kept.id))).length).toBeGreaterThan(0);
+  expect(await db().repoRemoval.count({ where: { repoId: gone.id } })).toBe(0);
+});

@@ -1,0 +1,173 @@
+import { access, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
+import { db } from "../../../db.ts";
+import { newId } from "../../../ids.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
+import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import { changeRefs } from "./change-refs.ts";
+import { reconcileRefUpdates } from "./reconcile.ts";
+import type { RefChange } from "./ref-change.ts";
+import { updateRefs } from "./update-refs.ts";
+
+/** S122: what became of a change of refs whose process is no more is read from the refs, and from what is recorded of them since. */
+let ada: TestPerson;
+let repo: Repo;
+let path: string;
+let shas: [string, string, string];
+beforeEach(async () => {
+  ada = await signedInPerson();
+  repo = await someRepo(ada);
+  path = await openRepository(repo);
+  const first = await commitTo(repo, ada, { "a.txt": "1" });
+  const second = await commitTo(repo, ada, { "a.txt": "2" });
+  shas = [first, second, await commitTo(repo, ada, { "a.txt": "3" })];
+  // What follows did not begin in the same millisecond.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+});
+
+const side = (oldSha: string | null, newSha: string | null, ref = "refs/heads/side"): RefChange => ({ ref, oldSha, newSha });
+
+/** The note of a process that was killed. */
+async function leaveNote(asked: RefChange[], { startedAt = new Date(), isAlive = false } = {}): Promise<string> {
+  const id = newId();
+  const claimedUntil = new Date(isAlive ? Date.now() + 60_000 : 0);
+  await db().refUpdate.create({ data: { id, repoId: repo.id, actorId: ada.id, asked, startedAt, claimedUntil } });
+  return id;
+}
+
+/** What was recorded beyond what the test began with. */
+async function recorded(): Promise<RefChange[][]> {
+  const events = (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content").slice(3);
+  return events.map(({ payload }) => (payload as { updatedRefs: RefChange[] }).updatedRefs);
+}
+
+const notes = () => db().refUpdate.count({ where: { repoId: repo.id } });
+const pushed = (...changes: RefChange[]) => changeRefs(repo, ada.actor, changes, () => updateRefs(path, changes));
+
+test("what did not happen is not recorded", async () => {
+  await leaveNote([side(null, shas[0])]);
+  await reconcileRefUpdates();
+  expect(await recorded()).toEqual([]);
+  expect(await notes()).toBe(0);
+});
+
+test("what did happen is recorded once, however many look", async () => {
+  await leaveNote([side(null, shas[0])]);
+  await updateRefs(path, [side(null, shas[0])]);
+  await Promise.all([reconcileRefUpdates(), reconcileRefUpdates(), reconcileRefUpdates()]);
+  await reconcileRefUpdates();
+  expect(await recorded()).toEqual([[side(null, shas[0])]]);
+  expect(await notes()).toBe(0);
+  await fsck(repo);
+});
+
+test("of many refs only those that changed are recorded, in one event", async () => {
+  const asked = Array.from({ length: 20 }, (_, index) => side(null, shas[0], `refs/heads/b${index}`));
+  await leaveNote(asked);
+  await updateRefs(path, asked.slice(0, 7));
+  await reconcileRefUpdates();
+  expect(await recorded()).toEqual([asked.slice(0, 7)]);
+});
+
+test("a deletion", async () => {
+  await pushed(side(null, shas[0]));
+  await leaveNote([side(shas[0], null)], { startedAt: new Date(Date.now() + 5) });
+  await updateRefs(path, [side(shas[0], null)]);
+  await reconcileRefUpdates();
+  expect(await recorded()).toEqual([[side(null, shas[0])], [side(shas[0], null)]]);
+});
+
+test("what somebody else did and recorded is not recorded again", async () => {
+  await leaveNote([side(null, shas[0])]);
+  await pushed(side(null, shas[0]));
+  await reconcileRefUpdates();
+  expect(await recorded()).toEqual([[side(null, shas[0])]]);
+});
+
+test("what happened and was overwritten since is recorded", async () => {
+  await leaveNote([side(null, shas[0])]);
+  await updateRefs(path, [side(null, shas[0])]);
+  await pushed(side(shas[0], shas[1]));
+  await reconcileRefUpdates();
+  expect((await recorded()).flat()).toEqual([side(shas[0], shas[1]), side(null, shas[0])]);
+});
+
+test("what did not happen, although the ref came to the same value in another way, is not recorded", async () => {
+  await pushed(side(null, shas[0]));
+  await leaveNote([side(shas[0], shas[2])], { startedAt: new Date(Date.now() + 5) });
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  await pushed(side(shas[0], shas[1]));
+  await pushed(side(shas[1], shas[2]));
+  await reconcileRefUpdates();
+  expect(await recorded()).toHaveLength(3);
+});
+
+test("two that were killed one after the other are both found out", async () => {
+  await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 2_000) });
+  await leaveNote([side(shas[0], shas[1])], { startedAt: new Date(Date.now() - 1_000) });
+  await updateRefs(path, [side(null, shas[0])]);
+  await updateRefs(path, [side(shas[0], shas[1])]);
+  await reconcileRefUpdates();
+  expect((await recorded()).flat()).toHaveLength(2);
+});
+
+test("while a process that lives is changing the same ref, it waits", async () => {
+  await leaveNote([side(null, shas[0])], { startedAt: new Date(Date.now() - 1_000) });
+  await updateRefs(path, [side(null, shas[0])]);
+  const alive = await leaveNote([side(shas[0], shas[1])], { isAlive: true });
+  await reconcileRefUpdates();
+  expect(await recorded()).toEqual([]);
+  expect(await notes()).toBe(2);
+  await db().refUpdate.delete({ where: { id: alive } });
+  await db().refUpdate.updateMany({ where: { repoId: repo.id }, data: { claimedUntil: new Date(0) } });
+  await reconcileRefUpdates();
+  expect(await recorded()).toEqual([[side(null, shas[0])]]);
+});
+
+test("one that failed half way is found out, and one that was taken for dead records nothing twice", async () => {
+  const failing = changeRefs(repo, ada.actor, [side(null, shas[0])], async () => {
+    await updateRefs(path, [side(null, shas[0])]);
+    throw new Error("killed, so to speak");
+  });
+  await expect(failing).rejects.toThrow("so to speak");
+  expect(await notes()).toBe(1);
+  const expire = () => db().refUpdate.updateMany({ where: { repoId: repo.id }, data: { claimedUntil: new Date(0) } });
+  await expire();
+  await reconcileRefUpdates();
+  expect(await recorded()).toEqual([[side(null, shas[0])]]);
+  const both = [side(shas[0], shas[1]), side(null, shas[0], "refs/heads/late")];
+  await changeRefs(repo, ada.actor, both, async () => {
+    await updateRefs(path, both.slice(0, 1));
+    await expire();
+    await reconcileRefUpdates();
+    await updateRefs(path, both.slice(1));
+    return both;
+  });
+  expect((await recorded()).slice(1)).toEqual([both.slice(0, 1), both.slice(1)]);
+  expect(await notes()).toBe(0);
+});
+
+test("locks that a killed process has left do not keep others from the ref", async () => {
+  const lock = join(path, "refs/heads/main.lock");
+  await writeFile(lock, "");
+  const longAgo = new Date(Date.now() - 120_000);
+  await utimes(lock, longAgo, longAgo);
+  const fresh = join(path, "refs/heads/other.lock");
+  await writeFile(fresh, "");
+  await leaveNote([side(shas[2], shas[0], "refs/heads/main")]);
+  await reconcileRefUpdates();
+  await expect(access(lock)).rejects.toThrow();
+  await access(fresh);
+  await runGit(path, ["update-ref", "refs/heads/main", shas[1]]);
+});
+
+test("of a repository that is deleted nothing is left to find out", async () => {
+  await leaveNote([side(null, shas[0])]);
+  await db().repo.delete({ where: { id: repo.id } });
+  await reconcileRefUpdates();
+  await expect(changeRefs(repo, ada.actor, [side(null, shas[0])], async () => [])).rejects.toMatchObject({ code: "not_found" });
+});
