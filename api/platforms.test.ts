@@ -273,6 +273,19 @@ describe("POST /api/events", () => {
     expect(await recordedOf(at.platform)).toHaveLength(3);
   });
 
+  test("a platform that sends all at once does not take the database from the others", async () => {
+    const at = await prepare();
+    await sync(at, [told(at)]);
+    const flood = Array.from({ length: 150 }, () => structured(at, pushed(at)));
+    const other = await fetch(`${world.origin}/api/collections`);
+    expect(other.status).toBe(200);
+    const answers = await Promise.all(flood);
+    const refused = answers.filter(({ status }) => status !== 200);
+    for (const { status, headers } of refused) expect([status, headers.get("retry-after")]).toEqual([503, "2"]);
+    expect(await recordedOf(at.platform)).toHaveLength(150 - refused.length);
+    expect(refused.length).toBeLessThan(100);
+  });
+
   test("the repository by our id, by the platform's, or by type and name in any case", async () => {
     const at = await prepare();
     await sync(at, [told(at)]);

@@ -20,8 +20,17 @@ export async function findPlatform(token: string): Promise<Platform | undefined>
   const [row] = rows;
   if (!row) return undefined;
   const { isUsedLongAgo, ...platform } = row;
-  if (isUsedLongAgo) await pool().query("UPDATE platform SET last_used_at = now() WHERE id = $1", [platform.id]);
+  if (isUsedLongAgo) await noteUsed(platform.id);
   return platform;
+}
+
+/** While something of it is being done, its row is locked: it is noted with the next request then. */
+async function noteUsed(id: string): Promise<void> {
+  await pool().query(
+    `UPDATE platform SET last_used_at = now()
+      WHERE id = (SELECT id FROM platform WHERE id = $1 FOR NO KEY UPDATE SKIP LOCKED)`,
+    [id],
+  );
 }
 
 /** One that was not revoked, by id or by name, for those who configure it. @throws ServiceError `not_found` */

@@ -7,6 +7,7 @@ import { type NewEvent, recordEvents } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
 import { repoPayload } from "../repos/repo.ts";
+import { inTurn } from "./in-turn.ts";
 import { lockPlatform, type Mirrored, readMirrored, readOwners, rememberNames } from "./mirror.ts";
 import { type Entry, type Occupant, placeWanted, readEntries, refuseTakenNames, resolveEntries } from "./plan-sync.ts";
 import type { Platform } from "./platform.ts";
@@ -28,7 +29,7 @@ export type SyncResult = { id: string | null; status: SyncStatus; refusal?: Serv
  * Makes what is known here of a platform's repositories what the platform says. Sending the same again changes nothing; one that is
  * refused does not stop the others. A few statements, however many there are.
  * @returns what became of each, in the order of the call, then those that went
- * @throws ServiceError `payload_too_large`, `conflict` when somebody else took a name in between: send it again
+ * @throws ServiceError `payload_too_large`, `unavailable`, `conflict` when somebody else took a name in between: send it again
  */
 export async function syncRepos(platform: Platform, input: SyncInput, from: RequestOrigin): Promise<SyncResult[]> {
   if (input.repos.length > SYNC_MAX_REPOS) {
@@ -36,7 +37,7 @@ export async function syncRepos(platform: Platform, input: SyncInput, from: Requ
   }
   const entries = readEntries(input.repos);
   try {
-    return await db().$transaction((tx) => sync(tx, platform, entries, input, from));
+    return await inTurn(platform.id, () => db().$transaction((tx) => sync(tx, platform, entries, input, from)));
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new ServiceError("conflict", "A name was taken while this was done. Nothing was changed: send it again.", {

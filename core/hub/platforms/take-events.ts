@@ -5,6 +5,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { applyEvent, type Mirror, writeChanges } from "./apply-event.ts";
 import type { EventData } from "./event-data.ts";
 import { eventPayload } from "./event-payload.ts";
+import { inTurn } from "./in-turn.ts";
 import { lockPlatform, readMirrored, readOwners } from "./mirror.ts";
 import type { Platform } from "./platform.ts";
 import { type CloudEvent, readCloudEvent } from "./read-cloud-event.ts";
@@ -22,15 +23,19 @@ export type Taken = { source: string | null; id: string | null } & (
  * Takes what a platform tells, in its order: each event once, by `source` and `id`, with what it does to the repository's row in the
  * same transaction (S122). One that is refused does not stop the others, and may be sent again once what was wrong with it is put right.
  * A few statements, however many there are.
- * @throws ServiceError `payload_too_large`
+ * @throws ServiceError `payload_too_large`, `unavailable`
  */
 export async function takeEvents(platform: Platform, sent: readonly unknown[]): Promise<Taken[]> {
   if (sent.length > EVENTS_MAX) {
     throw new ServiceError("payload_too_large", `Send at most ${EVENTS_MAX} events at a time.`);
   }
   const read = sent.map((value) => readOne(value, platform));
+  if (read.every(({ event }) => event === undefined)) return read.map(({ taken }) => taken as Taken);
+  return inTurn(platform.id, () => takeAll(platform, read));
+}
+
+function takeAll(platform: Platform, read: readonly Read[]): Promise<Taken[]> {
   const events = read.flatMap(({ event }) => (event ? [event] : []));
-  if (events.length === 0) return read.map(({ taken }) => taken as Taken);
   return db().$transaction(async (tx) => {
     await lockPlatform(tx, platform);
     const seen = await readSeen(tx, events);
