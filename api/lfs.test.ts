@@ -372,6 +372,32 @@ describe("an address of a transfer", () => {
   });
 });
 
+test("S53 a page of another origin uploads and downloads with its token, and reads what went wrong", async () => {
+  const repo = await someRepo(ada, { isPrivate: true });
+  const object = someObject();
+  const origin = { origin: "https://a-page-somewhere.example" };
+  const { href } = await uploadAction(repo, object);
+  const batch = `${world.origin}/${repo.fullName}.git/info/lfs/objects/batch`;
+  for (const [method, address] of [
+    ["POST", batch],
+    ["PUT", href],
+  ] as const) {
+    const asks = {
+      "access-control-request-method": method,
+      "access-control-request-headers": "authorization,content-type,accept",
+    };
+    const preflight = await fetch(address, { method: "OPTIONS", headers: { ...origin, ...asks } });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-origin")).toBe("*");
+    expect(preflight.headers.get("access-control-allow-methods")).toContain(method);
+  }
+  const refused = await fetch(batch, { method: "POST", headers: origin, body: "{}" });
+  const uploaded = await fetch(href, { method: "PUT", headers: origin, body: Uint8Array.from(object.content) });
+  const downloaded = await fetch((await downloadAction(repo, object)).href, { headers: origin });
+  expect([refused.status, uploaded.status, downloaded.status]).toEqual([422, 200, 200]);
+  for (const { headers } of [refused, uploaded, downloaded]) expect(headers.get("access-control-allow-origin")).toBe("*");
+});
+
 describe("S138 a batch", () => {
   test("answers each object for itself", async () => {
     const repo = await someRepo(ada);
