@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
@@ -135,6 +135,51 @@ describe("createCommit", () => {
     expect(await filesOf(repo)).toEqual(["after.txt", "large.txt"]);
     expect(await leftInQuarantine(repo)).toEqual([]);
   });
+});
+
+test("what a killed process left in quarantine goes with the next commit of another day", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await commit(ada, repo, [file("a.txt")]);
+  const all = join(await openRepository(repo), "quarantine");
+  for (const name of ["old", "new"]) await mkdir(join(all, name, "objects"), { recursive: true });
+  const twoDaysAgo = new Date(Date.now() - 2 * 24 * 60 * 60 * 1000);
+  await utimes(join(all, "old"), twoDaysAgo, twoDaysAgo);
+  await commit(ada, repo, [file("b.txt")]);
+  expect(await leftInQuarantine(repo)).toEqual(["new"]);
+});
+
+test("a repository that is deleted while its commit comes in is not found", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  async function* slowly(): AsyncGenerator<Operation> {
+    yield file("a.txt");
+    await db().repo.delete({ where: { id: repo.id } });
+  }
+  await expect(commit(ada, repo, slowly())).rejects.toMatchObject({ wireCode: "RepoNotFound" });
+  expect(await db().event.count({ where: { repoId: repo.id, scope: "repo.content" } })).toBe(0);
+});
+
+test("a repository that is made read-only, or whose sender loses the right, while its commit comes in, stays as it is", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const organization = await organizationOf(ada, [[bea, "write"]]);
+  const repo = await someRepo(ada, { owner: organization.name });
+  async function* meanwhile(act: () => Promise<unknown>): AsyncGenerator<Operation> {
+    yield file("a.txt");
+    await act();
+  }
+  const setReadOnly = (isReadOnly: boolean) => db().repo.update({ where: { id: repo.id }, data: { isReadOnly } });
+  await expect(
+    commit(
+      bea,
+      repo,
+      meanwhile(() => setReadOnly(true)),
+    ),
+  ).rejects.toMatchObject({ code: "forbidden" });
+  await setReadOnly(false);
+  const leave = () => db().membership.deleteMany({ where: { userId: bea.id } });
+  await expect(commit(bea, repo, meanwhile(leave))).rejects.toMatchObject({ code: "forbidden" });
+  expect(await resolveRef(await openRepository(repo), "refs/heads/main")).toBeNull();
 });
 
 describe("two at once", () => {

@@ -3,6 +3,7 @@ import { notFound, ServiceError } from "../../../errors.ts";
 import { isAncestor } from "../../discussions/commits.ts";
 import { openPullRequest } from "../../discussions/open-pull-request.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
+import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import { resolveRef } from "../refs/resolve-ref.ts";
@@ -102,7 +103,9 @@ async function put(draft: Draft, revision: string, isPullRequest: boolean): Prom
     const built = await build(draft, parent);
     if (!built.isDifferent) return { repo, sha: parent as string, ref, isNew: false };
     // The upload may have taken a while, in which rights and the repository changed.
-    await resolveCommitTarget(actor, repo, path, { revision, isPullRequest });
+    const current = await readRepo(repo.id);
+    if (!current) throw notFound("Repository");
+    await resolveCommitTarget(actor, current, path, { revision, isPullRequest });
     const change = { ref, oldSha: parent, newSha: built.sha };
     let isDone = false;
     const recorded = await changeRefs(repo, actor, [change], async () => {
@@ -123,8 +126,10 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   const parent = parentCommit && base ? await resolveAncestor(draft, parentCommit, base) : base;
   const built = await build(draft, parent);
   if (!built.isDifferent) throw new ServiceError("invalid_request", "This would change nothing: there is nothing to propose.");
+  const current = await readRepo(repo.id);
+  if (!current) throw notFound("Repository");
   await quarantine.release();
-  const opened = await openPullRequest(actor, repo, {
+  const opened = await openPullRequest(actor, current, {
     title: summary,
     description: description ?? "",
     base: ref.replace(/^refs\/heads\//, ""),

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { newId } from "../../../ids.ts";
 
 const STALE_MS = 24 * 60 * 60 * 1000;
+// Large files are neither held whole nor compared with each other.
 // An event that says that a commit was made outlives a power failure, and so does the commit.
 const CONFIG = `[core]
 \trepositoryformatversion = 0

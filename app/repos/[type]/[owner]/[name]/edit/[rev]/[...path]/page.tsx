@@ -29,6 +29,7 @@ export default async function EditFilePage({ params }: Props) {
   if (!file.isEditable) {
     return (
       <Card>
+        <h2 className="sr-only">Edit file</h2>
         <EmptyState Icon={FileLock2} title="Not to be edited here" action={<ButtonLink href={back}>Back to the file</ButtonLink>}>
           {file.reason}
         </EmptyState>

@@ -8,7 +8,6 @@ import { type RepoParams, repoFileHref } from "../../../../../../../_server/repo
 import { createFileAction } from "../../../_editing/actions.ts";
 import { CommitFields } from "../../../_editing/commit-fields.tsx";
 import { type EditingParams, editingPage } from "../../../_editing/editing-page.ts";
-import { NewerVersion } from "../../../_editing/newer-version.client.tsx";
 import { placeOf } from "../../../_editing/place-of.ts";
 
 type Props = Readonly<{ params: RepoParams & EditingParams; searchParams: PageQuery }>;
@@ -22,7 +21,6 @@ export default async function NewFilePage({ params, searchParams }: Props) {
   const values = { path: folder ? `${folder}/${name}` : name, seen: head ?? "" };
   return (
     <ActionForm action={createFileAction.bind(null, placeOf(page))} values={values} label="New file">
-      <NewerVersion again="Commit again when you have." />
       <SectionCard title="New file" description={`On the branch “${branch}”.`}>
         <div className="grid gap-5">
           <Field
