@@ -94,7 +94,7 @@ export const screens: Screen[] = [
     as("mara", "repo-card-own", "/spaces/mara/tide-viewer"),
     as("aiko", "repo-settings", "/datasets/aiko/storm-surges/settings"),
     as("aiko", "repo-access", "/datasets/aiko/storm-surges/settings/access"),
-    as("newcomer", "collections-empty", "/collections?owner=mara"),
+    as("newcomer", "collections-empty", "/collections?owner=opal"),
     as("newcomer", "collection-new", "/collections/new"),
   ],
   { name: "app", open: async (visit) => openApp(visit, "/settings/applications", "Paper Lantern") },
