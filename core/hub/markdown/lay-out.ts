@@ -11,7 +11,10 @@ const THREADS = 2;
 const WAITING_MAX = 500;
 const MEMORY_MAX_MB = 256;
 
-type Job = { text: string; place: MarkdownPlace; done: (tree: Root | null) => void };
+/** `too much`: too long, too deep or too large to be drawn. `busy`: it was not even begun. */
+export type LaidOut = Root | "too much" | "busy";
+
+type Job = { text: string; place: MarkdownPlace; done: (outcome: LaidOut) => void };
 type Pool = { threads: number; idle: Worker[]; waiting: Job[] };
 
 // One for the process: each bundle of Next makes its own module instances (architecture decision 7).
@@ -22,11 +25,10 @@ const pool = keeper.keyhookMarkdownThreads;
 /**
  * Lays a text out in a thread of its own: there are short texts that keep any Markdown parser busy for hours, and nobody else must
  * wait for them. A thread that takes too long or too much memory is ended.
- * @returns null when nothing came of it
  */
-export function layOut(text: string, place: MarkdownPlace): Promise<Root | null> {
+export function layOut(text: string, place: MarkdownPlace): Promise<LaidOut> {
   return new Promise((done) => {
-    if (pool.waiting.length >= WAITING_MAX) return done(null);
+    if (pool.waiting.length >= WAITING_MAX) return done("busy");
     pool.waiting.push({ text, place, done });
     takeNext();
   });
@@ -58,7 +60,7 @@ async function startThread(): Promise<void> {
     return;
   }
   log().error("the thread for Markdown does not start");
-  for (const { done } of pool.waiting.splice(0)) done(null);
+  for (const { done } of pool.waiting.splice(0)) done("busy");
 }
 
 function forget(thread: Worker): void {
@@ -71,7 +73,7 @@ function run(thread: Worker, { text, place, done }: Job): void {
   const answer = answerOf(thread, LIMIT_MS);
   thread.postMessage({ text, place });
   void answer.then((tree) => {
-    done((tree as Root | undefined) ?? null);
+    done((tree as Root | null | undefined) ?? "too much");
     if (tree === undefined) return;
     pool.idle.push(thread);
     takeNext();

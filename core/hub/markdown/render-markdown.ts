@@ -6,11 +6,15 @@ import type { MarkdownPlace } from "./place.ts";
 
 export const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 
-/** What was laid out lately, the latest last; null for what could not be. */
+/** What was laid out lately, the latest last. */
 const KEPT_MAX = 500;
 const KEPT_MAX_CHARACTERS = 64 * 1024;
+/** What takes too long on a busy machine may not do so later. */
+const FAILURE_KEPT_MS = 5 * 60 * 1000;
 
-const keeper = globalThis as typeof globalThis & { keyhookMarkdown?: Map<string, Root | null> };
+type Kept = { tree: Root } | { failedAt: number };
+
+const keeper = globalThis as typeof globalThis & { keyhookMarkdown?: Map<string, Kept> };
 keeper.keyhookMarkdown ??= new Map();
 const kept = keeper.keyhookMarkdown;
 
@@ -24,14 +28,21 @@ export async function renderMarkdown(text: string, place: MarkdownPlace = {}): P
     .update(JSON.stringify([place, text]))
     .digest("base64");
   const known = kept.get(key);
-  const tree = known === undefined ? await layOut(withoutFrontMatter(text), place) : known;
-  if (tree === null || text.length <= KEPT_MAX_CHARACTERS) keep(key, tree);
-  return tree ?? undefined;
+  if (known && "tree" in known) return known.tree;
+  if (known && Date.now() - known.failedAt < FAILURE_KEPT_MS) return undefined;
+  const outcome = await layOut(withoutFrontMatter(text), place);
+  if (outcome === "busy") return undefined;
+  if (outcome === "too much") {
+    keep(key, { failedAt: Date.now() });
+    return undefined;
+  }
+  if (text.length <= KEPT_MAX_CHARACTERS) keep(key, { tree: outcome });
+  return outcome;
 }
 
-function keep(key: string, tree: Root | null): void {
+function keep(key: string, one: Kept): void {
   kept.delete(key);
-  kept.set(key, tree);
+  kept.set(key, one);
   const [oldest] = kept.keys();
   if (kept.size > KEPT_MAX && oldest !== undefined) kept.delete(oldest);
 }
