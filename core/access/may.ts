@@ -50,7 +50,9 @@ export async function requirePermission<A extends Action>(
       wireCode,
     });
   }
-  throw new ServiceError("forbidden", "You may not do this. Ask an administrator for the right.");
+  // For a token it may be either: what its person has no right to, and what no token of its kind can be used for.
+  const who = actor.kind === "token" ? "You, or this token, may not do this." : "You may not do this.";
+  throw new ServiceError("forbidden", `${who} Ask an administrator for the right.`);
 }
 
 const stale = () => new ServiceError("reauthentication_required", "Confirm your password to go on.");

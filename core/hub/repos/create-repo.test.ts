@@ -1,6 +1,8 @@
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { throttleKey } from "../../accounts/throttle.ts";
+import { db } from "../../db.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
 import { createRepo } from "./create-repo.ts";
 import { findRepo } from "./find-repo.ts";
@@ -30,6 +32,15 @@ describe("createRepo", () => {
     await expect(someRepo(ada, { name: "TIDE" })).rejects.toMatchObject({ code: "conflict" });
     const asked = [1, 2, 3].map(() => someRepo(ada, { name: "moon" }));
     expect(await outcomes(asked)).toEqual(["conflict", "conflict", "ok"]);
+  });
+
+  test("a thousand an hour are enough", async () => {
+    const ada = await signedInPerson();
+    await someRepo(ada);
+    const key = throttleKey("repo_create", ada.id);
+    await db().throttle.update({ where: { key }, data: { count: 999 } });
+    await someRepo(ada);
+    await expect(someRepo(ada)).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
   });
 
   test("S135 under an organization for its contributors, and for nobody outside", async () => {
