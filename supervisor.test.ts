@@ -167,6 +167,7 @@ describe("the service", { timeout: 90_000 }, () => {
       [{ PORT: String(port) }, `port ${port} is in use`],
       [{ SMTP_URL: "mail.example.com" }, "SMTP_URL: must be an smtp:// or smtps:// URL"],
       [{ DATABASE_URL: "postgres://localhost/keyhook" }, "SECRET_KEY is required when DATABASE_URL is set"],
+      [{ PATH: "/nowhere" }, "Install git 2.38 or later."],
     ] as [Record<string, string>, string][]) {
       const service = await begin(settings);
       expect((await service.exited).code).toBe(78);
