@@ -147,8 +147,12 @@ describe("mergePullRequest", () => {
   test("brings an empty repository its first commit", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada);
-    const sha = await commitTo(repo, ada, { "a.txt": "a" }, { branch: "elsewhere" });
-    const { row } = await openPullRequest(ada.actor, repo, { title: "First", head: { branch: "elsewhere" } });
+    const identity = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "a@example.test" };
+    const env = { ...identity, GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "a@example.test" };
+    const path = await openRepository(repo);
+    const tree = (await runGit(path, ["hash-object", "-w", "-t", "tree", "--stdin"], { input: "" })).toString("latin1").trim();
+    const sha = (await runGit(path, ["commit-tree", "-m", "First", tree], { env })).toString("latin1").trim();
+    const { row } = await openPullRequest(ada.actor, repo, { title: "First", head: { sha } });
     expect(await readPullRequestState(repo, row)).toMatchObject({ merge: "clean", baseSha: null });
     expect(await mergePullRequest(ada.actor, nameOf(repo, row.num))).toBe(sha);
     expect(await headOf(repo)).toBe(sha);
