@@ -14,6 +14,9 @@ export type Transfer = {
 
 const STDERR_MAX_CHARACTERS = 4_000;
 const KILL_AFTER_MS = 10_000;
+/** While it counts, git says something every five seconds. */
+const STILL_EVERY_MS = 30_000;
+const STILL_MAX = 10;
 
 /**
  * Runs one git process of a transfer while `use` moves its bytes, within the limits of this process. When `use` returns, git has
@@ -52,6 +55,8 @@ export async function withTransfer(
     };
     if (res.closed) gone();
     else res.once("close", gone);
+    const stopWatching = endWhenStill(res);
+    void closed.then(stopWatching);
   };
   try {
     await use({ child, closed, endWithClient });
@@ -66,6 +71,18 @@ export async function withTransfer(
     // Git's own words, which say more than its status; most are about what the client has sent.
     if (stderr && !isClientGone) log().info({ git: args[0], stderr: stderr.trim() }, "git said");
   }
+}
+
+/** Whoever stops reading in the middle of a clone must not hold git, and its place, for ever. */
+function endWhenStill(res: ServerResponse): () => void {
+  let [written, stillFor] = [-1, 0];
+  const timer = setInterval(() => {
+    const now = res.socket?.bytesWritten ?? 0;
+    stillFor = now === written ? stillFor + 1 : 0;
+    written = now;
+    if (stillFor >= STILL_MAX) res.destroy();
+  }, STILL_EVERY_MS);
+  return () => clearInterval(timer);
 }
 
 /** Lets git put away what it has begun, and does not wait for ever. */
