@@ -103,15 +103,17 @@ function settled(all: EventPayload[]): Map<string, string> {
 test("docs/events.md shows each kind as it is", () => {
   const examples = settled(payloads);
   const before = readFileSync(DOCUMENT, "utf8");
-  const after = before.replace(
-    EXAMPLE,
-    (_, kind: string) => `<!-- example: ${kind} -->\n\n\`\`\`json\n${examples.get(kind)}\n\`\`\`\n`,
-  );
-  if (process.env.UPDATE_EXAMPLES === "1") writeFileSync(DOCUMENT, after);
-  else expect(before).toBe(after);
-  const documented = [...after.matchAll(EXAMPLE)].map(([, kind]) => kind);
-  expect(documented.toSorted()).toEqual([...examples.keys()].sort());
-  for (const [, , text] of after.matchAll(EXAMPLE)) eventPayloadSchema.parse(JSON.parse(text ?? ""));
+  if (process.env.UPDATE_EXAMPLES === "1") {
+    const shown = (kind: string) => `<!-- example: ${kind} -->\n\n\`\`\`json\n${examples.get(kind)}\n\`\`\`\n`;
+    return writeFileSync(
+      DOCUMENT,
+      before.replace(EXAMPLE, (_, kind: string) => shown(kind)),
+    );
+  }
+  // Compared as JSON: how it is laid out is the formatter's affair.
+  const documented = [...before.matchAll(EXAMPLE)].map(([, kind, text]) => [kind, JSON.parse(text ?? "null")]);
+  const made = [...examples].map(([kind, text]) => [kind, JSON.parse(text)]);
+  expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(made));
 });
 
 describe("every event that was recorded", () => {
@@ -133,7 +135,7 @@ describe("every event that was recorded", () => {
 });
 
 test("each scope is in the domain that the document says", () => {
-  const table = readFileSync(DOCUMENT, "utf8").matchAll(/^\| `(\w+)` \| (.*) \|$/gm);
+  const table = readFileSync(DOCUMENT, "utf8").matchAll(/^\| `(\w+)` +\| (.*) \|$/gm);
   const documented = Object.fromEntries(
     [...table].map(([, domain, scopes]) => [domain, [...(scopes ?? "").matchAll(/`([^`]+)`/g)].map(([, scope]) => scope)]),
   );
