@@ -11,15 +11,15 @@ export function cloneUrl({ type, fullName }: Pick<Repo, "type" | "fullName">): s
   return env().ORIGIN + repoPath(type, fullName);
 }
 
-/** The line that fetches the whole of it. It opens without any script. */
+/** The line that fetches the whole of it. It opens without any script; on a telephone as wide as what it stands in. */
 export function CloneMenu({ repo }: Readonly<{ repo: Repo }>) {
   return (
-    <details className="relative">
+    <details className="sm:relative">
       <summary className={buttonClass({ size: "small" })}>
         Clone
         <ChevronDown className="size-4 text-muted" aria-hidden="true" />
       </summary>
-      <div className="absolute top-full right-0 z-10 mt-1 grid w-96 max-w-[calc(100vw-2rem)] gap-3 rounded-card border border-line bg-surface p-4 text-small shadow-menu max-sm:right-auto max-sm:left-0">
+      <div className="absolute inset-x-0 top-full z-10 mt-1 grid gap-3 rounded-card border border-line bg-surface p-4 text-small shadow-menu sm:left-auto sm:w-96">
         <CopyField label="With git" value={`git clone ${cloneUrl(repo)}`} />
         <CopyField label="Without the content of large files" value={`GIT_LFS_SKIP_SMUDGE=1 git clone ${cloneUrl(repo)}`} />
         <p className="text-muted">

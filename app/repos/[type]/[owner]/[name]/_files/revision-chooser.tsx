@@ -41,7 +41,7 @@ export async function RevisionChooser({ repo, revision, page, path }: RevisionCh
         <span className="truncate">{label}</span>
         <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden="true" />
       </summary>
-      <div className="absolute top-full left-0 z-10 mt-1 grid max-h-96 w-72 max-w-[calc(100vw-2rem)] gap-3 overflow-y-auto rounded-card border border-line bg-surface p-3 text-small shadow-menu">
+      <div className="absolute top-full left-0 z-10 mt-1 grid max-h-96 w-72 gap-3 overflow-y-auto rounded-card border border-line bg-surface p-3 text-small shadow-menu">
         {group("Branches", branches, "branches")}
         {tags.length > 0 && group("Tags", tags, "tags")}
       </div>

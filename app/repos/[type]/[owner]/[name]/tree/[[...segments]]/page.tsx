@@ -48,7 +48,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
       <div className="flex flex-wrap items-center gap-2">
         <RevisionChooser repo={repo} revision={revision} page="tree" path={path} />
         <PathTrail repo={repo} revision={name} path={path} />
-        <div className="flex flex-wrap items-center gap-2">
+        <div className="relative flex flex-wrap items-center gap-2 max-sm:w-full">
           {mayWrite && branch && (
             <>
               <ButtonLink size="small" href={repoFileHref(repo, "new", branch, path)}>
