@@ -3,8 +3,8 @@ import { type GitObjects, ObjectTooLarge } from "./git-objects.ts";
 import { parseTree, type TreeEntry } from "./tree-entries.ts";
 import { isTreePath } from "./tree-path.ts";
 
-/** About 400,000 entries in one folder. */
-const TREE_MAX_BYTES = 16 * 1024 * 1024;
+/** About 100,000 entries in one folder: they are in memory while it is read. */
+const TREE_MAX_BYTES = 4 * 1024 * 1024;
 
 /** The entries of the root of a commit, or of a tree by its id. @throws ServiceError `invalid_request` for more than can be listed */
 export async function readTree(objects: GitObjects, treeish: string): Promise<TreeEntry[]> {
