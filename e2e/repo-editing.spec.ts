@@ -1,7 +1,15 @@
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
+import type { Demo } from "./support/demo.ts";
 import { enter } from "./support/enter.ts";
-import { makeRepository } from "./support/repository.ts";
+import { Repository } from "./support/sample-repository.ts";
+import type { Person } from "./support/sign-in-page.ts";
+
+async function makeRepository(demo: Demo, person: Person, files: Record<string, string>): Promise<Repository> {
+  const repository = await Repository.make(demo, person);
+  await repository.commit(files);
+  return repository;
+}
 
 for (const hasScripts of [true, false]) {
   test.describe(`${hasScripts ? "with" : "without"} JavaScript`, () => {
@@ -13,7 +21,7 @@ for (const hasScripts of [true, false]) {
       await enter(page, person);
 
       await page.goto(`${repository.path}/new/main/notes?name=tides.md`);
-      await expect(page.getByLabel("Name")).toHaveValue("notes/tides.md");
+      await expect(page.getByRole("textbox", { name: "Name" })).toHaveValue("notes/tides.md");
       await page.getByLabel("Content").fill("\n# Tides\n\nÜ & <b>\n");
       await page.getByLabel("Summary").fill("Say what tides are");
       await page.getByRole("button", { name: "Commit" }).click();
@@ -34,10 +42,10 @@ for (const hasScripts of [true, false]) {
       expect(await repository.read("crlf.txt")).toBe("one\r\ntwo\r\nthree\r\n");
 
       await page.goto(`${repository.path}/edit/main/crlf.txt`);
-      await page.getByLabel("Name").fill("../out.txt");
+      await page.getByRole("textbox", { name: "Name" }).fill("../out.txt");
       await page.getByRole("button", { name: "Commit" }).click();
       await expect(page.getByText("leads elsewhere")).toBeVisible();
-      await page.getByLabel("Name").fill("moved/ü ß.txt");
+      await page.getByRole("textbox", { name: "Name" }).fill("moved/ü ß.txt");
       await page.getByRole("button", { name: "Commit" }).click();
       await page.waitForURL(`**${repository.path}/blob/main/moved/**`);
       expect(await repository.read("crlf.txt")).toBeUndefined();
@@ -110,7 +118,7 @@ test("by keyboard alone, and for everybody's eyes", async ({ page, person, demo 
     await expectAccessible(page);
   }
   await page.goto(`${repository.path}/new/main`);
-  await page.getByLabel("Name").focus();
+  await page.getByRole("textbox", { name: "Name" }).focus();
   await page.keyboard.type("k.txt");
   await page.keyboard.press("Tab");
   await page.keyboard.type("by keyboard");

@@ -65,6 +65,15 @@ export class Repository {
     await this.send(`${this.api}/tag/main`, { tag, message });
   }
 
+  /** What is in a file; undefined when it is not there. */
+  async read(path: string, revision = "main"): Promise<string | undefined> {
+    const file = path.split("/").map(encodeURIComponent).join("/");
+    const answer = await fetch(`${this.#demo.origin}${this.path}/raw/${encodeURIComponent(revision)}/${file}`, {
+      headers: { authorization: `Bearer ${this.#token}` },
+    });
+    return answer.ok ? answer.text() : undefined;
+  }
+
   async send<T = unknown>(path: string, body: unknown): Promise<T> {
     const isText = typeof body === "string";
     const answer = await fetch(this.#demo.origin + path, {

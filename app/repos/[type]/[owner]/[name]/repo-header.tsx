@@ -12,7 +12,8 @@ export function RepoHeader({ repo }: Readonly<{ repo: Repo }>) {
   const { type, owner, name, fullName, description, tags } = repo;
   const { Icon, word } = repoTypeLooks[type];
   return (
-    <header className="pt-5 pb-3">
+    // No `header`: outside of `main` it would be a second banner beside the site's own.
+    <div className="pt-5 pb-3">
       <p className="text-muted text-small">
         <Link prefetch={false} href={repoListHref(type)} className="inline-flex items-center gap-1.5 hover:text-ink">
           <Icon className="size-4" aria-hidden="true" />
@@ -46,6 +47,6 @@ export function RepoHeader({ repo }: Readonly<{ repo: Repo }>) {
           ))}
         </ul>
       )}
-    </header>
+    </div>
   );
 }

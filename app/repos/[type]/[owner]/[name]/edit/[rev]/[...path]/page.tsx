@@ -59,7 +59,7 @@ export default async function EditFilePage({ params }: Props) {
             rows={16}
             spellCheck={false}
             wrap="off"
-            className="max-h-screen"
+            className="max-h-screen min-h-80"
           />
         </div>
       </SectionCard>

@@ -40,7 +40,7 @@ export default async function NewFilePage({ params, searchParams }: Props) {
             rows={16}
             spellCheck={false}
             wrap="off"
-            className="max-h-screen"
+            className="max-h-screen min-h-80"
           />
         </div>
       </SectionCard>
