@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DEVICE_CODE_GRANT } from "#core/oauth/client-of-app.ts";
 import { POLL_INTERVAL_SECONDS } from "#core/oauth/lifetimes.ts";
 import { cpuBetween, cpuSeconds, statementsSoFar } from "./cost.ts";
+import { benchGit } from "./git.ts";
 import { load, type Prepared, pace, type Result } from "./load.ts";
 import { authorizeUrl, DEVICES, REDIRECT_URI, startBare, startService, type Target, verifier } from "./targets.ts";
 
@@ -255,6 +256,7 @@ try {
     console.log(cells.join(" "));
   }
   if ("device poll".includes(ONLY)) await pollAtPace(service);
+  if ("git".includes(ONLY)) await benchGit(service);
   status = 0;
 } catch (error) {
   console.error(error);

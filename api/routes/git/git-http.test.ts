@@ -202,7 +202,7 @@ describe("what a push is told", () => {
     }
     const branch = await git(copy, ["push", url, "HEAD:refs/heads/side"]);
     expect(branch.err).toContain("Open a pull request for side");
-    expect(branch.err).toContain(`2 webhooks triggered: ${web}/webhooks`);
+    expect(branch.err).toContain(`2 webhooks triggered: ${web}#webhooks`);
   });
 
   test("that the repository has moved, at its former address", async () => {

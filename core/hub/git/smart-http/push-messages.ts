@@ -27,10 +27,10 @@ export async function pushMessages({ repo, changed }: Recorded, pushedAs: string
     else
       lines.push(
         `Open a pull request for ${branch}:`,
-        `  ${web}/discussions/new?pull_request=1&branch=${encodeURIComponent(branch)}`,
+        `  ${web}/discussions/new?kind=pull-request&head=${encodeURIComponent(branch)}`,
       );
   }
   const watching = await countWatching(repo, "repo", db());
-  if (watching > 0) lines.push(`${watching} ${watching === 1 ? "webhook" : "webhooks"} triggered: ${web}/webhooks`);
+  if (watching > 0) lines.push(`${watching} ${watching === 1 ? "webhook" : "webhooks"} triggered: ${web}#webhooks`);
   return lines.length > 0 ? ["", ...lines, ""] : [];
 }

@@ -62,7 +62,7 @@ async function Webhooks({ page: { repo, actor } }: Readonly<{ page: RepoPage }>)
   const { named, total } = await watchingWebhooks(actor, repo);
   const others = total - named.length;
   return (
-    <section className="grid gap-1">
+    <section id="webhooks" className="grid gap-1">
       <h2 className="text-small">Webhooks watching this</h2>
       {total === 0 && <p className="text-muted">None.</p>}
       {named.length > 0 && (
