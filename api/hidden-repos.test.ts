@@ -112,3 +112,62 @@ test("S136 a private repository and one that is not there are the same, at every
   }
   expect(told).toEqual([]);
 });
+
+const odd = [
+  "%00",
+  "%ED%A0%80",
+  "%FF",
+  "x".repeat(6_000),
+  "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+  "cafe%CC%81",
+  "%F0%9F%8C%8A",
+  "--upload-pack=x",
+  "%24(id)",
+  "-1",
+  "99999999999999999999",
+  "%E2%80%AE",
+  "'%20OR%201=1%20--",
+];
+
+test("S138 whatever is put into an address, it is no failure of ours", { timeout: 120_000 }, async () => {
+  const ada = await signedInPerson();
+  const scopes = ["manage-repos", "write-discussions"];
+  const { token } = await createPersonalAccessToken(ada.actor, ada.id, { name: "laptop", scopes, expiresInDays: 1 }, from);
+  const name = freshName("tide");
+  for (const type of ["model", "dataset", "space"] as const) {
+    const repo = await someRepo(ada, { type, name });
+    await commitTo(repo, ada, { "a.txt": "a" });
+    await openDiscussion(ada.actor, repo, { title: "High water?" });
+  }
+  const failed: string[] = [];
+  // The repository's own name here, and something odd in each other place; then the other way round.
+  const tries = addresses()
+    // The three types share one definition each; packs are git's to read (git-http.test.ts).
+    .filter(({ template }) => !/git-(upload|receive)-pack$|^\/api\/(datasets|spaces)\//.test(template))
+    .flatMap(({ method, template }) =>
+      odd.flatMap((value) => {
+        const rest = template
+          .replace(/:owner(\{[^}]*\})?\/:name(\{[^}]*\})?/, `${ada.username}/${name}`)
+          .replace(/:type(\{[^}]*\})?/, "datasets");
+        const inside = rest.replace(/:(\w+)(\{[^}]*\})?\??/g, value).replace(/\*$/, value);
+        const paths = [fill(template, [ada.username, value]), fill(template, [value, name])];
+        return (rest === inside ? paths : [...paths, inside]).map((path) => ({ method, path }));
+      }),
+    )
+    .values();
+  const lane = async () => {
+    for (const { method, path } of tries) {
+      const hasBody = !["GET", "HEAD"].includes(method);
+      const response = await fetch(world.origin + path, {
+        method,
+        redirect: "manual",
+        headers: { authorization: `Bearer ${token}`, ...(hasBody && { "content-type": "application/json" }) },
+        ...(hasBody && { body: bodyFor(path) }),
+      });
+      await response.arrayBuffer();
+      if (response.status >= 500) failed.push(`${method} ${path.slice(0, 200)}: ${response.status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: 8 }, lane));
+  expect(failed).toEqual([]);
+});
