@@ -1,5 +1,6 @@
 "use server";
 
+import { revalidatePath } from "next/cache";
 import { redirect } from "next/navigation";
 import { addComment } from "#core/hub/discussions/add-comment.ts";
 import { changeStatus } from "#core/hub/discussions/change-status.ts";
@@ -37,7 +38,7 @@ export async function openDiscussionAction(repo: RepoName, _previous: FormState,
     const words = { title: form.text("title"), description: form.text("description") };
     const found = await findRepo(person, repo);
     const { row } = await openDiscussion(person, found, words);
-    redirect(hrefOf({ repo, num: row.num }));
+    show(hrefOf({ repo, num: row.num }));
   });
 }
 
@@ -52,7 +53,7 @@ export async function openPullRequestAction(repo: RepoName, _previous: FormState
       base: form.text("base") || found.defaultBranch,
       ...(branch && { head: { branch } }),
     });
-    redirect(hrefOf({ repo, num: row.num }));
+    show(hrefOf({ repo, num: row.num }));
   });
 }
 
@@ -71,7 +72,7 @@ export async function commentAction(at: DiscussionName, _previous: FormState, da
     const { discussion } = await findDiscussion(person, at);
     const { total } = await readTimeline(person, discussion, { pageSize: 1 });
     const page = Math.ceil(total / EVENTS_ON_A_PAGE);
-    redirect(`${hrefOf(at)}${page > 1 ? `?page=${page}` : ""}#latest`);
+    show(`${hrefOf(at)}${page > 1 ? `?page=${page}` : ""}#latest`);
   });
 }
 
@@ -84,7 +85,7 @@ export async function editCommentAction(
   return withPreview(at.repo, data, "content", async (form) => {
     const person = await requirePerson(hrefOf(at));
     await editComment(person, at, commentId, { content: form.text("content") });
-    redirect(`${hrefOf(at)}#${commentId}`);
+    show(`${hrefOf(at)}#${commentId}`);
   });
 }
 
@@ -96,7 +97,7 @@ export async function hideCommentAction(
 ): Promise<FormState> {
   return submitForm(data, async () => {
     await hideComment(await requirePerson(hrefOf(at)), at, commentId, await requestOrigin());
-    redirect(`${hrefOf(at)}#${commentId}`);
+    show(`${hrefOf(at)}#${commentId}`);
   });
 }
 
@@ -111,21 +112,21 @@ export async function reactAction(
     const [sign, ...reaction] = form.text("reaction");
     const input = { reaction: reaction.join(""), isOn: sign === "+" };
     await reactToComment(await requirePerson(hrefOf(at)), at, commentId, input);
-    redirect(`${hrefOf(at)}#${commentId}`);
+    show(`${hrefOf(at)}#${commentId}`);
   });
 }
 
 export async function changeTitleAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
     await changeTitle(await requirePerson(hrefOf(at)), at, { title: form.text("title") });
-    redirect(hrefOf(at));
+    show(hrefOf(at));
   });
 }
 
 export async function markReadyAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     await changeStatus(await requirePerson(hrefOf(at)), at, { status: "open" });
-    redirect(hrefOf(at));
+    show(hrefOf(at));
   });
 }
 
@@ -133,7 +134,7 @@ export async function mergeAction(at: DiscussionName, _previous: FormState, data
   return submitForm(data, async (form) => {
     const person = await requirePerson(hrefOf(at));
     await mergePullRequest(person, at, { headSha: form.text("headSha"), isFastForward: form.isTicked("fastForward") });
-    redirect(hrefOf(at));
+    show(hrefOf(at));
   });
 }
 
@@ -143,21 +144,21 @@ export async function moderateAction(at: DiscussionName, _previous: FormState, d
     const intent = form.text("intent");
     if (intent === "pin" || intent === "unpin") await setPinned(person, at, intent === "pin");
     if (intent === "lock" || intent === "unlock") await setLocked(person, at, intent === "lock", await requestOrigin());
-    redirect(hrefOf(at));
+    show(hrefOf(at));
   });
 }
 
 export async function deleteDiscussionAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     await deleteDiscussion(await requirePerson(hrefOf(at)), at, await requestOrigin());
-    redirect(`${hrefOf(at.repo)}?notice=deleted`);
+    show(`${hrefOf(at.repo)}?notice=deleted`);
   });
 }
 
 export async function deleteRefAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     await deletePullRequestRef(await requirePerson(hrefOf(at)), at);
-    redirect(hrefOf(at));
+    show(hrefOf(at));
   });
 }
 
@@ -177,6 +178,12 @@ async function withPreview(
     return {};
   });
   return preview === undefined ? state : { ...state, preview };
+}
+
+/** Goes to a page that shows what has changed: a browser that is there but for the hash would keep what it has. */
+function show(href: string): never {
+  revalidatePath("/", "layout");
+  redirect(href);
 }
 
 const addressOf = ({ type, owner, name }: RepoName) => ({ type, fullName: `${owner}/${name}` });

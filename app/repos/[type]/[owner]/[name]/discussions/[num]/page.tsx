@@ -46,7 +46,7 @@ export default async function DiscussionConversationPage({ params, searchParams 
 }
 
 function Answer({ page }: Readonly<{ page: DiscussionPage }>) {
-  const { at, discussion, href, person, mayComment, mayUpdate } = page;
+  const { at, discussion, href, person, mayComment, mayUpdate, mayMerge } = page;
   if (!person) {
     return (
       <div className="border-line border-t pt-5">
@@ -55,8 +55,10 @@ function Answer({ page }: Readonly<{ page: DiscussionPage }>) {
     );
   }
   if (!mayComment) return <FormMessage>This discussion is locked: nobody can comment any more.</FormMessage>;
-  const { status, commentCount } = discussion;
+  const { status, commentCount, isPullRequest } = discussion;
   const isOpen = status === "open" || status === "draft";
+  // One primary button on a page: what it is for.
+  const isForMerging = isPullRequest && isOpen && mayMerge;
   return (
     <ActionForm
       key={`${commentCount} ${status}`}
@@ -66,7 +68,7 @@ function Answer({ page }: Readonly<{ page: DiscussionPage }>) {
     >
       <MarkdownField name="comment" label="Your comment" />
       <div className="flex flex-wrap gap-2">
-        <SubmitButton name="intent" value="comment">
+        <SubmitButton name="intent" value="comment" variant={isForMerging ? "secondary" : "primary"}>
           Comment
         </SubmitButton>
         {mayUpdate && isOpen && (
@@ -81,7 +83,7 @@ function Answer({ page }: Readonly<{ page: DiscussionPage }>) {
         )}
       </div>
       {mayUpdate && status !== "merged" && (
-        <p className="text-muted text-small">{isOpen ? "Close" : "Reopen"} takes what you have written above along.</p>
+        <p className="text-muted text-small">{isOpen ? "Closing" : "Reopening"} sends what you have written above as well.</p>
       )}
     </ActionForm>
   );
