@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { freshName, organizationOf, signedInPerson } from "../accounts/testing/people.ts";
 import { db } from "../db.ts";
 import { newId } from "../ids.ts";
+import { countWatching } from "./count-watching.ts";
 import { watchingWebhooks } from "./watching-webhooks.ts";
 
 type Owner = { kind: "user" | "organization"; id: string };
@@ -40,5 +41,8 @@ describe("webhooks watching a repository", () => {
     expect(await seenBy(ada)).toEqual({ named: [ofAda, ofOrganization].sort(), total: 3 });
     expect(await seenBy(member)).toEqual({ named: [], total: 3 });
     expect(await seenBy(ada, true)).toEqual({ named: [ofAda, ofOrganization].sort(), total: 2 });
+    expect(await countWatching(repo, "repo")).toBe(3);
+    expect(await countWatching({ ...repo, isPrivate: true }, "repo")).toBe(2);
+    expect(await countWatching(repo, "discussion")).toBe(0);
   });
 });
