@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { avatarUrl } from "#core/accounts/avatar-url.ts";
+import { env } from "#core/env.ts";
 import { type AccessRequest, accessRequestStatuses } from "#core/hub/gates/access-request.ts";
 import { listAccessRequests } from "#core/hub/gates/list-access-requests.ts";
 import { requireToken } from "../../actor.ts";
@@ -49,7 +50,7 @@ export const listAccessRequestsRoute = openApiRoutes().openapi(route, async (c) 
   if ((p + 1) * PAGE_SIZE < total) {
     const next = new URL(c.req.url);
     next.searchParams.set("p", String(p + 1));
-    c.header("Link", `<${next}>; rel="next"`);
+    c.header("Link", `<${env().ORIGIN}${next.pathname}${next.search}>; rel="next"`);
   }
   return c.json(items.map(requestJson), 200);
 });
