@@ -52,6 +52,8 @@ describe("repositories over the API (wire.md 5.1)", () => {
       status: 409,
       body: { url: made.body.url, error: expect.stringContaining("already has a model") },
     });
+    const blind = await ask("POST", "/api/repos/create", await tokenOf(ada, ["contribute-repos"]), { name: "tide" });
+    expect(blind).toMatchObject({ status: 409, body: { url: made.body.url } });
     const move = { fromRepo: `${ada.username}/tide`, toRepo: `${ada.username}/moon`, type: "model" };
     expect(await ask("POST", "/api/repos/move", token, move)).toMatchObject({ status: 200, body: { id: made.body.id } });
     expect((await ask("GET", `/api/models/${ada.username}/tide/auth-check`, token)).status).toBe(200);

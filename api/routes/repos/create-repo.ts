@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { errorBodySchema } from "@keyhook/sdk";
+import { errorBodySchema, repoPath } from "@keyhook/sdk";
 import type { Context } from "hono";
+import { env } from "#core/env.ts";
 import { isServiceError, type ServiceError } from "#core/errors.ts";
 import { createRepoWithFiles } from "#core/hub/repos/create-repo-with-files.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
@@ -36,7 +37,7 @@ const route = createRoute({
     },
     409: {
       description: "There is one of that name; `url` says where",
-      content: { "application/json": { schema: errorBodySchema.extend({ url: z.string().optional() }) } },
+      content: { "application/json": { schema: errorBodySchema.extend({ url: z.string() }) } },
     },
   },
 });
@@ -61,13 +62,14 @@ export const createRepoRoute = openApiRoutes().openapi(route, async (c) => {
   } catch (error) {
     if (!isServiceError(error) || error.code !== "conflict") throw error;
     const there = await findRepo(actor, wanted as RepoName).catch(() => undefined);
-    return answerConflict(c, error, there && repoWebUrl(there)) as never;
+    // Who may not see it knows by the conflict itself that it is there, and by what they asked for where.
+    const url = there ? repoWebUrl(there) : env().ORIGIN + repoPath(wanted.type, `${wanted.owner}/${wanted.name}`);
+    return answerConflict(c, error, url) as never;
   }
 });
 
-/** Clients that were told to be content with what is there go on with its address; only those who may see it learn it (S136). */
-async function answerConflict(c: Context, error: ServiceError, url: string | undefined): Promise<Response> {
+/** Clients that were told to be content with what is there go on with its address. */
+async function answerConflict(c: Context, error: ServiceError, url: string): Promise<Response> {
   const answer = answerError(error, c);
-  if (!url) return answer;
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));
 }
