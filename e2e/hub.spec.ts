@@ -76,7 +76,7 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
     await page.goto(`/datasets/${person.username}/Tide-Tables-2/settings`);
     await card(page, "About").getByLabel("Description").fill("High and low water.");
     await card(page, "About").getByRole("button", { name: "Save" }).click();
-    await expect(page.getByRole("banner").or(page.locator("header")).getByText("High and low water.").first()).toBeVisible();
+    await expect(page.getByRole("paragraph").filter({ hasText: "High and low water." })).toBeVisible();
     await card(page, "Visibility").getByLabel("Private").check();
     await card(page, "Visibility").getByRole("button", { name: "Save" }).click();
     await expect(card(page, "Visibility").getByText("Saved.")).toBeVisible();

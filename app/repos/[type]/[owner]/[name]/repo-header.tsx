@@ -28,7 +28,7 @@ export function RepoHeader({ repo }: Readonly<{ repo: Repo }>) {
           <span className="font-normal text-muted"> / </span>
           {name}
         </h1>
-        <CopyButton value={fullName} label="name of the repository" />
+        <CopyButton value={fullName} label={fullName} />
         <RepoChips repo={repo} />
       </div>
       {description && <p className="mt-1 max-w-reading break-words text-muted">{description}</p>}
