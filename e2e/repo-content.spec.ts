@@ -83,9 +83,10 @@ test("branches and tags are made and deleted by whoever may write, and by nobody
   await expect(row).toHaveCount(0);
 
   await page.goto(`${repository.path}/tags`);
-  await page.getByLabel("Name").fill("v1.0");
-  await page.getByLabel("Message").fill("The first edition");
-  await page.getByRole("button", { name: "Create tag" }).click();
+  const newTag = page.getByRole("region", { name: "New tag" });
+  await newTag.getByLabel("Name").fill("v1.0");
+  await newTag.getByLabel("Message").fill("The first edition");
+  await newTag.getByRole("button", { name: "Create tag" }).click();
   await expect(page.getByRole("listitem").filter({ hasText: "v1.0" })).toContainText("The first edition");
 
   await enter(page, another);
@@ -102,7 +103,8 @@ test("an empty repository says how to begin; to others, that there is nothing ye
   await expect(page.getByText("git push")).toHaveCount(0);
   await enter(page, person);
   await page.goto(`${repository.path}/tree/main`);
-  await expect(page.getByText(`git clone ${demo.origin}${repository.path}`).first()).toBeVisible();
+  const commands = page.getByRole("region", { name: "commands that begin the repository" });
+  await expect(commands).toContainText(`git clone ${demo.origin}${repository.path}`);
   for (const rest of ["commits/main", "branches", "tags"]) {
     expect((await page.goto(`${repository.path}/${rest}`))?.status(), rest).toBe(200);
   }
