@@ -28,7 +28,7 @@ export async function MergeBox({ page }: Props) {
 }
 
 function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
-  const { discussion, at, mayUpdate, mayMerge } = page;
+  const { discussion, at, mayMerge } = page;
   const base = <code>{branchOf(discussion.baseRef)}</code>;
   if (state.merge === "gone" || state.merge === "nothing") {
     return (
@@ -59,6 +59,7 @@ function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>)
             </ul>
           </>
         )}
+        <MarkReady page={page} />
       </Said>
     );
   }
@@ -66,13 +67,7 @@ function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>)
     return (
       <Said Icon={GitPullRequestDraft} title="This is a draft">
         It has {apart} It can be merged once it is open.
-        {mayUpdate && (
-          <ActionForm action={markReadyAction.bind(null, at)} className="mt-3 grid gap-3">
-            <div>
-              <SubmitButton>Open for review</SubmitButton>
-            </div>
-          </ActionForm>
-        )}
+        <MarkReady page={page} />
       </Said>
     );
   }
@@ -99,6 +94,18 @@ function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>)
         </ActionForm>
       )}
     </Said>
+  );
+}
+
+/** Takes it out of its draft. */
+function MarkReady({ page: { at, discussion, mayUpdate } }: Props) {
+  if (discussion.status !== "draft" || !mayUpdate) return null;
+  return (
+    <ActionForm action={markReadyAction.bind(null, at)} className="mt-3 grid gap-3">
+      <div>
+        <SubmitButton>Open for review</SubmitButton>
+      </div>
+    </ActionForm>
   );
 }
 
