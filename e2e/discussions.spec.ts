@@ -49,7 +49,7 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   await second.getByRole("button", { name: "Save comment" }).click();
   await expect(second.getByText("At seven.", { exact: true })).toBeVisible();
   await expect(second.getByText("edited")).toBeVisible();
-  await second.getByLabel("React").click();
+  await second.getByLabel("React", { exact: true }).click();
   await second.getByRole("button", { name: "hooray" }).click();
   await expect(second.getByRole("button", { name: "hooray, 1" })).toHaveAttribute("aria-pressed", "true");
 
