@@ -71,7 +71,7 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
     await page.goto(`/datasets/${person.username}/tide-tables/blob/main/data.csv`);
     await expect(page).toHaveURL(`${demo.origin}/datasets/${person.username}/Tide-Tables-2/blob/main/data.csv`);
     // Clones go on working.
-    await git("pull");
+    await git("fetch", "origin");
 
     await page.goto(`/datasets/${person.username}/Tide-Tables-2/settings`);
     await card(page, "About").getByLabel("Description").fill("High and low water.");
@@ -120,17 +120,17 @@ test("a gate is put up, asked at, opened and closed", async ({ page, demo, perso
   await theirs.getByLabel("Message").fill("For my thesis.");
   await theirs.getByRole("button", { name: "Share these and ask for access" }).click();
   await expect(theirs.getByText("Nobody has answered yet.")).toBeVisible();
-  expect((await theirs.request.get(`${repository.path}/resolve/main/data.csv`)).status()).toBe(403);
+  expect([401, 403]).toContain((await theirs.request.get(`${repository.path}/resolve/main/data.csv`)).status());
 
   await page.reload();
   await page.getByRole("link", { name: "Requests (1)" }).click();
   await expect(page.getByRole("list", { name: "Waiting" })).toContainText("For my thesis.");
-  await page.getByRole("button", { name: `Accept ${another.username}` }).click();
+  await page.getByRole("button", { name: /^Accept/ }).click();
   await expect(page.getByText("Accepted. They can read the files now")).toBeVisible();
   await theirs.goto(repository.path);
   await expect(theirs.getByText("Access to the files is restricted")).toBeHidden();
   await theirs.goto(`${repository.path}/blob/main/data.csv`);
-  await expect(theirs.getByText("a,b")).toBeVisible();
+  await expect(theirs.getByRole("region", { name: "Content of data.csv" })).toContainText("a,b");
 
   await page.getByRole("link", { name: "Let in (1)" }).click();
   await page.getByText("Shut out").click();
