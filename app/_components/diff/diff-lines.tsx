@@ -7,7 +7,7 @@ export type DiffLinesProps = Readonly<{ path: string; hunks: readonly DiffHunk[]
 export function DiffLines({ path, hunks }: DiffLinesProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
-    <section aria-label={`Changes of ${path}`} tabIndex={0} className="overflow-x-auto border-line border-t">
+    <section aria-label={`Changes of ${path}`} tabIndex={0} className="overflow-x-auto border-line border-t last:rounded-b-card">
       <table className="diff-lines">
         <tbody>
           {hunks.map((hunk, index) => (

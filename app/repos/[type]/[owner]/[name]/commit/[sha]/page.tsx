@@ -41,7 +41,7 @@ export default async function CommitPage({ params }: Props) {
             Files at this commit
           </ButtonLink>
         </div>
-        <dl className="flex flex-wrap items-center gap-x-6 gap-y-1.5 border-line border-t bg-sunken px-4 py-2.5 text-small sm:px-5">
+        <dl className="flex flex-wrap items-center gap-x-6 gap-y-1.5 rounded-b-card border-line border-t bg-sunken px-4 py-2.5 text-small sm:px-5">
           <Fact name="Author">
             <CommitAuthor signature={author} account={authors.get(author.email)} /> <RelativeTime at={author.at} />
           </Fact>
