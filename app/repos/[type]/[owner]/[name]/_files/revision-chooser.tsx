@@ -82,11 +82,9 @@ function Group({ title, refs, current, hrefOf, allHref }: GroupProps) {
           </li>
         ))}
       </ul>
-      {refs.length > SHOWN && (
-        <Link prefetch={false} href={allHref} className="link mt-1 ml-2 inline-block">
-          All {refs.length.toLocaleString("en")}
-        </Link>
-      )}
+      <Link prefetch={false} href={allHref} className="link mt-1 ml-2 inline-block text-muted">
+        All {title.toLowerCase()}
+      </Link>
     </section>
   );
 }
