@@ -15,7 +15,7 @@ import type { Target } from "./targets.ts";
 /** Clone and push of one large repository beside git's own CGI program behind nginx, and many small pushes. */
 const FILES = 60;
 const FILE_BYTES = 1024 * 1024;
-const ROUNDS = 5;
+const ROUNDS = 3;
 /** Each a process of git's, of which the machine has to start several: the service's share is what the CPU column says. */
 const SMALL_PUSHES = Number(process.env.BENCH_SMALL_PUSHES ?? 200);
 const SMALL_PUSH_LANES = 4;
