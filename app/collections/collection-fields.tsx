@@ -28,7 +28,7 @@ export function CollectionFields() {
         options={themes.map((value) => ({ value, label: value[0]?.toUpperCase() + value.slice(1) }))}
       />
       <fieldset className="grid gap-2">
-        <legend className="mb-1 font-medium text-small">Who sees it</legend>
+        <legend className="mb-1.5 font-medium">Who sees it</legend>
         <ChoiceRow
           type="radio"
           name="visibility"

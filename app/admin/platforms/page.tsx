@@ -48,7 +48,7 @@ export default async function PlatformsPage({ searchParams }: Readonly<{ searchP
         </SectionCard>
         <SectionCard
           title="Add a platform"
-          description="It gets a token, with which it mirrors its repositories and sends events. Events that begin with another source are refused."
+          description="It gets a token, with which it mirrors its repositories and sends events. Events of another source are refused."
         >
           <ActionForm action={createPlatformAction} label="Add a platform" className="grid max-w-reading gap-4">
             <NewToken />
