@@ -65,7 +65,7 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
     await expect(page).toHaveURL(/\/blob\/main\/data\.csv$/);
 
     await page.getByRole("navigation", { name: "Repository" }).getByRole("link", { name: "Settings" }).click();
-    await card(page, "Name and owner").getByLabel("Name").fill("Tide-Tables-2");
+    await card(page, "Name and owner").getByRole("textbox", { name: "Name" }).fill("Tide-Tables-2");
     await card(page, "Name and owner").getByRole("button", { name: "Rename or move" }).click();
     await expect(page.getByText(`It is ${person.username}/Tide-Tables-2 now.`)).toBeVisible();
     await page.goto(`/datasets/${person.username}/tide-tables/blob/main/data.csv`);
