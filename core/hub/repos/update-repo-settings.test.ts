@@ -86,6 +86,10 @@ describe("updateRepoSettings", () => {
       repo: { headSha: draft },
       updatedConfig: { defaultBranch: "draft/one" },
     });
+    // A branch that says nothing of itself: nothing is left of what the other one said.
+    await commitTo(repo, ada, { "README.md": "# Bare\n" }, { branch: "bare" });
+    await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "bare" }, from);
+    expect(await findRepo(ada.actor, nameOf(repo))).toMatchObject({ tags: [], card: null });
   });
 
   test("an empty repository takes any name for the branch that its first push makes", async () => {

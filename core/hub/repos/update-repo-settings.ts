@@ -4,6 +4,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
@@ -35,7 +36,13 @@ export async function updateRepoSettings(
       where: { id: repo.id },
       data: {
         ...changed,
-        ...("headSha" in head && { headSha, tags, card: (card ?? undefined) as object | undefined, sdk: repo.sdk }),
+        // A card that is no more is NULL: undefined would leave the former one.
+        ...("headSha" in head && {
+          headSha,
+          tags,
+          card: (card as Prisma.InputJsonObject | null) ?? Prisma.DbNull,
+          sdk: repo.sdk,
+        }),
       },
     });
     await record(tx, actor, repo, settingsToWire(changed), from);
