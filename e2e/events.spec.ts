@@ -155,6 +155,8 @@ test("S122 each kind of event is made by a real act: discussions and pull reques
   expect(hidden).toMatchObject([
     { event: { scope: "discussion.comment", action: "update" }, comment: { id: comment, hidden: true } },
   ]);
+  const deleted = await made(() => hub.send("DELETE", `${api}/1/comment/${comment}`));
+  expect(deleted).toMatchObject([{ event: { scope: "discussion.comment", action: "delete" }, comment: { id: comment } }]);
   expect(JSON.stringify(hidden)).not.toContain("At seven.");
 
   for (const [act, expected] of [

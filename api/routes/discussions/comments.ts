@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { addComment } from "#core/hub/discussions/add-comment.ts";
+import { deleteComment } from "#core/hub/discussions/delete-comment.ts";
 import { editComment } from "#core/hub/discussions/edit-comment.ts";
 import { hideComment } from "#core/hub/discussions/hide-comment.ts";
 import { reactions, reactToComment } from "#core/hub/discussions/react-to-comment.ts";
@@ -73,6 +74,21 @@ for (const { type, base } of repoAddresses) {
     const { commentId, ...at } = c.req.valid("param");
     const comment = await hideComment(actor, discussionName(type, at), commentId, requestOriginOf(c));
     return c.json({ updatedComment: commentJson(comment) }, 200);
+  });
+
+  const remove = createRoute({
+    method: "delete",
+    path: `${path}/{commentId}`,
+    summary: `Delete a comment in a discussion of a ${type}`,
+    security: withToken,
+    request: { params: commentParams },
+    responses: { 200: { description: "It is gone", content: { "application/json": { schema: z.object({}) } } } },
+  });
+  commentRoutes.openapi(remove, async (c) => {
+    const { actor } = await requireToken(c);
+    const { commentId, ...at } = c.req.valid("param");
+    await deleteComment(actor, discussionName(type, at), commentId, requestOriginOf(c));
+    return c.json({}, 200);
   });
 
   for (const method of ["post", "delete"] as const) {

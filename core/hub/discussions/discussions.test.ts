@@ -9,6 +9,7 @@ import { eventsOf, someRepo } from "../testing/repos.ts";
 import { addComment } from "./add-comment.ts";
 import { changeStatus } from "./change-status.ts";
 import { changeTitle } from "./change-title.ts";
+import { deleteComment } from "./delete-comment.ts";
 import { deleteDiscussion } from "./delete-discussion.ts";
 import { editComment } from "./edit-comment.ts";
 import { findDiscussion } from "./find-discussion.ts";
@@ -162,6 +163,32 @@ describe("a discussion", () => {
         ...[0, -1, 1.5, Number.NaN, 2 ** 40, 999].map((num) => addComment(bea.actor, { ...at, num }, { comment: "y" })),
       ]),
     ).toEqual(["invalid_request", ...Array(7).fill("not_found")]);
+  });
+});
+
+describe("a deleted comment", () => {
+  test("leaves nothing but its event, which does not repeat its words; and goes once", async () => {
+    const { ada, bea, id, at, repo } = await opened();
+    const cy = await signedInPerson("cy");
+    const own = await addComment(cy.actor, at, { comment: "What I should not have said." });
+    const [beas] = await timelineOf(bea, id);
+    await expect(deleteComment(cy.actor, at, beas?.id ?? "", from)).rejects.toMatchObject({ code: "forbidden" });
+    expect(await outcomes([1, 2, 3].map(() => deleteComment(cy.actor, at, own.id, from)))).toEqual([
+      "not_found",
+      "not_found",
+      "ok",
+    ]);
+    expect((await timelineOf(bea, id)).map((one) => one.id)).toEqual([beas?.id]);
+    expect(await db().discussion.findUnique({ where: { id } })).toMatchObject({ commentCount: 1 });
+    const last = (await eventsOf(repo)).at(-1);
+    expect(last).toMatchObject({ scope: "discussion.comment", action: "delete" });
+    expect(eventPayloadSchema.parse(last?.payload)).toMatchObject({
+      comment: { id: own.id, hidden: false, author: { id: cy.id } },
+    });
+    expect(JSON.stringify(last)).not.toContain("should not have said");
+    await deleteComment(ada.actor, at, beas?.id ?? "", from);
+    expect(await timelineOf(bea, id)).toEqual([]);
+    expect((await auditTrail({ subjectId: bea.id })).at(-1)).toBe("discussion.delete_comment");
   });
 });
 

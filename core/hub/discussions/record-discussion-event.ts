@@ -9,7 +9,7 @@ export type RecordedComment = { id: string; authorId: string | null; content: st
 type Happened =
   | { scope: "discussion"; action: "create"; comment?: RecordedComment }
   | { scope: "discussion"; action: "update" | "delete" }
-  | { scope: "discussion.comment"; action: "create" | "update"; comment: RecordedComment };
+  | { scope: "discussion.comment"; action: "create" | "update" | "delete"; comment: RecordedComment };
 
 /** Records what happened to a discussion, as it is now, in the transaction of the change. */
 export async function recordDiscussionEvent(

@@ -5,6 +5,7 @@ import { redirect } from "next/navigation";
 import { addComment } from "#core/hub/discussions/add-comment.ts";
 import { changeStatus } from "#core/hub/discussions/change-status.ts";
 import { changeTitle } from "#core/hub/discussions/change-title.ts";
+import { deleteComment } from "#core/hub/discussions/delete-comment.ts";
 import { deleteDiscussion } from "#core/hub/discussions/delete-discussion.ts";
 import { deletePullRequestRef } from "#core/hub/discussions/delete-pull-request-ref.ts";
 import { editComment } from "#core/hub/discussions/edit-comment.ts";
@@ -98,6 +99,18 @@ export async function hideCommentAction(
   return submitForm(data, async () => {
     await hideComment(await requirePerson(hrefOf(at)), at, commentId, await requestOrigin());
     show(`${hrefOf(at)}#${commentId}`);
+  });
+}
+
+export async function deleteCommentAction(
+  at: DiscussionName,
+  commentId: string,
+  _previous: FormState,
+  data: FormData,
+): Promise<FormState> {
+  return submitForm(data, async () => {
+    await deleteComment(await requirePerson(hrefOf(at)), at, commentId, await requestOrigin());
+    show(hrefOf(at));
   });
 }
 

@@ -12,7 +12,7 @@ import { MarkdownField } from "../../../../../../_components/markdown-field.clie
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
 import { repoHref } from "../../../../../../_server/repo-page.ts";
-import { editCommentAction, hideCommentAction, reactAction } from "../actions.ts";
+import { deleteCommentAction, editCommentAction, hideCommentAction, reactAction } from "../actions.ts";
 import { AuthorName } from "../author-name.tsx";
 import type { DiscussionPage } from "./discussion-page.ts";
 
@@ -51,19 +51,21 @@ export function CommentCard({ comment, page }: Props) {
           <Markdown text={content} place={{ base: repoHref(page.repo), idPrefix: `c-${id}-` }} />
         )}
       </div>
-      {!isHidden && <Acts comment={comment} page={page} isOwn={isOwn} />}
+      <Acts comment={comment} page={page} isOwn={isOwn} />
     </article>
   );
 }
 
 function Acts({ comment, page, isOwn }: Props & Readonly<{ isOwn: boolean }>) {
   const { at, mayComment, mayModerate } = page;
-  const mayHide = isOwn || mayModerate;
-  if (comment.reactions.length === 0 && !mayComment && !mayHide) return null;
+  const { isHidden } = comment;
+  const mayRemove = isOwn || mayModerate;
+  if ((isHidden || (comment.reactions.length === 0 && !mayComment)) && !mayRemove) return null;
+  const which = `this comment${isOwn ? "" : ` by ${comment.author.name}`}`;
   return (
     <footer className="flex flex-wrap items-start gap-2 px-4 pb-3.5">
-      <Reactions comment={comment} page={page} />
-      {isOwn && mayComment && (
+      {!isHidden && <Reactions comment={comment} page={page} />}
+      {isOwn && mayComment && !isHidden && (
         <details className="group open:w-full">
           <summary className={buttonClass({ variant: "quiet", size: "small" })}>
             <span className="group-open:hidden">Edit</span>
@@ -85,15 +87,26 @@ function Acts({ comment, page, isOwn }: Props & Readonly<{ isOwn: boolean }>) {
           </ActionForm>
         </details>
       )}
-      {mayHide && (
+      {mayRemove && !isHidden && (
         <ConfirmDestructive
           action={hideCommentAction.bind(null, at, comment.id)}
           trigger="Hide"
-          title={`Hide this comment${isOwn ? "" : ` by ${comment.author.name}`}?`}
+          title={`Hide ${which}?`}
           confirm="Hide the comment"
           size="small"
         >
           That it was there stays visible, its words do not. This cannot be taken back.
+        </ConfirmDestructive>
+      )}
+      {mayRemove && (
+        <ConfirmDestructive
+          action={deleteCommentAction.bind(null, at, comment.id)}
+          trigger="Delete"
+          title={`Delete ${which}?`}
+          confirm="Delete the comment"
+          size="small"
+        >
+          Nothing will show that it was there. This cannot be taken back.
         </ConfirmDestructive>
       )}
     </footer>

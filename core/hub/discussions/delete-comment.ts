@@ -1,0 +1,36 @@
+import { type Actor, clientIdOf } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { repoResource } from "../repos/repo.ts";
+import { changeDiscussion } from "./change-discussion.ts";
+import { findComment } from "./find-comment.ts";
+import type { DiscussionName } from "./find-discussion.ts";
+import { recordDiscussionEvent } from "./record-discussion-event.ts";
+
+/**
+ * Deletes a comment, one's own or, as a moderator, anybody's: nothing stays of it, where hiding leaves that it was there. Its event
+ * tells which one it was and does not repeat its words.
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
+ */
+export async function deleteComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<void> {
+  await changeDiscussion(actor, name, async ({ tx, repo, discussion, actorId }) => {
+    const comment = await findComment(tx, discussion, commentId);
+    const contribution = { repo: repoResource(repo), authorId: comment.authorId };
+    await requirePermission(actor, "discussion.update", contribution, { what: "Comment", tx });
+    await tx.discussionEvent.delete({ where: { id: comment.id } });
+    await tx.discussion.update({ where: { id: discussion.id }, data: { commentCount: { decrement: 1 } } });
+    const event = { scope: "discussion.comment", action: "delete", comment: { ...comment, content: null } } as const;
+    await recordDiscussionEvent(tx, { repo, discussion, actorId }, event);
+    if (comment.authorId === actorId) return;
+    await recordAuditEvent(tx, {
+      type: "discussion.delete_comment",
+      actorId,
+      clientId: clientIdOf(actor),
+      orgId: repo.owner.kind === "organization" ? repo.owner.id : null,
+      subjectId: comment.authorId,
+      data: { repo: repo.fullName, type: repo.type, num: discussion.num, comment: comment.id },
+      from,
+    });
+  });
+}
