@@ -1,4 +1,4 @@
-import { parse } from "yaml";
+import { type DocumentOptions, isAlias, type ParseOptions, parseDocument, type SchemaOptions, visit } from "yaml";
 import { GitFailed, runGit } from "../git/run-git.ts";
 import type { Repo } from "./repo.ts";
 
@@ -16,13 +16,36 @@ export async function readCard(path: string, sha: string | null, { type, sdk }: 
   return { card, tags: tagsOf(card), sdk: type === "space" ? (declared ?? sdk) : null };
 }
 
-/** The front matter of a Markdown text as an object; null when there is none or it is not a mapping. */
+/** More than a person writes; a parser in this process is busy with it for no longer than others notice (S137). */
+export const FRONT_MATTER_MAX_CHARACTERS = 64 * 1024;
+/** Each is looked for in all of the text. */
+const ALIASES_MAX = 100;
+
+// Whether keys are unique takes the square of their number, and so does a sentence for each of many errors: neither is asked for.
+export const yamlOptions = {
+  schema: "core",
+  uniqueKeys: false,
+  prettyErrors: false,
+} as const satisfies ParseOptions & DocumentOptions & SchemaOptions;
+
+/** What a document says, as plain values. @throws Error for aliases that would make a small text a huge value */
+export function plainValue(document: ReturnType<typeof parseDocument>): unknown {
+  let aliases = 0;
+  visit(document, (_, node) => {
+    if (isAlias(node)) aliases += 1;
+  });
+  if (aliases > ALIASES_MAX) throw new Error("too many aliases");
+  return document.toJS({ maxAliasCount: 10 });
+}
+
+/** The front matter of a Markdown text as an object; null when there is none, it is too long, or it is not a mapping. */
 export function parseFrontMatter(text: string): Record<string, unknown> | null {
   const [, yaml] = FRONT_MATTER.exec(text) ?? [];
-  if (yaml === undefined) return null;
+  if (yaml === undefined || yaml.length > FRONT_MATTER_MAX_CHARACTERS) return null;
   try {
-    // Aliases can make a small text a huge value.
-    const value: unknown = parse(yaml, { maxAliasCount: 10, schema: "core" });
+    const document = parseDocument(yaml, yamlOptions);
+    if (document.errors.length > 0) return null;
+    const value = plainValue(document);
     if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
     return JSON.parse(JSON.stringify(value).replaceAll("\\u0000", "")) as Record<string, unknown>;
   } catch {
