@@ -54,7 +54,7 @@ for (const hasScripts of [true, false]) {
       await page.goto(`${repository.path}/upload/main/data`);
       await page.getByRole("button", { name: "Commit" }).click();
       await expect(page.getByText("Choose one file at least")).toBeVisible();
-      await page.getByLabel("Files").setInputFiles([
+      await page.getByLabel("Files", { exact: true }).setInputFiles([
         { name: "a.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n") },
         { name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) },
       ]);

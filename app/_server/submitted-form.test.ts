@@ -28,6 +28,20 @@ test("a file that was not chosen is no file", async () => {
   expect(await formOf([["avatar", new File(["abc"], "a.png")]]).file("avatar")).toEqual(new TextEncoder().encode("abc"));
 });
 
+test("several files are as many as were chosen: none, as a browser or React tells of it, is none", async () => {
+  expect(await formOf([["files", new File([], "")]]).files("files")).toEqual([]);
+  expect(await formOf([["files", new File([], "undefined")]]).files("files")).toEqual([]);
+  expect(
+    await formOf([
+      ["files", new File([], "empty.txt")],
+      ["files", new File(["a"], "undefined")],
+    ]).files("files"),
+  ).toEqual([
+    { name: "empty.txt", content: new Uint8Array() },
+    { name: "undefined", content: new TextEncoder().encode("a") },
+  ]);
+});
+
 test("passwords, secrets, files and React's own fields are not sent back", () => {
   const form = formOf([
     ["$ACTION_ID_1", ""],

@@ -48,9 +48,9 @@ export class SubmittedForm {
     return value instanceof File && value.size > 0 ? new Uint8Array(await value.arrayBuffer()) : undefined;
   }
 
-  /** All files chosen under a name, empty ones too; a browser sends one without a name when none was chosen. */
+  /** All files chosen under a name, empty ones too. */
   async files(name: string): Promise<{ name: string; content: Uint8Array }[]> {
-    const chosen = this.#data.getAll(name).filter((value) => value instanceof File && value.name !== "") as File[];
+    const chosen = this.#data.getAll(name).filter((value) => value instanceof File && !isNone(value)) as File[];
     return Promise.all(chosen.map(async (file) => ({ name: file.name, content: new Uint8Array(await file.arrayBuffer()) })));
   }
 
@@ -68,3 +68,6 @@ export class SubmittedForm {
     }
   }
 }
+
+/** When no file was chosen a browser sends an empty one without a name, which React, decoding an action's form, calls "undefined". */
+const isNone = ({ name, size }: File): boolean => name === "" || (name === "undefined" && size === 0);

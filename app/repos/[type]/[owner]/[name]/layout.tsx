@@ -29,14 +29,14 @@ export default async function RepoLayout({ params, children }: Props) {
   ];
   return (
     <SiteFrame>
-      <div className="border-line border-b bg-surface">
-        <div className="mx-auto w-full max-w-page px-4 sm:px-5">
-          <RepoHeader repo={repo} />
-          <RepoTabs tabs={tabs} />
-        </div>
-      </div>
-      <main id="main" className="mx-auto w-full max-w-page px-4 py-6 sm:px-5">
-        {children}
+      <main id="main">
+        <header className="border-line border-b bg-surface">
+          <div className="mx-auto w-full max-w-page px-4 sm:px-5">
+            <RepoHeader repo={repo} />
+            <RepoTabs tabs={tabs} />
+          </div>
+        </header>
+        <div className="mx-auto w-full max-w-page px-4 py-6 sm:px-5">{children}</div>
       </main>
     </SiteFrame>
   );

@@ -12,7 +12,6 @@ export function RepoHeader({ repo }: Readonly<{ repo: Repo }>) {
   const { type, owner, name, fullName, description, tags } = repo;
   const { Icon, word } = repoTypeLooks[type];
   return (
-    // No `header`: outside of `main` it would be a second banner beside the site's own.
     <div className="pt-5 pb-3">
       <p className="text-muted text-small">
         <Link prefetch={false} href={repoListHref(type)} className="inline-flex items-center gap-1.5 hover:text-ink">
