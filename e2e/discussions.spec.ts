@@ -48,6 +48,7 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   await second.getByLabel("Comment", { exact: true }).fill("At seven.");
   await second.getByRole("button", { name: "Save comment" }).click();
   await expect(second.getByText("At seven.", { exact: true })).toBeVisible();
+  await expect(second.getByLabel("Comment", { exact: true })).toBeHidden();
   await expect(second.getByText("edited")).toBeVisible();
   await second.getByLabel("React", { exact: true }).click();
   await second.getByRole("button", { name: "hooray" }).click();
@@ -63,14 +64,55 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   await page.getByLabel("Title", { exact: true }).fill("When is high tide?");
   await page.getByRole("button", { name: "Save title" }).click();
   await expect(page.getByRole("heading", { name: "When is high tide? #1" })).toBeVisible();
+  await expect(page.getByLabel("Title", { exact: true })).toBeHidden();
   await commentBox(page).fill("Settled.");
   await page.getByRole("button", { name: "Close", exact: true }).click();
   await expect(page.getByText("Settled.")).toBeVisible();
+  await page.getByRole("button", { name: "Reopen" }).click();
+  await expect(page.getByText("opened this", { exact: false }).last()).toBeVisible();
+  await page.getByRole("button", { name: "Close", exact: true }).click();
   await expect(page.getByRole("button", { name: "Reopen" })).toBeVisible();
   await page.goto(`/${fullName}/discussions?status=closed`);
   await expect(page.getByRole("link", { name: "When is high tide?" })).toBeVisible();
   tree.remove();
 });
+
+test("what is half written survives what one does meanwhile, and what others say", async ({ page, demo, person }) => {
+  const { fullName, token, tree } = await prepare(demo, person);
+  await enter(page, person);
+  await page.goto(`/${fullName}/discussions/new`);
+  await page.getByLabel("Title", { exact: true }).fill("When?");
+  // Enter opens it, as in any form of one field; it does not ask for a preview of nothing.
+  await page.getByLabel("Title", { exact: true }).press("Enter");
+  await expect(page.getByRole("heading", { name: "When? #1" })).toBeVisible();
+  await commentBox(page).fill("First.");
+  await page.getByRole("button", { name: "Comment", exact: true }).click();
+  await expect(commentBox(page)).toHaveValue("");
+
+  // So much happens that there is a second page, and a comment on it.
+  const send = (path: string, body: unknown) => post(demo, token, `/api/models/${fullName}/discussions/1${path}`, body);
+  for (let times = 0; times < 100; times++) await send("/pin", { pinned: times % 2 === 0 });
+  await send("/comment", { comment: "Last." });
+  await page.goto(`/${fullName}/discussions/1?page=2`);
+  const last = commentsOf(page).last();
+  await expect(last.getByText("Last.", { exact: true })).toBeVisible();
+  await commentBox(page).fill("Half a thought");
+  await send("/pin", { pinned: true });
+  await last.getByLabel("React", { exact: true }).click();
+  await last.getByRole("button", { name: "heart" }).click();
+  await expect(last.getByRole("button", { name: "heart, 1" })).toBeVisible();
+  await expect(last.getByRole("button", { name: "rocket" })).toBeHidden();
+  await expect(page.getByText("pinned this").last()).toBeVisible();
+  await expect(page).toHaveURL(/page=2/);
+  await expect(commentBox(page)).toHaveValue("Half a thought");
+  tree.remove();
+});
+
+async function post(demo: Demo, token: string, path: string, body: unknown): Promise<void> {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const response = await fetch(demo.origin + path, { method: "POST", headers, body: JSON.stringify(body) });
+  expect(response.ok, `${path}: ${response.status}`).toBe(true);
+}
 
 test("a pull request is pushed with git, looked at and merged in the browser", async ({ page, demo, person }) => {
   const { fullName, tree } = await prepare(demo, person);
@@ -125,6 +167,20 @@ test.describe("without scripts", () => {
     await expect(page.getByRole("region", { name: "Preview" }).locator("em")).toHaveText("ask");
     await page.getByRole("button", { name: "Open discussion" }).click();
     await expect(page.getByRole("heading", { name: "When? #1" })).toBeVisible();
+    const first = commentsOf(page).first();
+    await first.getByText("Edit", { exact: true }).click();
+    await first.getByLabel("Comment", { exact: true }).fill("");
+    await first.getByRole("button", { name: "Save comment" }).click();
+    await expect(first.getByText("Write something first.")).toBeVisible();
+    await first.getByLabel("Comment", { exact: true }).fill("I **really** ask.");
+    await first.getByRole("button", { name: "Preview" }).click();
+    await expect(first.getByRole("region", { name: "Preview" }).locator("strong")).toHaveText("really");
+    await first.getByRole("button", { name: "Save comment" }).click();
+    await expect(first.locator("strong")).toHaveText("really");
+    await expect(first.getByLabel("Comment", { exact: true })).toBeHidden();
+    await first.getByLabel("React", { exact: true }).click();
+    await first.getByRole("button", { name: "heart" }).click();
+    await expect(first.getByRole("button", { name: "heart, 1" })).toBeVisible();
     await commentBox(page).fill("Now.");
     await page.getByRole("button", { name: "Comment", exact: true }).click();
     await expect(commentsOf(page)).toHaveCount(2);

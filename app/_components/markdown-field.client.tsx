@@ -3,6 +3,7 @@
 import type { Root } from "hast";
 import type { ReactNode } from "react";
 import { useFormState } from "./action-form.client.tsx";
+import type { ButtonLook } from "./button.tsx";
 import type { FormState } from "./form-state.ts";
 import { MarkdownTree } from "./markdown-tree.tsx";
 import { SubmitButton } from "./submit-button.client.tsx";
@@ -19,25 +20,29 @@ export type MarkdownFieldProps = Readonly<{
   label: ReactNode;
   isOptional?: boolean;
   rows?: number;
-  defaultValue?: string;
+  /** The form's other buttons. They come before the one for the preview: Enter in a field presses the first of a form. */
+  children: ReactNode;
+  /** Of the button for the preview, as of the others. */
+  size?: ButtonLook["size"];
 }>;
 
 /** Markdown to write, and to look at before it is sent: the form's own action lays it out, with scripts or without. */
-export function MarkdownField({ name, label, isOptional, rows = 5, defaultValue }: MarkdownFieldProps) {
+export function MarkdownField({ name, label, isOptional, rows = 5, children, size }: MarkdownFieldProps) {
   const { preview } = useFormState() as PreviewState;
   return (
-    <div className="grid gap-2">
-      <TextArea {...{ name, label, rows, defaultValue }} isOptional={isOptional ?? false} hint="Markdown works here." />
-      <div>
-        <SubmitButton name="intent" value={PREVIEW} variant="quiet" size="small" className="-ml-3">
-          Preview
-        </SubmitButton>
-      </div>
+    <div className="grid gap-3">
+      <TextArea {...{ name, label, rows }} isOptional={isOptional ?? false} hint="Markdown works here." className="min-h-36!" />
       {preview !== undefined && (
         <section aria-label="Preview" className="min-w-0 rounded-control border border-line border-dashed px-4 py-3">
           {preview ? <MarkdownTree tree={preview} /> : <p className="text-muted text-small">There is nothing to show yet.</p>}
         </section>
       )}
+      <div className="flex flex-wrap items-center gap-2">
+        {children}
+        <SubmitButton name="intent" value={PREVIEW} variant="quiet" size={size}>
+          Preview
+        </SubmitButton>
+      </div>
     </div>
   );
 }

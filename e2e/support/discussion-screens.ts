@@ -43,7 +43,10 @@ async function discuss(origin: string, token: string, fullName: string): Promise
   const send = async (path: string, body: unknown) => {
     const response = await fetch(`${origin}/api/models/${fullName}${path}`, {
       method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      headers: {
+        authorization: `Bearer ${token}`,
+        "content-type": typeof body === "string" ? "application/x-ndjson" : "application/json",
+      },
       body: typeof body === "string" ? body : JSON.stringify(body),
     });
     if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
@@ -66,7 +69,7 @@ async function discuss(origin: string, token: string, fullName: string): Promise
   const { newMessage } = await send("/discussions/1/comment", { comment: "At six." });
   await send(`/discussions/1/comment/${newMessage.id}/reaction`, { reaction: "🎉" });
   const hidden = await send("/discussions/1/comment", { comment: "Never." });
-  await send(`/discussions/1/comment/${hidden.newMessage.id}/hide`, "");
+  await send(`/discussions/1/comment/${hidden.newMessage.id}/hide`, {});
   await send("/discussions/1/title", { title: "When is the tide?" });
   await send("/discussions/1/pin", {});
   const conflicting = await commit("/commit/main?create_pr=1", "Tell the lowest tide", "high\nlowest\n");

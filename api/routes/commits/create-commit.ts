@@ -85,7 +85,7 @@ async function readCommit(c: Context): Promise<ReadCommit> {
     if (Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > WHOLE_MAX_BYTES) {
       throw new ServiceError("payload_too_large", "Send a commit of this size as application/x-ndjson, one file a line.");
     }
-    return { ...parseWhole(await c.req.json()), close: async () => undefined };
+    return { ...parseWhole(await readWhole(c)), close: async () => undefined };
   }
   if (!c.req.raw.body) throw new ServiceError("invalid_request", "Send the commit as the body of the request.");
   const lines = readNdjson(c.req.raw.body);
@@ -96,6 +96,16 @@ async function readCommit(c: Context): Promise<ReadCommit> {
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** @throws ServiceError `invalid_request` for what is no JSON, such as lines under this name */
+async function readWhole(c: Context): Promise<unknown> {
+  const text = await c.req.text();
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ServiceError("invalid_request", "The body is not JSON. Send one object a line as application/x-ndjson.");
   }
 }
 

@@ -6,7 +6,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import type { Comment, DiscussionStatus, ReactionCount, TimelineEvent } from "./discussion.ts";
 import { type Authors, readAuthors } from "./read-authors.ts";
 
-const EVENTS_ON_A_PAGE = 100;
+export const EVENTS_ON_A_PAGE = 100;
 const EVENTS_MAX = 500;
 
 /** What happened in a discussion, the oldest first, page by page. It asks nobody's permission: whoever found the discussion may. */

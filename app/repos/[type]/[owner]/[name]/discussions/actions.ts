@@ -2,6 +2,7 @@
 
 import { revalidatePath } from "next/cache";
 import { redirect } from "next/navigation";
+import type { Actor } from "#core/access/actor.ts";
 import { addComment } from "#core/hub/discussions/add-comment.ts";
 import { changeStatus } from "#core/hub/discussions/change-status.ts";
 import { changeTitle } from "#core/hub/discussions/change-title.ts";
@@ -16,7 +17,7 @@ import { openDiscussion } from "#core/hub/discussions/open-discussion.ts";
 import { openPullRequest } from "#core/hub/discussions/open-pull-request.ts";
 import { parseDescription } from "#core/hub/discussions/parse-text.ts";
 import { reactToComment } from "#core/hub/discussions/react-to-comment.ts";
-import { readTimeline } from "#core/hub/discussions/read-timeline.ts";
+import { EVENTS_ON_A_PAGE, readTimeline } from "#core/hub/discussions/read-timeline.ts";
 import { setLocked } from "#core/hub/discussions/set-locked.ts";
 import { setPinned } from "#core/hub/discussions/set-pinned.ts";
 import { renderMarkdown } from "#core/hub/markdown/render-markdown.ts";
@@ -31,7 +32,8 @@ import type { SubmittedForm } from "../../../../../_server/submitted-form.ts";
 
 // What each action is bound to only names things; whether the person may is core's decision.
 
-const EVENTS_ON_A_PAGE = 100;
+/** A comment, and on which page of the timeline whoever acts has it before them. */
+export type CommentName = DiscussionName & Readonly<{ id: string; onPage: number }>;
 
 export async function openDiscussionAction(repo: RepoName, _previous: FormState, data: FormData): Promise<PreviewState> {
   return withPreview(repo, data, "description", async (form) => {
@@ -70,62 +72,39 @@ export async function commentAction(at: DiscussionName, _previous: FormState, da
     } else {
       await addComment(person, at, { comment });
     }
-    const { discussion } = await findDiscussion(person, at);
-    const { total } = await readTimeline(person, discussion, { pageSize: 1 });
-    const page = Math.ceil(total / EVENTS_ON_A_PAGE);
-    show(`${hrefOf(at)}${page > 1 ? `?page=${page}` : ""}#latest`);
+    show(await latestHref(person, at));
   });
 }
 
-export async function editCommentAction(
-  at: DiscussionName,
-  commentId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<PreviewState> {
+export async function editCommentAction(at: CommentName, _previous: FormState, data: FormData): Promise<PreviewState> {
   return withPreview(at.repo, data, "content", async (form) => {
     const person = await requirePerson(hrefOf(at));
-    await editComment(person, at, commentId, { content: form.text("content") });
-    show(`${hrefOf(at)}#${commentId}`);
+    await editComment(person, at, at.id, { content: form.text("content") });
+    show(commentHref(at));
   });
 }
 
-export async function hideCommentAction(
-  at: DiscussionName,
-  commentId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
+export async function hideCommentAction(at: CommentName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
-    await hideComment(await requirePerson(hrefOf(at)), at, commentId, await requestOrigin());
-    show(`${hrefOf(at)}#${commentId}`);
+    await hideComment(await requirePerson(hrefOf(at)), at, at.id, await requestOrigin());
+    show(commentHref(at));
   });
 }
 
-export async function deleteCommentAction(
-  at: DiscussionName,
-  commentId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
+export async function deleteCommentAction(at: CommentName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
-    await deleteComment(await requirePerson(hrefOf(at)), at, commentId, await requestOrigin());
-    show(hrefOf(at));
+    await deleteComment(await requirePerson(hrefOf(at)), at, at.id, await requestOrigin());
+    show(`${hrefOf(at)}${pageQuery(at.onPage)}`);
   });
 }
 
 /** The button says which, and whether it is on: `+👍`, `-👍`. */
-export async function reactAction(
-  at: DiscussionName,
-  commentId: string,
-  _previous: FormState,
-  data: FormData,
-): Promise<FormState> {
+export async function reactAction(at: CommentName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
     const [sign, ...reaction] = form.text("reaction");
     const input = { reaction: reaction.join(""), isOn: sign === "+" };
-    await reactToComment(await requirePerson(hrefOf(at)), at, commentId, input);
-    show(`${hrefOf(at)}#${commentId}`);
+    await reactToComment(await requirePerson(hrefOf(at)), at, at.id, input);
+    show(commentHref(at));
   });
 }
 
@@ -147,7 +126,7 @@ export async function mergeAction(at: DiscussionName, _previous: FormState, data
   return submitForm(data, async (form) => {
     const person = await requirePerson(hrefOf(at));
     await mergePullRequest(person, at, { headSha: form.text("headSha"), isFastForward: form.isTicked("fastForward") });
-    show(hrefOf(at));
+    show(await latestHref(person, at));
   });
 }
 
@@ -192,6 +171,17 @@ async function withPreview(
   });
   return preview === undefined ? state : { ...state, preview };
 }
+
+/** Where the last thing that happened is shown. */
+async function latestHref(person: Actor, at: DiscussionName): Promise<string> {
+  const { discussion } = await findDiscussion(person, at);
+  const { total } = await readTimeline(person, discussion, { pageSize: 1 });
+  return `${hrefOf(at)}${pageQuery(Math.ceil(total / EVENTS_ON_A_PAGE))}#latest`;
+}
+
+const commentHref = (at: CommentName): string => `${hrefOf(at)}${pageQuery(at.onPage)}#${at.id}`;
+
+const pageQuery = (page: number): string => (page > 1 ? `?page=${page}` : "");
 
 /** Goes to a page that shows what has changed: a browser that is there but for the hash would keep what it has. */
 function show(href: string): never {

@@ -7,19 +7,20 @@ import { avatarSrc } from "../../../../../../_components/avatar-src.ts";
 import { buttonClass } from "../../../../../../_components/button.tsx";
 import { Chip } from "../../../../../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../../../../../_components/confirm-destructive.client.tsx";
+import { FormDetails } from "../../../../../../_components/form-details.client.tsx";
 import { Markdown } from "../../../../../../_components/markdown.tsx";
 import { MarkdownField } from "../../../../../../_components/markdown-field.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
 import { repoHref } from "../../../../../../_server/repo-page.ts";
-import { deleteCommentAction, editCommentAction, hideCommentAction, reactAction } from "../actions.ts";
+import { type CommentName, deleteCommentAction, editCommentAction, hideCommentAction, reactAction } from "../actions.ts";
 import { AuthorName } from "../author-name.tsx";
 import type { DiscussionPage } from "./discussion-page.ts";
 
-type Props = Readonly<{ comment: Comment; page: DiscussionPage }>;
+type Props = Readonly<{ comment: Comment; at: CommentName; page: DiscussionPage }>;
 
 /** What somebody said, and what can be done with it. */
-export function CommentCard({ comment, page }: Props) {
+export function CommentCard({ comment, at, page }: Props) {
   const { id, author, createdAt, editedAt, isHidden, content } = comment;
   const isOwn = page.person !== undefined && comment.authorId === page.person.userId;
   return (
@@ -51,45 +52,40 @@ export function CommentCard({ comment, page }: Props) {
           <Markdown text={content} place={{ base: repoHref(page.repo), idPrefix: `c-${id}-` }} />
         )}
       </div>
-      <Acts comment={comment} page={page} isOwn={isOwn} />
+      <Acts {...{ comment, at, page, isOwn }} />
     </article>
   );
 }
 
-function Acts({ comment, page, isOwn }: Props & Readonly<{ isOwn: boolean }>) {
-  const { at, mayComment, mayModerate } = page;
+function Acts({ comment, at, page, isOwn }: Props & Readonly<{ isOwn: boolean }>) {
+  const { mayComment, mayModerate } = page;
   const { isHidden } = comment;
   const mayRemove = isOwn || mayModerate;
   if ((isHidden || (comment.reactions.length === 0 && !mayComment)) && !mayRemove) return null;
   const which = `this comment${isOwn ? "" : ` by ${comment.author.name}`}`;
   return (
     <footer className="flex flex-wrap items-start gap-2 px-4 pb-3.5">
-      {!isHidden && <Reactions comment={comment} page={page} />}
+      {!isHidden && <Reactions {...{ comment, at, page }} />}
       {isOwn && mayComment && !isHidden && (
-        <details className="group open:w-full">
-          <summary className={buttonClass({ variant: "quiet", size: "small" })}>
-            <span className="group-open:hidden">Edit</span>
-            <span className="hidden group-open:inline">Stop editing</span>
-          </summary>
-          <ActionForm
-            key={comment.editCount}
-            action={editCommentAction.bind(null, at, comment.id)}
-            values={{ content: comment.content }}
-            label="Edit the comment"
-            className="mt-3 grid gap-3"
-          >
-            <MarkdownField name="content" label="Comment" rows={6} />
-            <div>
-              <SubmitButton size="small" name="intent" value="save">
-                Save comment
-              </SubmitButton>
-            </div>
-          </ActionForm>
-        </details>
+        <FormDetails
+          key={comment.editCount}
+          action={editCommentAction.bind(null, at)}
+          values={{ content: comment.content }}
+          label="Edit the comment"
+          trigger="Edit"
+          keep="Stop editing"
+          look={{ variant: "quiet", size: "small" }}
+        >
+          <MarkdownField name="content" label="Comment" rows={6} size="small">
+            <SubmitButton size="small" name="intent" value="save">
+              Save comment
+            </SubmitButton>
+          </MarkdownField>
+        </FormDetails>
       )}
       {mayRemove && !isHidden && (
         <ConfirmDestructive
-          action={hideCommentAction.bind(null, at, comment.id)}
+          action={hideCommentAction.bind(null, at)}
           trigger="Hide"
           title={`Hide ${which}?`}
           confirm="Hide the comment"
@@ -100,7 +96,7 @@ function Acts({ comment, page, isOwn }: Props & Readonly<{ isOwn: boolean }>) {
       )}
       {mayRemove && (
         <ConfirmDestructive
-          action={deleteCommentAction.bind(null, at, comment.id)}
+          action={deleteCommentAction.bind(null, at)}
           trigger="Delete"
           title={`Delete ${which}?`}
           confirm="Delete the comment"
@@ -113,7 +109,7 @@ function Acts({ comment, page, isOwn }: Props & Readonly<{ isOwn: boolean }>) {
   );
 }
 
-function Reactions({ comment, page: { at, mayComment } }: Props) {
+function Reactions({ comment, at, page: { mayComment } }: Props) {
   const words: Record<string, string> = reactions;
   if (!mayComment) {
     return (
@@ -132,7 +128,7 @@ function Reactions({ comment, page: { at, mayComment } }: Props) {
   const others = Object.keys(words).filter((one) => !comment.reactions.some(({ reaction }) => reaction === one));
   const look = "inline-flex h-8 items-center gap-1.5 rounded-full border px-2.5 text-small hover:bg-sunken";
   return (
-    <ActionForm action={reactAction.bind(null, at, comment.id)} label="Reactions" className="flex flex-wrap items-start gap-2">
+    <ActionForm action={reactAction.bind(null, at)} label="Reactions" className="flex flex-wrap items-start gap-2">
       {comment.reactions.map(({ reaction, count, isOwn }) => (
         <button
           key={reaction}
@@ -148,7 +144,7 @@ function Reactions({ comment, page: { at, mayComment } }: Props) {
         </button>
       ))}
       {others.length > 0 && (
-        <details className="group">
+        <details key={others.join()} className="group">
           <summary className={buttonClass({ variant: "quiet", size: "icon" })} aria-label="React">
             <SmilePlus className="size-4" aria-hidden="true" />
           </summary>

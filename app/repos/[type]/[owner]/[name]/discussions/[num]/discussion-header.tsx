@@ -1,10 +1,9 @@
 import { Lock, Pencil, Pin } from "lucide-react";
 import Link from "next/link";
 import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/parse-text.ts";
-import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
-import { buttonClass } from "../../../../../../_components/button.tsx";
 import { Chip } from "../../../../../../_components/chip.tsx";
 import { Field } from "../../../../../../_components/field.client.tsx";
+import { FormDetails } from "../../../../../../_components/form-details.client.tsx";
 import { NavLink } from "../../../../../../_components/nav-link.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
@@ -78,23 +77,23 @@ export function DiscussionHeader({ page }: Readonly<{ page: DiscussionPage }>) {
 
 function EditTitle({ page: { at, discussion } }: Readonly<{ page: DiscussionPage }>) {
   return (
-    <details className="group open:w-full">
-      <summary className={buttonClass({ size: "small" })}>
-        <Pencil className="size-4" aria-hidden="true" />
-        <span className="group-open:hidden">Edit title</span>
-        <span className="hidden group-open:inline">Keep it</span>
-      </summary>
-      <ActionForm
-        key={discussion.title}
-        action={changeTitleAction.bind(null, at)}
-        values={{ title: discussion.title }}
-        className="mt-3 grid max-w-reading gap-3"
-      >
-        <Field name="title" label="Title" maxLength={TITLE_MAX_CHARACTERS} autoComplete="off" />
-        <div>
-          <SubmitButton size="small">Save title</SubmitButton>
-        </div>
-      </ActionForm>
-    </details>
+    <FormDetails
+      key={discussion.title}
+      action={changeTitleAction.bind(null, at)}
+      values={{ title: discussion.title }}
+      trigger={
+        <>
+          <Pencil className="size-4" aria-hidden="true" />
+          Edit title
+        </>
+      }
+      keep="Keep it"
+      look={{ size: "small" }}
+    >
+      <Field name="title" label="Title" maxLength={TITLE_MAX_CHARACTERS} autoComplete="off" />
+      <div>
+        <SubmitButton size="small">Save title</SubmitButton>
+      </div>
+    </FormDetails>
   );
 }

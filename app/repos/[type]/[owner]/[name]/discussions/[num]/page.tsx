@@ -1,4 +1,6 @@
 import type { Metadata } from "next";
+import type { Page } from "#core/accounts/page.ts";
+import type { TimelineEvent } from "#core/hub/discussions/discussion.ts";
 import { readTimeline } from "#core/hub/discussions/read-timeline.ts";
 import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
@@ -30,7 +32,7 @@ export default async function DiscussionConversationPage({ params, searchParams 
   return (
     <div className="mx-auto grid w-full max-w-discussion gap-5">
       <DiscussionHeader page={page} />
-      {timeline.items.length > 0 && <Timeline events={timeline.items} page={page} />}
+      {timeline.items.length > 0 && <Timeline events={timeline.items} number={timeline.page} page={page} />}
       <Pagination
         label="what happened"
         page={timeline.page}
@@ -39,13 +41,15 @@ export default async function DiscussionConversationPage({ params, searchParams 
         hrefOf={(number) => (number > 1 ? `${href}?page=${number}` : href)}
       />
       {discussion.isPullRequest && <MergeBox page={page} />}
-      <Answer page={page} />
+      <Answer page={page} timeline={timeline} />
       {mayModerate && <Moderation page={page} />}
     </div>
   );
 }
 
-function Answer({ page }: Readonly<{ page: DiscussionPage }>) {
+type AnswerProps = Readonly<{ page: DiscussionPage; timeline: Page<TimelineEvent> }>;
+
+function Answer({ page, timeline }: AnswerProps) {
   const { at, discussion, href, person, mayComment, mayUpdate, mayMerge } = page;
   if (!person) {
     return (
@@ -55,19 +59,20 @@ function Answer({ page }: Readonly<{ page: DiscussionPage }>) {
     );
   }
   if (!mayComment) return <FormMessage>This discussion is locked: nobody can comment any more.</FormMessage>;
-  const { status, commentCount, isPullRequest } = discussion;
+  const { status, isPullRequest } = discussion;
   const isOpen = status === "open" || status === "draft";
   // One primary button on a page: what it is for.
   const isForMerging = isPullRequest && isOpen && mayMerge;
+  // What was sent is taken out of the box; what others say or do meanwhile takes nothing out of it.
+  const lastSaid = timeline.items.findLast(({ type, authorId }) => type === "comment" && authorId === person.userId);
   return (
     <ActionForm
-      key={`${commentCount} ${status}`}
+      key={lastSaid?.id}
       action={commentAction.bind(null, at)}
       label="Comment"
       className="grid gap-3 border-line border-t pt-5"
     >
-      <MarkdownField name="comment" label="Your comment" />
-      <div className="flex flex-wrap gap-2">
+      <MarkdownField name="comment" label="Your comment">
         <SubmitButton name="intent" value="comment" variant={isForMerging ? "secondary" : "primary"}>
           Comment
         </SubmitButton>
@@ -81,7 +86,7 @@ function Answer({ page }: Readonly<{ page: DiscussionPage }>) {
             Reopen
           </SubmitButton>
         )}
-      </div>
+      </MarkdownField>
       {mayUpdate && status !== "merged" && (
         <p className="text-muted text-small">{isOpen ? "Closing" : "Reopening"} sends what you have written above as well.</p>
       )}

@@ -19,15 +19,24 @@ import { AuthorName } from "../author-name.tsx";
 import { CommentCard } from "./comment-card.tsx";
 import type { DiscussionPage } from "./discussion-page.ts";
 
-type Props = Readonly<{ events: readonly TimelineEvent[]; page: DiscussionPage }>;
+type Props = Readonly<{
+  events: readonly TimelineEvent[];
+  /** Of the page of the timeline that they are. */
+  number: number;
+  page: DiscussionPage;
+}>;
 
 /** What happened, the oldest first. */
-export function Timeline({ events, page }: Props) {
+export function Timeline({ events, number, page }: Props) {
   return (
     <ol aria-label="What happened" className="grid gap-4">
       {events.map((event, index) => (
         <li key={event.id} id={index === events.length - 1 ? "latest" : undefined} className="min-w-0">
-          {event.type === "comment" ? <CommentCard comment={event} page={page} /> : <Note event={event} page={page} />}
+          {event.type === "comment" ? (
+            <CommentCard comment={event} at={{ ...page.at, id: event.id, onPage: number }} page={page} />
+          ) : (
+            <Note event={event} page={page} />
+          )}
         </li>
       ))}
     </ol>

@@ -42,15 +42,14 @@ export default async function NewDiscussionPage({ params, searchParams }: Props)
       <ActionForm action={action} className="grid max-w-reading gap-5">
         <Field name="title" label="Title" maxLength={TITLE_MAX_CHARACTERS} autoComplete="off" />
         {isProposal && <Branches repo={repo} head={textOf(query.head)} />}
-        <MarkdownField name="description" label="Description" rows={8} isOptional />
-        <div className="flex flex-wrap gap-2">
+        <MarkdownField name="description" label="Description" rows={8} isOptional>
           <SubmitButton name="intent" value="open">
             {isProposal ? "Open pull request" : "Open discussion"}
           </SubmitButton>
           <ButtonLink variant="quiet" href={base}>
             Back
           </ButtonLink>
-        </div>
+        </MarkdownField>
       </ActionForm>
     </SectionCard>
   );
