@@ -166,6 +166,16 @@ describe("a commit", () => {
     );
   });
 
+  test("S138 lines, or anything else that is no JSON, sent as JSON are refused with the name that lines have", async () => {
+    const ada = await someCaller();
+    const repo = await someRepo(ada);
+    for (const raw of [ndjson(header(), fileLine("a.txt")), "{", "", Buffer.from([0xff])]) {
+      const answer = await send(ada, "POST", `/api/models/${repo.fullName}/commit/main`, { raw, type: "application/json" });
+      expect(answer).toMatchObject({ status: 400, body: { error: expect.stringContaining("application/x-ndjson") } });
+    }
+    expect(await head(repo)).toBeNull();
+  });
+
   test("S135 takes a token with the right scope, and says nothing of what its sender may not see", async () => {
     const [ada, bea, reader] = [await someCaller(), await someCaller(), await someCaller("read-repos")];
     const repo = await someRepo(ada, { isPrivate: true });
