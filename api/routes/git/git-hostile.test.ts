@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { from, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { listRefs } from "#core/hub/git/refs/list-refs.ts";
@@ -13,6 +13,7 @@ import { openRepository } from "#core/hub/git/repository.ts";
 import { pktLine } from "#core/hub/git/smart-http/pkt-line.ts";
 import { transferSlots } from "#core/hub/git/smart-http/transfer-settings.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
+import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
@@ -40,7 +41,15 @@ const CAPABILITIES = "report-status side-band-64k agent=test/1";
 const url = () => remote(world.origin, `/${repo.fullName}`, token);
 
 type Answer = { status: number; body: string; headers: Record<string, unknown> };
-type Sent = { path?: string; method?: string; headers?: Record<string, string>; body?: Buffer; cutAfter?: number };
+type Sent = {
+  path?: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: Buffer;
+  cutAfter?: number;
+  /** What happens once half of the body was sent. */
+  meanwhile?: () => Promise<unknown>;
+};
 
 /** Node's own client leaves paths and bytes as they are, and can go away in the middle. */
 function send({
@@ -49,6 +58,7 @@ function send({
   headers = {},
   body,
   cutAfter,
+  meanwhile,
 }: Sent): Promise<Answer> {
   const service = path.split("/").at(-1);
   return new Promise((resolve, reject) => {
@@ -67,7 +77,16 @@ function send({
       res.on("error", reject);
     });
     req.on("error", (error) => (cutAfter === undefined ? reject(error) : resolve({ status: 0, body: "", headers: {} })));
-    if (cutAfter === undefined) req.end(body);
+    if (body && meanwhile) {
+      const half = body.length / 2;
+      req.write(
+        body.subarray(0, half),
+        () =>
+          void delay(300)
+            .then(meanwhile)
+            .then(() => req.end(body.subarray(half)), reject),
+      );
+    } else if (cutAfter === undefined) req.end(body);
     else req.write((body as Buffer).subarray(0, cutAfter), () => setTimeout(() => req.destroy(), 50));
   });
 }
@@ -187,6 +206,34 @@ describe("a pack that is none", () => {
       expect(pushed.status, name).not.toBe(0);
       await expectUntouched();
     }
+  });
+});
+
+describe("S135 whoever lost the right while the push was under way", () => {
+  const half = async () => {
+    const noise = Buffer.from(Array.from({ length: 60_000 }, () => Math.floor(Math.random() * 256)));
+    const { sha, pack } = await packOf({ "a.bin": noise });
+    return pushBody([command("refs/heads/side", sha)], pack);
+  };
+
+  test("as a member of the organization", async () => {
+    const [owner, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const organization = await organizationOf(owner, [[bea, "write"]]);
+    repo = await someRepo(owner, { owner: organization.name });
+    head = await commitTo(repo, owner, { "README.md": "# Tide\n" });
+    const authorization = `Basic ${Buffer.from(`x:${await tokenOf(bea)}`).toString("base64")}`;
+    const leave = () => db().membership.deleteMany({ where: { userId: bea.id } });
+    const answer = await send({ body: await half(), headers: { authorization }, meanwhile: leave });
+    expect(answer.body).toContain("ng refs/heads/side you may push only to pull requests of yours here");
+    await expectUntouched();
+  });
+
+  test("since the repository takes nothing any more", async () => {
+    const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
+    const meanwhile = () => updateRepoSettings(ada.actor, name, { isReadOnly: true }, from);
+    const answer = await send({ body: await half(), meanwhile });
+    expect(answer.body).toContain("ng refs/heads/side this repository is read-only");
+    await expectUntouched();
   });
 });
 

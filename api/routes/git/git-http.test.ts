@@ -285,6 +285,13 @@ describe("S137 what a repository's policy refuses is refused by ref, with a reas
     expect(eves.err).toContain("403");
     await commit(copy, { "b.txt": "b" });
     expect(await git(copy, ["push", urlOf(repo), `HEAD:${ref}`])).toMatchObject({ status: 0 });
+    // A tag would be merged as it stands, and a branch with a tag for a parent cannot be cloned.
+    await mustGit(copy, ["tag", "-a", "-m", "A tag", "better"]);
+    for (const other of ["refs/tags/better", "HEAD^{tree}", "HEAD:a.txt"]) {
+      const object = await mustGit(copy, ["rev-parse", other]);
+      const refused = await git(copy, ["push", "--force", bosUrl, `${object}:${ref}`]);
+      expect(refused.err, other).toContain("a pull request is made of commits");
+    }
     expect((await updatesOf(repo)).flat().find(({ ref: each, newSha }) => each === ref && newSha === head)).toBeTruthy();
     await fsck(repo);
   });

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { findMissingPointers } from "../../lfs/find-missing-pointers.ts";
 import { GitFailed, runGit } from "../run-git.ts";
 import type { Arrival } from "./hook-channel.ts";
@@ -11,8 +12,8 @@ const NAMES_MAX_BYTES = 64 * MIB;
 export type Verdict = { reason: string; messages: string[] };
 
 /**
- * Whether a push that has arrived is larger inside than it may be (S137), or its large files were not uploaded before it; undefined
- * when it may go on.
+ * Whether a push that has arrived is larger inside than it may be (S137), makes a pull request of what is no commit, or its
+ * large files were not uploaded before it; undefined when it may go on.
  */
 export async function judgeArrival(
   { path, repoId }: { path: string; repoId: string },
@@ -24,6 +25,7 @@ export async function judgeArrival(
     const most = `${Math.floor(unpackedMaxBytes() / MIB)} MiB`;
     return { reason: "too large", messages: [`This push unpacks to more than ${most}. Send it in several pushes.`] };
   }
+  if (!(await areCommits(path, arrival, commands))) return { reason: "a pull request is made of commits", messages: [] };
   if (arrival.large.length === 0) return judgePointers({ path, repoId }, arrival, commands);
   const names = await namesOf(path, arrival, arrival.large, commands);
   const most = `${Math.floor(fileMaxBytes() / MIB)} MiB`;
@@ -36,6 +38,27 @@ export async function judgeArrival(
     ],
   };
 }
+
+/**
+ * Git itself sees to it that branches are commits; `refs/pr` is ours. Merged as it stands, a tag would become a parent, and no clone of the
+ * branch would work any more.
+ */
+async function areCommits(path: string, { quarantine }: Arrival, commands: readonly Command[]): Promise<boolean> {
+  const heads = commands.flatMap(({ ref, newSha }) => (newSha && numOfPullRequestRef(ref) !== undefined ? [newSha] : []));
+  if (heads.length === 0) return true;
+  const output = await runGit(path, ["cat-file", "--batch-check=%(objecttype)"], {
+    input: `${heads.join("\n")}\n`,
+    ...(quarantine && { env: quarantined(path, quarantine) }),
+  });
+  const types = output.toString("latin1").split("\n").filter(Boolean);
+  return types.length === heads.length && types.every((type) => type === "commit");
+}
+
+/** What has arrived, and what was there before. */
+const quarantined = (path: string, quarantine: string) => ({
+  GIT_OBJECT_DIRECTORY: quarantine,
+  GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
+});
 
 const NAMED_MAX = 10;
 
@@ -75,7 +98,7 @@ async function namesOf(
     const output = await runGit(path, ["rev-list", "--objects", "--stdin", "--not", "--all"], {
       // Of options git reads none here before its version 2.42.
       input: `${tips.join("\n")}\n`,
-      env: { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects") },
+      env: quarantined(path, quarantine),
       maxBytes: NAMES_MAX_BYTES,
       timeoutMs: 20_000,
     });

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Actor } from "../../../access/actor.ts";
 import { log } from "../../../log.ts";
+import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { scheduleMaintenance } from "../maintenance/maintenance-table.ts";
 import { changeRefs } from "../refs/change-refs.ts";
@@ -11,11 +12,11 @@ import type { RefChange } from "../refs/ref-change.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
 import { HookChannel } from "./hook-channel.ts";
-import { judgeArrival } from "./judge-arrival.ts";
+import { judgeArrival, type Verdict } from "./judge-arrival.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { pushMessages } from "./push-messages.ts";
 import { type Command, type PushHead, readCommands } from "./read-commands.ts";
-import { refuseCommands } from "./refuse-commands.ts";
+import { refuseByRight, refuseCommands } from "./refuse-commands.ts";
 import { answerPush, ReceivedOutput, type Report } from "./report.ts";
 import { answerHead, feed, type TransferBody, type TransferRequest, tooLarge, transferBody } from "./transfer-request.ts";
 import { fileMaxBytes, pushMaxBytes, pushSettings } from "./transfer-settings.ts";
@@ -106,7 +107,9 @@ async function push({ actor, repo, path, head, body, commands, begin, res }: Pus
     // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
     feed(body.stream, child.stdin);
     const arrival = await channel.arrival;
-    const verdict = arrival && (await judgeArrival({ path, repoId: repo.id }, arrival, commands));
+    const verdict =
+      arrival &&
+      ((await judgeRight(actor, repo, commands)) ?? (await judgeArrival({ path, repoId: repo.id }, arrival, commands)));
     if (verdict) outcome.messages.push(...verdict.messages);
     if (arrival && !verdict) {
       let hasGone = false;
@@ -133,6 +136,14 @@ async function push({ actor, repo, path, head, body, commands, begin, res }: Pus
     if (!arrival && report) outcome.recorded = await recordUnasked(actor, repo, changedBy(output, commands));
   });
   return outcome;
+}
+
+/** Whoever has lost the right to push, or the repository that took it, while it was under way (S135). */
+async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Verdict | undefined> {
+  const repo = await readRepo(id);
+  if (!repo) return { reason: "this repository is no more", messages: [] };
+  const [reason] = (await refuseByRight(actor, repo, commands)).values();
+  return reason === undefined ? undefined : { reason, messages: [] };
 }
 
 /** Refs that changed although the hook never asked, as where it cannot be run: what happened is recorded all the same. */

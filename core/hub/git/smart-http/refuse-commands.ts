@@ -3,9 +3,9 @@ import { may } from "../../../access/may.ts";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { pullRequestPushRefusal } from "../../discussions/may-push-to-pull-request.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
+import { listRefs } from "../refs/list-refs.ts";
 import { isRefName } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
-import { resolveRef } from "../refs/resolve-ref.ts";
 import type { Command } from "./read-commands.ts";
 
 /** Pull requests that one push may change. */
@@ -21,16 +21,27 @@ export async function refuseCommands(
   path: string,
   commands: readonly Command[],
 ): Promise<Map<Command, string>> {
+  const refused = await refuseByRight(actor, repo, commands);
+  const deletions = commands.filter((command) => command.newSha === null && !refused.has(command));
+  if (deletions.length === 0) return refused;
+  // Git takes the deletion of what is not there for done.
+  const refs = await listRefs(path);
+  for (const command of deletions) if (!refs.has(command.ref)) refused.set(command, "there is no such ref");
+  return refused;
+}
+
+/** The same, as far as it is about who may do what: to be asked again once a push has arrived, which takes as long as its sender likes (S135). */
+export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly Command[]): Promise<Map<Command, string>> {
   const refused = new Map<Command, string>();
   const isWriter = await may(actor, "repo.write", repoResource(repo));
   const isTooMany = commands.filter(({ ref }) => numOfPullRequestRef(ref) !== undefined).length > PULL_REQUESTS_MAX;
   for (const command of commands) {
-    const reason = refusal(repo, command, isWriter) ?? (isTooMany ? "too many pull requests in one push" : undefined);
+    const num = numOfPullRequestRef(command.ref);
+    const reason =
+      refusal(repo, command, isWriter) ??
+      (isTooMany ? "too many pull requests in one push" : undefined) ??
+      (num === undefined ? undefined : await pullRequestPushRefusal(actor, repo, num));
     if (reason) refused.set(command, reason);
-    else {
-      const late = await askRepository(actor, repo, path, command);
-      if (late) refused.set(command, late);
-    }
   }
   return refused;
 }
@@ -44,13 +55,5 @@ function refusal(repo: Repo, { ref, rawRef, newSha }: Command, isWriter: boolean
   if (!isRefName(name)) return "that cannot be the name of a branch or a tag";
   if (!isWriter) return "you may push only to pull requests of yours here";
   if (newSha === null && isProtectedRef(repo, ref)) return `${repo.defaultBranch} is protected: it cannot be deleted`;
-  return undefined;
-}
-
-async function askRepository(actor: Actor, repo: Repo, path: string, { ref, newSha }: Command): Promise<string | undefined> {
-  const num = numOfPullRequestRef(ref);
-  if (num !== undefined) return (await pullRequestPushRefusal(actor, repo, num)) ?? undefined;
-  // Git takes the deletion of what is not there for done.
-  if (newSha === null && (await resolveRef(path, ref)) === null) return "there is no such ref";
   return undefined;
 }
