@@ -2,6 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { devNull } from "node:os";
 import type { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
+import { ServiceError } from "../../errors.ts";
 import { sourcePath } from "../../source-path.ts";
 
 /** A git command that ended badly; `stderr` is git's own words, for logs and for looking into, not for people. */
@@ -66,16 +67,25 @@ export type SpawnOptions = {
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
-/** Starts git on a bare repository: the only place that does. Arguments never pass through a shell. */
+/**
+ * Starts git on a bare repository: the only place that does. Arguments never pass through a shell.
+ * @throws ServiceError `unavailable` when this process has too much open
+ */
 export function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
   const { env = {}, config = [], signal, isLimited, hasChannel } = options;
   const overrides = config.flatMap((one) => ["-c", one]);
-  return spawn(isLimited ? LIMITED_GIT : "git", [...settings, ...overrides, ...args], {
+  const child = spawn(isLimited ? LIMITED_GIT : "git", [...settings, ...overrides, ...args], {
     cwd: directory,
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
     stdio: ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])],
     signal,
   }) as ChildProcessWithoutNullStreams;
+  if (child.stdout) return child;
+  // There are no streams left to open. Its error, unheard, would end this process.
+  child.on("error", () => undefined);
+  throw new ServiceError("unavailable", "Too much is asked of this service at the moment. Try again shortly.", {
+    retryAfterSeconds: 5,
+  });
 }
 
 /** Runs a git command to its end and returns what it wrote. @throws GitFailed */

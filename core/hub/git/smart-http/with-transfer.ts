@@ -30,7 +30,7 @@ export async function withTransfer(
   use: (transfer: Transfer) => Promise<void>,
 ): Promise<void> {
   const release = await transferSlots.take();
-  const child = spawnGit(path, args, options);
+  const child = start(path, args, options, release);
   let stderr = "";
   let isClientGone = false;
   child.stderr.on("data", (chunk: Buffer) => {
@@ -70,6 +70,21 @@ export async function withTransfer(
     clearTimeout(limit);
     // Git's own words, which say more than its status; most are about what the client has sent.
     if (stderr && !isClientGone) log().info({ git: args[0], stderr: stderr.trim() }, "git said");
+  }
+}
+
+/** What cannot be started holds no place. */
+function start(
+  path: string,
+  args: readonly string[],
+  options: SpawnOptions,
+  release: () => void,
+): ChildProcessWithoutNullStreams {
+  try {
+    return spawnGit(path, args, options);
+  } catch (error) {
+    release();
+    throw error;
   }
 }
 
