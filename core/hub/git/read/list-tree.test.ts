@@ -228,3 +228,19 @@ describe("listTree", () => {
     expect(entry?.lastCommit).toMatchObject({ sha: second, title: "second", author: { name: "Ada" } });
   });
 });
+
+test("S137 large folders within each other are not all held in memory: they are too much to be listed", async () => {
+  const path = await openRepository(repo);
+  const file = Buffer.from(await blob("one file, many names"), "hex");
+  const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
+  let tree = "";
+  for (let depth = 0; depth < 4; depth++) {
+    const within = tree ? [Buffer.from("40000 a\0"), Buffer.from(tree, "hex")] : [];
+    const input = Buffer.concat([...within, ...names]);
+    tree = (await runGit(path, ["hash-object", "-t", "tree", "-w", "--stdin"], { input })).toString("latin1").trim();
+  }
+  await commitTree(`040000 tree ${tree}\tnested\0`, "nested");
+  const folder = await listTree(repo, { revision: "nested", path: "nested/a/a/a", limit: 5 });
+  expect(folder.entries).toHaveLength(5);
+  await expect(listTree(repo, { revision: "nested", isRecursive: true })).rejects.toMatchObject({ code: "invalid_request" });
+});

@@ -77,25 +77,37 @@ export async function withLastCommits(directory: string, commit: string, folder:
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
 }
 
+/** Of folders that are open at once, each within the one before: all of them are in memory meanwhile (S137). */
+const OPEN_ENTRIES_MAX = 200_000;
+
 export type Found = { entry: TreeEntry; path: string };
 export type Walk = { prefix: string; after: Cursor | undefined; isRecursive: boolean; max: number };
 
-/** What is below a tree, depth first; folders that lie wholly before the cursor are not opened. */
+/**
+ * What is below a tree, depth first; folders that lie wholly before the cursor are not opened.
+ * @param open how many entries the folders around it have
+ * @throws ServiceError `invalid_request` for more than can be listed
+ */
 export async function walkTree(
   objects: GitObjects,
   treeish: string,
   { prefix, after, isRecursive, max }: Walk,
   found: Found[],
+  open = 0,
 ): Promise<void> {
   const base = prefix === "" ? "" : `${prefix}/`;
   if (base.split("/").length > DEPTH_MAX) return;
-  for (const entry of foldersFirst(await readTree(objects, treeish))) {
+  const entries = await readTree(objects, treeish);
+  const opened = open + entries.length;
+  if (opened > OPEN_ENTRIES_MAX) throw new ServiceError("invalid_request", "These folders have too many entries to be listed.");
+  for (const entry of foldersFirst(entries)) {
     if (found.length >= max) return;
     const path = base + entry.name;
     const place = after ? compare({ path, isFolder: entry.type === "directory" }, after) : "after";
     if (place === "after") found.push({ entry, path });
     if (isRecursive && entry.type === "directory" && place !== "before") {
-      await walkTree(objects, entry.oid, { prefix: path, after: place === "after" ? undefined : after, isRecursive, max }, found);
+      const below = { prefix: path, after: place === "after" ? undefined : after, isRecursive, max };
+      await walkTree(objects, entry.oid, below, found, opened);
     }
   }
 }
