@@ -113,6 +113,19 @@ test("tags are plain, or annotated with who made them", async () => {
   await fsck(repo);
 });
 
+test("a name as `git describe` gives it is a name, not the commit at its end", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const sha = await commitTo(repo, ada, { "a.txt": "a" });
+  const described = `v1.0-3-g${sha.slice(0, 7)}`;
+  expect(await at(repo, `refs/tags/${described}`)).toBeNull();
+  await createTag(ada.actor, nameOf(repo), { tag: described });
+  await createBranch(ada.actor, nameOf(repo), { branch: described });
+  expect(await at(repo, `refs/tags/${described}`)).toBe(sha);
+  await deleteTag(ada.actor, nameOf(repo), described);
+  await expect(deleteTag(ada.actor, nameOf(repo), described)).rejects.toMatchObject({ code: "not_found" });
+});
+
 test("a super-squash leaves the files and one commit", async () => {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
