@@ -2,12 +2,11 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { displayText } from "../../accounts/display-text.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { notFound, ServiceError } from "../../errors.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
 import type { RepoName } from "../repos/find-repo.ts";
 import { parseAccessRequestStatus, REASON_MAX_CHARACTERS } from "./access-request.ts";
 import { changeGate } from "./change-gate.ts";
 import { type Asker, findAsker } from "./find-asker.ts";
-import { accessAnswerLetter } from "./mails/access-answer-letter.ts";
+import { mailAnswer } from "./mail-answer.ts";
 import { recordAccessAudit } from "./record-access-audit.ts";
 
 const acts = { accepted: "accept", rejected: "reject", pending: "reopen" } as const;
@@ -16,7 +15,7 @@ const acts = { accepted: "accept", rejected: "reject", pending: "reopen" } as co
  * Answers a request for access, or changes the answer: whoever was accepted is let in at once, and kept out at once when that is
  * taken back. The person gets a letter with the answer.
  * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (it is so already), `forbidden`,
- * `invalid_request`
+ * `invalid_request`, `rate_limited`
  */
 export async function decideAccessRequest(
   actor: Actor,
@@ -37,7 +36,7 @@ export async function decideAccessRequest(
       to === "pending" ? { decidedAt: null, decidedById: null } : { decidedAt: new Date(), decidedById: actorId(actor) };
     await tx.accessRequest.update({ where, data: { status: to, rejectionReason: reason, ...decided } });
     if (to !== "pending") {
-      await queueMail(tx, { to: user.email, ...accessAnswerLetter({ greeted: user.username, repo, answer: to, reason }) });
+      await mailAnswer(tx, actor, user, { repo, answer: to, reason });
     }
     await recordAccessAudit(tx, actor, acts[to], { repo, subjectId: user.id, from });
   });

@@ -246,3 +246,19 @@ describe("access", () => {
     expect(await db().accessRequest.count({ where: { repoId: repo.id } })).toBe(1);
   });
 });
+
+it("S56 fills nobody's mailbox by deciding to and fro", async () => {
+  const [repo, victim] = [await gatedRepo(), await signedInPerson("victim")];
+  await grantAccess(ada.actor, nameOf(repo), { user: victim.username }, from);
+  const before = (await lettersTo(victim.email)).length;
+  const codes: string[] = [];
+  for (let at = 0; at < 30; at++) {
+    await decide(repo, at % 2 === 0 ? "rejected" : "accepted", { about: victim }).catch(({ code }) => codes.push(code));
+  }
+  expect((await lettersTo(victim.email)).length).toBe(20);
+  expect(before).toBe(1);
+  expect(new Set(codes)).toContain("rate_limited");
+  // It is about these two alone.
+  await ask(grace, repo);
+  await decide(repo, "accepted");
+});

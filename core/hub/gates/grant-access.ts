@@ -2,16 +2,16 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import { queueMail } from "../../mail/queue-mail.ts";
 import type { RepoName } from "../repos/find-repo.ts";
 import { changeGate } from "./change-gate.ts";
 import { type Asker, findAsker } from "./find-asker.ts";
-import { accessAnswerLetter } from "./mails/access-answer-letter.ts";
+import { mailAnswer } from "./mail-answer.ts";
 import { recordAccessAudit } from "./record-access-audit.ts";
 
 /**
  * Lets somebody into a gated repository, whether they have asked or not.
- * @throws ServiceError `not_found` (the repository or the user), `invalid_request` (no gate, or they are in already), `forbidden`
+ * @throws ServiceError `not_found` (the repository or the user), `invalid_request` (no gate, or they are in already), `forbidden`,
+ * `rate_limited`
  */
 export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, from: RequestOrigin): Promise<void> {
   await changeGate(actor, wanted, "repo.manage", async (tx, repo) => {
@@ -28,7 +28,7 @@ export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, f
       update: decision,
     });
     const answer = before ? "accepted" : "granted";
-    await queueMail(tx, { to: user.email, ...accessAnswerLetter({ greeted: user.username, repo, answer }) });
+    await mailAnswer(tx, actor, user, { repo, answer });
     await recordAccessAudit(tx, actor, before ? "accept" : "grant", { repo, subjectId: user.id, from });
   });
 }
