@@ -9,12 +9,14 @@ const LIMIT_MS = 3_000;
 const START_LIMIT_MS = 30_000;
 const THREADS = 2;
 const WAITING_MAX = 500;
+/** Whoever looks at a page is not kept longer by what others look at. */
+const WAIT_MAX_MS = 10_000;
 const MEMORY_MAX_MB = 256;
 
 /** `too much`: too long, too deep or too large to be drawn. `busy`: it was not even begun. */
 export type LaidOut = Root | "too much" | "busy";
 
-type Job = { text: string; place: MarkdownPlace; done: (outcome: LaidOut) => void };
+type Job = { text: string; place: MarkdownPlace; done: (outcome: LaidOut) => void; tooLong: NodeJS.Timeout };
 type Pool = { threads: number; idle: Worker[]; waiting: Job[] };
 
 // One for the process: each bundle of Next makes its own module instances (architecture decision 7).
@@ -26,10 +28,15 @@ const pool = keeper.keyhookMarkdownThreads;
  * Lays a text out in a thread of its own: there are short texts that keep any Markdown parser busy for hours, and nobody else must
  * wait for them. A thread that takes too long or too much memory is ended.
  */
-export function layOut(text: string, place: MarkdownPlace): Promise<LaidOut> {
+export function layOut(text: string, place: MarkdownPlace, waitMaxMs = WAIT_MAX_MS): Promise<LaidOut> {
   return new Promise((done) => {
     if (pool.waiting.length >= WAITING_MAX) return done("busy");
-    pool.waiting.push({ text, place, done });
+    const tooLong = setTimeout(() => {
+      pool.waiting = pool.waiting.filter((one) => one !== job);
+      done("busy");
+    }, waitMaxMs);
+    const job: Job = { text, place, done, tooLong };
+    pool.waiting.push(job);
     takeNext();
   });
 }
@@ -60,7 +67,10 @@ async function startThread(): Promise<void> {
     return;
   }
   log().error("the thread for Markdown does not start");
-  for (const { done } of pool.waiting.splice(0)) done("busy");
+  for (const { done, tooLong } of pool.waiting.splice(0)) {
+    clearTimeout(tooLong);
+    done("busy");
+  }
 }
 
 function forget(thread: Worker): void {
@@ -69,7 +79,8 @@ function forget(thread: Worker): void {
   takeNext();
 }
 
-function run(thread: Worker, { text, place, done }: Job): void {
+function run(thread: Worker, { text, place, done, tooLong }: Job): void {
+  clearTimeout(tooLong);
   const answer = answerOf(thread, LIMIT_MS);
   thread.postMessage({ text, place });
   void answer.then((tree) => {

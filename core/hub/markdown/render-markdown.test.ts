@@ -1,5 +1,6 @@
 import type { Element, Nodes } from "hast";
 import { describe, expect, it } from "vitest";
+import { layOut } from "./lay-out.ts";
 import { renderMarkdown } from "./render-markdown.ts";
 
 const place = { base: "/datasets/ada/tides", revision: "feature/x", folder: "docs" };
@@ -143,6 +144,16 @@ describe("Markdown", () => {
     await renderMarkdown(texts[0] as string);
     expect(Date.now() - again).toBeLessThan(1_000);
     expect((await elementsOf("# still here"))[0]?.tagName).toBe("h2");
+  });
+
+  it("S138 has nobody wait long for the texts of others", { timeout: 60_000 }, async () => {
+    await renderMarkdown("# begun");
+    const others = Array.from({ length: 6 }, (_, at) => layOut(`${at} ${"[".repeat(1024 * 1024)}`, {}));
+    const start = Date.now();
+    expect(await layOut("# mine", {}, 300)).toBe("busy");
+    expect(Date.now() - start).toBeLessThan(2_000);
+    await Promise.all(others);
+    expect(await layOut("# mine", {})).toMatchObject({ type: "root" });
   });
 
   it.each(["", " ", "\0", "\u{feff}# x", "\ud800", "---\n---\n", "---\na: [", "\r\n\r\n# x\r"])("takes %j", async (text) => {
