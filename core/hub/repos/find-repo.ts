@@ -36,8 +36,10 @@ export async function findRepo(actor: Actor, wanted: RepoName, action: RepoActio
 }
 
 async function lookUp({ type, owner, name }: RepoName, tx: Db): Promise<Repo | undefined> {
-  if ([owner, name].some((part) => part.length > NAME_MAX_CHARACTERS || part.includes("\0") || !part.isWellFormed()))
-    return undefined;
+  // A form's action is given whatever a browser sends as its repository.
+  const isName = (part: unknown) =>
+    typeof part === "string" && part.length <= NAME_MAX_CHARACTERS && !part.includes("\0") && part.isWellFormed();
+  if (![type, owner, name].every(isName)) return undefined;
   const [handle, canonical] = [owner.toLowerCase(), name.toLowerCase()];
   const ownerId = Prisma.sql`(SELECT coalesce(user_id, org_id) FROM handle WHERE handle = ${handle})`;
   const [repo] = await readRepos(Prisma.sql`r.owner_id = ${ownerId} AND r.type = ${type} AND r.name_canonical = ${canonical}`, {
