@@ -557,10 +557,12 @@ describe("S56 limits", () => {
   test("of guesses at a registration's token", async () => {
     world.sendFrom("198.51.100.10");
     const address = { registration_client_uri: `${world.origin}${REGISTER}/some-client` };
-    const statuses = await Promise.all(
-      Array.from({ length: 70 }, async () => (await manage(address, "GET", undefined, "guess")).status),
-    );
+    // A failure counts once it is answered: those that are under way together are not told apart.
+    const guess = async () => (await manage(address, "GET", undefined, "guess")).status;
+    const statuses: number[] = [];
+    for (let round = 0; round < 7; round++) statuses.push(...(await Promise.all(Array.from({ length: 10 }, guess))));
     expect(statuses).toContain(429);
+    expect(statuses[0]).toBe(401);
     world.sendFrom("127.0.0.1");
   });
 });
