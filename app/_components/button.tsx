@@ -16,7 +16,7 @@ const sizes = {
   medium: "h-10 gap-2 px-4 text-body",
   small: "h-8 gap-1.5 px-3 text-small",
   /** A square for an icon alone; the button then has an `aria-label`. */
-  icon: "size-8",
+  icon: "size-8 shrink-0",
 } as const;
 
 export type ButtonLook = Readonly<{

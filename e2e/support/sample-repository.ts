@@ -103,9 +103,12 @@ export const sampleFiles: Record<string, string | Buffer> = {
     "",
     "High and low water for **forty** harbours. See [the code](src/tides.py).",
     "",
+    // A page that one of these made wider would be no page for a telephone.
+    `${"Llanfairpwllgwyngyll".repeat(20)} https://example.test/${"a".repeat(200)}`,
+    "",
     "| harbour | high |",
     "|---|---|",
-    "| Alba | 3.2 m |",
+    `| Alba${"-on-the-water".repeat(10)} | 3.2 m |`,
     "",
   ].join("\n"),
   "src/tides.py":

@@ -26,8 +26,8 @@ export default async function RepoCardPage({ params, searchParams }: Props) {
   const [page, query] = await Promise.all([repoPage(params), searchParams]);
   const notice = notices[textOf(query.notice)];
   return (
-    <div className="grid gap-6 lg:grid-cols-(--columns-card) lg:gap-8">
-      <div className="grid min-w-0 content-start gap-5">
+    <div className="grid grid-cols-1 gap-6 lg:grid-cols-(--columns-card) lg:gap-8">
+      <div className="grid min-w-0 grid-cols-1 content-start gap-5">
         {notice && <FormMessage tone="good">{notice}</FormMessage>}
         {!page.mayReadContent && page.repo.platformId === null && <Gate page={page} />}
         <FrontPage page={page} />

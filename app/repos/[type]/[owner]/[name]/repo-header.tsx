@@ -20,14 +20,16 @@ export function RepoHeader({ repo }: Readonly<{ repo: Repo }>) {
         </Link>
       </p>
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1.5">
-        <h1 className="min-w-0 break-words">
-          <Link prefetch={false} href={`/${owner.handle}`} className="font-normal text-muted hover:text-ink">
-            {owner.handle}
-          </Link>
-          <span className="font-normal text-muted"> / </span>
-          {name}
-        </h1>
-        <CopyButton value={fullName} label={fullName} />
+        <div className="flex min-w-0 items-center gap-1">
+          <h1 className="min-w-0 break-words">
+            <Link prefetch={false} href={`/${owner.handle}`} className="font-normal text-muted hover:text-ink">
+              {owner.handle}
+            </Link>
+            <span className="font-normal text-muted"> / </span>
+            {name}
+          </h1>
+          <CopyButton value={fullName} label={fullName} />
+        </div>
         <RepoChips repo={repo} />
       </div>
       {description && <p className="mt-1 max-w-reading break-words text-muted">{description}</p>}

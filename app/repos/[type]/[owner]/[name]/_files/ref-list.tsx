@@ -46,7 +46,7 @@ export function RefList({ repo, kind, refs, query, deleteAction, children }: Ref
   const shown = wanted.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
   const now = new Date();
   return (
-    <div className="grid gap-5">
+    <div className="grid grid-cols-1 gap-5">
       <nav aria-label="Branches and tags" className="flex gap-5">
         {(["branches", "tags"] as const).map((one) => (
           <NavLink

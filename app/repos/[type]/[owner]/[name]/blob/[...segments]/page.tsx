@@ -35,7 +35,7 @@ export default async function FilePage({ params, searchParams }: Props) {
   const here = repoFileHref(repo, "blob", name, path);
   const lines = text === null ? null : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-1 gap-4">
       <h2 className="sr-only">{entry.name}</h2>
       <div className="flex flex-wrap items-center gap-2">
         <RevisionChooser repo={repo} revision={revision} page="blob" path={path} />

@@ -28,7 +28,7 @@ export default async function CommitPage({ params }: Props) {
   const body = bodyOf(commit);
   const isCommittedByOther = committer.email !== author.email;
   return (
-    <div className="grid gap-5">
+    <div className="grid grid-cols-1 gap-5">
       <section aria-labelledby="commit-title" className="rounded-card border border-line bg-surface">
         <div className="flex flex-wrap items-start gap-3 px-4 py-4 sm:px-5">
           <div className="min-w-0 flex-1 basis-60">

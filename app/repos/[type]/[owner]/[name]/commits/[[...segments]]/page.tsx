@@ -36,7 +36,7 @@ export default async function CommitsPage({ params, searchParams }: Props) {
   const authors = await findAuthors(commits.map(({ author }) => author.email));
   const now = new Date();
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-1 gap-4">
       <h2 className="sr-only">Commits</h2>
       <div className="flex flex-wrap items-center gap-2">
         <RevisionChooser repo={repo} revision={revision} page="commits" path={path} />

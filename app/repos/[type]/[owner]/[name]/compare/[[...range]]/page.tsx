@@ -34,7 +34,7 @@ export default async function ComparePage({ params, searchParams }: Props) {
   const authors = await findAuthors((found?.commits ?? []).map(({ author }) => author.email));
   const now = new Date();
   return (
-    <div className="grid gap-5">
+    <div className="grid grid-cols-1 gap-5">
       <h2>Compare</h2>
       <form action={repoHref(repo, "compare")} className="flex flex-wrap items-end gap-3">
         <div className="min-w-0 flex-1 basis-40">

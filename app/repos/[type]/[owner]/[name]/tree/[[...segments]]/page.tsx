@@ -43,7 +43,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
   const branch = branchOf(revision);
   const now = new Date();
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-1 gap-4">
       <h2 className="sr-only">Files</h2>
       <div className="flex flex-wrap items-center gap-2">
         <RevisionChooser repo={repo} revision={revision} page="tree" path={path} />
