@@ -20,6 +20,8 @@ test("somebody makes a collection, fills it, puts it in order by the keyboard an
   await enter(page, person);
   await page.goto("/collections");
   await page.getByRole("link", { name: "New collection" }).click();
+  // The search on the page before asks for a title too.
+  await expect(page.getByRole("heading", { level: 1, name: "New collection" })).toBeVisible();
   await page.getByLabel("Title").fill("Of the sea");
   await page.getByLabel("Description").fill("What comes and goes");
   await page.getByLabel("Colour").selectOption("green");
