@@ -11,8 +11,8 @@ export type CodeViewProps = Readonly<{
 const LINES_MAX = 3_000;
 
 /** A text file with its lines numbered; the address of line 12 ends in `#L12`. */
-export function CodeView({ text, name }: CodeViewProps) {
-  const lines = highlightLines(text.endsWith("\n") ? text.slice(0, -1) : text, name);
+export async function CodeView({ text, name }: CodeViewProps) {
+  const lines = await highlightLines(text.endsWith("\n") ? text.slice(0, -1) : text, name);
   const shown = lines.slice(0, LINES_MAX);
   return (
     <>

@@ -1,11 +1,12 @@
 import type { ElementContent, Root } from "hast";
 import { common, createLowlight } from "lowlight";
+import { renderCode } from "#core/hub/markdown/render-markdown.ts";
 
 /** A piece of a line in one colour. */
 export type CodeToken = Readonly<{ className?: string; text: string }>;
 export type CodeLine = readonly CodeToken[];
 
-/** More is shown without colours: they cost time that everybody else waits for. */
+/** More is shown without colours. */
 const COLOURED_MAX_CHARACTERS = 64 * 1024;
 const COLOURED_LINE_MAX_CHARACTERS = 2_000;
 const NAMED: Record<string, string> = { makefile: "makefile", gnumakefile: "makefile", gemfile: "ruby", rakefile: "ruby" };
@@ -13,13 +14,13 @@ const NAMED: Record<string, string> = { makefile: "makefile", gnumakefile: "make
 const lowlight = createLowlight(common);
 
 /** A text by lines, in the colours of its language where the file's name tells one that is known. */
-export function highlightLines(text: string, fileName: string): CodeLine[] {
+export async function highlightLines(text: string, fileName: string): Promise<CodeLine[]> {
   const language = languageOf(fileName);
   const lines = text.split(/\r\n|\n|\r/);
   const isColoured =
     language && text.length <= COLOURED_MAX_CHARACTERS && lines.every(({ length }) => length <= COLOURED_LINE_MAX_CHARACTERS);
-  if (!isColoured) return lines.map((line) => (line === "" ? [] : [{ text: line }]));
-  return linesOf(lowlight.highlight(language, lines.join("\n")));
+  const tree = isColoured && (await renderCode(lines.join("\n"), language));
+  return tree ? linesOf(tree) : lines.map((line) => (line === "" ? [] : [{ text: line }]));
 }
 
 function languageOf(fileName: string): string | undefined {

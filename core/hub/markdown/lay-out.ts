@@ -16,7 +16,10 @@ const MEMORY_MAX_MB = 256;
 /** `too much`: too long, too deep or too large to be drawn. `busy`: it was not even begun. */
 export type LaidOut = Root | "too much" | "busy";
 
-type Job = { text: string; place: MarkdownPlace; done: (outcome: LaidOut) => void; tooLong: NodeJS.Timeout };
+/** Markdown, or code to be coloured: in either there are short texts that keep a parser busy for hours. */
+export type ToLayOut = { text: string; place: MarkdownPlace } | { code: string; language: string };
+
+type Job = { asked: ToLayOut; done: (outcome: LaidOut) => void; tooLong: NodeJS.Timeout };
 type Pool = { threads: number; idle: Worker[]; waiting: Job[] };
 
 // One for the process: each bundle of Next makes its own module instances (architecture decision 7).
@@ -25,17 +28,16 @@ keeper.keyhookMarkdownThreads ??= { threads: 0, idle: [], waiting: [] };
 const pool = keeper.keyhookMarkdownThreads;
 
 /**
- * Lays a text out in a thread of its own: there are short texts that keep any Markdown parser busy for hours, and nobody else must
- * wait for them. A thread that takes too long or too much memory is ended.
+ * Lays a text out in a thread of its own: nobody else must wait for those that take very long. A thread that takes too long or too much memory is ended.
  */
-export function layOut(text: string, place: MarkdownPlace, waitMaxMs = WAIT_MAX_MS): Promise<LaidOut> {
+export function layOut(asked: ToLayOut, waitMaxMs = WAIT_MAX_MS): Promise<LaidOut> {
   return new Promise((done) => {
     if (pool.waiting.length >= WAITING_MAX) return done("busy");
     const tooLong = setTimeout(() => {
       pool.waiting = pool.waiting.filter((one) => one !== job);
       done("busy");
     }, waitMaxMs);
-    const job: Job = { text, place, done, tooLong };
+    const job: Job = { asked, done, tooLong };
     pool.waiting.push(job);
     takeNext();
   });
@@ -79,10 +81,10 @@ function forget(thread: Worker): void {
   takeNext();
 }
 
-function run(thread: Worker, { text, place, done, tooLong }: Job): void {
+function run(thread: Worker, { asked, done, tooLong }: Job): void {
   clearTimeout(tooLong);
   const answer = answerOf(thread, LIMIT_MS);
-  thread.postMessage({ text, place });
+  thread.postMessage(asked);
   void answer.then((tree) => {
     done((tree as Root | null | undefined) ?? "too much");
     if (tree === undefined) return;

@@ -1,16 +1,19 @@
 import { parentPort } from "node:worker_threads";
-import type { MarkdownPlace } from "./place.ts";
+import { common, createLowlight } from "lowlight";
+import type { ToLayOut } from "./lay-out.ts";
 import { toSafeTree } from "./to-safe-tree.ts";
 
+const lowlight = createLowlight(common);
+
 /** Lays texts out beside the process that serves people (render-markdown.ts). */
-parentPort?.on("message", ({ text, place }: { text: string; place: MarkdownPlace }) => {
-  parentPort?.postMessage(outcomeOf(text, place));
+parentPort?.on("message", (asked: ToLayOut) => {
+  parentPort?.postMessage(outcomeOf(asked));
 });
 parentPort?.postMessage("ready");
 
-function outcomeOf(text: string, place: MarkdownPlace): unknown {
+function outcomeOf(asked: ToLayOut): unknown {
   try {
-    return toSafeTree(text, place);
+    return "code" in asked ? lowlight.highlight(asked.language, asked.code) : toSafeTree(asked.text, asked.place);
   } catch {
     // Too deep for the stack, or too large to be drawn.
     return null;

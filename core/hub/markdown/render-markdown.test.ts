@@ -148,12 +148,12 @@ describe("Markdown", () => {
 
   it("S138 has nobody wait long for the texts of others", { timeout: 60_000 }, async () => {
     await renderMarkdown("# begun");
-    const others = Array.from({ length: 6 }, (_, at) => layOut(`${at} ${"[".repeat(1024 * 1024)}`, {}));
+    const others = Array.from({ length: 6 }, (_, at) => layOut({ text: `${at} ${"[".repeat(1024 * 1024)}`, place: {} }));
     const start = Date.now();
-    expect(await layOut("# mine", {}, 300)).toBe("busy");
+    expect(await layOut({ text: "# mine", place: {} }, 300)).toBe("busy");
     expect(Date.now() - start).toBeLessThan(2_000);
     await Promise.all(others);
-    expect(await layOut("# mine", {})).toMatchObject({ type: "root" });
+    expect(await layOut({ text: "# mine", place: {} })).toMatchObject({ type: "root" });
   });
 
   it.each(["", " ", "\0", "\u{feff}# x", "\ud800", "---\n---\n", "---\na: [", "\r\n\r\n# x\r"])("takes %j", async (text) => {
