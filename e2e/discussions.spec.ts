@@ -25,6 +25,7 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   await page.goto(`/${fullName}/discussions`);
   await expect(page.getByText("Nothing is open")).toBeVisible();
   await page.getByRole("link", { name: "New discussion" }).click();
+  await expect(page.getByRole("heading", { name: "New discussion" })).toBeVisible();
   await page.getByLabel("Title", { exact: true }).fill("When is the tide?");
   await page.getByLabel("Description").fill("I **ask**.\n\n<script>alert(1)</script>");
   await page.getByRole("button", { name: "Preview" }).click();
@@ -47,7 +48,7 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   await second.getByText("Edit", { exact: true }).click();
   await second.getByLabel("Comment", { exact: true }).fill("At seven.");
   await second.getByRole("button", { name: "Save comment" }).click();
-  await expect(second.getByText("At seven.", { exact: true })).toBeVisible();
+  await expect(second.getByRole("paragraph").filter({ hasText: "At seven." })).toBeVisible();
   await expect(second.getByLabel("Comment", { exact: true })).toBeHidden();
   await expect(second.getByText("edited")).toBeVisible();
   await second.getByLabel("React", { exact: true }).click();
@@ -67,7 +68,7 @@ test("a discussion is opened, answered, edited, hidden and closed", async ({ pag
   await expect(page.getByLabel("Title", { exact: true })).toBeHidden();
   await commentBox(page).fill("Settled.");
   await page.getByRole("button", { name: "Close", exact: true }).click();
-  await expect(page.getByText("Settled.")).toBeVisible();
+  await expect(page.getByRole("paragraph").filter({ hasText: "Settled." })).toBeVisible();
   await page.getByRole("button", { name: "Reopen" }).click();
   await expect(page.getByText("opened this", { exact: false }).last()).toBeVisible();
   await page.getByRole("button", { name: "Close", exact: true }).click();
@@ -95,7 +96,7 @@ test("what is half written survives what one does meanwhile, and what others say
   await send("/comment", { comment: "Last." });
   await page.goto(`/${fullName}/discussions/1?page=2`);
   const last = commentsOf(page).last();
-  await expect(last.getByText("Last.", { exact: true })).toBeVisible();
+  await expect(last.getByRole("paragraph").filter({ hasText: "Last." })).toBeVisible();
   await commentBox(page).fill("Half a thought");
   await send("/pin", { pinned: true });
   await last.getByLabel("React", { exact: true }).click();

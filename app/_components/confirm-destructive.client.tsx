@@ -20,6 +20,8 @@ export type ConfirmDestructiveProps = Readonly<{
   /** What will happen. */
   children: ReactNode;
   size?: ButtonLook["size"];
+  /** For an act that is offered with each thing of a list: the first button then does not call out. */
+  isQuiet?: boolean;
 }>;
 
 /**
@@ -34,12 +36,12 @@ export function ConfirmDestructive({ action, ...question }: ConfirmDestructivePr
   );
 }
 
-function Question({ trigger, title, confirm, phrase, children, size }: Omit<ConfirmDestructiveProps, "action">) {
+function Question({ trigger, title, confirm, phrase, children, size, isQuiet }: Omit<ConfirmDestructiveProps, "action">) {
   const { errors, message } = useFormState();
   const isRefused = Object.keys(errors).length > 0 || message?.tone === "bad";
   return (
     <details open={isRefused} className="group">
-      <summary className={buttonClass({ variant: "danger", size }, "group-open:text-ink")}>
+      <summary className={buttonClass({ variant: isQuiet ? "quiet" : "danger", size }, "group-open:text-ink")}>
         <span className="group-open:hidden">{trigger}</span>
         <span className="hidden group-open:inline">Keep it</span>
       </summary>

@@ -22,12 +22,14 @@ export type MarkdownFieldProps = Readonly<{
   rows?: number;
   /** The form's other buttons. They come before the one for the preview: Enter in a field presses the first of a form. */
   children: ReactNode;
+  /** Whatever comes after it: the way back. */
+  after?: ReactNode;
   /** Of the button for the preview, as of the others. */
   size?: ButtonLook["size"];
 }>;
 
 /** Markdown to write, and to look at before it is sent: the form's own action lays it out, with scripts or without. */
-export function MarkdownField({ name, label, isOptional, rows = 5, children, size }: MarkdownFieldProps) {
+export function MarkdownField({ name, label, isOptional, rows = 5, children, after, size }: MarkdownFieldProps) {
   const { preview } = useFormState() as PreviewState;
   return (
     <div className="grid gap-3">
@@ -42,6 +44,7 @@ export function MarkdownField({ name, label, isOptional, rows = 5, children, siz
         <SubmitButton name="intent" value={PREVIEW} variant="quiet" size={size}>
           Preview
         </SubmitButton>
+        {after}
       </div>
     </div>
   );

@@ -23,6 +23,20 @@ export const discussionScreens: Screen[] = [
       await visit.page.getByRole("region", { name: "Preview" }).waitFor();
     },
   },
+  {
+    name: "discussion-edit",
+    async open(visit) {
+      await open(visit, () => "/discussions/1");
+      const [first, second] = [visit.page.getByRole("article").first(), visit.page.getByRole("article").nth(1)];
+      await visit.page.getByText("Edit title", { exact: true }).click();
+      await first.getByText("Edit", { exact: true }).click();
+      await first.getByLabel("Comment", { exact: true }).fill("");
+      await first.getByRole("button", { name: "Save comment" }).click();
+      await first.getByText("Write something first.").waitFor();
+      await second.getByLabel("React", { exact: true }).click();
+      await second.getByText("Delete", { exact: true }).click();
+    },
+  },
 ];
 
 type Nums = { clean: number; conflicting: number };

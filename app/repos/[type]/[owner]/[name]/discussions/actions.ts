@@ -1,6 +1,7 @@
 "use server";
 
 import { revalidatePath } from "next/cache";
+import { headers } from "next/headers";
 import { redirect } from "next/navigation";
 import type { Actor } from "#core/access/actor.ts";
 import { addComment } from "#core/hub/discussions/add-comment.ts";
@@ -24,7 +25,7 @@ import { renderMarkdown } from "#core/hub/markdown/render-markdown.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import type { FormState } from "../../../../../_components/form-state.ts";
 import type { PreviewState } from "../../../../../_components/markdown-field.client.tsx";
-import { submitForm } from "../../../../../_server/form.ts";
+import { type FormOutcome, submitForm } from "../../../../../_server/form.ts";
 import { repoHref } from "../../../../../_server/repo-page.ts";
 import { requestOrigin } from "../../../../../_server/request-origin.ts";
 import { requirePerson } from "../../../../../_server/session.ts";
@@ -80,21 +81,21 @@ export async function editCommentAction(at: CommentName, _previous: FormState, d
   return withPreview(at.repo, data, "content", async (form) => {
     const person = await requirePerson(hrefOf(at));
     await editComment(person, at, at.id, { content: form.text("content") });
-    show(commentHref(at));
+    return showHere(commentHref(at));
   });
 }
 
 export async function hideCommentAction(at: CommentName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     await hideComment(await requirePerson(hrefOf(at)), at, at.id, await requestOrigin());
-    show(commentHref(at));
+    return showHere(commentHref(at));
   });
 }
 
 export async function deleteCommentAction(at: CommentName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     await deleteComment(await requirePerson(hrefOf(at)), at, at.id, await requestOrigin());
-    show(`${hrefOf(at)}${pageQuery(at.onPage)}`);
+    return showHere(`${hrefOf(at)}${pageQuery(at.onPage)}`);
   });
 }
 
@@ -104,21 +105,21 @@ export async function reactAction(at: CommentName, _previous: FormState, data: F
     const [sign, ...reaction] = form.text("reaction");
     const input = { reaction: reaction.join(""), isOn: sign === "+" };
     await reactToComment(await requirePerson(hrefOf(at)), at, at.id, input);
-    show(commentHref(at));
+    return showHere(commentHref(at));
   });
 }
 
 export async function changeTitleAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
     await changeTitle(await requirePerson(hrefOf(at)), at, { title: form.text("title") });
-    show(hrefOf(at));
+    return showHere(hrefOf(at));
   });
 }
 
 export async function markReadyAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     await changeStatus(await requirePerson(hrefOf(at)), at, { status: "open" });
-    show(hrefOf(at));
+    return showHere(hrefOf(at));
   });
 }
 
@@ -136,7 +137,7 @@ export async function moderateAction(at: DiscussionName, _previous: FormState, d
     const intent = form.text("intent");
     if (intent === "pin" || intent === "unpin") await setPinned(person, at, intent === "pin");
     if (intent === "lock" || intent === "unlock") await setLocked(person, at, intent === "lock", await requestOrigin());
-    show(hrefOf(at));
+    return showHere(hrefOf(at));
   });
 }
 
@@ -150,7 +151,7 @@ export async function deleteDiscussionAction(at: DiscussionName, _previous: Form
 export async function deleteRefAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     await deletePullRequestRef(await requirePerson(hrefOf(at)), at);
-    show(hrefOf(at));
+    return showHere(hrefOf(at));
   });
 }
 
@@ -159,7 +160,7 @@ async function withPreview(
   repo: RepoName,
   data: FormData,
   field: string,
-  work: (form: SubmittedForm) => Promise<undefined>,
+  work: (form: SubmittedForm) => Promise<FormOutcome | undefined>,
 ): Promise<PreviewState> {
   let preview: PreviewState["preview"];
   const state = await submitForm(data, async (form) => {
@@ -182,6 +183,16 @@ async function latestHref(person: Actor, at: DiscussionName): Promise<string> {
 const commentHref = (at: CommentName): string => `${hrefOf(at)}${pageQuery(at.onPage)}#${at.id}`;
 
 const pageQuery = (page: number): string => (page > 1 ? `?page=${page}` : "");
+
+/**
+ * Shows what has changed where it stands. With scripts the page is not left for that: what is half written elsewhere on it stays. Without
+ * them the browser goes to `href`, so that reloading does not send the form again.
+ */
+async function showHere(href: string): Promise<FormOutcome> {
+  revalidatePath("/", "layout");
+  if ((await headers()).has("next-action")) return {};
+  redirect(href);
+}
 
 /** Goes to a page that shows what has changed: a browser that is there but for the hash would keep what it has. */
 function show(href: string): never {

@@ -48,10 +48,10 @@ export default async function DiscussionsPage({ params, searchParams }: Props) {
         <h2 className="text-title">Discussions</h2>
         {repo.hasDiscussions && repo.platformId === null && (
           <div className="flex flex-wrap gap-2">
-            <ButtonLink href={`${base}/new?kind=pull-request`}>New pull request</ButtonLink>
             <ButtonLink variant="primary" href={`${base}/new`}>
               New discussion
             </ButtonLink>
+            <ButtonLink href={`${base}/new?kind=pull-request`}>New pull request</ButtonLink>
           </div>
         )}
       </header>

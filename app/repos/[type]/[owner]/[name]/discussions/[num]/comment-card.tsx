@@ -71,7 +71,6 @@ function Acts({ comment, at, page, isOwn }: Props & Readonly<{ isOwn: boolean }>
           key={comment.editCount}
           action={editCommentAction.bind(null, at)}
           values={{ content: comment.content }}
-          label="Edit the comment"
           trigger="Edit"
           keep="Stop editing"
           look={{ variant: "quiet", size: "small" }}
@@ -90,6 +89,7 @@ function Acts({ comment, at, page, isOwn }: Props & Readonly<{ isOwn: boolean }>
           title={`Hide ${which}?`}
           confirm="Hide the comment"
           size="small"
+          isQuiet
         >
           That it was there stays visible, its words do not. This cannot be taken back.
         </ConfirmDestructive>
@@ -101,6 +101,7 @@ function Acts({ comment, at, page, isOwn }: Props & Readonly<{ isOwn: boolean }>
           title={`Delete ${which}?`}
           confirm="Delete the comment"
           size="small"
+          isQuiet
         >
           Nothing will show that it was there. This cannot be taken back.
         </ConfirmDestructive>
@@ -128,7 +129,8 @@ function Reactions({ comment, at, page: { mayComment } }: Props) {
   const others = Object.keys(words).filter((one) => !comment.reactions.some(({ reaction }) => reaction === one));
   const look = "inline-flex h-8 items-center gap-1.5 rounded-full border px-2.5 text-small hover:bg-sunken";
   return (
-    <ActionForm action={reactAction.bind(null, at)} label="Reactions" className="flex flex-wrap items-start gap-2">
+    // Not named: each named form is a landmark, and there is one with each comment.
+    <ActionForm action={reactAction.bind(null, at)} className="flex flex-wrap items-start gap-2">
       {comment.reactions.map(({ reaction, count, isOwn }) => (
         <button
           key={reaction}

@@ -137,7 +137,7 @@ function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ stat
     `git clone ${repoWebUrl(repo)}`,
     `cd ${repo.name}`,
     ...fetch,
-    ...(state.merge === "conflicts" ? ["", "# bring its base in, settle the conflicts, commit", `git merge origin/${base}`] : []),
+    ...(state.merge === "conflicts" ? ["", "# bring its base in, and settle the conflicts", `git merge origin/${base}`] : []),
     "",
     "# commit, then",
     `git push origin ${local}:${pullRequestRef(num)}`,

@@ -34,6 +34,11 @@ export default async function NewDiscussionPage({ params, searchParams }: Props)
   }
   const name = { type: repo.type, owner: repo.owner.handle, name: repo.name };
   const action = (isProposal ? openPullRequestAction : openDiscussionAction).bind(null, name);
+  const back = (
+    <ButtonLink variant="quiet" href={base}>
+      Back
+    </ButtonLink>
+  );
   return (
     <SectionCard
       title={isProposal ? "New pull request" : "New discussion"}
@@ -42,13 +47,10 @@ export default async function NewDiscussionPage({ params, searchParams }: Props)
       <ActionForm action={action} className="grid max-w-reading gap-5">
         <Field name="title" label="Title" maxLength={TITLE_MAX_CHARACTERS} autoComplete="off" />
         {isProposal && <Branches repo={repo} head={textOf(query.head)} />}
-        <MarkdownField name="description" label="Description" rows={8} isOptional>
+        <MarkdownField name="description" label="Description" rows={8} isOptional after={back}>
           <SubmitButton name="intent" value="open">
             {isProposal ? "Open pull request" : "Open discussion"}
           </SubmitButton>
-          <ButtonLink variant="quiet" href={base}>
-            Back
-          </ButtonLink>
         </MarkdownField>
       </ActionForm>
     </SectionCard>
