@@ -17,18 +17,45 @@ export async function readTree(objects: GitObjects, treeish: string): Promise<Tr
   }
 }
 
+/** Entries of the folders that are kept while many paths are looked for. */
+const KEPT_ENTRIES_MAX = 150_000;
+
+/** Reads each folder once for many paths that lie in it, as long as there is room for what it has (S138). */
+export function rememberTrees(): typeof readTree {
+  const known = new Map<string, TreeEntry[]>();
+  let kept = 0;
+  return async (objects, treeish) => {
+    const found = known.get(treeish) ?? (await readTree(objects, treeish));
+    if (!known.has(treeish)) kept += found.length;
+    known.delete(treeish);
+    known.set(treeish, found);
+    for (const [oldest, { length }] of known) {
+      if (kept <= KEPT_ENTRIES_MAX) break;
+      known.delete(oldest);
+      kept -= length;
+    }
+    return found;
+  };
+}
+
 /**
  * What is at a path in a commit: its folders are walked down one by one, so that `..`, a leading slash or a backslash are names like
  * any other and lead nowhere (S137). Names that are not UTF-8 are found as they are shown.
  * @param path without a slash at either end; empty for the root, which is "root"
+ * @param read `rememberTrees()` for one of many paths
  */
-export async function findEntry(objects: GitObjects, commit: string, path: string): Promise<TreeEntry | "root" | undefined> {
+export async function findEntry(
+  objects: GitObjects,
+  commit: string,
+  path: string,
+  read = readTree,
+): Promise<TreeEntry | "root" | undefined> {
   if (path === "") return "root";
   if (!isTreePath(path)) return undefined;
   const names = path.split("/");
   let treeish = commit;
   for (const [depth, name] of names.entries()) {
-    const entry = namedIn(await readTree(objects, treeish), name);
+    const entry = namedIn(await read(objects, treeish), name);
     if (!entry || depth === names.length - 1) return entry;
     if (entry.type !== "directory") return undefined;
     treeish = entry.oid;

@@ -1,7 +1,7 @@
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import { describeEntry, type Entry } from "./entry.ts";
-import { findEntry } from "./find-entry.ts";
+import { findEntry, rememberTrees } from "./find-entry.ts";
 import { withObjects } from "./git-objects.ts";
 import { withLastCommits } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
@@ -22,8 +22,9 @@ export async function findPaths(
     const { sha } = await resolveRevision(objects, repo, name);
     if (sha === null) return [];
     const entries: Entry[] = [];
+    const read = rememberTrees();
     for (const path of new Set(paths.slice(0, PATHS_MAX))) {
-      const entry = await findEntry(objects, sha, path);
+      const entry = await findEntry(objects, sha, path, read);
       if (entry && entry !== "root") entries.push(await describeEntry(objects, entry, path));
     }
     return isExpanded ? withLastCommits(directory, sha, "", entries) : entries;

@@ -244,3 +244,16 @@ test("S137 large folders within each other are not all held in memory: they are 
   expect(folder.entries).toHaveLength(5);
   await expect(listTree(repo, { revision: "nested", isRecursive: true })).rejects.toMatchObject({ code: "invalid_request" });
 });
+
+test("S138 many paths of a large folder cost one reading of it", async () => {
+  const path = await openRepository(repo);
+  const file = Buffer.from(await blob("one file, many names"), "hex");
+  const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
+  const options = { input: Buffer.concat(names) };
+  const tree = (await runGit(path, ["hash-object", "-t", "tree", "-w", "--stdin"], options)).toString("latin1").trim();
+  await commitTree(`040000 tree ${tree}\tlarge\0`, "large");
+  const paths = Array.from({ length: 200 }, (_, at) => `large/f${at + 100_000}`);
+  const start = process.cpuUsage();
+  expect(await findPaths(repo, { revision: "large", paths })).toHaveLength(200);
+  expect(process.cpuUsage(start).user / 1e6).toBeLessThan(3);
+});
