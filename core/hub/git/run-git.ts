@@ -88,10 +88,11 @@ export function spawnGit(directory: string, args: readonly string[], options: Sp
   });
 }
 
-/** Runs a git command to its end and returns what it wrote. @throws GitFailed */
+/** Runs a git command to its end and returns what it wrote. @throws GitFailed; ServiceError `unavailable` when its time is over */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input, env, config, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
-  const limits = [AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])];
+  const expired = AbortSignal.timeout(timeoutMs);
+  const limits = [expired, ...(signal ? [signal] : [])];
   const child = spawnGit(directory, args, { env, config, signal: AbortSignal.any(limits) });
   const chunks: Buffer[] = [];
   let size = 0;
@@ -109,13 +110,20 @@ export async function runGit(directory: string, args: readonly string[], options
   if (input === undefined || typeof input === "string" || input instanceof Uint8Array) child.stdin.end(input);
   else input.pipe(child.stdin);
   const status = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
+    // What somebody has put into a repository can take git very long: that is no failure of ours.
+    child.once("error", (error) => reject(expired.aborted ? tooLong(error) : error));
     child.once("close", resolve);
   });
   if (status === null || !acceptedStatuses.includes(status) || size > maxBytes)
     throw new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
   return Buffer.concat(chunks);
 }
+
+const tooLong = (cause: Error): ServiceError =>
+  new ServiceError("unavailable", "Git takes too long for this. Try again later, or clone the repository.", {
+    cause,
+    retryAfterSeconds: 60,
+  });
 
 function gitEnvironment(): NodeJS.ProcessEnv {
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();
