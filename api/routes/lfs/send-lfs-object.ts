@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import { notFound } from "#core/errors.ts";
-import { readRange } from "#core/http/read-range.ts";
+import { parseRange } from "#core/http/byte-range.ts";
 import { findLfsObject } from "#core/hub/lfs/objects/find-lfs-object.ts";
 import { openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { log } from "#core/log.ts";
@@ -41,7 +41,7 @@ export async function sendLfsObject(
   )
     return new Response(null, { status: 304, headers: common });
   const isSame = [undefined, etag].includes(c.req.header("If-Range"));
-  const range = c.req.method === "GET" && isSame ? readRange(c.req.header("Range"), size) : undefined;
+  const range = c.req.method === "GET" && isSame ? parseRange(c.req.header("Range"), size) : undefined;
   if (range === "unsatisfiable") {
     return new Response(null, { status: 416, headers: { ...common, "Content-Range": `bytes */${size}` } });
   }

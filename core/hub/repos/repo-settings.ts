@@ -1,6 +1,7 @@
 import { type Gate, gates } from "@keyhook/sdk";
 import { plainText } from "../../accounts/plain-text.ts";
 import { ServiceError } from "../../errors.ts";
+import { isRefName } from "../git/refs/ref-name.ts";
 import type { Repo } from "./repo.ts";
 
 export const DESCRIPTION_MAX_CHARACTERS = 500;
@@ -105,11 +106,10 @@ function longText(value: unknown, field: string, maxCharacters: number): string 
   return (value === null ? "" : plainText(field, value, maxCharacters)).normalize("NFC").trim() || null;
 }
 
-/** Whether there is such a branch is looked up under the lock; here only what can be a name at all (git-check-ref-format). */
+/** Whether there is such a branch is looked up under the lock; here only whether it can be one at all. */
 function branch(value: unknown): string {
   const name = plainText("defaultBranch", value, 200);
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: git allows none of them in a ref
-  const isRefName = !/[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|(^|\/)\.|\.lock(\/|$)|[./]$|^[-/]|^@$/.test(name) && name !== "";
-  if (!isRefName) throw new ServiceError("invalid_request", "This cannot be the name of a branch.", { field: "defaultBranch" });
+  if (!isRefName(name))
+    throw new ServiceError("invalid_request", "This cannot be the name of a branch.", { field: "defaultBranch" });
   return name;
 }

@@ -98,6 +98,12 @@ describe("updateRepoSettings", () => {
     await updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch: "trunk" }, from);
     const head = await runGit(await openRepository(repo), ["symbolic-ref", "HEAD"]);
     expect(head.toString().trim()).toBe("refs/heads/trunk");
+    // What no push could make, since it would be read as a full name or as a commit.
+    for (const defaultBranch of ["refs/x", "HEAD", "a".repeat(40)]) {
+      await expect(updateRepoSettings(ada.actor, nameOf(repo), { defaultBranch }, from)).rejects.toMatchObject({
+        field: "defaultBranch",
+      });
+    }
   });
 
   test.each([

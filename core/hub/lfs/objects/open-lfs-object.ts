@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import { notFound } from "../../../errors.ts";
-import type { ByteRange } from "../../../http/read-range.ts";
+import type { ByteRange } from "../../../http/byte-range.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { storageOf } from "../storage/storages.ts";
 import { findLfsObject } from "./find-lfs-object.ts";

@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { ByteRange } from "../../../http/read-range.ts";
+import type { ByteRange } from "../../../http/byte-range.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 
 /** Content that was received whole and is what its hash says, but is not anybody's yet. */

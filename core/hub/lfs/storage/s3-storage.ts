@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { request } from "undici";
 import { env } from "../../../env.ts";
 import { ServiceError } from "../../../errors.ts";
-import type { ByteRange } from "../../../http/read-range.ts";
+import type { ByteRange } from "../../../http/byte-range.ts";
 import { newId } from "../../../ids.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { checkContent } from "./check-content.ts";
