@@ -52,20 +52,20 @@ describe("a repository's page", () => {
   });
 
   it("S136 is as absent when it may not be seen as when it is not there", async () => {
-    const [secret, absent] = await Promise.all([ask(`/${ada.username}/secret`), ask(`/${ada.username}/absent`)]);
-    expect(secret.status).toBe(404);
-    expect(absent.status).toBe(404);
-    // What the page says, and its headings and links; in how many pieces it is sent is a matter of moments.
-    const said = ({ body }: { body: string }) =>
-      body
-        .replaceAll(/<script\b[^>]*>.*?<\/script>/gs, "")
-        .replaceAll(/<template\b.*?<\/template>|<!--.*?-->|<div hidden="" id="S:\d+">|<link\b[^>]*>|<\/div>/gs, "")
-        .replaceAll(/nonce\W+[\w+/=]+/g, "")
-        .replaceAll(/\b(secret|absent)\b/g, "");
-    expect(said(secret)).toContain("There is nothing here");
-    expect(said(secret)).toBe(said(absent));
-    // Neither does what scripts are given tell of it.
-    expect(secret.body).not.toContain(hidden.id);
+    const said = (body: string) => body.replaceAll(/nonce\W+[\w+/=]+/g, "").replaceAll(/\b(secret|absent)\b/g, "");
+    const seen = { secret: new Set<string>(), absent: new Set<string>() };
+    const isAlike = () => [...seen.secret].some((body) => seen.absent.has(body));
+    // In how many pieces Next sends a page is a matter of moments: each comes in a few shapes, which are the same for both.
+    for (let tries = 0; tries < 40 && !isAlike(); tries++) {
+      for (const name of ["secret", "absent"] as const) {
+        const { status, body } = await ask(`/${ada.username}/${name}`);
+        expect(status).toBe(404);
+        expect(body).toContain("There is nothing here");
+        expect(body).not.toContain(hidden.id);
+        seen[name].add(said(body));
+      }
+    }
+    expect(isAlike()).toBe(true);
     expect((await ask(`/${ada.username}/secret`, { isSignedIn: true })).status).toBe(200);
   });
 
