@@ -91,9 +91,11 @@ export function spawnGit(directory: string, args: readonly string[], options: Sp
 /** Runs a git command to its end and returns what it wrote. @throws GitFailed; ServiceError `unavailable` when its time is over */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input, env, config, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
-  const expired = AbortSignal.timeout(timeoutMs);
-  const limits = [expired, ...(signal ? [signal] : [])];
-  const child = spawnGit(directory, args, { env, config, signal: AbortSignal.any(limits) });
+  const limit = new AbortController();
+  const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
+  const child = spawnGit(directory, args, { env, config, signal: ended });
+  // Taken back when git ends: a signal of AbortSignal.timeout would hold on to each command until its time is up.
+  const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];
   let size = 0;
   let stderr = "";
@@ -111,9 +113,9 @@ export async function runGit(directory: string, args: readonly string[], options
   else input.pipe(child.stdin);
   const status = await new Promise<number | null>((resolve, reject) => {
     // What somebody has put into a repository can take git very long: that is no failure of ours.
-    child.once("error", (error) => reject(expired.aborted ? tooLong(error) : error));
+    child.once("error", (error) => reject(limit.signal.aborted ? tooLong(error) : error));
     child.once("close", resolve);
-  });
+  }).finally(() => clearTimeout(timer));
   if (status === null || !acceptedStatuses.includes(status) || size > maxBytes)
     throw new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
   return Buffer.concat(chunks);
