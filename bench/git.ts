@@ -152,12 +152,14 @@ async function nginxHost(directory: string): Promise<Host | undefined> {
       fastcgi_param HTTP_CONTENT_ENCODING $http_content_encoding; fastcgi_param GIT_PROTOCOL $http_git_protocol; } } }\n`,
   );
   const children = [
-    spawn("fcgiwrap", ["-c", "4", "-s", `unix:${socket}`], { env: environment, stdio: "ignore" }),
-    spawn("nginx", ["-p", root, "-c", join(root, "nginx.conf")], { stdio: "ignore" }),
+    spawn("fcgiwrap", ["-c", "4", "-s", `unix:${socket}`], { env: environment, stdio: "ignore", detached: true }),
+    spawn("nginx", ["-p", root, "-c", join(root, "nginx.conf")], { stdio: "ignore", detached: true }),
   ];
-  process.once("exit", () => {
-    for (const child of children) child.kill();
-  });
+  // Each with the processes it has started: those of fcgiwrap would stay.
+  const stop = () => {
+    for (const { pid } of children.splice(0)) if (pid) process.kill(-pid);
+  };
+  process.once("exit", stop);
   for (let tries = 0; tries < 100; tries++) {
     if (await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)) break;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -170,9 +172,7 @@ async function nginxHost(directory: string): Promise<Host | undefined> {
       await git(path, "init", "--quiet", "--bare", "--initial-branch=main");
       return `http://127.0.0.1:${port}/${name}.git`;
     },
-    async stop() {
-      for (const child of children) child.kill();
-    },
+    stop: async () => stop(),
   };
 }
 
