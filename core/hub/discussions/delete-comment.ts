@@ -1,11 +1,11 @@
-import { type Actor, clientIdOf } from "../../access/actor.ts";
+import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { repoResource } from "../repos/repo.ts";
 import { changeDiscussion } from "./change-discussion.ts";
 import { findComment } from "./find-comment.ts";
 import type { DiscussionName } from "./find-discussion.ts";
+import { recordCommentModeration } from "./record-comment-moderation.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
@@ -14,7 +14,8 @@ import { recordDiscussionEvent } from "./record-discussion-event.ts";
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
 export async function deleteComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<void> {
-  await changeDiscussion(actor, name, async ({ tx, repo, discussion, actorId }) => {
+  await changeDiscussion(actor, name, async (to) => {
+    const { tx, repo, discussion, actorId } = to;
     const comment = await findComment(tx, discussion, commentId);
     const contribution = { repo: repoResource(repo), authorId: comment.authorId };
     await requirePermission(actor, "discussion.update", contribution, { what: "Comment", tx });
@@ -22,15 +23,6 @@ export async function deleteComment(actor: Actor, name: DiscussionName, commentI
     await tx.discussion.update({ where: { id: discussion.id }, data: { commentCount: { decrement: 1 } } });
     const event = { scope: "discussion.comment", action: "delete", comment: { ...comment, content: null } } as const;
     await recordDiscussionEvent(tx, { repo, discussion, actorId }, event);
-    if (comment.authorId === actorId) return;
-    await recordAuditEvent(tx, {
-      type: "discussion.delete_comment",
-      actorId,
-      clientId: clientIdOf(actor),
-      orgId: repo.owner.kind === "organization" ? repo.owner.id : null,
-      subjectId: comment.authorId,
-      data: { repo: repo.fullName, type: repo.type, num: discussion.num, comment: comment.id },
-      from,
-    });
+    await recordCommentModeration(to, "discussion.delete_comment", comment, from);
   });
 }
