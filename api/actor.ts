@@ -23,7 +23,7 @@ export async function actorOfToken(token: string): Promise<TokenHolder> {
   return tokenActor(bearer);
 }
 
-function tokenActor({ account, kind, scopes, clientId }: Bearer): TokenHolder {
+function tokenActor({ account, kind, scopes, clientId, boundOrgId }: Bearer): TokenHolder {
   return {
     kind: "token",
     userId: account.id,
@@ -31,5 +31,7 @@ function tokenActor({ account, kind, scopes, clientId }: Bearer): TokenHolder {
     // The organizations that are granted and still the person's own; a token of their own making has no such bounds.
     orgIds: kind === "personal" ? "all" : account.organizations.map(({ id }) => id),
     clientId: clientId ?? null,
+    ...(boundOrgId && { boundOrgId }),
+    standings: new Map(account.organizations.map(({ id, role, restrictions }) => [id, { role, restrictions }])),
   };
 }

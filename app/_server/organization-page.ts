@@ -3,7 +3,7 @@ import { notFound } from "next/navigation";
 import { cache } from "react";
 import { type Person, personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
-import { roleInOrganization } from "#core/access/role-in-organization.ts";
+import { roleInOrganization } from "#core/access/standing-in-organization.ts";
 import { findOrganizationByName, type Organization } from "#core/accounts/organizations/find-organization.ts";
 import { requireSession } from "./session.ts";
 

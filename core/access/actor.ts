@@ -1,7 +1,8 @@
 import type { Scope } from "@keyhook/sdk";
+import type { Standing } from "./standing-in-organization.ts";
 
 /** Who asks. Doors build it from what they have authenticated; core trusts it. */
-export type Actor = Anonymous | Person | TokenHolder | OperatorCommand;
+export type Actor = Anonymous | Person | TokenHolder | Publisher | OperatorCommand;
 
 /** Anybody, who sees what is public. */
 export type Anonymous = { kind: "anonymous" };
@@ -26,6 +27,19 @@ export type TokenHolder = {
   orgIds: readonly string[] | "all";
   /** The OAuth client that it was issued to; null for a token that a person made for themselves. */
   clientId: string | null;
+  /** The one organization that an exchanged token acts in (brief §4.3): outside it reads what it may, and nothing else. */
+  boundOrgId?: string;
+  /** Where its person stood in their organizations when the token was looked up, by organization: no second question is needed. */
+  standings?: ReadonlyMap<string, Standing>;
+};
+
+/** A job of continuous integration with a token for one repository: no person stands behind it (brief §4.3, wire.md 1.12). */
+export type Publisher = {
+  kind: "publisher";
+  publisherId: string;
+  repoId: string;
+  /** Which run it was, for logs and for the author of its commits. */
+  description: string;
 };
 
 /** The operator at the machine's own shell (`npm run admin`), who may read the database anyway. */
@@ -49,9 +63,9 @@ export function personActor(session: {
   };
 }
 
-/** The user behind an actor, for `actorId` of logs and events; null for the operator's command and for nobody. */
+/** The user behind an actor, for `actorId` of logs and events; null for the operator's command, for a job and for nobody. */
 export function actorId(actor: Actor): string | null {
-  return actor.kind === "command" || actor.kind === "anonymous" ? null : actor.userId;
+  return actor.kind === "person" || actor.kind === "token" ? actor.userId : null;
 }
 
 /** The OAuth client through which an actor acts; null for everybody else. */

@@ -1,14 +1,21 @@
-import { isRoleAtLeast, type OrganizationRole, type Scope, scopes } from "@keyhook/sdk";
+import { isRoleAtLeast, type OrganizationRole, type Scope, type SecurityRestriction, scopes } from "@keyhook/sdk";
 import { type Db, db } from "../db.ts";
-import { notFound, ServiceError } from "../errors.ts";
+import { notFound, ServiceError, type WireCode } from "../errors.ts";
 import { isId } from "../ids.ts";
 import type { Actor, Person, TokenHolder } from "./actor.ts";
 import { hasGrantedAccess } from "./has-granted-access.ts";
 import { isRecentlyAuthenticated } from "./is-recently-authenticated.ts";
-import { roleInOrganization } from "./role-in-organization.ts";
 import { type Action, type ResourceOf, type Rule, rules, type TokenScopes } from "./rules.ts";
+import { type Standing, standingInOrganization } from "./standing-in-organization.ts";
 
-type Decision = "allowed" | "refused" | "stale" | { missing: Scope };
+type Decision = "allowed" | "refused" | "stale" | Missing;
+
+/** What somebody lacks who would be allowed with it. */
+type Missing =
+  | { missing: Scope }
+  | { role: OrganizationRole; least: OrganizationRole }
+  | { restrictions: readonly SecurityRestriction[] }
+  | { ungranted: true };
 
 /**
  * The single decision that every door asks (S135): whether `actor` may do `action` to `resource`, by the table in rules.ts.
@@ -22,6 +29,7 @@ export async function may<A extends Action>(actor: Actor, action: A, resource: R
  * Like `may`, but ends the operation when the answer is no.
  * @param what names the resource in a 404, for example "OAuth app".
  * @throws ServiceError `not_found` or `forbidden`, as the rule says; `insufficient_scope` where the person may and the token may not;
+ * `forbidden` naming what is missing where a role, a grant of the organization or what it asks of its members is;
  * `unauthorized` where nobody is signed in and somebody might; `reauthentication_required` when the right is there but the proof of
  * who it is has grown old (S113).
  */
@@ -35,25 +43,56 @@ export async function requirePermission<A extends Action>(
   const decision = await decide(actor, action, target, tx);
   if (decision === "allowed") return;
   const { refusal }: Rule = rules[action];
-  if (refusal === "not_found") throw decision === "stale" ? stale() : notFound(what);
-  if (refusal !== "forbidden" && (await decide(actor, refusal, target, tx)) !== "allowed") throw notFound(what);
+  // Whoever has the right and has yet to meet what the organization asks is told so: they know of it, being a member.
+  const isHeldBack = typeof decision === "object" && "restrictions" in decision;
+  if (refusal === "not_found" && !isHeldBack) throw decision === "stale" ? stale() : notFound(what);
+  if (refusal !== "forbidden" && refusal !== "not_found" && !isHeldBack) {
+    const least = await decide(actor, refusal, target, tx);
+    if (typeof least === "object" && "restrictions" in least) throw refused(actor, least);
+    if (least !== "allowed") throw notFound(what);
+  }
   if (decision === "stale") throw stale();
   // What existing clients know a gated repository by, whoever asks (wire.md 1.13).
   const wireCode = action === "repo.read_content" ? "GatedRepo" : undefined;
   if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.", { wireCode });
-  if (decision !== "refused") {
-    const { missing: scope } = decision;
-    throw new ServiceError("insufficient_scope", `The token lacks the scope ${scope}.`, { scope, wireCode });
-  }
-  if (wireCode) {
+  if (wireCode && (decision === "refused" || (typeof decision === "object" && "role" in decision))) {
     throw new ServiceError("forbidden", "Access to this repository is restricted. Ask for it on the repository's page.", {
       wireCode,
     });
   }
-  // For a token it may be either: what its person has no right to, and what no token of its kind can be used for.
-  const who = actor.kind === "token" ? "You, or this token, may not do this." : "You may not do this.";
-  throw new ServiceError("forbidden", `${who} Ask an administrator for the right.`);
+  throw refused(actor, decision, wireCode);
 }
+
+/** A 403 that names what is missing: the scope, the role, the organization's grant or what it asks of its members. */
+function refused(actor: Actor, decision: "refused" | Missing, wireCode?: WireCode): ServiceError {
+  if (decision === "refused") {
+    // For a token it may be either: what its person has no right to, and what no token of its kind can be used for.
+    const who = actor.kind === "token" ? "You, or this token, may not do this." : "You may not do this.";
+    return new ServiceError("forbidden", `${who} Ask an administrator for the right.`);
+  }
+  if ("missing" in decision) {
+    const { missing: scope } = decision;
+    return new ServiceError("insufficient_scope", `The token lacks the scope ${scope}.`, { scope, wireCode });
+  }
+  if ("role" in decision) {
+    const { role, least } = decision;
+    const ask = "Ask an administrator of the organization for it.";
+    return new ServiceError("forbidden", `This takes the role ${least} in the organization; yours is ${role}. ${ask}`);
+  }
+  if ("ungranted" in decision) {
+    return new ServiceError(
+      "forbidden",
+      "The token does not reach this organization. Sign in to the app again and choose the organization there.",
+      { wireCode },
+    );
+  }
+  return new ServiceError("forbidden", decision.restrictions.map((restriction) => demands[restriction]).join(" "), { wireCode });
+}
+
+const demands: Record<SecurityRestriction, string> = {
+  mfa: "The organization asks its members to sign in in two steps: set up a second step in your account's settings.",
+  sso: "The organization asks its members to sign in with its own provider: do so on the organization's page.",
+};
 
 const stale = () => new ServiceError("reauthentication_required", "Confirm your password to go on.");
 
@@ -103,25 +142,36 @@ async function decide(actor: Actor, action: Action, target: Target, tx: Db): Pro
 /** What gives a person the right; each has its own scopes for tokens. */
 type Way = "any" | keyof TokenScopes;
 
-async function decideAlone(actor: Exclude<Actor, { kind: "command" }>, rule: Rule, target: Target, tx: Db): Promise<Decision> {
+type Decided = Exclude<Actor, { kind: "command" }>;
+
+async function decideAlone(actor: Decided, rule: Rule, target: Target, tx: Db): Promise<Decision> {
   const isOpen = target.isPublic && (rule.public === "read" || (rule.public === "granted" && !target.isGated));
   if (isOpen) return "allowed";
   if (actor.kind === "anonymous") return "refused";
+  if (actor.kind === "publisher") return rule.publisher && target.repoId === actor.repoId ? "allowed" : "refused";
+  const standing = (rule.role || rule.maker) && target.orgId ? await standingOf(actor, target.orgId, tx) : undefined;
+  const isRoleEnough = standing !== undefined && isEnough(standing.role, rule, target.makerId === actor.userId);
   const ways = await waysOf(actor, rule, target, tx);
-  if (ways.length === 0) return "refused";
-  if (actor.kind === "person") return "allowed";
-  return decideForToken(actor, rule, target, ways);
+  const decision = decideByWays(actor, rule, target, isRoleEnough ? [...ways, "organization"] : ways);
+  if (decision === "refused" && standing && !isRoleEnough)
+    return { role: standing.role, least: rule.role ?? rule.maker ?? "admin" };
+  if (!standing || standing.restrictions.length === 0 || rule.beforeRestrictions || decision !== "allowed") return decision;
+  const otherwise = decideByWays(actor, rule, target, ways);
+  return otherwise === "allowed" ? otherwise : { restrictions: standing.restrictions };
 }
 
+/** Where the actor's person stands in an organization: as it was read with their token, but within a change anew. */
+async function standingOf(actor: Person | TokenHolder, orgId: string, tx: Db): Promise<Standing | undefined> {
+  if (actor.kind === "token" && actor.standings && tx === db()) return actor.standings.get(orgId);
+  return standingInOrganization(actor.userId, orgId, tx);
+}
+
+/** What else than membership gives the right. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
   if (rule.everyone) ways.push("any");
   if (rule.operator && actor.kind === "person" && actor.isOperator) ways.push("any");
   if (rule.owner && target.userId === actor.userId) ways.push("own");
-  if ((rule.role || rule.maker) && target.orgId) {
-    const role = await roleInOrganization(actor.userId, target.orgId, tx);
-    if (role && isEnough(role, rule, target.makerId === actor.userId)) ways.push("organization");
-  }
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
   // What somebody wrote stays theirs to change for as long as they may see where it stands (`also`).
   if (rule.author && target.authorId === actor.userId) ways.push("public");
@@ -133,6 +183,11 @@ async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, t
   return ways;
 }
 
+function decideByWays(actor: Person | TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {
+  if (ways.length === 0) return "refused";
+  return actor.kind === "person" ? "allowed" : decideForToken(actor, rule, target, ways);
+}
+
 function isEnough(role: OrganizationRole, { role: least, maker }: Rule, isMaker: boolean): boolean {
   return (least !== undefined && isRoleAtLeast(role, least)) || (isMaker && maker !== undefined && isRoleAtLeast(role, maker));
 }
@@ -140,9 +195,8 @@ function isEnough(role: OrganizationRole, { role: least, maker }: Rule, isMaker:
 /** A token never reaches past its scopes and organizations, whatever its person may do (role ∩ scope ∩ organization). */
 function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {
   if (!rule.token) return "refused";
-  const isOrganizationCovered = !target.orgId || token.orgIds === "all" || token.orgIds.includes(target.orgId);
-  const open = ways.filter((way) => way !== "organization" || isOrganizationCovered);
-  if (open.length === 0) return "refused";
+  const open = ways.filter((way) => isWayOpen(way, token, target));
+  if (open.length === 0) return ways.includes("organization") && !token.boundOrgId ? { ungranted: true } : "refused";
   if (rule.token === "any") return "allowed";
   const accepted = open.flatMap((way) => scopesFor(way, rule.token as TokenScopes, token, target));
   if (accepted.some((scope) => token.scopes.includes(scope))) return "allowed";
@@ -150,16 +204,27 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
   return missing ? { missing } : "refused";
 }
 
+/**
+ * An exchanged token acts in its organization alone; outside it only reads, which leaves the gated repositories that its person was
+ * let into (brief §4.3, rules 4 and 5; S95). What is open to everybody was decided before.
+ */
+function isWayOpen(way: Way, token: TokenHolder, target: Target): boolean {
+  if (way === "organization") return !target.orgId || token.orgIds === "all" || token.orgIds.includes(target.orgId);
+  return !token.boundOrgId || way === "granted" || target.orgId === token.boundOrgId;
+}
+
 function scopesFor(
   way: Way,
-  { own = [], made = [], ...others }: TokenScopes,
+  { own = [], made = [], organization = [], ...others }: TokenScopes,
   token: TokenHolder,
   target: Target,
 ): readonly Scope[] {
   if (way === "any") return [];
   if (way === "granted" || way === "public") return others[way] ?? [];
   const isMadeByApp = token.clientId !== null && token.clientId === target.makerClientId;
-  // Apps reach an organization's things by the scopes that say so; a token that a person made for themselves reaches all of theirs.
-  const standing = way === "own" || token.clientId === null ? own : (others.organization ?? []);
+  const isBound = token.boundOrgId !== undefined && token.boundOrgId === target.orgId;
+  // Apps reach an organization's things by the scopes that say so; a token that a person made for themselves reaches all of theirs, and
+  // an exchanged one means its organization wherever a scope means the person's own.
+  const standing = way === "own" || token.clientId === null ? own : isBound ? [...own, ...organization] : organization;
   return isMadeByApp ? [...made, ...standing] : standing;
 }

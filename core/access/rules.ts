@@ -40,6 +40,8 @@ export type Rule = {
   owner?: true;
   /** Members, from this role upwards, of the organization that the resource is or belongs to. */
   role?: OrganizationRole;
+  /** Members may also who have not yet met what the organization asks of them, such as a second step. */
+  beforeRestrictions?: true;
   /** The member who made it, from this role upwards: a `contributor` of an organization has the run of their own work. */
   maker?: OrganizationRole;
   /** Whoever wrote it. */
@@ -48,6 +50,8 @@ export type Rule = {
   also?: "repo.read" | "repo.write";
   /** Operators of the service. */
   operator?: true;
+  /** A job of continuous integration that is trusted with the repository. */
+  publisher?: true;
   /** Whether the person must have proved who they are a short while ago (S113). */
   recent?: true;
   /** What a token needs besides its person's right, `any` for no scope in particular; without it tokens are refused. */
@@ -102,8 +106,15 @@ export const rules = {
   "personal_access_token.revoke": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
   "organization.create": { on: "installation", everyone: true, refusal: "forbidden" },
-  "organization.read_membership": { on: "organization", role: "read", operator: true, token: "any", refusal: "forbidden" },
-  "organization.leave": { on: "organization", role: "read", refusal: "not_found" },
+  "organization.read_membership": {
+    on: "organization",
+    role: "read",
+    operator: true,
+    beforeRestrictions: true,
+    token: "any",
+    refusal: "forbidden",
+  },
+  "organization.leave": { on: "organization", role: "read", beforeRestrictions: true, refusal: "not_found" },
   "organization.manage": { on: "organization", role: "admin", operator: true, refusal: "forbidden" },
   /** Without asking the user: administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
@@ -118,9 +129,17 @@ export const rules = {
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 
   /** That it is there, its settings, its card and the names of its files. */
-  "repo.read": { on: "repo", public: "read", owner: true, role: "read", token: reads, refusal: "not_found" },
+  "repo.read": { on: "repo", public: "read", owner: true, role: "read", publisher: true, token: reads, refusal: "not_found" },
   /** What is in its files. */
-  "repo.read_content": { on: "repo", public: "granted", owner: true, role: "read", token: reads, refusal: "repo.read" },
+  "repo.read_content": {
+    on: "repo",
+    public: "granted",
+    owner: true,
+    role: "read",
+    publisher: true,
+    token: reads,
+    refusal: "repo.read",
+  },
   "repo.request_access": { on: "repo", public: "signed-in", refusal: "repo.read" },
   /** Taking one's own request back, an accepted one too. */
   "access_request.withdraw": { on: "user", owner: true, token: { own: ["gated-repos"] }, refusal: "not_found" },
@@ -136,6 +155,7 @@ export const rules = {
     owner: true,
     role: "write",
     maker: "contributor",
+    publisher: true,
     token: { own: ["write-repos", "manage-repos"], made: ["contribute-repos"] },
     refusal: "repo.read",
   },

@@ -13,12 +13,21 @@ export type ArtifactRow = {
 };
 
 const ACCOUNT = `json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
-    'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website, 'organizations', `;
+    'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website, 'boundOrgId', g.bound_org_id, 'organizations', `;
 
 const ORGANIZATIONS = `(SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'fullName', o.full_name,
-      'plan', o.plan, 'role', m.role) ORDER BY o.name), '[]')
-    FROM membership m JOIN organization o ON o.id = m.org_id
-    WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)))`;
+      'plan', o.plan, 'role', m.role, 'restrictions', m.restrictions) ORDER BY o.name), '[]')
+    FROM member_standing m JOIN organization o ON o.id = m.org_id
+    WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)) AND is_app_admitted(o.id, a.client_id))`;
+
+/**
+ * What was exchanged holds while its app may exchange for the organization, and its person is a member (S95): privilege, binding, plan
+ * and membership are looked at with each use, so that losing one ends it at once.
+ */
+const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON o.id = x.bound_org_id
+      JOIN membership m ON m.org_id = o.id AND m.user_id = g.user_id
+    WHERE x.client_id = g.client_id AND x.bound_org_id = g.bound_org_id AND x.blocked_at IS NULL
+      AND 'token-exchange' = ANY (x.privileges) AND o.plan IN ('enterprise', 'plus'))`;
 
 /** @param where says which artifacts of the model `$1`. One that hangs on something revoked or disabled is none (S49, S114). */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {
@@ -30,6 +39,7 @@ export function selectArtifact(where: string, organizations: "NULL" | typeof ORG
     LEFT JOIN "user" u ON u.id = a.account_id
     WHERE a.model = $1 AND ${where}
       AND (a.grant_id IS NULL OR (g.revoked_at IS NULL AND c.revoked_at IS NULL))
+      AND (g.bound_org_id IS NULL OR ${EXCHANGE_HOLDS})
       AND (a.account_id IS NULL OR (u.id IS NOT NULL AND u.disabled_at IS NULL))`;
 }
 

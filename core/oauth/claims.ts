@@ -41,7 +41,7 @@ export function organizationClaim(organization: GrantedOrganization, hasBilling:
     ...(hasBilling && { canPay: false }),
     roleInOrg: organization.role,
     isEnterprise: organization.plan === "enterprise",
-    securityRestrictions: [],
+    securityRestrictions: organization.restrictions,
     resourceGroups: [],
   };
 }

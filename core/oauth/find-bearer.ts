@@ -17,6 +17,8 @@ export type Bearer = {
   issuedAt: number;
   /** Set for `oauth`. */
   clientId?: string;
+  /** Set for an exchanged token: the organization that it acts in, and no other. */
+  boundOrgId?: string;
   /** Set for `personal`: the name its owner gave it. */
   tokenName?: string;
 };
@@ -61,6 +63,7 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
       expiresAt,
       issuedAt: Number(payload.iat),
       clientId,
+      ...(account.boundOrgId && { boundOrgId: account.boundOrgId }),
     };
   });
 }

@@ -12,7 +12,7 @@ export async function findGrant(id: string): Promise<Payload | undefined> {
   if (known) return { ...known, jti: id };
   const { rows } = await pool().query<{ payload: Payload }>({
     name: "grant-find",
-    text: `SELECT g.payload FROM oauth_grant g JOIN oauth_consent c ON c.id = g.consent_id
+    text: `SELECT g.payload FROM oauth_grant g LEFT JOIN oauth_consent c ON c.id = g.consent_id
       WHERE g.id = $1 AND g.revoked_at IS NULL AND c.revoked_at IS NULL`,
     values: [id],
   });

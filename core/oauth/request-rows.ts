@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { OrganizationRole } from "@keyhook/sdk";
+import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 
 /**
  * Rows that one request has read already. The engine asks for a token, its client, its Grant and its account one after the
@@ -13,8 +13,10 @@ export type AccountRow = {
   email: string;
   isEmailVerified: boolean;
   website: string | null;
-  /** Organizations this token may act in: granted ∩ current memberships. Absent when not read with the account. */
+  /** Organizations this token may act in: granted ∩ current memberships that let the app in. Absent when not read with the account. */
   organizations?: GrantedOrganization[];
+  /** The organization that the token was exchanged for, and the only one it acts in. */
+  boundOrgId?: string | null;
 };
 
 export type GrantedOrganization = {
@@ -23,6 +25,8 @@ export type GrantedOrganization = {
   fullName: string;
   plan: string | null;
   role: OrganizationRole;
+  /** What the organization asks of the member that they have not met: until then its resources are closed to them. */
+  restrictions: SecurityRestriction[];
 };
 
 export type RequestRows = {

@@ -28,7 +28,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
       ...(organization.plan && { plan: organization.plan }),
       avatarUrl: avatarUrl(organization.name),
       roleInOrg: organization.role,
-      securityRestrictions: [],
+      securityRestrictions: organization.restrictions,
       resourceGroups: [],
     })),
     auth: {

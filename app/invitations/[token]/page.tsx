@@ -1,6 +1,6 @@
 import type { Metadata } from "next";
 import Link from "next/link";
-import { roleInOrganization } from "#core/access/role-in-organization.ts";
+import { roleInOrganization } from "#core/access/standing-in-organization.ts";
 import { findInvitation, type Invitation } from "#core/accounts/organizations/invitations/find-invitation.ts";
 import { AccountLine } from "../../_components/account-line.tsx";
 import { ActionForm } from "../../_components/action-form.client.tsx";

@@ -1,4 +1,4 @@
-import type { OrganizationRole, Scope } from "@keyhook/sdk";
+import type { OrganizationRole, Scope, SecurityRestriction } from "@keyhook/sdk";
 import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
 
@@ -17,7 +17,14 @@ export type PersonalAccessToken = {
     email: string;
     isEmailVerified: boolean;
     website: string | null;
-    organizations: { id: string; name: string; fullName: string; plan: string | null; role: OrganizationRole }[];
+    organizations: {
+      id: string;
+      name: string;
+      fullName: string;
+      plan: string | null;
+      role: OrganizationRole;
+      restrictions: SecurityRestriction[];
+    }[];
   };
 };
 
@@ -30,8 +37,8 @@ const FIND = `
          json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name, 'email', u.email,
            'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website, 'organizations', (
              SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'fullName', o.full_name, 'plan', o.plan,
-                    'role', m.role) ORDER BY o.name), '[]')
-               FROM membership m JOIN organization o ON o.id = m.org_id WHERE m.user_id = u.id)) AS account
+                    'role', m.role, 'restrictions', m.restrictions) ORDER BY o.name), '[]')
+               FROM member_standing m JOIN organization o ON o.id = m.org_id WHERE m.user_id = u.id)) AS account
     FROM personal_access_token t JOIN "user" u ON u.id = t.user_id
    WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > now()) AND u.disabled_at IS NULL`;
 

@@ -93,11 +93,12 @@ function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql
 }
 
 /** What an actor may see, as conditions of which no two hold for one repository. */
-function visibleBranches({ isAll, ownerIds, madeBy }: ReadableOwners, ownerId: string | undefined): Prisma.Sql[] {
+function visibleBranches({ isAll, ownerIds, madeBy, repoId }: ReadableOwners, ownerId: string | undefined): Prisma.Sql[] {
   const wanted = (ids: readonly string[]) => (ownerId === undefined ? [...ids] : ids.filter((id) => id === ownerId));
   const ofOwner = ownerId === undefined ? Prisma.sql`TRUE` : Prisma.sql`r.owner_id = ${ownerId}`;
   const branches = [Prisma.sql`NOT r.is_private AND ${ofOwner}`];
   if (isAll) return [...branches, Prisma.sql`r.is_private AND ${ofOwner}`];
+  if (repoId !== null) branches.push(Prisma.sql`r.is_private AND r.id = ${repoId} AND ${ofOwner}`);
   const whole = wanted(ownerIds);
   if (whole.length > 0) branches.push(Prisma.sql`r.is_private AND r.owner_id = ANY (${whole})`);
   const inPart = wanted(madeBy?.ownerIds ?? []).filter((id) => !whole.includes(id));

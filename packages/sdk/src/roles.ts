@@ -6,3 +6,7 @@ export type OrganizationRole = (typeof organizationRoles)[number];
 export function isRoleAtLeast(role: OrganizationRole, least: OrganizationRole): boolean {
   return organizationRoles.indexOf(role) >= organizationRoles.indexOf(least);
 }
+
+/** What an organization may ask of its members before they reach what is its own (wire contract, 1.7). */
+export const securityRestrictions = ["mfa", "sso"] as const;
+export type SecurityRestriction = (typeof securityRestrictions)[number];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { organizationRoles } from "./roles.ts";
+import { organizationRoles, securityRestrictions } from "./roles.ts";
 
 /** An error of the REST API: clients show `error` (wire contract, choice 10). */
 export const errorBodySchema = z.object({
@@ -21,7 +21,7 @@ export const whoamiOrganizationSchema = z.object({
   plan: z.string().optional(),
   avatarUrl: z.url(),
   roleInOrg: z.enum(organizationRoles),
-  securityRestrictions: z.array(z.string()),
+  securityRestrictions: z.array(z.enum(securityRestrictions)),
   resourceGroups: z.array(z.object({ id: z.string(), name: z.string(), role: z.string() })),
 });
 

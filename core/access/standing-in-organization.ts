@@ -1,0 +1,24 @@
+import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
+import { type Db, db } from "../db.ts";
+
+/** Where a member stands in an organization: the role, and what the organization asks of them that they have not met. */
+export type Standing = { role: OrganizationRole; restrictions: readonly SecurityRestriction[] };
+
+/** The standing of a user in an organization; undefined for everybody who is not a member. */
+export async function standingInOrganization(userId: string, orgId: string, tx: Db = db()): Promise<Standing | undefined> {
+  const [standing] = await tx.$queryRaw<Standing[]>`
+    SELECT role, restrictions FROM member_standing WHERE user_id = ${userId} AND org_id = ${orgId}`;
+  return standing;
+}
+
+/** The standing of a user in each of their organizations, by its id. */
+export async function standingsOf(userId: string, tx: Db = db()): Promise<Map<string, Standing>> {
+  const rows = await tx.$queryRaw<(Standing & { orgId: string })[]>`
+    SELECT org_id AS "orgId", role, restrictions FROM member_standing WHERE user_id = ${userId}`;
+  return new Map(rows.map(({ orgId, ...standing }) => [orgId, standing]));
+}
+
+/** The role of a user in an organization, whether or not they have met what it asks; undefined for everybody who is not a member. */
+export async function roleInOrganization(userId: string, orgId: string, tx: Db = db()): Promise<OrganizationRole | undefined> {
+  return (await standingInOrganization(userId, orgId, tx))?.role;
+}
