@@ -7,6 +7,7 @@ import { answerPendingPoll } from "./device/answer-pending-poll.ts";
 import { refusePollFlood } from "./device/poll-flood.ts";
 import { prepareClient } from "./documents/prepare-client.ts";
 import { takeFailure } from "./engine-events.ts";
+import { isCiExchange } from "./exchange/token-exchange.ts";
 import { guardAgainstGuessing } from "./failure-throttle.ts";
 import { findOwnEndpoint } from "./own-endpoints.ts";
 import { errorPage } from "./pages/error-page.ts";
@@ -24,6 +25,7 @@ import {
 } from "./protocol-request.ts";
 import { isClientEndpoint, isPersonEndpoint, protocolRoutes, takesEitherMethod } from "./protocol-routes.ts";
 import { currentProvider } from "./provider.ts";
+import { answerCiExchange } from "./publishers/answer-ci-exchange.ts";
 import { withRequestRows } from "./request-rows.ts";
 
 type RequestListener = (req: IncomingMessage, res: ServerResponse) => unknown;
@@ -64,6 +66,7 @@ async function answer(req: IncomingMessage, res: ServerResponse, clientAddress: 
     let request = req;
     if (req.method === "POST") {
       const form = await readForm(req, path);
+      if (path === protocolRoutes.token && isCiExchange(req, form)) return await answerCiExchange(req, res, form, clientAddress);
       if (isClientEndpoint(path)) {
         const clientId = await identifyClient(req, res, path, form);
         guardAgainstGuessing(res, clientAddress, clientId);
