@@ -1,11 +1,12 @@
 import type { Db } from "../db.ts";
 import type { Prisma } from "../generated/prisma/client.ts";
 import { newId } from "../ids.ts";
+import type { AuditEventType } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
 export type NewAuditEvent = {
-  /** `scope.action`, for example `oauth_app.create` (S116). */
-  type: `${string}.${string}`;
+  /** `scope.action` (S116). A new one is a line in event-types.ts. */
+  type: AuditEventType;
   /** The user who did it; absent for the system and the operator's command. */
   actorId?: string | null;
   /** The organization whose administrators may read it. */
