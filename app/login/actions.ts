@@ -5,18 +5,17 @@ import { personActor } from "#core/access/actor.ts";
 import { reauthenticate } from "#core/accounts/sessions/reauthenticate.ts";
 import { signIn } from "#core/accounts/users/sign-in.ts";
 import type { FormState } from "../_components/form-state.ts";
+import { enter } from "../_server/enter.ts";
 import { submitForm } from "../_server/form.ts";
 import { nextPath, signInPath } from "../_server/next-path.ts";
 import { requestOrigin } from "../_server/request-origin.ts";
 import { currentSession } from "../_server/session.ts";
-import { sessionToken, setSessionCookie } from "../_server/session-cookie.ts";
+import { sessionToken } from "../_server/session-cookie.ts";
 
 export async function signInAction(_previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
     const input = { login: form.text("login"), password: form.verbatim("password"), replaces: await sessionToken() };
-    const { token } = await signIn(input, await requestOrigin());
-    await setSessionCookie(token);
-    redirect(nextPath(form.text("next")));
+    return enter(await signIn(input, await requestOrigin()), nextPath(form.text("next")));
   });
 }
 
@@ -26,8 +25,6 @@ export async function reauthenticateAction(_previous: FormState, data: FormData)
     const next = nextPath(form.text("next"));
     const session = await currentSession();
     if (!session) redirect(signInPath(next));
-    const { token } = await reauthenticate(personActor(session), form.verbatim("password"), await requestOrigin());
-    await setSessionCookie(token);
-    redirect(next);
+    return enter(await reauthenticate(personActor(session), form.verbatim("password"), await requestOrigin()), next);
   });
 }

@@ -39,7 +39,7 @@ export async function finishLogin(
   if (!isFreshEnough(interaction, session, startedAt)) return { step: "sign-in", isRepeat: true, loginHint };
 
   const ts = Math.floor(session.authenticatedAt.getTime() / 1000);
-  const url = await answerInteraction(at, { login: { accountId: session.user.id, ts, amr: ["pwd"], remember: true } });
+  const url = await answerInteraction(at, { login: { accountId: session.user.id, ts, amr: session.methods, remember: true } });
   return { step: "continue", url };
 }
 

@@ -42,5 +42,5 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   // Two tabs that begin at once get two engine sessions, of which the browser keeps one. The same uid on both lets it finish
   // the interactions of either.
   if (!session.accountId) session.uid = site.id;
-  session.loginAccount({ accountId: site.user.id, loginTs, amr: ["pwd"] });
+  session.loginAccount({ accountId: site.user.id, loginTs, amr: site.methods });
 }

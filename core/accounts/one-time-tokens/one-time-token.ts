@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.ts";
+import type { AuthenticationMethod } from "../sessions/authentication-method.ts";
 
 /** What each link carries. A one-time token is found by its hash, works once and only until it expires. */
 export type OneTimeTokenData = {
@@ -14,7 +15,24 @@ export type OneTimeTokenData = {
   "change-email": { email: string };
   "reset-password": Record<string, never>;
   "operator-setup": Record<string, never>;
+  /** Somebody between the first step of signing in, or of proving it again, and the second; the browser holds it as a cookie. */
+  "second-step": {
+    /** What the first step was; empty where there was none to take. */
+    methods: AuthenticationMethod[];
+    /** The session that is to be proved again; null for a sign-in, which has none yet. */
+    sessionId: string | null;
+  };
+  /** A WebAuthn challenge. The token is the challenge itself. */
+  "passkey-challenge": {
+    for: PasskeyUse;
+    /** The session, or the sign-in between its steps, that it was made for; null where the browser's cookie is all there is. */
+    boundTo: string | null;
+  };
+  /** The secret of an authenticator app that has not shown a first code; the one in use goes on until it has. */
+  "totp-enrolment": { sealedSecret: string };
 };
+
+export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticate";
 
 export type OneTimePurpose = keyof OneTimeTokenData;
 
@@ -31,6 +49,9 @@ export const oneTimeTokenSeconds: Record<OneTimePurpose, number> = {
   "change-email": 24 * HOUR_SECONDS,
   "reset-password": HOUR_SECONDS,
   "operator-setup": 7 * 24 * HOUR_SECONDS,
+  "second-step": 10 * 60,
+  "passkey-challenge": 5 * 60,
+  "totp-enrolment": 30 * 60,
 };
 
 /** The answer to a link that is unknown, used or too old: the same for all three. */

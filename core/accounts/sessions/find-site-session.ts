@@ -1,5 +1,6 @@
 import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
+import type { AuthenticationMethod } from "./authentication-method.ts";
 import {
   LAST_SEEN_RESOLUTION_SECONDS,
   SITE_SESSION_ABSOLUTE_SECONDS,
@@ -11,6 +12,8 @@ export type SiteSession = {
   userId: string;
   /** When the person last proved who they are (S113). */
   authenticatedAt: Date;
+  /** And how (RFC 8176). */
+  methods: AuthenticationMethod[];
   expiresAt: Date;
   user: {
     id: string;
@@ -32,7 +35,8 @@ type Row = Omit<SiteSession, "user"> & SiteSession["user"] & { sessionId: string
 export async function findSiteSession(token: string): Promise<SiteSession | undefined> {
   const { rows } = await pool().query<Row>({
     name: "find-site-session",
-    text: `SELECT s.id AS "sessionId", s.authenticated_at AS "authenticatedAt", s.expires_at AS "expiresAt",
+    text: `SELECT s.id AS "sessionId", s.authenticated_at AS "authenticatedAt", coalesce(s.methods, '{}') AS methods,
+                  s.expires_at AS "expiresAt",
                   s.last_seen_at < now() - make_interval(secs => $2) AS "isSeenLongAgo",
                   u.id, u.username, u.full_name AS "fullName", u.email, u.email_verified_at AS "emailVerifiedAt",
                   u.avatar_id AS "avatarId", u.is_operator AS "isOperator"
@@ -42,11 +46,12 @@ export async function findSiteSession(token: string): Promise<SiteSession | unde
   });
   const [row] = rows;
   if (!row) return undefined;
-  const { sessionId, authenticatedAt, expiresAt, isSeenLongAgo, ...user } = row;
+  const { sessionId, authenticatedAt, methods, expiresAt, isSeenLongAgo, ...user } = row;
   return {
     id: sessionId,
     userId: user.id,
     authenticatedAt,
+    methods,
     expiresAt: isSeenLongAgo ? await noteSeen(sessionId, expiresAt) : expiresAt,
     user: {
       id: user.id,

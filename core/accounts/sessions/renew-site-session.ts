@@ -2,6 +2,7 @@ import { storableUserAgent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { hashToken, newToken } from "../../crypto/token.ts";
 import type { Db } from "../../db.ts";
+import type { AuthenticationMethod } from "./authentication-method.ts";
 import { SITE_SESSION_INACTIVITY_SECONDS } from "./session-lifetime.ts";
 import type { StartedSiteSession } from "./start-site-session.ts";
 
@@ -15,6 +16,7 @@ export async function renewSiteSession(
   token: string,
   from: RequestOrigin,
   tx: Db,
+  methods: readonly AuthenticationMethod[],
 ): Promise<StartedSiteSession | undefined> {
   const now = new Date();
   const renewed = newToken();
@@ -27,6 +29,7 @@ export async function renewSiteSession(
       userAgent: storableUserAgent(from.userAgent),
       createdAt: now,
       authenticatedAt: now,
+      methods: [...methods],
       lastSeenAt: now,
       expiresAt,
     },

@@ -3,6 +3,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { hashToken, newToken } from "../../crypto/token.ts";
 import { type Db, db } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import type { AuthenticationMethod } from "./authentication-method.ts";
 import { SITE_SESSION_INACTIVITY_SECONDS } from "./session-lifetime.ts";
 
 /** The opaque value of the session cookie, and when it ends unless it is used. */
@@ -10,9 +11,15 @@ export type StartedSiteSession = { token: string; expiresAt: Date };
 
 /**
  * Signs a user in: a new session under a new token of 256 bits (S111), never one that the browser brought along, which is what
- * makes session fixation pointless (S34). Only the token's hash is stored.
+ * makes session fixation pointless (S34). Only the token's hash is stored. It asks for no second step: whoever signs in goes
+ * through `completeSignIn`.
  */
-export async function startSiteSession(userId: string, from: RequestOrigin, tx: Db = db()): Promise<StartedSiteSession> {
+export async function startSiteSession(
+  userId: string,
+  from: RequestOrigin,
+  tx: Db = db(),
+  methods: readonly AuthenticationMethod[] = ["pwd"],
+): Promise<StartedSiteSession> {
   const token = newToken();
   const expiresAt = new Date(Date.now() + SITE_SESSION_INACTIVITY_SECONDS * 1000);
   await tx.siteSession.create({
@@ -22,6 +29,7 @@ export async function startSiteSession(userId: string, from: RequestOrigin, tx: 
       userId,
       ip: from.ip,
       userAgent: storableUserAgent(from.userAgent),
+      methods: [...methods],
       expiresAt,
     },
   });

@@ -1,4 +1,3 @@
-import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db, pool } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
@@ -8,9 +7,7 @@ import { readEmailAddress } from "../email-address.ts";
 import { presentedPassword } from "../passwords/check-password.ts";
 import { hashPassword, isOutdatedHash, verifyPassword } from "../passwords/password-hash.ts";
 import { plainText } from "../plain-text.ts";
-import { endSiteSessionByToken } from "../sessions/end-site-session.ts";
-import { renewSiteSession } from "../sessions/renew-site-session.ts";
-import { type StartedSiteSession, startSiteSession } from "../sessions/start-site-session.ts";
+import { accountIsDisabled, completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
 
 export type SignInInput = {
   /** Username or e-mail address. */
@@ -22,10 +19,11 @@ export type SignInInput = {
 
 /**
  * Signs in by username or e-mail address. An unknown account, a wrong password and an account without one answer the same after
- * the same work (S115); failures are counted per account and per address and forgotten on success.
+ * the same work (S115); failures are counted per account and per address and forgotten on success. Only who has the right password
+ * learns whether a second step follows.
  * @throws ServiceError `unauthorized`, `rate_limited` with the seconds to wait, `forbidden` (right password, but disabled)
  */
-export async function signIn(input: SignInInput, from: RequestOrigin): Promise<StartedSiteSession & { userId: string }> {
+export async function signIn(input: SignInInput, from: RequestOrigin): Promise<SignInOutcome> {
   const login = canonicalLogin(input.login);
   const password = presentedPassword(input.password);
   const attempt = await countPasswordAttempt(loginThrottle(login), from);
@@ -36,16 +34,12 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
     throw wrongLogin();
   }
   await attempt.succeeded();
-  if (user.disabledAt) throw new ServiceError("forbidden", "This account is disabled. Write to the operator of this service.");
+  if (user.disabledAt) throw accountIsDisabled();
   const newHash = isOutdatedHash(user.passwordHash) ? await hashPassword(password) : undefined;
   return db().$transaction(async (tx) => {
     await requireUnchanged(tx, user);
     if (newHash) await tx.user.update({ where: { id: user.id }, data: { passwordHash: newHash } });
-    await recordAuditEvent(tx, { type: "user.sign_in", actorId: user.id, subjectId: user.id, from });
-    const renewed = input.replaces && (await renewSiteSession(user.id, input.replaces, from, tx));
-    if (renewed) return { userId: user.id, ...renewed };
-    if (input.replaces) await endSiteSessionByToken(input.replaces, tx);
-    return { userId: user.id, ...(await startSiteSession(user.id, from, tx)) };
+    return completeSignIn(tx, user.id, { methods: ["pwd"], provedBy: "password", replaces: input.replaces }, from);
   });
 }
 

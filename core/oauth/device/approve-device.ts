@@ -45,7 +45,7 @@ export async function approveDevice(
         grantId: await insertGrant(tx, grant),
         scope: grant.getOIDCScopeFiltered(requestedScopes(code)),
         authTime: Math.floor(session.authenticatedAt.getTime() / 1000),
-        amr: ["pwd"],
+        amr: session.methods,
         ...resourceOf(code),
       },
     );

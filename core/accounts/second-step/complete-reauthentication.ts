@@ -1,0 +1,50 @@
+import type { Person } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { hashToken, newToken } from "../../crypto/token.ts";
+import type { Db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import type { AuthenticationMethod } from "../sessions/authentication-method.ts";
+import type { SignInOutcome } from "../sessions/complete-sign-in.ts";
+import { hasSecondStep } from "./has-second-step.ts";
+import { openSecondStep } from "./open-second-step.ts";
+
+/**
+ * What follows when somebody who is signed in has shown their first step anew (S113): the password, or the word of a provider that
+ * their account is linked to. Where a second step is set up it is asked for as at sign-in; otherwise the session is recent again.
+ * Doors hand the outcome to `enter`, as that of `completeSignIn`.
+ */
+export async function completeReauthentication(
+  tx: Db,
+  actor: Person,
+  { methods }: { methods: readonly AuthenticationMethod[] },
+  from: RequestOrigin,
+): Promise<SignInOutcome> {
+  if (await hasSecondStep(actor.userId, tx)) {
+    return openSecondStep(tx, actor.userId, { methods, sessionId: actor.sessionId });
+  }
+  return renewAuthentication(tx, { userId: actor.userId, sessionId: actor.sessionId }, methods, from);
+}
+
+/**
+ * The session goes on under a new token, which the door sets as the cookie; the old token is dead (ASVS 7.2.4, S34).
+ * @throws ServiceError `unauthorized` when it has ended
+ */
+export async function renewAuthentication(
+  tx: Db,
+  { userId, sessionId }: { userId: string; sessionId: string },
+  methods: readonly AuthenticationMethod[],
+  from: RequestOrigin,
+): Promise<SignInOutcome & { step: "done" }> {
+  const now = new Date();
+  const token = newToken();
+  const [session] = await tx.siteSession.updateManyAndReturn({
+    where: { id: sessionId, userId, endedAt: null, expiresAt: { gt: now }, user: { disabledAt: null } },
+    data: { tokenHash: hashToken(token), authenticatedAt: now, methods: [...methods] },
+    select: { expiresAt: true },
+  });
+  if (!session) throw new ServiceError("unauthorized", "Your session has ended. Sign in again.");
+  const data = { methods: [...methods] };
+  await recordAuditEvent(tx, { type: "user.reauthenticate", actorId: userId, subjectId: userId, data, from });
+  return { step: "done", userId, token, expiresAt: session.expiresAt };
+}
