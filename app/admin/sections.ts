@@ -1,6 +1,20 @@
 /** The operators' pages, in the order of the side navigation. */
 export const sections = [
   {
+    label: "Service",
+    pages: [
+      { href: "/admin", label: "Overview", isExact: true },
+      { href: "/admin/mail", label: "Mail" },
+      { href: "/admin/outbound", label: "Outbound requests" },
+      { href: "/admin/keys", label: "Signing keys" },
+      { href: "/admin/inference", label: "Inference" },
+    ],
+  },
+  {
+    label: "People",
+    pages: [{ href: "/admin/users", label: "Users" }],
+  },
+  {
     label: "Apps",
     pages: [
       { href: "/admin/apps", label: "OAuth apps" },

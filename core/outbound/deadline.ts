@@ -1,6 +1,6 @@
 import { OutboundFailure } from "./request.ts";
 
-/** The two clocks of a request; each aborts it with the reason of the phase that it is in. */
+/** The clocks of a request; each aborts it with the reason of the phase that it is in. */
 export class Deadline {
   readonly #abort = new AbortController();
   readonly #begin = performance.now();
@@ -8,11 +8,29 @@ export class Deadline {
   #reason = "";
   readonly #total: NodeJS.Timeout;
   readonly #connecting: NodeJS.Timeout;
+  #silence: NodeJS.Timeout | undefined;
 
   constructor(totalMs: number, connectMs: number) {
-    const end = () => this.#abort.abort(OutboundFailure.timedOut(this.#reason));
-    this.#total = setTimeout(end, totalMs);
-    this.#connecting = setTimeout(end, connectMs);
+    this.#total = setTimeout(this.#timeOut, totalMs);
+    this.#connecting = setTimeout(this.#timeOut, connectMs);
+  }
+
+  readonly #timeOut = () => this.end(OutboundFailure.timedOut(this.#reason));
+
+  /** Aborts the request for another reason than time. */
+  end(reason: OutboundFailure): void {
+    this.#abort.abort(reason);
+  }
+
+  /** From here on the other side has to say something within this time, or else the request ends. */
+  expect(silenceMs: number): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(this.#timeOut, silenceMs);
+  }
+
+  /** It has said something, and nothing is expected of it for now. */
+  rest(): void {
+    clearTimeout(this.#silence);
   }
 
   get signal(): AbortSignal {
@@ -37,6 +55,7 @@ export class Deadline {
   }
 
   clear(): void {
+    clearTimeout(this.#silence);
     clearTimeout(this.#total);
     clearTimeout(this.#connecting);
   }

@@ -42,6 +42,18 @@ const forbidden6 = [
 /** Forms of IPv6 that stand for the IPv4 address inside and reach what it reaches; of all others, both have to be allowed. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
+/**
+ * The networks in which an operator's own machines are, this machine included. Not those in which clouds keep what only the machine
+ * itself should read (link-local addresses).
+ */
+const ownNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "100.64.0.0/10", "::1/128", "fc00::/7"].map(
+  (range) => parseCIDR(range),
+);
+const metadataServices = ["100.100.100.200/32", "fd00:ec2::254/128"].map((range) => parseCIDR(range));
+
+/** Whether a request may go to an address, as DNS and sockets give it. */
+export type AllowAddress = (address: string) => boolean;
+
 let operators: { from: readonly string[]; ranges: Range[] } | undefined;
 
 /** OUTBOUND_ALLOW_CIDRS: the only way to loopback and to the network that the service stands in (S119). */
@@ -72,6 +84,16 @@ export function isAllowedAddress(address: string): boolean {
   const inside = embeddedAddresses(parsed);
   const isPublic = isInSome(parsed, transparent) || (isInSome(parsed, [globalUnicast]) && !isInSome(parsed, forbidden6));
   return isPublic && inside.every((embedded) => isAllowedAddress(embedded.toString()));
+}
+
+/**
+ * The same for an address that an operator chose for everybody and said to be in their own network. Never for one that users choose.
+ */
+export function isAllowedOrOwnAddress(address: string): boolean {
+  if (isAllowedAddress(address)) return true;
+  if (isIP(address) === 0) return false;
+  const plain = ipaddr.process(address);
+  return isInSome(plain, ownNetworks) && !isInSome(plain, metadataServices);
 }
 
 /** ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`, and not for `::102:304`. */

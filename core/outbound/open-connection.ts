@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import { connect as connectTls, createSecureContext, getCACertificates, type SecureContext } from "node:tls";
 import ipaddr from "ipaddr.js";
-import { isAllowedAddress } from "./is-allowed-address.ts";
+import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 import type { Target } from "./parse-target.ts";
 import { OutboundFailure } from "./request.ts";
 
@@ -12,7 +12,12 @@ const ADDRESS_TIMEOUT_MS = 1_000;
  * A TCP connection to one of the vetted addresses and to nothing else: the socket gets the addresses, never the name, so that
  * no second look at DNS can change them (S117).
  */
-export async function openConnection({ host, port }: Target, addresses: string[], signal: AbortSignal): Promise<Socket> {
+export async function openConnection(
+  { host, port }: Target,
+  addresses: string[],
+  signal: AbortSignal,
+  allows?: AllowAddress,
+): Promise<Socket> {
   const socket = connectTcp({
     host,
     port,
@@ -26,15 +31,15 @@ export async function openConnection({ host, port }: Target, addresses: string[]
     },
   });
   await settled(socket, "connect", signal);
-  checkPeer(socket, addresses);
+  checkPeer(socket, addresses, allows);
   return socket;
 }
 
 /** The other end of the socket is one of the vetted addresses, whatever stands between us and the network (S117). */
-export function checkPeer(socket: Socket, addresses: string[]): void {
+export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddress = isAllowedAddress): void {
   const peer = socket.remoteAddress;
   const vetted = addresses.map((address) => ipaddr.process(address).toString());
-  if (peer && isAllowedAddress(peer) && vetted.includes(ipaddr.process(peer).toString())) return;
+  if (peer && allows(peer) && vetted.includes(ipaddr.process(peer).toString())) return;
   socket.destroy();
   throw OutboundFailure.unreachable(peer ? "the connection led to another address" : "the connection was closed at once");
 }

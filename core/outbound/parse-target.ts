@@ -17,7 +17,11 @@ export type Target = {
  * The URL parser of the web makes one spelling of decimal, octal, hexadecimal and short IPv4 addresses, brackets and
  * international names, and refuses zone ids; what it leaves is the dots at the end of a name (S118).
  */
-export function parseTarget({ url: text, ports, isHttpsRequired }: OutboundRequest): Target {
+export function parseTarget({
+  url: text,
+  ports,
+  isHttpsRequired,
+}: Pick<OutboundRequest, "url" | "ports" | "isHttpsRequired">): Target {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) throw OutboundFailure.blocked("it is not an http or https address");
   if (isHttpsRequired && url.protocol !== "https:") throw OutboundFailure.blocked("the address has to begin with https://");

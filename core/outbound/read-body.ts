@@ -18,11 +18,9 @@ export async function readBody(
   headers: Record<string, string>,
   { maxBodyBytes, onExcess }: OutboundRequest,
 ): Promise<{ body: Uint8Array; isCut: boolean }> {
-  const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
-  if (decoder) incoming.on("error", (error) => decoder.destroy(error)).pipe(decoder);
   const kept: Uint8Array[] = [];
   let length = 0;
-  for await (const piece of decoder ?? incoming) {
+  for await (const piece of decoded(incoming, headers)) {
     length += piece.length;
     if (length > maxBodyBytes && onExcess === "fail")
       throw OutboundFailure.unreachable(`the answer is longer than ${maxBodyBytes} bytes`);
@@ -30,4 +28,12 @@ export async function readBody(
     if (length > maxBodyBytes) break;
   }
   return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
+}
+
+/** What comes in, decompressed where it has to be. */
+export function decoded(incoming: Readable, headers: Record<string, string>): Readable {
+  const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
+  if (!decoder) return incoming;
+  incoming.on("error", (error) => decoder.destroy(error)).pipe(decoder);
+  return decoder;
 }

@@ -47,7 +47,10 @@ export type OutboundResult =
   /** "the name does not resolve", "the connection was refused", "the answer is longer than 5120 bytes". */
   | { outcome: "unreachable"; reason: string; isTimeout: boolean };
 
-/** Thrown inside the module only: how a request ends without an answer. `sendRequest` makes a value of it. */
+/**
+ * How a request ends without an answer, or an answer without its end. Requests make a value of it; only the body of `streamRequest`
+ * throws it to the outside.
+ */
 export class OutboundFailure extends Error {
   override name = "OutboundFailure";
   readonly result: Exclude<OutboundResult, { outcome: "answered" }>;

@@ -1,99 +1,32 @@
-import type { Socket } from "node:net";
-import { Client } from "undici";
-import { log } from "../log.ts";
 import { Deadline } from "./deadline.ts";
 import { failureOf } from "./failure-of.ts";
-import { isAllowedAddress } from "./is-allowed-address.ts";
-import { openConnection, openTls } from "./open-connection.ts";
-import { parseTarget, type Target } from "./parse-target.ts";
+import { type Exchange, openExchange } from "./open-exchange.ts";
 import { readBody } from "./read-body.ts";
-import { OutboundFailure, type OutboundRequest, type OutboundResult } from "./request.ts";
-import { requestHeaders } from "./request-headers.ts";
+import type { OutboundRequest, OutboundResult } from "./request.ts";
 import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
-const CONNECT_MS = 5_000;
-const MAX_HEADER_BYTES = 32 * 1024;
-/** The connection ends with the exchange. */
-const ONE_EXCHANGE = { reset: true, responseHeaders: "raw" } as const;
+export const CONNECT_MS = 5_000;
 
 /**
- * One request to an address that somebody else chose (S117–S121): the host is resolved once, every address of it is vetted,
- * the connection goes to a vetted one, and one deadline bounds it all. Redirects are answers.
- *
- * Each request has a connection of its own. When connections are to be kept, keep the `Client` under origin and vetted
- * address and look it up between vetting and dialling, so that what is reused was vetted for this request as well.
+ * One request to an address that somebody else chose (S117–S121), and its whole answer: bounded in time by one deadline and in length
+ * by the caller. Redirects are answers. `streamRequest` is for answers that come piece by piece.
  *
  * @param resolve in place of the machine's name servers, for tests.
  */
 export async function sendRequest(request: OutboundRequest, resolve: ResolveHost = resolveHost): Promise<OutboundResult> {
   const deadline = new Deadline(request.deadlineMs, request.connectMs ?? CONNECT_MS);
   const { signal } = deadline;
-  let socket: Socket | undefined;
-  let client: Client | undefined;
+  let exchange: Exchange | undefined;
   try {
-    const target = parseTarget(request);
-    const headers = requestHeaders(request.headers);
-
-    deadline.enter("no name server answered in time");
-    const addresses = await vettedAddresses(target, resolve, signal);
-    const dnsMs = deadline.enter("the connection timed out");
-    socket = await openConnection(target, addresses, signal);
-    const connectMs = deadline.enter("the secure connection was not made in time");
-    if (target.isTls) socket = await openTls(socket, target, signal);
-    const tlsMs = deadline.enter("no answer came in time");
-
-    deadline.endConnecting();
-    client = clientOver(socket, target);
-    const { method = "GET", body } = request;
-    const answer = await client.request({ ...ONE_EXCHANGE, method, path: target.path, headers, body, signal });
-    const firstByteMs = deadline.enter("the answer did not end in time");
-    const received = headersOf(answer.headers as unknown as string[]);
-    const kept = await readBody(answer.body, received, request);
-    const timings = { dnsMs, connectMs, tlsMs: target.isTls ? tlsMs : null, firstByteMs, totalMs: deadline.elapsedMs() };
-    return { outcome: "answered", status: answer.statusCode, headers: received, ...kept, timings };
+    exchange = await openExchange(request, deadline, resolve);
+    const { status, headers, body, timings } = exchange;
+    const kept = await readBody(body, headers, request);
+    return { outcome: "answered", status, headers, ...kept, timings: { ...timings, totalMs: deadline.elapsedMs() } };
   } catch (error) {
     // What an abort looks like depends on where it met the request.
     return failureOf(signal.aborted ? signal.reason : error).result;
   } finally {
     deadline.clear();
-    // Not the socket first: undici holds an assertion about one that closes under it without an error.
-    client?.destroy().catch(() => undefined);
-    socket?.destroy();
+    exchange?.close();
   }
-}
-
-async function vettedAddresses({ host }: Target, resolve: ResolveHost, signal: AbortSignal): Promise<string[]> {
-  const addresses = await resolve(host, signal);
-  const refused = addresses.find((address) => !isAllowedAddress(address));
-  if (refused === undefined) return addresses;
-  // For the operator, who may want to allow it; who chose the host learns only that it is not public.
-  log().info({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not hold this address");
-  throw OutboundFailure.blocked("the host is not on the public internet");
-}
-
-/** An HTTP client on the open connection, which never makes another in its place. */
-function clientOver(socket: Socket, { origin }: Target): Client {
-  let vetted: Socket | undefined = socket;
-  return new Client(origin, {
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: 0, // the deadline bounds both
-    bodyTimeout: 0,
-    connect: (_options, done) => {
-      const given = vetted;
-      vetted = undefined;
-      const used = Object.assign(new Error("The connection has been used."), { code: "ECONNRESET" });
-      process.nextTick(() => (given ? done(null, given) : done(used, null)));
-    },
-  });
-}
-
-/** @param raw names and values in turn, which cannot hit upon a name that objects have already. */
-function headersOf(raw: string[]): Record<string, string> {
-  const headers = new Map<string, string>();
-  for (let index = 0; index < raw.length; index += 2) {
-    const name = String(raw[index]).toLowerCase();
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? String(raw[index + 1]) : `${before}, ${raw[index + 1]}`);
-  }
-  return Object.fromEntries(headers);
 }
