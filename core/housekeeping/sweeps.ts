@@ -11,7 +11,12 @@ export const sweeps: readonly Sweep[] = [
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
   // Longer than a device code lives.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
-  { table: "oauth_grant", isOver: "revoked_at < now() - interval '7 days' or expires_at < now() - interval '7 days'" },
+  {
+    table: "oauth_grant",
+    // Without a consent, there is one for each exchange, which may be many; the audit log remembers them.
+    isOver: `revoked_at < now() - interval '7 days' or expires_at < now() - interval '7 days'
+      or (consent_id is null and expires_at < now() - interval '1 hour')`,
+  },
   { table: "oauth_consent", isOver: "revoked_at < now() - interval '30 days'" },
   // Apps that registered themselves and that nobody has allowed anything (core/oauth/registration/make-room.ts).
   {

@@ -4,15 +4,18 @@ import {
   destroyArtifact,
   findArtifact,
   findArtifactByUid,
+  idHash,
   type Payload,
   upsertArtifact,
 } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
 import { pollDeviceCode } from "./device/poll-device-code.ts";
 import { storeDeviceCode } from "./device/store-device-code.ts";
+import { saveExchange } from "./exchange/save-exchange.ts";
 import { findInteraction } from "./find-interaction.ts";
 import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
 import { INTERACTION_SECONDS } from "./lifetimes.ts";
+import { requestRows } from "./request-rows.ts";
 import { revokeReplayedGrant } from "./revoke-replayed-grant.ts";
 import { isUnderEndedSiteSession, saveEngineSession } from "./save-engine-session.ts";
 import { isSiteSessionOf } from "./site-session.ts";
@@ -86,6 +89,8 @@ export class PostgresAdapter implements Adapter {
     if (this.model === "Grant") return saveGrant(id, payload as Payload, expiresIn);
     if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
+    const { exchange } = requestRows();
+    if (this.model === "AccessToken" && exchange) return saveExchange(idHash(id), payload as Payload, expiresIn, exchange);
     await upsertArtifact(this.model, id, payload as Payload, this.#keptSeconds(expiresIn));
   }
 

@@ -27,7 +27,8 @@ const ORGANIZATIONS = `(SELECT coalesce(json_agg(json_build_object('id', o.id, '
 const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON o.id = x.bound_org_id
       JOIN membership m ON m.org_id = o.id AND m.user_id = g.user_id
     WHERE x.client_id = g.client_id AND x.bound_org_id = g.bound_org_id AND x.blocked_at IS NULL
-      AND 'token-exchange' = ANY (x.privileges) AND o.plan IN ('enterprise', 'plus'))`;
+      AND 'token-exchange' = ANY (x.privileges) AND o.plan IN ('enterprise', 'plus')
+      AND NOT EXISTS (SELECT 1 FROM organization_app d WHERE d.org_id = o.id AND d.client_id = x.client_id AND d.decision = 'blocked'))`;
 
 /** @param where says which artifacts of the model `$1`. One that hangs on something revoked or disabled is none (S49, S114). */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { decodeJwt } from "jose";
 import { findArtifact } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
+import { TOKEN_EXCHANGE_GRANT } from "./exchange/token-exchange.ts";
 import { ProtocolError } from "./protocol-request.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
 
@@ -9,9 +10,11 @@ const FAILED_AUTHENTICATION = "client authentication failed";
 
 /**
  * One text for an unknown client, a wrong secret and a missing one (S41). Authors of command line tools forget the secret where
- * a device asks for its code, more than elsewhere (wire.md 1.10).
+ * a device asks for its code, more than elsewhere (wire.md 1.10); an exchange takes them in one place only (S89).
  */
-export function failedAuthentication(path: string): string {
+export function failedAuthentication(path: string, grantType?: string | null): string {
+  if (grantType === TOKEN_EXCHANGE_GRANT)
+    return `${FAILED_AUTHENTICATION}; token exchange takes the client id and secret by HTTP Basic only`;
   if (path !== protocolRoutes.device_authorization) return FAILED_AUTHENTICATION;
   return `${FAILED_AUTHENTICATION}; an app with a secret sends it by HTTP Basic, or has it deleted in its settings and works as a public app`;
 }
@@ -39,9 +42,9 @@ export async function identifyClient(
 ): Promise<string> {
   const { authorization } = headers;
   if (authorization !== undefined) usedBasic.add(res);
-  const basic = authorization === undefined ? undefined : readBasic(authorization, res, path);
+  const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
   const assertion = form.get("client_assertion");
-  const asserted = assertion ? readAsserted(assertion, res, path) : undefined;
+  const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
   // openid-client 5 sends Basic with an empty secret for a public client (wire.md 0.3). Beside a client_secret or an assertion it
   // stays, and the engine refuses two methods at once (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
@@ -51,22 +54,27 @@ export async function identifyClient(
   }
   // RFC 7662 §2.1: introspection is for clients that prove who they are, which a public client cannot (S104).
   const isAnonymous = !headers.authorization && !form.get("client_secret") && !assertion;
-  if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res, path);
+  if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res, path, form);
 
   const clientId = basic?.clientId || form.get("client_id") || asserted || (await identifyByCode(form));
-  if (!clientId) throw unauthenticated(res, path);
+  if (!clientId) throw unauthenticated(res, path, form);
   return clientId;
 }
 
 /** RFC 7617, RFC 6749 §2.3.1: the scheme is compared without case, both parts are form-urlencoded. */
-function readBasic(header: string, res: ServerResponse, path: string): { clientId: string; secret: string } {
+function readBasic(
+  header: string,
+  res: ServerResponse,
+  path: string,
+  form: URLSearchParams,
+): { clientId: string; secret: string } {
   const [, encoded = ""] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? [];
   const [id = "", ...rest] = Buffer.from(encoded, "base64").toString("utf8").split(":");
-  if (id === "" || rest.length === 0) throw unauthenticated(res, path);
+  if (id === "" || rest.length === 0) throw unauthenticated(res, path, form);
   try {
     return { clientId: formDecode(id), secret: formDecode(rest.join(":")) };
   } catch {
-    throw unauthenticated(res, path);
+    throw unauthenticated(res, path, form);
   }
 }
 
@@ -74,14 +82,14 @@ function readBasic(header: string, res: ServerResponse, path: string): { clientI
  * The client that an assertion names (RFC 7523 §3: `sub` is the client_id), to know whose failures to count. Nobody has checked its
  * signature yet; the engine does, before it believes a word of it.
  */
-function readAsserted(assertion: string, res: ServerResponse, path: string): string {
+function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
   try {
     const { sub } = decodeJwt(assertion);
     if (sub && VSCHAR.test(sub)) return sub;
   } catch {
     // No JWT at all.
   }
-  throw unauthenticated(res, path);
+  throw unauthenticated(res, path, form);
 }
 
 const VSCHAR = /^[\x20-\x7e]*$/;
@@ -107,6 +115,7 @@ async function identifyByCode(form: URLSearchParams): Promise<string | undefined
   return clientId;
 }
 
-function unauthenticated(res: ServerResponse, path: string): ProtocolError {
-  return new ProtocolError(401, "invalid_client", failedAuthentication(path), challengeFor(res));
+function unauthenticated(res: ServerResponse, path: string, form: URLSearchParams): ProtocolError {
+  const description = failedAuthentication(path, form.get("grant_type"));
+  return new ProtocolError(401, "invalid_client", description, challengeFor(res));
 }

@@ -3,6 +3,7 @@ import { env } from "#core/env.ts";
 import type { OAuthApp, OAuthAppSecret } from "../generated/prisma/client.ts";
 import { CLIENT_EXTENSION, type ClientExtension } from "./client-extension.ts";
 import { isLiveSecret } from "./client-secret.ts";
+import { TOKEN_EXCHANGE_GRANT } from "./exchange/token-exchange.ts";
 import type { RegisteredMetadata } from "./registration/registration-metadata.ts";
 import { OFFLINE_ACCESS, requiredScopes } from "./scopes.ts";
 
@@ -53,10 +54,12 @@ function defaultScope({ scopes, registeredMetadata }: OAuthApp): string {
   return (isUnsaid ? requiredScopes : scopes).join(" ");
 }
 
-function grantTypes({ redirectUris, isDeviceFlowAllowed }: OAuthApp): string[] {
+function grantTypes({ redirectUris, isDeviceFlowAllowed, boundOrgId }: OAuthApp): string[] {
   return [
     ...(redirectUris.length > 0 ? ["authorization_code"] : []),
     ...(isDeviceFlowAllowed ? [DEVICE_CODE_GRANT] : []),
+    // Whether it may is decided with each exchange (S90): privilege and plan come and go.
+    ...(boundOrgId ? [TOKEN_EXCHANGE_GRANT] : []),
     "refresh_token",
   ];
 }

@@ -17,6 +17,7 @@ import { renderLogoutPage, renderSignedOutPage } from "./pages/logout-page.ts";
 import { prepareAuthorization } from "./prepare-authorization.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
 import { readClientKeys } from "./read-client-keys.ts";
+import { requestRows } from "./request-rows.ts";
 import { mayIntrospect } from "./resources/may-introspect.ts";
 import { apiAudience, findResourceServer } from "./resources/resource-servers.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
@@ -62,6 +63,11 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
     extraParams: { orgIds: prepareAuthorization },
+    // RFC 8693 §4.1: introspection says who acts for the subject.
+    extraTokenClaims: () => {
+      const act = requestRows().exchange?.act;
+      return act && { act };
+    },
     allowOmittingSingleRegisteredRedirectUri: true,
     clientBasedCORS: () => true,
     clockTolerance: 5,

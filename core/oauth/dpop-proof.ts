@@ -35,6 +35,24 @@ export async function takeDpopProof(
   request: ProvenRequest,
   token: { value: string; clientId: string; keyThumbprint: string },
 ): Promise<void> {
+  const { payload, thumbprint, take } = await checkProof(request, token.clientId);
+  if (payload.ath !== hash("sha256", token.value, "base64url")) throw new InvalidDpopProof("the DPoP proof is for another token");
+  if (thumbprint !== token.keyThumbprint) throw new InvalidDpopProof("the DPoP proof is of another key");
+  await take();
+}
+
+/**
+ * The same where no token is there yet (RFC 9449 §5): takes a proof that goes with the request for one.
+ * @returns the thumbprint of the key that it proves to hold.
+ * @throws InvalidDpopProof
+ */
+export async function takeKeyProof(request: ProvenRequest, clientId: string): Promise<string> {
+  const { thumbprint, take } = await checkProof(request, clientId);
+  await take();
+  return thumbprint;
+}
+
+async function checkProof(request: ProvenRequest, clientId: string) {
   const { payload, jwk } = await verify(request.proof);
   const { iat, jti } = payload;
   if (typeof jti !== "string" || jti === "") throw new InvalidDpopProof("the DPoP proof has no jti");
@@ -43,10 +61,15 @@ export async function takeDpopProof(
   if (payload.nonce !== undefined) throw new InvalidDpopProof("the DPoP proof has a nonce that was not given here");
   if (payload.htm !== request.method) throw new InvalidDpopProof("the DPoP proof is for another method");
   if (!isAddressOf(payload.htu, request.path)) throw new InvalidDpopProof("the DPoP proof is for another address");
-  if (payload.ath !== hash("sha256", token.value, "base64url")) throw new InvalidDpopProof("the DPoP proof is for another token");
-  if ((await calculateJwkThumbprint(jwk)) !== token.keyThumbprint) throw new InvalidDpopProof("the DPoP proof is of another key");
-  const isFirst = await isFirstUse(token.clientId, jti, Math.ceil(now) + FRESH_SECONDS);
-  if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
+  return {
+    payload,
+    thumbprint: await calculateJwkThumbprint(jwk),
+    /** Last, so that a proof which fails otherwise is not used up. */
+    take: async () => {
+      const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
+      if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
+    },
+  };
 }
 
 async function verify(proof: string) {

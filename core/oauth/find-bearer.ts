@@ -3,6 +3,7 @@ import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-acc
 import { findArtifact } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
 import { type ProvenRequest, takeDpopProof } from "./dpop-proof.ts";
+import type { ActingParty } from "./exchange/find-acting-party.ts";
 import { type Member, readMember } from "./read-member.ts";
 import { requestRows, withRequestRows } from "./request-rows.ts";
 import { apiAudience } from "./resources/resource-servers.ts";
@@ -19,6 +20,8 @@ export type Bearer = {
   clientId?: string;
   /** Set for an exchanged token: the organization that it acts in, and no other. */
   boundOrgId?: string;
+  /** Set for an exchanged token that somebody got to act for the account (RFC 8693 §4.1). */
+  act?: ActingParty;
   /** Set for `personal`: the name its owner gave it. */
   tokenName?: string;
 };
@@ -64,8 +67,13 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
       issuedAt: Number(payload.iat),
       clientId,
       ...(account.boundOrgId && { boundOrgId: account.boundOrgId }),
+      ...(isActed(payload.extra) && { act: payload.extra.act }),
     };
   });
+}
+
+function isActed(extra: unknown): extra is { act: ActingParty } {
+  return typeof extra === "object" && extra !== null && "act" in extra;
 }
 
 async function findPersonalBearer(token: string): Promise<Bearer | undefined> {

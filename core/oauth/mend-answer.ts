@@ -4,6 +4,8 @@ import { env } from "#core/env.ts";
 import { challengeFor, failedAuthentication } from "./client-authentication.ts";
 import { describeDeviceAuthorization } from "./device/describe-device-authorization.ts";
 import { areDocumentsTaken } from "./documents/hosts/document-policy.ts";
+import { NOT_BOUND } from "./exchange/assert-may-exchange.ts";
+import { TOKEN_EXCHANGE_GRANT } from "./exchange/token-exchange.ts";
 import { countFailure } from "./failure-throttle.ts";
 import { KEYS_CACHED_SECONDS } from "./keys.ts";
 import { errorPage } from "./pages/error-page.ts";
@@ -61,11 +63,19 @@ async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, started
     ctx.status = 401;
     ctx.remove("WWW-Authenticate");
     ctx.set(challengeFor(ctx.res));
-    ctx.body = { error: body.error, error_description: failedAuthentication(ctx.path) };
+    // A client that has proved who it is may read why it is refused all the same (S90).
+    if (ctx.state.isExplained) return;
+    const form = ctx.oidc.params as { grant_type?: string } | undefined;
+    ctx.body = { error: body.error, error_description: failedAuthentication(ctx.path, form?.grant_type) };
     await sleep(Math.max(1, FAILED_AUTHENTICATION_MS - (performance.now() - startedAt)));
-  } else if (body.error_description?.endsWith(" is not allowed for this client")) {
+  } else if (isNotAllowed(body) && ctx.oidc.params?.grant_type === TOKEN_EXCHANGE_GRANT) {
+    // Brief §4.3 rule 1 has another code for it than RFC 6749 §5.2 (S90).
+    ctx.status = 401;
+    ctx.set(challengeFor(ctx.res));
+    ctx.body = { error: "invalid_client", error_description: NOT_BOUND };
+  } else if (isNotAllowed(body)) {
     // RFC 6749 §5.2 has a code for it, which the engine does not use (S42, S66).
-    ctx.body = { error: "unauthorized_client", error_description: notAllowed(ctx.path, body.error_description) };
+    ctx.body = { error: "unauthorized_client", error_description: notAllowed(ctx.path, body.error_description ?? "") };
   } else if (body.error === "invalid_scope" && ctx.path === protocolRoutes.device_authorization) {
     ctx.body = { ...body, error_description: `${body.error_description}; the app may ask for ${ctx.oidc.client?.scope}` };
   } else if (body.error === "unsupported_token_type" && ctx.path === protocolRoutes.introspection) {
@@ -74,6 +84,8 @@ async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, started
     ctx.body = { active: false };
   }
 }
+
+const isNotAllowed = (body: ErrorBody) => body.error_description?.endsWith(" is not allowed for this client") ?? false;
 
 function isProofMissing(ctx: KoaContextWithOIDC): boolean {
   return ctx.oidc.client?.dpopBoundAccessTokens === true && ctx.get("DPoP") === "";

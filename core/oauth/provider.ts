@@ -4,6 +4,7 @@ import { log } from "#core/log.ts";
 import { listen } from "#core/notifications.ts";
 import { buildConfiguration } from "./configuration.ts";
 import { watchEngine } from "./engine-events.ts";
+import { registerTokenExchange } from "./exchange/register-token-exchange.ts";
 import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./keys.ts";
 import { closeEngineGaps } from "./provider-internals.ts";
 
@@ -37,6 +38,7 @@ async function build(): Promise<Provider> {
   // The process's own front door has set Host and X-Forwarded-* from ORIGIN and dropped what came from outside (S110).
   provider.proxy = true;
   closeEngineGaps(provider);
+  registerTokenExchange(provider);
   watchEngine(provider);
   await replaceAtNextChange();
   return provider;

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
+import type { DecidedExchange } from "./exchange/save-exchange.ts";
 
 /**
  * Rows that one request has read already. The engine asks for a token, its client, its Grant and its account one after the
@@ -34,6 +35,8 @@ export type RequestRows = {
   accounts: Map<string, AccountRow>;
   /** Grants already marked as revoked by this request: the engine asks once for every kind of artifact. */
   revokedGrants: Set<string>;
+  /** A token exchange that was decided: what is stored together with its access token. */
+  exchange?: DecidedExchange;
 };
 
 const storage = new AsyncLocalStorage<RequestRows>();

@@ -1,0 +1,39 @@
+import { errors } from "oidc-provider";
+
+/** Why an exchange was refused, in one word, for the organization's audit log: it may say what the answer must not. */
+export type RefusalReason =
+  | "not_authenticated_by_basic"
+  | "not_bound"
+  | "no_privilege"
+  | "no_plan"
+  | "blocked_by_organization"
+  | "malformed_request"
+  | "invalid_actor"
+  | "not_a_member"
+  | "email_not_verified"
+  | "user_disabled"
+  | "requirements_not_met"
+  | "unknown_target"
+  | "invalid_scope"
+  | "invalid_dpop_proof";
+
+/** An exchange that does not happen: the RFC 6749 answer to the client, and what the organization reads of it. */
+export class ExchangeRefusal extends errors.CustomOIDCProviderError {
+  readonly reason: RefusalReason;
+
+  constructor(reason: RefusalReason, error: string, description: string) {
+    super(error, description);
+    this.reason = reason;
+  }
+}
+
+/** The client is known and may not exchange (brief §4.3 rule 1, S89, S90). It is answered 401, as all of `invalid_client` here. */
+export const unauthorizedClient = (reason: RefusalReason, description: string) =>
+  new ExchangeRefusal(reason, "invalid_client", description);
+
+export const invalidRequest = (description: string, reason: RefusalReason = "malformed_request") =>
+  new ExchangeRefusal(reason, "invalid_request", description);
+
+/** One sentence for whoever is not there, not verified, no member, disabled or kept out: the answer tells none from another (S91). */
+export const invalidSubject = (reason: RefusalReason) =>
+  new ExchangeRefusal(reason, "invalid_grant", "no member of the organization can be identified by this e-mail address");

@@ -1,0 +1,55 @@
+import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
+import { pool } from "#core/db.ts";
+
+/** Everything that decides about an exchange, as it is now. */
+export type Exchange = {
+  /** The organization that the app is bound to; null when it is bound to none. */
+  orgId: string | null;
+  isPrivileged: boolean;
+  hasPlan: boolean;
+  isBlockedByOrganization: boolean;
+  /** Configured on the app. */
+  scopes: string[];
+  /** Seconds; null for the default. */
+  tokenSeconds: number | null;
+  /** Whoever has the address, in the organization or not. */
+  subject: Subject | null;
+};
+
+export type Subject = {
+  id: string;
+  username: string;
+  fullName: string;
+  email: string;
+  website: string | null;
+  isEmailVerified: boolean;
+  isDisabled: boolean;
+  /** Null for somebody who is no member. */
+  role: OrganizationRole | null;
+  restrictions: SecurityRestriction[] | null;
+};
+
+/** One statement for all of it, each part found by an index: it costs the same in an organization of five and of a hundred thousand. */
+const FIND = `SELECT x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
+    coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
+    coalesce(o.plan IN ('enterprise', 'plus'), false) AS "hasPlan",
+    coalesce(d.decision = 'blocked', false) AS "isBlockedByOrganization",
+    CASE WHEN u.id IS NULL THEN NULL ELSE json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name,
+      'email', u.email, 'website', u.website, 'isEmailVerified', u.email_verified_at IS NOT NULL,
+      'isDisabled', u.disabled_at IS NOT NULL, 'role', m.role, 'restrictions', m.restrictions) END AS subject
+  FROM oauth_app x
+  LEFT JOIN organization o ON o.id = x.bound_org_id
+  LEFT JOIN organization_app d ON d.org_id = o.id AND d.client_id = x.client_id
+  LEFT JOIN "user" u ON u.email_canonical = $2
+  LEFT JOIN member_standing m ON m.org_id = o.id AND m.user_id = u.id
+  WHERE x.client_id = $1 AND x.blocked_at IS NULL`;
+
+/**
+ * What an app may exchange, and for whom, in one round trip.
+ * @param email canonical; undefined for a subject token that is no address, for which the same is asked all the same (S91).
+ * @returns undefined for an app that was deleted or blocked since its client was read.
+ */
+export async function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {
+  const { rows } = await pool().query<Exchange>({ name: "exchange-find", text: FIND, values: [clientId, email ?? ""] });
+  return rows[0];
+}

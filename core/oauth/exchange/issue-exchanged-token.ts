@@ -1,0 +1,85 @@
+import type { KoaContextWithOIDC } from "oidc-provider";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { newId } from "#core/ids.ts";
+import { personClaims } from "../claims.ts";
+import { findAccount } from "../find-account.ts";
+import { ACCESS_TOKEN_MAX_SECONDS, ACCESS_TOKEN_SECONDS } from "../lifetimes.ts";
+import { requestRows } from "../request-rows.ts";
+import { apiAudience } from "../resources/resource-servers.ts";
+import type { ActingParty } from "./find-acting-party.ts";
+import type { Exchange, Subject } from "./find-exchange.ts";
+import type { ExchangeRequest } from "./read-exchange-request.ts";
+import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "./token-exchange.ts";
+
+/** The successful answer of RFC 8693 §2.2.1, in the order of brief §2.4. There is never a refresh token (S94). */
+export type ExchangeAnswer = {
+  access_token: string;
+  token_type: string;
+  expires_in: number;
+  scope: string;
+  id_token?: string;
+  issued_token_type: string;
+};
+
+type Decided = {
+  exchange: Exchange & { orgId: string };
+  member: Subject;
+  scopes: string[];
+  act: ActingParty | undefined;
+  keyThumbprint: string | undefined;
+  request: ExchangeRequest;
+  from: RequestOrigin;
+};
+
+/** Issues what was decided. What is stored with the token waits with the request's rows for the engine to store it (adapter.ts). */
+export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Decided): Promise<ExchangeAnswer> {
+  const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
+  const { provider, client } = ctx.oidc;
+  if (!client) throw new Error("the engine calls a grant type's handler with a client");
+  // Seconds. The app's setting counts up to 30 days, whatever a row says (S97, brief §8).
+  const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
+  const scope = scopes.join(" ");
+  const grantId = newId();
+  const rows = requestRows();
+  rows.accounts.set(member.id, member);
+  rows.exchange = {
+    orgId: exchange.orgId,
+    grantId,
+    act,
+    data: { subject: member.email, scopes, expiresIn, ...(act && { act }) },
+    from,
+  };
+  const account = await findAccount(ctx, member.id);
+  if (account) ctx.oidc.entity("Account", account);
+
+  const token = new provider.AccessToken({
+    client,
+    accountId: member.id,
+    grantId,
+    gty: TOKEN_EXCHANGE_GRANT,
+    scope,
+    expiresIn,
+    expiresWithSession: false,
+    ...(request.targets.length > 0 && { aud: apiAudience() }),
+    ...(keyThumbprint && { jkt: keyThumbprint }),
+  });
+  ctx.oidc.entity("AccessToken", token);
+  const accessToken = await token.save();
+  const idToken = scopes.includes("openid") ? await issueIdToken(ctx, member, scope) : undefined;
+  return {
+    access_token: accessToken,
+    token_type: keyThumbprint ? "DPoP" : "bearer",
+    expires_in: expiresIn,
+    scope,
+    ...(idToken && { id_token: idToken }),
+    issued_token_type: ACCESS_TOKEN_TYPE,
+  };
+}
+
+/** Who the member is, for the app (S94). Nobody has signed in: it says nothing of when or how, and answers no `nonce`. */
+async function issueIdToken(ctx: KoaContextWithOIDC, member: Subject, scope: string): Promise<string> {
+  const token = new ctx.oidc.provider.IdToken(personClaims(member), { ctx });
+  // What may be said is by the scopes; the engine's types leave the property out.
+  Object.assign(token, { scope });
+  return token.issue({ use: "idtoken" });
+}
