@@ -85,6 +85,7 @@ export const auditEventTypes = {
   "device.deny": { did: "refused a device of the app {app}" },
   "oauth_token.exchange": { did: "exchanged an e-mail address for a token of {subject}", isForOrganizations: true },
   "oauth_token.exchange_refused": { did: "was refused a token for an e-mail address[: {error}]", isForOrganizations: true },
+  "oauth_token.exchange_burst": { did: "noticed unusually many exchanges by the app {app}", isForOrganizations: true },
   "oauth_token.replay_detected": { did: "used a code or token of the app {app} again", isForOrganizations: true },
   "oauth_logout_notice.fail": { did: "could not tell the app {app} of a sign-out", isForOrganizations: true },
 
@@ -108,6 +109,11 @@ export const auditEventTypes = {
   "oauth_app.unbind": { did: "unbound the app {app} from the organization", isForOrganizations: true },
   "oauth_app.privilege_grant": { did: "gave the app {app} the privilege[ {privilege}]", isForOrganizations: true },
   "oauth_app.privilege_revoke": { did: "took the privilege[ {privilege}] from the app {app}", isForOrganizations: true },
+  "oauth_app.privilege_request": {
+    did: "asked the operator for the privilege[ {privilege}] of the app {app}",
+    isForOrganizations: true,
+  },
+  "oauth_app.set_token_duration": { did: "set how long tokens of the app {app} last", isForOrganizations: true },
   "oauth_client_document.change": { did: "found the metadata document of {app} changed" },
   "oauth_client_host.allow": { did: "allowed apps of the host {host}" },
   "oauth_client_host.block": { did: "blocked apps of the host {host}" },

@@ -27,7 +27,7 @@ const SAVE = `WITH granted AS (
     VALUES ('AccessToken', $6, $1, $7, $3, $4, now() + make_interval(secs => $8))
   )
   INSERT INTO audit_event (id, type, actor_id, org_id, client_id, subject_id, data, ip, user_agent)
-  VALUES ($9, 'token_exchange.issue', $10, $2, $4, $3, $11, $12, $13)`;
+  VALUES ($9, 'oauth_token.exchange', $10, $2, $4, $3, $11, $12, $13)`;
 
 /** @param payload of the access token, as the engine stores it; `idHash` is what it is found by (S55). */
 export async function saveExchange(
@@ -58,5 +58,5 @@ export async function saveExchange(
 
 /** A refused exchange is in the organization's audit log like one that was made (S96). */
 export async function recordRefusal(event: Omit<NewAuditEvent, "type">): Promise<void> {
-  await recordAuditEvent(db(), { ...event, type: "token_exchange.refuse" });
+  await recordAuditEvent(db(), { ...event, type: "oauth_token.exchange_refused" });
 }
