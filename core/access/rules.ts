@@ -101,6 +101,9 @@ export const rules = {
   "user.disable": { on: "user", operator: true, refusal: "not_found" },
   "user.set_operator": { on: "user", operator: true, recent: true, refusal: "not_found" },
   "user.delete": { on: "user", owner: true, operator: true, recent: true, refusal: "not_found" },
+  "user.set_password": { on: "user", owner: true, recent: true, refusal: "not_found" },
+  "linked_identity.link": { on: "user", owner: true, recent: true, refusal: "not_found" },
+  "linked_identity.unlink": { on: "user", owner: true, recent: true, refusal: "not_found" },
   "personal_access_token.list": { on: "user", owner: true, refusal: "not_found" },
   "personal_access_token.create": { on: "user", owner: true, recent: true, refusal: "not_found" },
   "personal_access_token.revoke": { on: "user", owner: true, operator: true, refusal: "not_found" },
@@ -116,6 +119,8 @@ export const rules = {
   },
   "organization.leave": { on: "organization", role: "read", beforeRestrictions: true, refusal: "not_found" },
   "organization.manage": { on: "organization", role: "admin", operator: true, refusal: "forbidden" },
+  /** What it asks of its members' sign-in, and where they prove who they are. */
+  "organization.manage_security": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
   /** Without asking the user: administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, refusal: "forbidden" },

@@ -30,7 +30,32 @@ export type OneTimeTokenData = {
   };
   /** The secret of an authenticator app that has not shown a first code; the one in use goes on until it has. */
   "totp-enrolment": { sealedSecret: string };
+  /** A sign-in that is under way at an identity provider; the token is its `state`. */
+  "sign-in-elsewhere": {
+    providerId: string;
+    intent: SignInElsewhereIntent;
+    /** The hash of the secret that the browser which began it holds as a cookie. */
+    browserHash: string;
+    /** A path of ours to go on to. */
+    next: string;
+    /** When it began, in milliseconds: proving anew has to have happened since (S113). */
+    startedAt: number;
+  };
+  /** Somebody who proved who they are at an identity provider, and whom nobody here is linked to yet; a cookie holds the token. */
+  "pending-identity": {
+    providerId: string;
+    subject: string;
+    displayName: string;
+    /** Verified by the provider. */
+    email: string | null;
+    username: string | null;
+    fullName: string | null;
+    next: string;
+  };
 };
+
+/** What somebody is at an identity provider for: to get in, to link their account there with the one in use, or to prove anew who they are. */
+export type SignInElsewhereIntent = "sign-in" | "link" | "reauthenticate";
 
 export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticate";
 
@@ -52,6 +77,9 @@ export const oneTimeTokenSeconds: Record<OneTimePurpose, number> = {
   "second-step": 10 * 60,
   "passkey-challenge": 5 * 60,
   "totp-enrolment": 30 * 60,
+  "sign-in-elsewhere": 10 * 60,
+  // Long enough to sign in here first, or to find out what one's password was.
+  "pending-identity": 60 * 60,
 };
 
 /** The answer to a link that is unknown, used or too old: the same for all three. */

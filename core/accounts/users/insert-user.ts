@@ -12,7 +12,8 @@ export type NewUser = {
   fullName: string;
   /** Confirmed by its owner or vouched for by the operator: no user has an address that is neither. */
   email: EmailAddress;
-  passwordHash: string;
+  /** Null for who signs in elsewhere. */
+  passwordHash: string | null;
   isOperator?: boolean;
 };
 

@@ -1,0 +1,81 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { seal } from "../../crypto/seal.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { checkProvider } from "./check-provider.ts";
+import { type IdentityProvider, organizationSlug, SECRET_PURPOSE } from "./identity-provider.ts";
+import * as parse from "./parse-identity-provider.ts";
+
+/** More buttons than that help nobody to sign in. */
+export const PROVIDERS_MAX = 20;
+
+export type NewIdentityProvider = {
+  /** The organization whose own it is, which takes its `oidc` issuer only; null for the operator's. */
+  orgId: string | null;
+  kind: string;
+  /** In the address of the redirect URI; an organization's is made from its id. */
+  slug?: string;
+  /** On the button; the name of the kind unless given. */
+  name?: string;
+  issuer?: string;
+  clientId: string;
+  clientSecret?: string;
+  scopes?: readonly string[];
+  /** Never of an organization's: its administrators would vouch for any e-mail address. */
+  isSignUpAllowed?: boolean;
+};
+
+/**
+ * Sets up a place where people prove who they are: the operator's for signing in, or an organization's own issuer. Its discovery
+ * document is read first.
+ * @throws ServiceError `forbidden`, `reauthentication_required`, `invalid_request` or `conflict` with the field
+ */
+export async function addIdentityProvider(
+  actor: Actor,
+  input: NewIdentityProvider,
+  from: RequestOrigin,
+): Promise<IdentityProvider> {
+  const { orgId } = input;
+  if (orgId === null) await requirePermission(actor, "installation.configure", null, { what: "Service" });
+  else await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization" });
+  const kind = orgId === null ? parse.parseKind(input.kind) : "oidc";
+  const slug = orgId === null ? parse.parseSlug(input.slug) : organizationSlug(orgId);
+  const name = parse.parseProviderName(input.name, kind);
+  const clientId = parse.parseClientId(input.clientId);
+  const clientSecret = parse.parseClientSecret(input.clientSecret);
+  if (kind === "github" && clientSecret === undefined) {
+    throw new ServiceError("invalid_request", "GitHub wants the client secret too.", { field: "clientSecret" });
+  }
+  const scopes = parse.parseProviderScopes(input.scopes, kind);
+  const issuer = await checkProvider(kind, parse.parseIssuer(input.issuer, kind), orgId);
+  const isSignUpAllowed = orgId === null && (input.isSignUpAllowed ?? false);
+  return db().$transaction(async (tx) => {
+    if (orgId === null && (await tx.identityProvider.count({ where: { orgId: null } })) >= PROVIDERS_MAX) {
+      throw new ServiceError("conflict", `There are ${PROVIDERS_MAX} providers already. Remove one first.`);
+    }
+    const sealedClientSecret = clientSecret === undefined ? null : seal(SECRET_PURPOSE, clientSecret);
+    const [provider] = await tx.identityProvider.createManyAndReturn({
+      data: [{ id: newId(), slug, orgId, kind, name, issuer, clientId, sealedClientSecret, scopes, isSignUpAllowed }],
+      skipDuplicates: true,
+    });
+    if (!provider) throw taken(orgId);
+    await recordAuditEvent(tx, {
+      type: "identity_provider.create",
+      actorId: actorId(actor),
+      orgId,
+      data: { name, slug, kind, issuer, clientId, isSignUpAllowed },
+      from,
+    });
+    return provider as IdentityProvider;
+  });
+}
+
+function taken(orgId: string | null): ServiceError {
+  return orgId === null
+    ? new ServiceError("conflict", "Another provider has this name in its address. Choose another.", { field: "slug" })
+    : new ServiceError("conflict", "The organization has an issuer already. Remove it first.", { field: "issuer" });
+}

@@ -1,0 +1,100 @@
+import type { Person } from "../../access/actor.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { isServiceError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
+import type { OneTimeToken } from "../one-time-tokens/one-time-token.ts";
+import { completeReauthentication } from "../second-step/complete-reauthentication.ts";
+import { completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
+import type { IdentityProvider } from "./identity-provider.ts";
+import { kindDefaults } from "./provider-kinds.ts";
+import type { CallbackFailure } from "./receive-callback.ts";
+import type { UpstreamIdentity } from "./upstream-identity.ts";
+import { requireNothingElse } from "./ways-in.ts";
+
+/** What an identity that was proved elsewhere leads to. */
+export type AdmittedIdentity =
+  /** Known: in, or on to the second step. */
+  | { step: "enter"; outcome: SignInOutcome; next: string }
+  /** Linked to who is signed in already; its use is noted. */
+  | { step: "proved"; next: string }
+  /** Nobody's yet: the token for `pendingIdentityCookie`, and the page that asks what to do. */
+  | { step: "pending"; token: string };
+
+type Proved = {
+  provider: IdentityProvider;
+  identity: UpstreamIdentity;
+  question: OneTimeToken<"sign-in-elsewhere">;
+  actor: Person | undefined;
+  sessionToken: string | undefined;
+};
+
+/** Clocks differ; that much earlier than our question an answer to it may be dated. */
+const CLOCK_SKEW_MILLISECONDS = 60 * 1000;
+
+/**
+ * Decides what follows. The identity is known by provider and subject, never by its e-mail address: whoever has an address elsewhere
+ * now need not be who had it when an account was made with it here.
+ */
+export async function admitIdentity(proved: Proved, from: RequestOrigin): Promise<AdmittedIdentity | CallbackFailure> {
+  const { provider, identity, question } = proved;
+  const { intent, next, startedAt } = question.data;
+  if (intent === "reauthenticate" && !isProvedSince(startedAt, provider, identity)) return "not-anew";
+  try {
+    return await db().$transaction(async (tx) => {
+      const userId = await noteUse(tx, provider.id, identity);
+      if (intent === "sign-in") {
+        if (userId === undefined) return pending(tx, proved);
+        const { sessionToken } = proved;
+        const first = { methods: [], provedBy: "provider", providerId: provider.id, replaces: sessionToken } as const;
+        return { step: "enter", outcome: await completeSignIn(tx, userId, first, from), next } as const;
+      }
+      const actor = proved.actor as Person;
+      if (intent === "link") {
+        if (userId === undefined) return pending(tx, proved);
+        return userId === actor.userId ? ({ step: "proved", next } as const) : "of-another";
+      }
+      if (userId !== actor.userId) return "not-you";
+      await requireNothingElse(actor.userId, tx);
+      return { step: "enter", outcome: await completeReauthentication(tx, actor, { methods: [] }, from), next } as const;
+    });
+  } catch (error) {
+    if (isServiceError(error) && (error.code === "forbidden" || error.code === "unauthorized")) return "disabled";
+    throw error;
+  }
+}
+
+/** Whose the identity is; that it was used is what an organization that requires its issuer looks at. */
+async function noteUse(tx: Db, providerId: string, { subject, displayName }: UpstreamIdentity): Promise<string | undefined> {
+  const [linked] = await tx.linkedIdentity.updateManyAndReturn({
+    where: { providerId, subject },
+    data: { lastUsedAt: new Date(), displayName },
+    select: { userId: true },
+  });
+  return linked?.userId;
+}
+
+async function pending(tx: Db, { provider, identity, question }: Proved): Promise<AdmittedIdentity> {
+  const { subject, displayName, email, username, fullName } = identity;
+  const token = await issueOneTimeToken(tx, {
+    purpose: "pending-identity",
+    subject: newId(),
+    data: {
+      providerId: provider.id,
+      subject,
+      displayName,
+      // An organization's administrators could vouch for any address.
+      email: provider.orgId === null ? email : null,
+      username,
+      fullName,
+      next: question.data.next,
+    },
+  });
+  return { step: "pending", token };
+}
+
+function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenticatedAt }: UpstreamIdentity): boolean {
+  if (!kindDefaults[kind].provesAnew) return true;
+  return authenticatedAt !== null && authenticatedAt.getTime() >= startedAt - CLOCK_SKEW_MILLISECONDS;
+}

@@ -1,0 +1,97 @@
+import * as oauth from "oauth4webapi";
+import { ServiceError } from "../../errors.ts";
+import { fetchFrom, isLocalInstallation, ProviderUnreachable } from "./fetch-from-provider.ts";
+
+/** Signatures that somebody else can check: with `none` nobody signed, with HS256 the client secret would be the key (S41). */
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"];
+
+/** What an issuer publishes changes rarely; its keys are looked for again whenever one is missing. */
+const FRESH_MILLISECONDS = 10 * 60 * 1000;
+const CACHE_MAX_ISSUERS = 200;
+
+type Known = { metadata: oauth.AuthorizationServer; keys: oauth.JWKSCacheInput; until: number };
+const known = new Map<string, Known>();
+
+/** An issuer as discovery describes it, and the cache of its keys. */
+export type DiscoveredIssuer = Pick<Known, "metadata" | "keys">;
+
+/**
+ * Reads `/.well-known/openid-configuration` of an issuer (OpenID Connect Discovery 1.0 §4) and requires what a sign-in needs of it.
+ * @param isFresh asks again whatever is known: when a provider is saved
+ * @throws ServiceError `invalid_request` with the field `issuer` and what is wrong there
+ * @throws ProviderUnreachable
+ */
+export async function discoverIssuer(
+  { issuer, orgId }: { issuer: string; orgId: string | null },
+  { isFresh = false } = {},
+): Promise<DiscoveredIssuer> {
+  const key = `${orgId ?? ""} ${issuer}`;
+  const cached = known.get(key);
+  if (cached && cached.until > Date.now() && !isFresh) return cached;
+  const metadata = await readMetadata(issuer, orgId);
+  known.delete(key);
+  const [oldest] = known.keys();
+  if (oldest !== undefined && known.size >= CACHE_MAX_ISSUERS) known.delete(oldest);
+  const found = { metadata, keys: {}, until: Date.now() + FRESH_MILLISECONDS };
+  known.set(key, found);
+  return found;
+}
+
+async function readMetadata(issuer: string, orgId: string | null): Promise<oauth.AuthorizationServer> {
+  const url = new URL(issuer);
+  const published = await oauth
+    .discoveryRequest(url, {
+      algorithm: "oidc",
+      [oauth.customFetch]: fetchFrom({ orgId }),
+      [oauth.allowInsecureRequests]: isLocalInstallation(),
+    })
+    .then((response) => oauth.processDiscoveryResponse(url, response))
+    .catch((error: unknown) => {
+      if (error instanceof ProviderUnreachable) throw error;
+      throw refuse(discoveryFault(error));
+    });
+  for (const name of ["authorization_endpoint", "token_endpoint", "jwks_uri"] as const) requireAddress(published, name);
+  if (published.userinfo_endpoint !== undefined) requireAddress(published, "userinfo_endpoint");
+  const offered = published.id_token_signing_alg_values_supported;
+  // A missing list says nothing; RS256 is what everybody has to offer (OpenID Connect Discovery 1.0 §3).
+  const accepted = (Array.isArray(offered) ? offered : ["RS256"]).filter((algorithm) => ALGORITHMS.includes(algorithm));
+  if (accepted.length === 0) throw refuse("it signs ID tokens in no way that can be checked with its published keys");
+  const challenges = published.code_challenge_methods_supported;
+  if (Array.isArray(challenges) && !challenges.includes("S256")) throw refuse("it does not take PKCE with S256");
+  return { ...published, id_token_signing_alg_values_supported: accepted };
+}
+
+type Endpoint = "authorization_endpoint" | "token_endpoint" | "jwks_uri" | "userinfo_endpoint";
+
+/** A browser is sent to the first of them: it must be an address of the web, never `javascript:` or a file. */
+function requireAddress(published: oauth.AuthorizationServer, name: Endpoint): void {
+  const value = published[name];
+  if (typeof value !== "string") throw refuse(`its discovery document names no ${name}`);
+  const protocol = URL.parse(value)?.protocol;
+  if (protocol === "https:" || (protocol === "http:" && isLocalInstallation())) return;
+  throw refuse(`the ${name} in its discovery document is no https address`);
+}
+
+function discoveryFault(error: unknown): string {
+  const { code, cause } = error as { code?: string; cause?: unknown };
+  if (code === oauth.JSON_ATTRIBUTE_COMPARISON) {
+    const { body } = (cause ?? {}) as { body?: { issuer?: unknown } };
+    return `its discovery document is of another issuer, ${quoted(body?.issuer)}`;
+  }
+  if (code === oauth.RESPONSE_IS_NOT_CONFORM) {
+    const status = cause instanceof Response ? cause.status : undefined;
+    return status === undefined
+      ? "it publishes no discovery document"
+      : `it answered ${status} when asked for its discovery document`;
+  }
+  if (code === oauth.RESPONSE_IS_NOT_JSON || code === oauth.PARSE_ERROR) return "what it publishes for discovery is not JSON";
+  return "it publishes no usable discovery document";
+}
+
+function quoted(value: unknown): string {
+  return typeof value === "string" ? `“${value.slice(0, 200)}”` : "which it does not name";
+}
+
+function refuse(reason: string): ServiceError {
+  return new ServiceError("invalid_request", `This issuer cannot be used: ${reason}.`, { field: "issuer" });
+}

@@ -1,0 +1,16 @@
+import type { AuthorizationServer } from "oauth4webapi";
+
+/** Where GitHub is asked; the same software on somebody's own server has its API below `/api/v3`. */
+export function githubEndpoints(issuer: string) {
+  const base = issuer.replace(/\/$/, "");
+  const api = base === "https://github.com" ? "https://api.github.com" : `${base}/api/v3`;
+  return {
+    metadata: {
+      issuer: base,
+      authorization_endpoint: `${base}/login/oauth/authorize`,
+      token_endpoint: `${base}/login/oauth/access_token`,
+    } satisfies AuthorizationServer,
+    user: `${api}/user`,
+    emails: `${api}/user/emails`,
+  };
+}

@@ -1,0 +1,69 @@
+import * as oauth from "oauth4webapi";
+import { fetchFrom, isLocalInstallation } from "./fetch-from-provider.ts";
+import { codeVerifierOf, type Flow } from "./flow-secrets.ts";
+import { githubEndpoints } from "./github-endpoints.ts";
+import { clientSecretOf, type IdentityProvider, redirectUriOf } from "./identity-provider.ts";
+import { UnacceptableAnswer } from "./unacceptable-answer.ts";
+import { shownText, type UpstreamIdentity } from "./upstream-identity.ts";
+
+/**
+ * Turns GitHub's authorization response into who it is of. GitHub is plain OAuth 2: there is no ID token, so the code, which only
+ * our client with its secret and this browser's verifier can redeem, is what ties the answer to the question. The person is known
+ * by the number of their account, since a login can be given up and taken by somebody else.
+ * @throws whatever was wrong: errors of oauth4webapi, UnacceptableAnswer, ProviderUnreachable
+ */
+export async function identifyByGithub(
+  provider: IdentityProvider,
+  parameters: URLSearchParams,
+  flow: Flow,
+): Promise<UpstreamIdentity> {
+  const { metadata, user, emails } = githubEndpoints(provider.issuer);
+  const client: oauth.Client = { client_id: provider.clientId };
+  const ask = fetchFrom(provider);
+  const callback = oauth.validateAuthResponse(metadata, client, parameters, flow.state);
+  const response = await oauth.authorizationCodeGrantRequest(
+    metadata,
+    client,
+    oauth.ClientSecretPost(clientSecretOf(provider) ?? ""),
+    callback,
+    redirectUriOf(provider.slug),
+    codeVerifierOf(flow),
+    { [oauth.customFetch]: ask, [oauth.allowInsecureRequests]: isLocalInstallation() },
+  );
+  const { access_token } = await oauth.processAuthorizationCodeResponse(metadata, client, response);
+
+  const [account, addresses] = await Promise.all([read(user), read(emails)]);
+  const { id, login, name } = account as { id?: unknown; login?: unknown; name?: unknown };
+  if (typeof id !== "number" || !Number.isSafeInteger(id) || id <= 0) throw new UnacceptableAnswer("GitHub named no account");
+  const shownLogin = shownText(login);
+  return {
+    subject: String(id),
+    displayName: shownLogin ?? String(id),
+    email: primaryVerified(addresses),
+    username: shownLogin,
+    fullName: shownText(name),
+    authenticatedAt: null,
+  };
+
+  async function read(url: string): Promise<unknown> {
+    const answer = await ask(url, {
+      headers: {
+        authorization: `Bearer ${access_token}`,
+        accept: "application/vnd.github+json",
+        "x-github-api-version": "2022-11-28",
+      },
+    });
+    if (answer.status !== 200) throw new UnacceptableAnswer(`GitHub's API answered ${answer.status}`);
+    return answer.json().catch(() => {
+      throw new UnacceptableAnswer("GitHub's API answered with something else than JSON");
+    });
+  }
+}
+
+type Address = { email?: unknown; primary?: unknown; verified?: unknown };
+
+function primaryVerified(addresses: unknown): string | null {
+  if (!Array.isArray(addresses)) return null;
+  const found = (addresses as (Address | null)[]).find((one) => one?.primary === true && one.verified === true);
+  return typeof found?.email === "string" ? found.email : null;
+}

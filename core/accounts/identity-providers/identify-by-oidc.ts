@@ -1,0 +1,74 @@
+import * as oauth from "oauth4webapi";
+import { discoverIssuer } from "./discover-issuer.ts";
+import { fetchFrom, isLocalInstallation } from "./fetch-from-provider.ts";
+import { codeVerifierOf, type Flow, nonceOf } from "./flow-secrets.ts";
+import { clientSecretOf, type IdentityProvider, redirectUriOf } from "./identity-provider.ts";
+import { UnacceptableAnswer } from "./unacceptable-answer.ts";
+import { isStorableSubject, shownText, type UpstreamIdentity } from "./upstream-identity.ts";
+
+const CLOCK_TOLERANCE_SECONDS = 30;
+
+/**
+ * Turns an authorization response of an OpenID provider into who it is of: `iss` (RFC 9207) and `state`, the code with its PKCE
+ * verifier, then the ID token by OpenID Connect Core §3.1.3.7, its signature included.
+ * @throws whatever was wrong: errors of oauth4webapi, UnacceptableAnswer, ProviderUnreachable
+ */
+export async function identifyByOidc(
+  provider: IdentityProvider,
+  parameters: URLSearchParams,
+  flow: Flow,
+): Promise<UpstreamIdentity> {
+  const { metadata, keys } = await discoverIssuer(provider);
+  const client: oauth.Client = { client_id: provider.clientId, [oauth.clockTolerance]: CLOCK_TOLERANCE_SECONDS };
+  const options = {
+    [oauth.customFetch]: fetchFrom(provider),
+    [oauth.allowInsecureRequests]: isLocalInstallation(),
+  };
+  const callback = oauth.validateAuthResponse(metadata, client, parameters, flow.state);
+  const response = await oauth.authorizationCodeGrantRequest(
+    metadata,
+    client,
+    clientAuthentication(metadata, clientSecretOf(provider)),
+    callback,
+    redirectUriOf(provider.slug),
+    codeVerifierOf(flow),
+    options,
+  );
+  const tokens = await oauth.processAuthorizationCodeResponse(metadata, client, response, {
+    expectedNonce: nonceOf(flow),
+    requireIdToken: true,
+  });
+  // Not left to the secure connection alone: what terminates it at the provider is not always what signs.
+  await oauth.validateApplicationLevelSignature(metadata, response, { ...options, [oauth.jwksCache]: keys });
+  const claims = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken;
+  if (!isStorableSubject(claims.sub)) throw new UnacceptableAnswer("the sub of the ID token is none");
+  return identityOf(claims.email === undefined ? { ...(await userinfo()), ...claims } : claims);
+
+  /** Many issuers keep the e-mail address out of the ID token (OpenID Connect Core §5.4). */
+  async function userinfo(): Promise<Record<string, unknown>> {
+    if (metadata.userinfo_endpoint === undefined) return {};
+    const answer = await oauth.userInfoRequest(metadata, client, tokens.access_token, options);
+    return oauth.processUserInfoResponse(metadata, client, claims.sub, answer);
+  }
+}
+
+function identityOf(claims: Record<string, unknown>): UpstreamIdentity {
+  const { sub, email, email_verified, preferred_username, name, auth_time } = claims;
+  // Strictly true: "true" as a text, which some send, and an absent one say nothing that can be relied on.
+  const verified = email_verified === true && typeof email === "string" ? email : null;
+  return {
+    subject: sub as string,
+    displayName: shownText(email) ?? shownText(preferred_username) ?? shownText(name) ?? shownText(sub) ?? "an account",
+    email: verified,
+    username: shownText(preferred_username)?.split("@")[0] ?? shownText(email)?.split("@")[0] ?? null,
+    fullName: shownText(name),
+    authenticatedAt: typeof auth_time === "number" ? new Date(auth_time * 1000) : null,
+  };
+}
+
+function clientAuthentication(metadata: oauth.AuthorizationServer, secret: string | undefined): oauth.ClientAuth {
+  if (secret === undefined) return oauth.None();
+  // client_secret_basic where nothing is said (OpenID Connect Discovery 1.0 §3).
+  const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  return methods.includes("client_secret_basic") ? oauth.ClientSecretBasic(secret) : oauth.ClientSecretPost(secret);
+}

@@ -1,0 +1,118 @@
+import type { Person } from "../../access/actor.ts";
+import { may, requirePermission } from "../../access/may.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { hashToken, newToken } from "../../crypto/token.ts";
+import { db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { addressKey } from "../address-key.ts";
+import { localPath } from "../local-path.ts";
+import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
+import type { SignInElsewhereIntent } from "../one-time-tokens/one-time-token.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { discoverIssuer } from "./discover-issuer.ts";
+import { ProviderUnreachable } from "./fetch-from-provider.ts";
+import { findIdentityProvider } from "./find-identity-provider.ts";
+import { codeChallengeOf, type Flow, nonceOf } from "./flow-secrets.ts";
+import { githubEndpoints } from "./github-endpoints.ts";
+import { type IdentityProvider, redirectUriOf } from "./identity-provider.ts";
+import { kindDefaults } from "./provider-kinds.ts";
+import { requireNothingElse } from "./ways-in.ts";
+
+const START_LIMIT = { limit: 60, windowSeconds: 10 * 60 };
+
+// What `newToken` makes; a cookie with anything else in it is not one of ours.
+const BROWSER_SECRET = /^[A-Za-z0-9_-]{43}$/;
+
+export type SignInElsewhere = {
+  slug: string;
+  intent: SignInElsewhereIntent;
+  /** A path of ours to go on to. */
+  next: string;
+  /** What the browser holds already, of an earlier sign-in elsewhere: it may have several under way. */
+  browser?: string | undefined;
+};
+
+/**
+ * Begins a sign-in at a provider: where to send the browser, and the secret that it keeps. Nothing is decided yet: who somebody else
+ * sends here finds the provider's own question, and then ours.
+ * @throws ServiceError `not_found` (also for an organization's issuer to those who are not in it), `unauthorized` (nobody is signed
+ * in, where somebody has to be), `reauthentication_required`, `rate_limited`, `unavailable`
+ */
+export async function startSignInElsewhere(
+  input: SignInElsewhere,
+  actor: Person | undefined,
+  from: RequestOrigin,
+): Promise<{ url: string; browser: string }> {
+  const provider = await findIdentityProvider(input.slug);
+  if (!provider || provider.disabledAt) throw notFound("Identity provider");
+  // Nobody signs in by an organization's issuer; see `IdentityProvider.orgId`.
+  const intent = provider.orgId === null ? input.intent : "link";
+  if (intent !== "sign-in") await requireEntitled(provider, intent, actor);
+  const address = addressKey(from.ip);
+  if (address) await consumeThrottle(throttleKey("sign-in-elsewhere", address), START_LIMIT);
+
+  const browser = input.browser && BROWSER_SECRET.test(input.browser) ? input.browser : newToken();
+  const state = await issueOneTimeToken(db(), {
+    purpose: "sign-in-elsewhere",
+    ...(intent !== "sign-in" && actor ? { userId: actor.userId } : {}),
+    // A subject of its own: several may be under way at once.
+    subject: newId(),
+    data: {
+      providerId: provider.id,
+      intent,
+      browserHash: hashToken(browser),
+      next: localPath(input.next) ?? "/",
+      startedAt: Date.now(),
+    },
+  });
+  return { url: await authorizationUrl(provider, intent, { state, browser }), browser };
+}
+
+async function requireEntitled(
+  provider: IdentityProvider,
+  intent: SignInElsewhereIntent,
+  actor: Person | undefined,
+): Promise<void> {
+  if (!actor) throw new ServiceError("unauthorized", "Sign in here first.");
+  const { orgId } = provider;
+  if (orgId !== null) {
+    if (!(await may(actor, "organization.read_membership", { orgId }))) throw notFound("Identity provider");
+  } else if (intent === "link") {
+    await requirePermission(actor, "linked_identity.link", { userId: actor.userId }, { what: "User" });
+  } else {
+    await requireNothingElse(actor.userId);
+  }
+}
+
+async function authorizationUrl(provider: IdentityProvider, intent: SignInElsewhereIntent, flow: Flow): Promise<string> {
+  const url = new URL(await authorizationEndpoint(provider));
+  const parameters: Record<string, string> = {
+    client_id: provider.clientId,
+    redirect_uri: redirectUriOf(provider.slug),
+    response_type: "code",
+    scope: provider.scopes.join(" "),
+    state: flow.state,
+    code_challenge: codeChallengeOf(flow),
+    code_challenge_method: "S256",
+  };
+  if (provider.kind !== "github") parameters.nonce = nonceOf(flow);
+  if (intent === "reauthenticate") {
+    // OpenID Connect Core §3.1.2.1; the answer's `auth_time` is checked.
+    if (kindDefaults[provider.kind].provesAnew) Object.assign(parameters, { prompt: "login", max_age: "0" });
+    else parameters.prompt = "select_account";
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+async function authorizationEndpoint(provider: IdentityProvider): Promise<string> {
+  if (provider.kind === "github") return githubEndpoints(provider.issuer).metadata.authorization_endpoint;
+  try {
+    const { metadata } = await discoverIssuer(provider);
+    return metadata.authorization_endpoint as string;
+  } catch (cause) {
+    if (!(cause instanceof ProviderUnreachable || cause instanceof ServiceError)) throw cause;
+    throw new ServiceError("unavailable", `${provider.name} cannot be reached at the moment.`, { cause });
+  }
+}

@@ -1,0 +1,49 @@
+import type { Person } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { identityUnlinkedLetter } from "../mails/identity-letters.ts";
+import { lockLiveUser } from "../users/lock-live-user.ts";
+import { waysIn } from "./ways-in.ts";
+
+/**
+ * Takes a linked identity away, but not the last way in.
+ * @throws ServiceError `reauthentication_required` (S113), `not_found` (another's too), `conflict` for the last way in
+ */
+export async function unlinkIdentity(actor: Person, identityId: string, from: RequestOrigin): Promise<{ name: string }> {
+  const { userId } = actor;
+  await requirePermission(actor, "linked_identity.unlink", { userId }, { what: "User" });
+  if (!isId(identityId)) throw notFound("Linked account");
+  return db().$transaction(async (tx) => {
+    // Two at once would each find the other still there.
+    await lockLiveUser(tx, userId);
+    const identity = await tx.linkedIdentity.findUnique({
+      where: { id: identityId, userId },
+      select: { displayName: true, provider: { select: { name: true, slug: true, orgId: true, disabledAt: true } } },
+    });
+    if (!identity) throw notFound("Linked account");
+    const { name, slug, orgId, disabledAt } = identity.provider;
+    const isWayIn = orgId === null && !disabledAt;
+    const { hasPassword, passkeys, identities } = await waysIn(userId, tx);
+    if (isWayIn && !hasPassword && passkeys === 0 && identities <= 1) {
+      throw new ServiceError("conflict", "This is your only way in. Set a password or add a passkey first.");
+    }
+    await tx.linkedIdentity.delete({ where: { id: identityId } });
+    const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
+    const displayName = identity.displayName ?? "";
+    await queueMail(tx, { to: user.email, ...identityUnlinkedLetter({ ...user, provider: name, displayName, isWayIn }) });
+    await recordAuditEvent(tx, {
+      type: "linked_identity.unlink",
+      actorId: userId,
+      subjectId: userId,
+      orgId,
+      data: { provider: name, slug, displayName },
+      from,
+    });
+    return { name };
+  });
+}

@@ -1,0 +1,54 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { seal } from "../../crypto/seal.ts";
+import { db } from "../../db.ts";
+import { checkProvider } from "./check-provider.ts";
+import { SECRET_PURPOSE } from "./identity-provider.ts";
+import * as parse from "./parse-identity-provider.ts";
+import { requireProviderManager } from "./require-provider-manager.ts";
+
+/**
+ * What is absent stays as it is. Slug, kind and issuer are what linked identities rest on, and never change: a `sub` means nothing
+ * at another issuer.
+ */
+export type IdentityProviderChanges = {
+  name?: string;
+  clientId?: string;
+  /** An empty text keeps the one there is: it cannot be shown, so it cannot be sent back either. */
+  clientSecret?: string;
+  scopes?: readonly string[];
+  isSignUpAllowed?: boolean;
+};
+
+/** @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`, `invalid_request` with the field */
+export async function updateIdentityProvider(
+  actor: Actor,
+  slug: string,
+  changes: IdentityProviderChanges,
+  from: RequestOrigin,
+): Promise<void> {
+  const provider = await requireProviderManager(actor, slug);
+  const { id, kind, orgId } = provider;
+  const clientSecret = parse.parseClientSecret(changes.clientSecret);
+  const data = {
+    name: changes.name === undefined ? provider.name : parse.parseProviderName(changes.name, kind),
+    clientId: changes.clientId === undefined ? provider.clientId : parse.parseClientId(changes.clientId),
+    scopes: changes.scopes === undefined ? provider.scopes : parse.parseProviderScopes(changes.scopes, kind),
+    isSignUpAllowed: orgId === null && (changes.isSignUpAllowed ?? provider.isSignUpAllowed),
+  };
+  await checkProvider(kind, provider.issuer, orgId);
+  await db().$transaction(async (tx) => {
+    await tx.identityProvider.update({
+      where: { id },
+      data: { ...data, ...(clientSecret === undefined ? {} : { sealedClientSecret: seal(SECRET_PURPOSE, clientSecret) }) },
+    });
+    await recordAuditEvent(tx, {
+      type: "identity_provider.update",
+      actorId: actorId(actor),
+      orgId,
+      data: { ...data, slug, ...(clientSecret === undefined ? {} : { clientSecret: "changed" }) },
+      from,
+    });
+  });
+}

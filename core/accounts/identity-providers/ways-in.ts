@@ -1,0 +1,32 @@
+import { type Db, db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+
+/** By what somebody can sign in. */
+export type WaysIn = {
+  hasPassword: boolean;
+  passkeys: number;
+  /** Identities at the operator's providers that are enabled. An organization's issuer lets nobody in. */
+  identities: number;
+};
+
+export async function waysIn(userId: string, tx: Db = db()): Promise<WaysIn> {
+  const [row] = await tx.$queryRaw<WaysIn[]>`
+    SELECT u.password_hash IS NOT NULL AS "hasPassword",
+           (SELECT count(*)::int FROM passkey WHERE user_id = u.id) AS passkeys,
+           (SELECT count(*)::int FROM linked_identity i JOIN identity_provider p ON p.id = i.provider_id
+             WHERE i.user_id = u.id AND p.org_id IS NULL AND p.disabled_at IS NULL) AS identities
+      FROM "user" u WHERE u.id = ${userId}`;
+  return row ?? { hasPassword: false, passkeys: 0, identities: 0 };
+}
+
+/**
+ * Proving anew by a provider (S113) is for those who have neither password nor passkey: whoever sits at an unlocked machine may well
+ * have its owner's sessions elsewhere, so it proves less than these.
+ * @throws ServiceError `forbidden`
+ */
+export async function requireNothingElse(userId: string, tx: Db = db()): Promise<void> {
+  const { hasPassword, passkeys } = await waysIn(userId, tx);
+  if (hasPassword || passkeys > 0) {
+    throw new ServiceError("forbidden", "Confirm with your password or your passkey.");
+  }
+}

@@ -1,0 +1,81 @@
+import { type Actor, actorId } from "../../../access/actor.ts";
+import { requirePermission } from "../../../access/may.ts";
+import { recordAuditEvent } from "../../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../../audit/request-origin.ts";
+import { type Db, db } from "../../../db.ts";
+import { ServiceError } from "../../../errors.ts";
+import { organizationSlug } from "../../identity-providers/identity-provider.ts";
+import { lockOrganization } from "../lock-organization.ts";
+import { countUnmet } from "./read-organization-security.ts";
+
+/** What is absent stays as it is. */
+export type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
+
+/**
+ * Changes what an organization asks of its members' sign-in. It holds from the next request on: who has not met it is refused what is
+ * the organization's, and let in again the moment they have. Whoever switches a rule on has met it, and an administrator too, so that
+ * nobody locks themselves or everybody out.
+ * @throws ServiceError `forbidden`, `reauthentication_required`, `conflict` for who has not met it or for a missing issuer
+ */
+export async function updateOrganizationSecurity(
+  actor: Actor,
+  orgId: string,
+  changes: OrganizationSecurityChanges,
+  from: RequestOrigin,
+): Promise<void> {
+  await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization" });
+  await db().$transaction(async (tx) => {
+    await lockOrganization(tx, orgId);
+    const before = await tx.organization.findUniqueOrThrow({
+      where: { id: orgId },
+      select: { requiresSecondStep: true, requiredProviderId: true },
+    });
+    const requiresSecondStep = changes.requiresSecondStep ?? before.requiresSecondStep;
+    const requiredProviderId =
+      changes.requiresProvider === undefined
+        ? before.requiredProviderId
+        : changes.requiresProvider
+          ? await liveProviderId(tx, orgId)
+          : null;
+    if (requiresSecondStep && !before.requiresSecondStep) await requireMet(tx, actor, orgId, "withoutSecondStep");
+    if (requiredProviderId && !before.requiredProviderId) await requireMet(tx, actor, orgId, "withoutProvider");
+    if (requiresSecondStep === before.requiresSecondStep && requiredProviderId === before.requiredProviderId) return;
+    await tx.organization.update({ where: { id: orgId }, data: { requiresSecondStep, requiredProviderId } });
+    await recordAuditEvent(tx, {
+      type: "organization.set_policy",
+      actorId: actorId(actor),
+      orgId,
+      data: { requiresSecondStep, requiresProvider: requiredProviderId !== null },
+      from,
+    });
+  });
+}
+
+/** Locked against its removal. */
+async function liveProviderId(tx: Db, orgId: string): Promise<string> {
+  const [provider] = await tx.$queryRaw<{ id: string }[]>`
+    SELECT id FROM identity_provider WHERE slug = ${organizationSlug(orgId)} AND disabled_at IS NULL FOR KEY SHARE`;
+  if (!provider) throw new ServiceError("conflict", "Set up the organization's issuer first.", { field: "requiresProvider" });
+  return provider.id;
+}
+
+const sentences = {
+  withoutSecondStep: {
+    field: "requiresSecondStep",
+    oneself: "Set up a second step for your own account first: this rule would lock you out.",
+    others: "No administrator has a second step yet: this rule would lock all of them out.",
+  },
+  withoutProvider: {
+    field: "requiresProvider",
+    oneself: "Sign in with the issuer yourself first: this rule would lock you out.",
+    others: "No administrator has signed in with the issuer yet: this rule would lock all of them out.",
+  },
+} as const;
+
+async function requireMet(tx: Db, actor: Actor, orgId: string, rule: keyof typeof sentences): Promise<void> {
+  const { field, oneself, others } = sentences[rule];
+  const own = actor.kind === "person" ? await countUnmet(orgId, { tx, userId: actor.userId }) : undefined;
+  if (own && own[rule] > 0) throw new ServiceError("conflict", oneself, { field });
+  const admins = await countUnmet(orgId, { tx, role: "admin" });
+  if (admins[rule] === admins.members) throw new ServiceError("conflict", others, { field });
+}
