@@ -19,7 +19,12 @@ export function answerError(thrown: Error, c: Context): Response {
   if (error.code === "insufficient_scope") {
     headers["WWW-Authenticate"] = bearerChallenge({ ...challengeOf(c, error), error: "insufficient_scope", scope: error.scope });
   }
-  return c.json({ error: error.message, error_description: error.message, code: error.code }, error.status as 400, headers);
+  const { message, code, status, scope, requires } = error;
+  return c.json(
+    { error: message, error_description: message, code, ...(scope && { scope }), ...(requires && { requires }) },
+    status as 400,
+    headers,
+  );
 }
 
 export function answerNotFound(c: Context): Response {

@@ -1,3 +1,5 @@
+import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
+
 /**
  * Expected failures outside the OAuth endpoints. One class, one table; each door translates it once: the REST API into
  * the body of wire.md choice 10, pages into text beside the field, the CLI into a line on stderr.
@@ -28,8 +30,17 @@ type Details = {
   retryAfterSeconds?: number;
   /** What the token would have needed, for `insufficient_scope`. */
   scope?: string;
+  /** What else than a scope would have let them, for `forbidden`. */
+  requires?: Requirement;
   /** The word by which existing clients tell failures apart (wire.md 1.13). */
   wireCode?: WireCode | undefined;
+};
+
+/** What a refusal names, for programs: a role, what an organization asks of its members, or the organization that the app is to ask for. */
+export type Requirement = {
+  role?: OrganizationRole;
+  securityRestrictions?: readonly SecurityRestriction[];
+  orgId?: string;
 };
 
 export type WireCode = "RepoNotFound" | "RevisionNotFound" | "EntryNotFound" | "GatedRepo";
@@ -40,15 +51,21 @@ export class ServiceError extends Error {
   readonly field: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly scope: string | undefined;
+  readonly requires: Requirement | undefined;
   readonly wireCode: WireCode | undefined;
 
   /** @param description a sentence for the person or program that asked; it says what to do. */
-  constructor(code: ErrorCode, description: string, { cause, field, retryAfterSeconds, scope, wireCode }: Details = {}) {
+  constructor(
+    code: ErrorCode,
+    description: string,
+    { cause, field, retryAfterSeconds, scope, requires, wireCode }: Details = {},
+  ) {
     super(description, { cause });
     this.code = code;
     this.field = field;
     this.retryAfterSeconds = retryAfterSeconds;
     this.scope = scope;
+    this.requires = requires;
     this.wireCode = wireCode;
   }
 

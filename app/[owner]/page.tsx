@@ -33,9 +33,10 @@ export default async function OwnerPage({ params, searchParams }: Props) {
   if (owner.handle !== handle) redirect(`/${owner.handle}`);
   const person = session && personActor(session);
   const actor = person ?? anonymous;
-  const [mayCreate, mayCollect] = await Promise.all([
+  const [mayCreate, mayCollect, mayList] = await Promise.all([
     may(actor, "repo.create", ownerColumns(owner)),
     may(actor, "collection.create", ownerColumns(owner)),
+    owner.kind === "organization" && may(actor, "organization.list_members", { orgId: owner.id }),
   ]);
   const isMember =
     owner.kind === "organization" &&
@@ -54,7 +55,7 @@ export default async function OwnerPage({ params, searchParams }: Props) {
           <ReposSection owner={owner} actor={actor} mayCreate={mayCreate} />
           <CollectionsSection owner={owner} actor={actor} mayCreate={mayCollect} />
         </div>
-        {isMember && <MembersSection owner={owner} person={person} page={Number(textOf(query.page))} />}
+        {person && mayList && <MembersSection owner={owner} person={person} page={Number(textOf(query.page))} />}
       </PageBody>
     </SiteFrame>
   );

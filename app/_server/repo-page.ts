@@ -7,6 +7,7 @@ import { isServiceError, notFound as notFoundError } from "#core/errors.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import { type Repo, repoResource } from "#core/hub/repos/repo.ts";
 import { requestContext } from "#core/log.ts";
+import { organizationPath } from "./organization-page.ts";
 import { currentSession, type SiteSession } from "./session.ts";
 
 /** A repository's segments as the rewritten address carries them (next.config.js). */
@@ -60,6 +61,8 @@ async function findOrNotFound(actor: Actor, name: RepoName): Promise<Repo> {
     return await findRepo(actor, name);
   } catch (error) {
     if (isServiceError(error) && error.code === "not_found") notFound();
+    // What it asks, and how to meet it, stands there; whether the repository exists is not told (S136).
+    if (isServiceError(error) && error.requires?.securityRestrictions) redirect(organizationPath(name.owner));
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { isRepoType, repoTypes } from "@keyhook/sdk";
 import type { Metadata } from "next";
+import { personActor } from "#core/access/actor.ts";
 import { ActionForm } from "../_components/action-form.client.tsx";
 import { ButtonLink } from "../_components/button.tsx";
 import { Card } from "../_components/card.tsx";
@@ -34,7 +35,7 @@ const sdks = [
 /** One form, for all types; the page of what was made says what to do next. */
 export default async function NewRepoPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [session, query] = await Promise.all([requireSession("/new"), searchParams]);
-  const owners = await ownerChoices(session.user);
+  const owners = await ownerChoices(personActor(session), session.user.username);
   const type = textOf(query.type);
   const owner = textOf(query.owner);
   const values = {

@@ -1,21 +1,15 @@
-import { isRoleAtLeast, type OrganizationRole, type Scope, type SecurityRestriction, scopes } from "@keyhook/sdk";
+import { isRoleAtLeast, type OrganizationRole, type Scope, scopes } from "@keyhook/sdk";
 import { type Db, db } from "../db.ts";
-import { notFound, ServiceError, type WireCode } from "../errors.ts";
+import { notFound, ServiceError } from "../errors.ts";
 import { isId } from "../ids.ts";
 import type { Actor, Person, TokenHolder } from "./actor.ts";
 import { hasGrantedAccess } from "./has-granted-access.ts";
 import { isRecentlyAuthenticated } from "./is-recently-authenticated.ts";
+import { type Missing, refused } from "./refused.ts";
 import { type Action, type ResourceOf, type Rule, rules, type TokenScopes } from "./rules.ts";
 import { type Standing, standingInOrganization } from "./standing-in-organization.ts";
 
 type Decision = "allowed" | "refused" | "stale" | Missing;
-
-/** What somebody lacks who would be allowed with it. */
-type Missing =
-  | { missing: Scope }
-  | { role: OrganizationRole; least: OrganizationRole }
-  | { restrictions: readonly SecurityRestriction[] }
-  | { ungranted: true };
 
 /**
  * The single decision that every door asks (S135): whether `actor` may do `action` to `resource`, by the table in rules.ts.
@@ -55,44 +49,14 @@ export async function requirePermission<A extends Action>(
   // What existing clients know a gated repository by, whoever asks (wire.md 1.13).
   const wireCode = action === "repo.read_content" ? "GatedRepo" : undefined;
   if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.", { wireCode });
-  if (wireCode && (decision === "refused" || (typeof decision === "object" && "role" in decision))) {
+  const lacking = decision === "refused" && (await isUngranted(actor, rules[action], target, tx)) ? ungranted(target) : decision;
+  if (wireCode && (lacking === "refused" || (typeof lacking === "object" && "role" in lacking))) {
     throw new ServiceError("forbidden", "Access to this repository is restricted. Ask for it on the repository's page.", {
       wireCode,
     });
   }
-  throw refused(actor, decision, wireCode);
+  throw refused(actor, lacking, wireCode);
 }
-
-/** A 403 that names what is missing: the scope, the role, the organization's grant or what it asks of its members. */
-function refused(actor: Actor, decision: "refused" | Missing, wireCode?: WireCode): ServiceError {
-  if (decision === "refused") {
-    // For a token it may be either: what its person has no right to, and what no token of its kind can be used for.
-    const who = actor.kind === "token" ? "You, or this token, may not do this." : "You may not do this.";
-    return new ServiceError("forbidden", `${who} Ask an administrator for the right.`);
-  }
-  if ("missing" in decision) {
-    const { missing: scope } = decision;
-    return new ServiceError("insufficient_scope", `The token lacks the scope ${scope}.`, { scope, wireCode });
-  }
-  if ("role" in decision) {
-    const { role, least } = decision;
-    const ask = "Ask an administrator of the organization for it.";
-    return new ServiceError("forbidden", `This takes the role ${least} in the organization; yours is ${role}. ${ask}`);
-  }
-  if ("ungranted" in decision) {
-    return new ServiceError(
-      "forbidden",
-      "The token does not reach this organization. Sign in to the app again and choose the organization there.",
-      { wireCode },
-    );
-  }
-  return new ServiceError("forbidden", decision.restrictions.map((restriction) => demands[restriction]).join(" "), { wireCode });
-}
-
-const demands: Record<SecurityRestriction, string> = {
-  mfa: "The organization asks its members to sign in in two steps: set up a second step in your account's settings.",
-  sso: "The organization asks its members to sign in with its own provider: do so on the organization's page.",
-};
 
 const stale = () => new ServiceError("reauthentication_required", "Confirm your password to go on.");
 
@@ -166,6 +130,19 @@ async function standingOf(actor: Person | TokenHolder, orgId: string, tx: Db): P
   return standingInOrganization(actor.userId, orgId, tx);
 }
 
+/**
+ * Whether it is the organization's grant alone that an app's token lacks: its person would do. Asked for the words of a refusal only,
+ * since what is read with a token leaves out the organizations that it does not reach.
+ */
+async function isUngranted(actor: Actor, rule: Rule, { orgId, makerId }: Target, tx: Db): Promise<boolean> {
+  const isReached = actor.kind !== "token" || !orgId || reachesOrganization(actor, orgId);
+  if (isReached || actor.boundOrgId || !rule.token || !(rule.role || rule.maker)) return false;
+  const standing = await standingInOrganization(actor.userId, orgId, tx);
+  return standing !== undefined && isEnough(standing.role, rule, makerId === actor.userId);
+}
+
+const ungranted = ({ orgId }: Target): Missing => ({ ungranted: orgId as string });
+
 /** What else than membership gives the right. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
@@ -194,14 +171,14 @@ function isEnough(role: OrganizationRole, { role: least, maker }: Rule, isMaker:
 
 /** A token never reaches past its scopes and organizations, whatever its person may do (role ∩ scope ∩ organization). */
 function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {
-  if (!rule.token) return "refused";
+  if (!rule.token) return { noToken: "any" };
   const open = ways.filter((way) => isWayOpen(way, token, target));
-  if (open.length === 0) return ways.includes("organization") && !token.boundOrgId ? { ungranted: true } : "refused";
+  if (open.length === 0) return token.boundOrgId ? { noToken: "exchanged" } : ungranted(target);
   if (rule.token === "any") return "allowed";
   const accepted = open.flatMap((way) => scopesFor(way, rule.token as TokenScopes, token, target));
   if (accepted.some((scope) => token.scopes.includes(scope))) return "allowed";
   const [missing] = scopes.filter((scope) => accepted.includes(scope));
-  return missing ? { missing } : "refused";
+  return missing ? { missing } : { noToken: "of an app" };
 }
 
 /**
@@ -209,8 +186,13 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
  * let into (brief §4.3, rules 4 and 5; S95). What is open to everybody was decided before.
  */
 function isWayOpen(way: Way, token: TokenHolder, target: Target): boolean {
-  if (way === "organization") return !target.orgId || token.orgIds === "all" || token.orgIds.includes(target.orgId);
+  if (way === "organization") return target.orgId ? reachesOrganization(token, target.orgId) : !token.boundOrgId;
   return !token.boundOrgId || way === "granted" || target.orgId === token.boundOrgId;
+}
+
+/** Whether an organization is granted to whom the token is for, and is the one that an exchanged token is for. */
+export function reachesOrganization({ boundOrgId, orgIds }: TokenHolder, orgId: string): boolean {
+  return (boundOrgId === undefined || boundOrgId === orgId) && (orgIds === "all" || orgIds.includes(orgId));
 }
 
 function scopesFor(

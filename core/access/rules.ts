@@ -117,6 +117,8 @@ export const rules = {
     token: "any",
     refusal: "forbidden",
   },
+  /** Who else is in it. That one is in it oneself, and what it asks, is `read_membership`. */
+  "organization.list_members": { on: "organization", role: "read", operator: true, token: "any", refusal: "forbidden" },
   "organization.leave": { on: "organization", role: "read", beforeRestrictions: true, refusal: "not_found" },
   "organization.manage": { on: "organization", role: "admin", operator: true, refusal: "forbidden" },
   /** What it asks of its members' sign-in, and where they prove who they are. */

@@ -1,8 +1,5 @@
 import type { Metadata } from "next";
-import { type Person, personActor } from "#core/access/actor.ts";
-import { may } from "#core/access/may.ts";
-import { listOrganizations } from "#core/accounts/organizations/list-organizations.ts";
-import { ownerColumns } from "#core/hub/repos/repo.ts";
+import { personActor } from "#core/access/actor.ts";
 import { ActionForm } from "../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Card } from "../../_components/card.tsx";
@@ -11,6 +8,7 @@ import { PageHeader } from "../../_components/page-header.tsx";
 import { Select } from "../../_components/select.client.tsx";
 import { SiteFrame } from "../../_components/site-frame.tsx";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { organizationNames } from "../../_server/owner-choices.ts";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
 import { createCollectionAction } from "../actions.ts";
@@ -23,7 +21,7 @@ export default async function NewCollectionPage({ searchParams }: Readonly<{ sea
   const asked = textOf((await searchParams).owner).slice(0, 100);
   const session = await requireSession(newCollectionPath(asked));
   const { username } = session.user;
-  const owners = [username, ...(await organizationsToWriteIn(personActor(session)))];
+  const owners = [username, ...(await organizationNames(personActor(session), "collection.create"))];
   const owner = owners.find((one) => one.toLowerCase() === asked.toLowerCase()) ?? username;
   return (
     <SiteFrame>
@@ -48,12 +46,4 @@ export default async function NewCollectionPage({ searchParams }: Readonly<{ sea
       </PageBody>
     </SiteFrame>
   );
-}
-
-async function organizationsToWriteIn(person: Person): Promise<string[]> {
-  const organizations = await listOrganizations(person.userId);
-  const allowed = await Promise.all(
-    organizations.map(({ id }) => may(person, "collection.create", ownerColumns({ kind: "organization", id }))),
-  );
-  return organizations.filter((_, index) => allowed[index]).map(({ name }) => name);
 }

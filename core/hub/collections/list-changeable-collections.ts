@@ -1,7 +1,5 @@
-import { isRoleAtLeast } from "@keyhook/sdk";
 import type { Person } from "../../access/actor.ts";
-import { rules } from "../../access/rules.ts";
-import { listOrganizations } from "../../accounts/organizations/list-organizations.ts";
+import { organizationsOf } from "../../access/organizations-of.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { Collection } from "./collection.ts";
 import { readCollections } from "./read-collections.ts";
@@ -10,13 +8,12 @@ const CHOICES_MAX = 200;
 
 /** Those that a person may change, the latest changed first: what they choose among when they add a repository to one. */
 export async function listChangeableCollections(person: Person): Promise<Collection[]> {
-  const { role, maker } = rules["collection.write"];
-  const organizations = await listOrganizations(person.userId);
-  const idsFrom = (least: typeof role | typeof maker) =>
-    organizations.filter((one) => isRoleAtLeast(one.role, least)).map(({ id }) => id);
+  const [whole, made] = await Promise.all([
+    organizationsOf(person, "collection.write"),
+    organizationsOf(person, "collection.write", { asMaker: true }),
+  ]);
   return readCollections(
-    Prisma.sql`c.owner_id = ANY(${[person.userId, ...idsFrom(role)]})
-      OR (c.owner_id = ANY(${idsFrom(maker)}) AND c.created_by_id = ${person.userId})`,
+    Prisma.sql`c.owner_id = ANY(${[person.userId, ...whole]}) OR (c.owner_id = ANY(${made}) AND c.created_by_id = ${person.userId})`,
     { tail: Prisma.sql`ORDER BY c.updated_at DESC, c.id LIMIT ${CHOICES_MAX}` },
   );
 }

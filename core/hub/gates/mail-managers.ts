@@ -1,3 +1,4 @@
+import { membersWhoMay } from "../../access/members-who-may.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import type { Repo } from "../repos/repo.ts";
@@ -22,15 +23,10 @@ async function managersOf(tx: Db, { owner, createdById }: Repo): Promise<{ usern
   const select = { username: true, email: true } as const;
   const isReachable = { disabledAt: null, emailVerifiedAt: { not: null } };
   if (owner.kind === "user") return tx.user.findMany({ where: { id: owner.id, ...isReachable }, select });
-  const members = await tx.membership.findMany({
-    where: {
-      orgId: owner.id,
-      user: isReachable,
-      OR: [{ role: "admin" }, ...(createdById ? [{ userId: createdById, role: { not: "read" } }] : [])],
-    },
-    orderBy: { createdAt: "asc" },
-    take: LETTERS_MAX,
-    select: { user: { select } },
-  });
-  return members.map(({ user }) => user);
+  // Of those who may, not every member who writes: the administrators, and who made it.
+  return tx.$queryRaw`SELECT u.username, u.email FROM member_standing m
+      JOIN membership j ON j.org_id = m.org_id AND j.user_id = m.user_id JOIN "user" u ON u.id = m.user_id
+    WHERE m.org_id = ${owner.id} AND (m.role = 'admin' OR m.user_id = ${createdById}) AND ${membersWhoMay("repo.manage", createdById)}
+      AND u.disabled_at IS NULL AND u.email_verified_at IS NOT NULL
+    ORDER BY j.created_at LIMIT ${LETTERS_MAX}`;
 }

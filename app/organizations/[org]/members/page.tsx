@@ -1,12 +1,19 @@
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
+import { may } from "#core/access/may.ts";
+import { demands } from "#core/access/refused.ts";
 import { listMembers } from "#core/accounts/organizations/members/list-members.ts";
 import { FormMessage } from "../../../_components/form-message.tsx";
 import { List } from "../../../_components/list.tsx";
 import { PageHeader } from "../../../_components/page-header.tsx";
 import { Pagination } from "../../../_components/pagination.tsx";
 import { SectionCard } from "../../../_components/section-card.tsx";
-import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../_server/organization-page.ts";
+import {
+  type OrganizationPage,
+  type OrganizationParams,
+  organizationPath,
+  requireOrganizationPage,
+} from "../../../_server/organization-page.ts";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { LeaveSection } from "./leave-section.tsx";
@@ -31,7 +38,9 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 
 export default async function MembersPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
-  const { organization, person, role, isManager } = await requireOrganizationPage(org);
+  const { organization, person, role, isManager, restrictions } = await requireOrganizationPage(org);
+  const isOpen = await may(person, "organization.list_members", { orgId: organization.id });
+  if (!isOpen) return <ClosedMembers organization={organization} restrictions={restrictions} />;
   const path = organizationPath(organization.name, "members");
   const members = await listMembers(person, organization.id, { page: Number(textOf(query.page)) });
   if (members.items.length === 0 && members.total > 0) redirect(path);
@@ -64,6 +73,21 @@ export default async function MembersPage({ params, searchParams }: Props) {
           />
         </div>
         {role && <LeaveSection organization={organization} />}
+      </div>
+    </>
+  );
+}
+
+/** For a member who has yet to meet what the organization asks: who else is in it is closed, leaving is not. */
+function ClosedMembers({ organization, restrictions }: Pick<OrganizationPage, "organization" | "restrictions">) {
+  return (
+    <>
+      <PageHeader title="Members" description="Who is in the organization, and what each may do." />
+      <div className="grid gap-5">
+        {restrictions.map((restriction) => (
+          <FormMessage key={restriction}>{demands[restriction]}</FormMessage>
+        ))}
+        <LeaveSection organization={organization} />
       </div>
     </>
   );

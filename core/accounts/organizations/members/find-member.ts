@@ -10,7 +10,7 @@ import type { Member } from "./list-members.ts";
  * @throws ServiceError `forbidden` for those who are not members
  */
 export async function findMember(actor: Actor, orgId: string, username: string): Promise<Member | undefined> {
-  await requirePermission(actor, "organization.read_membership", { orgId }, { what: "Organization" });
+  await requirePermission(actor, "organization.list_members", { orgId }, { what: "Organization" });
   const user = await findUserByUsername(username);
   if (!user) return undefined;
   const membership = await db().membership.findUnique({ where: { orgId_userId: { orgId, userId: user.id } } });

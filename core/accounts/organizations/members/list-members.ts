@@ -19,7 +19,7 @@ export type Member = {
  * @throws ServiceError `forbidden` for those who are not members
  */
 export async function listMembers(actor: Actor, orgId: string, request: PageRequest = {}): Promise<Page<Member>> {
-  await requirePermission(actor, "organization.read_membership", { orgId }, { what: "Organization" });
+  await requirePermission(actor, "organization.list_members", { orgId }, { what: "Organization" });
   const { page, pageSize, skip, take } = pageBounds(request);
   const [total, rows] = await Promise.all([
     db().membership.count({ where: { orgId } }),

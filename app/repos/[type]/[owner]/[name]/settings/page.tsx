@@ -19,12 +19,16 @@ export default async function RepoSettingsPage({
   params,
   searchParams,
 }: Readonly<{ params: RepoParams; searchParams: PageQuery }>) {
-  const { repo, mayManage, session } = await repoPage(params);
-  if (!mayManage || !session) notFound();
+  const { repo, mayManage, session, person } = await repoPage(params);
+  if (!mayManage || !session || !person) notFound();
   if (repo.platformId !== null) {
     return <FormMessage>This repository is kept elsewhere. Change it there, and what is shown here follows.</FormMessage>;
   }
-  const [{ notice }, branches, owners] = await Promise.all([searchParams, branchesOf(repo), ownerChoices(session.user)]);
+  const [{ notice }, branches, owners] = await Promise.all([
+    searchParams,
+    branchesOf(repo),
+    ownerChoices(person, session.user.username),
+  ]);
   return (
     <div className="grid max-w-3xl gap-5">
       {textOf(notice) === "moved" && (

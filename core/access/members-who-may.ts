@@ -1,0 +1,17 @@
+import { isRoleAtLeast, type OrganizationRole, organizationRoles } from "@keyhook/sdk";
+import { Prisma } from "../generated/prisma/client.ts";
+import { type Rule, rules } from "./rules.ts";
+
+/**
+ * The members whose standing lets them do something to what their organization owns, as a condition on `member_standing m`: it says of
+ * all of them what `may` says of one person, and a test holds the two against each other.
+ * @param makerId whoever made it, for whom a lesser role may do.
+ */
+export function membersWhoMay(action: "repo.read" | "repo.manage", makerId: string | null): Prisma.Sql {
+  const { role, maker, beforeRestrictions }: Rule = rules[action];
+  const hasMet = beforeRestrictions ? Prisma.sql`TRUE` : Prisma.sql`cardinality(m.restrictions) = 0`;
+  return Prisma.sql`(${hasMet} AND (m.role = ANY (${from(role)}) OR (m.user_id = ${makerId} AND m.role = ANY (${from(maker)}))))`;
+}
+
+const from = (least: OrganizationRole | undefined): OrganizationRole[] =>
+  organizationRoles.filter((role) => least !== undefined && isRoleAtLeast(role, least));

@@ -1,0 +1,58 @@
+import type { OrganizationRole, Scope, SecurityRestriction } from "@keyhook/sdk";
+import { ServiceError, type WireCode } from "../errors.ts";
+import type { Actor } from "./actor.ts";
+
+/** What somebody lacks who would be allowed with it; or that no token of this kind is for it, whatever it carries. */
+export type Missing =
+  | { missing: Scope }
+  | { role: OrganizationRole; least: OrganizationRole }
+  | { restrictions: readonly SecurityRestriction[] }
+  /** The organization whose grant the app lacks. */
+  | { ungranted: string }
+  | { noToken: keyof typeof noTokenSentences };
+
+/** A 403 that names what is missing, to people in words and to programs in `requires`. */
+export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: WireCode): ServiceError {
+  if (decision === "refused") return new ServiceError("forbidden", sentenceFor(actor), { wireCode });
+  if ("missing" in decision) {
+    const { missing: scope } = decision;
+    return new ServiceError("insufficient_scope", `The token lacks the scope ${scope}.`, { scope, wireCode });
+  }
+  if ("role" in decision) {
+    const { role, least } = decision;
+    const sentence = `This takes the role ${least} in the organization; yours is ${role}. Ask an administrator of the organization for it.`;
+    return new ServiceError("forbidden", sentence, { requires: { role: least }, wireCode });
+  }
+  if ("ungranted" in decision) {
+    return new ServiceError("forbidden", UNGRANTED, { requires: { orgId: decision.ungranted }, wireCode });
+  }
+  if ("noToken" in decision) return new ServiceError("forbidden", noTokenSentences[decision.noToken], { wireCode });
+  const { restrictions } = decision;
+  const sentences = restrictions.map((restriction) => demands[restriction]).join(" ");
+  return new ServiceError("forbidden", sentences, { requires: { securityRestrictions: restrictions }, wireCode });
+}
+
+function sentenceFor({ kind }: Actor): string {
+  if (kind === "publisher")
+    return "This token is a CI job's: it reads and writes the one repository that trusts the job, and no other.";
+  // For a token it may be either: what its person has no right to, and what no token of its kind can be used for.
+  const who = kind === "token" ? "You, or this token, may not do this." : "You may not do this.";
+  return `${who} Ask an administrator for the right.`;
+}
+
+const UNGRANTED =
+  "The app does not reach this organization. Sign in to the app again and choose the organization there; " +
+  "where it is not offered, its administrators do not admit the app.";
+
+const noTokenSentences = {
+  any: "No token can do this. Sign in and do it on the pages of this service.",
+  "of an app":
+    "No scope lets an app do this to what an organization owns. Use a token of your own, or one exchanged for the organization.",
+  exchanged: "This token acts within one organization: outside it, it reads what is public and nothing more.",
+} as const;
+
+/** What a member is told who has yet to meet one. */
+export const demands: Record<SecurityRestriction, string> = {
+  mfa: "The organization asks its members to sign in in two steps: set up a second step in your account's settings.",
+  sso: "The organization asks its members to sign in with its own provider: do so on the organization's page.",
+};
