@@ -67,6 +67,11 @@ const fields = z.object({
     .default("./data")
     .transform((path) => resolve(path)),
   DATABASE_URL: z.string().refine(isUrlOf("postgres:", "postgresql:"), "must be a postgres:// or postgresql:// URL").optional(),
+  /** As whom migrations run, when the role of DATABASE_URL is not to own what it uses. */
+  DATABASE_OWNER_URL: z
+    .string()
+    .refine(isUrlOf("postgres:", "postgresql:"), "must be a postgres:// or postgresql:// URL")
+    .optional(),
   SECRET_KEY: z.string().min(32, "must have at least 32 characters; `openssl rand -base64 48` makes a good one").optional(),
   SMTP_URL: z.string().refine(isUrlOf("smtp:", "smtps:"), "must be an smtp:// or smtps:// URL").optional(),
   MAIL_FROM: z

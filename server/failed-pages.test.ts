@@ -14,7 +14,7 @@ let hidden: [string, string][];
 beforeAll(async () => {
   buildForTests();
   service = await startService();
-  database = new pg.Client({ connectionString: findEmbedded(service.dataDir) });
+  database = new pg.Client({ connectionString: findEmbedded(service.dataDir)?.ownerUrl });
   await database.connect();
   cookie = `session-${new URL(service.origin).port}=${"x".repeat(43)}`;
   const page = await (await fetch(`${service.origin}/login`)).text();

@@ -33,7 +33,8 @@ export function startChild(file: string): Child {
   const child = spawn(process.execPath, [join(ROOT, file)], {
     cwd: ROOT,
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1" }),
+    // What answers requests has no use for the owner's password. Empty, so that no .env file brings it back.
+    env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1", DATABASE_OWNER_URL: "" }),
   });
   const exited = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));

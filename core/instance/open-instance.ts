@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import { closeConnections } from "../db.ts";
 import { env, loadSettingsFile, provideSettings, SettingsError, secretKey } from "../env.ts";
 import { findEmbedded, startEmbedded } from "../postgres/embedded.ts";
-import { migrate } from "../postgres/migrate.ts";
 import { pendingMigrations } from "../postgres/pending-migrations.ts";
+import { prepareSchema } from "../postgres/prepare-schema.ts";
 import { dataDir } from "./data-dir.ts";
 import { embeddedSettings } from "./embedded-settings.ts";
 import { lockDataDir } from "./lock-data-dir.ts";
@@ -20,10 +20,10 @@ const SERVICE_START_SECONDS = 60;
  */
 export async function openInstance(): Promise<Instance> {
   loadSettingsFile();
-  const { DATABASE_URL } = env();
+  const { DATABASE_URL, DATABASE_OWNER_URL } = env();
   if (DATABASE_URL) {
     secretKey();
-    await migrate(DATABASE_URL);
+    await prepareSchema({ url: DATABASE_URL, ownerUrl: DATABASE_OWNER_URL });
     return { close: closeConnections };
   }
   const directory = dataDir();
@@ -37,8 +37,8 @@ export async function openInstance(): Promise<Instance> {
     lock.release();
   };
   try {
-    provideSettings(embeddedSettings(directory, server.url));
-    await migrate(server.url);
+    provideSettings(embeddedSettings(directory, server));
+    await prepareSchema(server);
     return { close };
   } catch (error) {
     await close();
@@ -48,11 +48,12 @@ export async function openInstance(): Promise<Instance> {
 
 async function joinService(directory: string): Promise<Instance> {
   for (const deadline = Date.now() + SERVICE_START_SECONDS * 1_000; Date.now() < deadline; await delay(100)) {
-    const url = findEmbedded(directory);
-    if (!url) continue; // it is starting, or recovers
-    provideSettings(embeddedSettings(directory, url));
-    const pending = await pendingMigrations(url);
+    const urls = findEmbedded(directory);
+    if (!urls) continue; // it is starting, or recovers
+    // As the owner: a service of an older version may know no other role.
+    const pending = await pendingMigrations(urls.ownerUrl);
     if (pending.length > 0) throw new SettingsError(`The running service is older than this command. Restart it first.`);
+    provideSettings(embeddedSettings(directory, urls));
     return { close: closeConnections };
   }
   throw new SettingsError(`A service holds ${directory}, but its database does not answer. See ${directory}/postgres.log.`);

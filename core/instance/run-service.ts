@@ -6,7 +6,7 @@ import { databaseUrl, env, loadSettingsFile, provideSettings, SettingsError, sec
 import { checkGit } from "../hub/git/check-git.ts";
 import { log } from "../log.ts";
 import { type EmbeddedServer, startEmbedded } from "../postgres/embedded.ts";
-import { migrate } from "../postgres/migrate.ts";
+import { prepareSchema } from "../postgres/prepare-schema.ts";
 import { type Exit, startChild } from "./child.ts";
 import { dataDir } from "./data-dir.ts";
 import { embeddedSettings } from "./embedded-settings.ts";
@@ -67,7 +67,7 @@ export async function runService({ isDevelopment, stopping }: Options): Promise<
 function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   return keepRunning("database", async (previous?: EmbeddedServer) => {
     const server = await startEmbedded(directory, { preferredPort: previous?.port });
-    provideSettings(embeddedSettings(directory, server.url));
+    provideSettings(embeddedSettings(directory, server));
     if (previous && previous.port !== server.port) moved();
     return { ...server, stop: () => server.stop(DATABASE_GRACE_SECONDS) };
   });
@@ -83,7 +83,8 @@ async function startReady(file: string) {
 async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
   for (const deadline = Date.now() + DATABASE_WAIT_SECONDS * 1_000; ; await delay(1_000, undefined, { signal: stopping })) {
     try {
-      for (const name of await migrate(databaseUrl())) log().info(`applied migration ${name}`);
+      const urls = { url: databaseUrl(), ownerUrl: env().DATABASE_OWNER_URL };
+      for (const name of await prepareSchema(urls)) log().info(`applied migration ${name}`);
       return;
     } catch (error) {
       if (!isDatabaseDown(error)) throw error;

@@ -35,12 +35,15 @@ describe("the embedded database", () => {
   it("keeps its data and its password from one start to the next", async () => {
     const dataDir = directory();
     const first = await start(dataDir);
-    await ask(first.url, "create table kept (id int)");
+    await ask(first.ownerUrl, "create table kept (id int)");
+    // As an earlier version left it, or a backup without that file.
+    await ask(first.superuserUrl, "drop role keyhook_service");
     await first.stop();
     await first.exited;
     const second = await start(dataDir);
-    expect(await ask(second.url, "select count(*)::int from kept")).toBe(0);
-    expect(new URL(second.url).password).toBe(new URL(first.url).password);
+    expect(await ask(second.ownerUrl, "select count(*)::int from kept")).toBe(0);
+    for (const as of ["url", "ownerUrl"] as const) expect(new URL(second[as]).password).toBe(new URL(first[as]).password);
+    expect(new URL(first.url).password).not.toBe(new URL(first.ownerUrl).password);
   });
 
   it("runs below a directory that only its owner may enter, as after cloning into `mktemp -d` as root", async () => {
@@ -67,27 +70,27 @@ describe("the embedded database", () => {
   it("recovers after SIGKILL, on the same port", async () => {
     const dataDir = directory();
     const killed = await startEmbedded(dataDir); // as a service's, which keeps what it has answered
-    await ask(killed.url, "create table kept as select 42 as answer");
+    await ask(killed.ownerUrl, "create table kept as select 42 as answer");
     process.kill(killed.pid, "SIGKILL");
     await killed.exited;
     const next = await startEmbedded(dataDir, { preferredPort: killed.port });
     onTestFinished(() => next.stop());
     expect(next.port).toBe(killed.port);
-    expect(await ask(next.url, "select answer from kept")).toBe(42);
+    expect(await ask(next.ownerUrl, "select answer from kept")).toBe(42);
   });
 
   it("runs side by side with another one", async () => {
     const [one, other] = [await start(directory()), await start(directory())];
     expect(one.port).not.toBe(other.port);
-    await ask(one.url, "create table only_here (id int)");
-    await expect(ask(other.url, "select * from only_here")).rejects.toThrow("does not exist");
+    await ask(one.ownerUrl, "create table only_here (id int)");
+    await expect(ask(other.ownerUrl, "select * from only_here")).rejects.toThrow("does not exist");
   });
 
   it("is found by others while it runs, and only then", async () => {
     const dataDir = directory();
     expect(findEmbedded(dataDir)).toBeUndefined();
     const server = await start(dataDir);
-    expect(findEmbedded(dataDir)).toBe(server.url);
+    expect(findEmbedded(dataDir)).toEqual({ url: server.url, ownerUrl: server.ownerUrl });
     await server.stop();
     expect(findEmbedded(dataDir)).toBeUndefined();
     expect(findPostmaster(join(dataDir, "postgres"))).toBeUndefined();
@@ -144,7 +147,8 @@ describe("an embedded database that runs", () => {
   });
 
   it("keeps its password from other users of the machine", async () => {
-    expect(statSync(join(dataDir, "postgres-password")).mode & 0o777).toBe(0o600);
+    for (const file of ["postgres-password", "postgres-service-password"])
+      expect(statSync(join(dataDir, file)).mode & 0o777).toBe(0o600);
     expect(statSync(join(dataDir, "postgres")).mode & 0o077).toBe(0);
   });
 

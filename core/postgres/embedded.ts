@@ -8,12 +8,14 @@ import { findBinaries } from "./binaries.ts";
 import { createCluster, SUPERUSER } from "./create-cluster.ts";
 import { freePort } from "./free-port.ts";
 import { findPostmaster, stopPostmaster } from "./postmaster.ts";
-import { prepareDatabase, ROLE } from "./prepare-database.ts";
+import { DATABASE, OWNER_ROLE, prepareDatabase, SERVICE_ROLE } from "./prepare-database.ts";
 import { findServerUser } from "./server-user.ts";
 
 export type EmbeddedServer = {
   /** For DATABASE_URL: the service's own role and database. */
   url: string;
+  /** For DATABASE_OWNER_URL: the role that migrates. */
+  ownerUrl: string;
   /** For tests, which make databases. */
   superuserUrl: string;
   port: number;
@@ -38,7 +40,7 @@ const READY_SECONDS = 120;
 
 /**
  * Starts the embedded server on `<dataDir>/postgres`, which is made when it is not there. It listens on 127.0.0.1 only,
- * behind a random password kept in `<dataDir>/postgres-password`. The caller holds the data directory's lock; a server that
+ * behind random passwords kept in `<dataDir>/postgres-password` (superuser and owner) and `postgres-service-password`. The caller holds the data directory's lock; a server that
  * a killed supervisor left behind is stopped first.
  *
  * @throws {SettingsError} when this machine or this user cannot run one.
@@ -67,10 +69,16 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
     const exited = hasExited(child);
     const superuserUrl = `postgres://${SUPERUSER}:${password}@127.0.0.1:${port}/postgres`;
     if (await becomesReady(superuserUrl, exited)) {
-      await prepareDatabase(superuserUrl, password);
+      await prepareDatabase(superuserUrl, { owner: password, service: servicePassword(dataDir) });
       const pid = child.pid as number;
-      const url = `postgres://${ROLE}:${password}@127.0.0.1:${port}/${ROLE}`;
-      return { url, superuserUrl, port, pid, exited, stop: (graceSeconds) => stopPostmaster(pid, graceSeconds) };
+      return {
+        ...urlsOf(dataDir, port),
+        superuserUrl,
+        port,
+        pid,
+        exited,
+        stop: (graceSeconds) => stopPostmaster(pid, graceSeconds),
+      };
     }
     if (child.pid !== undefined) await stopPostmaster(child.pid);
     // Two reasons pass by themselves: somebody took the port just now, or processes of a killed server are still ending.
@@ -82,12 +90,23 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
   }
 }
 
-/** The address of the server that runs on this data directory now, if one is ready. */
-export function findEmbedded(dataDir: string): string | undefined {
+/** The addresses of the server that runs on this data directory now, if one is ready. */
+export function findEmbedded(dataDir: string): EmbeddedUrls | undefined {
   const running = findPostmaster(join(dataDir, "postgres"));
-  if (!running?.isReady) return undefined;
-  return `postgres://${ROLE}:${keptSecret(join(dataDir, "postgres-password"))}@127.0.0.1:${running.port}/${ROLE}`;
+  return running?.isReady ? urlsOf(dataDir, running.port) : undefined;
 }
+
+export type EmbeddedUrls = Pick<EmbeddedServer, "url" | "ownerUrl">;
+
+function urlsOf(dataDir: string, port: number): EmbeddedUrls {
+  const at = (role: string, password: string) => `postgres://${role}:${password}@127.0.0.1:${port}/${DATABASE}`;
+  return {
+    url: at(SERVICE_ROLE, servicePassword(dataDir)),
+    ownerUrl: at(OWNER_ROLE, keptSecret(join(dataDir, "postgres-password"))),
+  };
+}
+
+const servicePassword = (dataDir: string): string => keptSecret(join(dataDir, "postgres-service-password"));
 
 function settings(port: number, isDurable: boolean): string[] {
   const values: Record<string, string> = {

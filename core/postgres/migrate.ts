@@ -11,7 +11,7 @@ export class MigrationError extends Error {
 const PRISMA_LOCK = 72707369;
 
 /** Prisma's own table, to the letter: `prisma migrate status` and `deploy` read what is recorded here. */
-const TABLE = `create table if not exists "_prisma_migrations" (
+const TABLE = `create table "_prisma_migrations" (
   "id"                  varchar(36) primary key not null,
   "checksum"            varchar(64) not null,
   "finished_at"         timestamptz,
@@ -36,7 +36,11 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   await client.connect();
   try {
     await client.query("select pg_advisory_lock($1)", [PRISMA_LOCK]);
-    await client.query(TABLE);
+    // Looked for first: a role that may not make tables finds here that it need not.
+    const { rows } = await client.query<{ isThere: boolean }>(
+      `select to_regclass('"_prisma_migrations"') is not null as "isThere"`,
+    );
+    if (!rows[0]?.isThere) await client.query(TABLE);
     const pending = pendingOf(migrations, await readRecorded(client));
     for (const migration of pending) await apply(client, migration);
     return pending.map(({ name }) => name);

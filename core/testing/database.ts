@@ -1,4 +1,5 @@
 import pg from "pg";
+import { grantToService } from "../postgres/grant-to-service.ts";
 import { migrate } from "../postgres/migrate.ts";
 
 export const TEMPLATE = "keyhook_test_template";
@@ -6,7 +7,31 @@ export const TEMPLATE = "keyhook_test_template";
 /** Makes the database that all test databases are copies of: copying costs a fraction of migrating. */
 export async function createTemplate(serverUrl: string): Promise<void> {
   await recreateDatabase(serverUrl, TEMPLATE);
-  await migrate(databaseUrlOf(serverUrl, TEMPLATE));
+  const template = databaseUrlOf(serverUrl, TEMPLATE);
+  await migrate(template);
+  await makeServiceRole(serverUrl);
+  await grantToService(template, SERVICE_ROLE);
+}
+
+/** Tests run with the rights of the service, and no more. */
+const SERVICE_ROLE = "keyhook_test_service";
+const SERVICE_PASSWORD = "for tests only";
+
+async function makeServiceRole(serverUrl: string): Promise<void> {
+  await execute(
+    serverUrl,
+    `do $$ begin
+       create role ${SERVICE_ROLE} login password '${SERVICE_PASSWORD}';
+     exception when duplicate_object then null; end $$`,
+  );
+}
+
+/** The same database as the service connects to it. */
+export function asService(databaseUrl: string): string {
+  const url = new URL(databaseUrl);
+  url.username = SERVICE_ROLE;
+  url.password = SERVICE_PASSWORD;
+  return url.href;
 }
 
 /** Makes a fresh database with this name and returns its URL. A database of that name is dropped, with its connections. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, inject } from "vitest";
 import { closeConnections } from "../db.ts";
 import { provideSettings } from "../env.ts";
-import { dropDatabase, recreateDatabase, TEMPLATE } from "./database.ts";
+import { asService, dropDatabase, recreateDatabase, TEMPLATE } from "./database.ts";
 
 // Runs before each test file: its own database, data directory and settings, so that files neither meet nor depend on order.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
@@ -13,7 +13,8 @@ const databaseUrl = await recreateDatabase(inject("serverUrl"), database, TEMPLA
 
 provideSettings({
   NODE_ENV: "test",
-  DATABASE_URL: databaseUrl,
+  DATABASE_URL: asService(databaseUrl),
+  DATABASE_OWNER_URL: databaseUrl,
   DATA_DIR: dataDir,
   SECRET_KEY: "a secret key for tests, of no use anywhere else",
   ORIGIN: "http://localhost:3000",

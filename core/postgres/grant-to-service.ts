@@ -1,0 +1,44 @@
+import pg from "pg";
+
+/** What the service may read and add to, and never change, empty or drop: the audit log and its chain (S116). */
+export const APPEND_ONLY_TABLES = ["audit_event", "audit_seal"] as const;
+
+/** What only the owner touches. */
+const MIGRATIONS_TABLE = "_prisma_migrations";
+
+/** The way by which old contents of the audit log go, with the owner's rights and within its own bounds. */
+const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
+
+/**
+ * Gives the service's role what it needs of every table there is, so that those of the latest migrations are among them, and no more.
+ * It owns nothing: it can neither change tables nor switch their triggers off.
+ */
+export async function grantToService(ownerUrl: string, role: string): Promise<void> {
+  const client = new pg.Client({ connectionString: ownerUrl, application_name: "keyhook migrate" });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ schema: string; database: string }>(
+      "select current_schema() as schema, current_database() as database",
+    );
+    const [schema, database] = [rows[0]?.schema ?? "public", rows[0]?.database ?? ""].map(pg.escapeIdentifier);
+    const service = pg.escapeIdentifier(role);
+    const appendOnly = APPEND_ONLY_TABLES.map((table) => `${schema}.${table}`).join(", ");
+    const everything = `all tables in schema ${schema}`;
+    // One transaction: a service that runs meanwhile never finds itself without its rights.
+    await client.query(`begin;
+      grant connect on database ${database} to ${service};
+      grant usage on schema ${schema} to ${service};
+      revoke create on schema ${schema} from public;
+      revoke create on schema ${schema} from ${service};
+      grant select, insert, update, delete on ${everything} to ${service};
+      revoke truncate, references, trigger on ${everything} from ${service};
+      grant usage, select on all sequences in schema ${schema} to ${service};
+      revoke all on ${appendOnly}, ${schema}.${MIGRATIONS_TABLE} from ${service};
+      grant select, insert on ${appendOnly} to ${service};
+      grant select on ${schema}.${MIGRATIONS_TABLE} to ${service};
+      grant execute on function ${schema}.${EXPIRE_FUNCTION} to ${service};
+      commit`);
+  } finally {
+    await client.end();
+  }
+}
