@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { expireAuditEvents } from "#core/audit/chain/expire-audit-events.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
 import { sweepLfsLeftovers } from "#core/hub/lfs/sweep-lfs-leftovers.ts";
 import { log } from "#core/log.ts";
@@ -19,6 +20,8 @@ export function startHousekeeping(): Loop {
         const swept = await sweep(stopping.signal);
         const leftovers = await sweepLfsLeftovers(stopping.signal);
         if (leftovers > 0) swept["large files"] = leftovers;
+        const expired = await expireAuditEvents(stopping.signal);
+        if (expired > 0) swept["audit entries"] = expired;
         if (Object.keys(swept).length > 0) log().info({ swept }, "housekeeping");
       } catch (error) {
         log().warn({ err: error }, "housekeeping failed; it is tried again in an hour");

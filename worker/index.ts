@@ -9,6 +9,7 @@ import { closeMailTransport } from "#core/mail/send-mail.ts";
 import { stopListening } from "#core/notifications.ts";
 import { deliverLogoutNotice } from "#core/oauth/back-channel-logout/deliver-logout-notice.ts";
 import { LOGOUT_NOTICE_CHANNEL, logoutNoticeTable } from "#core/oauth/back-channel-logout/logout-notice-table.ts";
+import { startAuditSeals } from "./audit-seals.ts";
 import { startGitUpkeep } from "./git-upkeep.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { startLoop } from "./loop.ts";
@@ -26,6 +27,7 @@ const loops = [
   // One at a time: it is in no hurry, and those who are have the machine.
   await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
   await startSessionEnds(),
+  startAuditSeals(),
   startGitUpkeep(),
   startHousekeeping(),
 ];

@@ -23,22 +23,22 @@ const USER_AGENT_MAX_CHARACTERS = 512;
 
 /**
  * Adds to the audit log, in the transaction of the change it reports: either both are kept or neither. Nothing updates or
- * deletes an event; the database refuses it too.
+ * deletes an event; the database refuses it too. Its place in the chain it gets a moment later (seal-audit-events.ts), so that
+ * requests never wait for one another here.
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {
-  await db.auditEvent.create({
-    data: {
-      id: newId(),
-      type: event.type,
-      actorId: event.actorId ?? null,
-      orgId: event.orgId ?? null,
-      clientId: event.clientId ?? null,
-      subjectId: event.subjectId ?? null,
-      data: event.data ?? {},
-      ip: event.from?.ip ?? null,
-      userAgent: storableUserAgent(event.from?.userAgent),
-    },
-  });
+  const { type, actorId = null, orgId = null, clientId = null, subjectId = null, data = {}, from } = event;
+  const token = from?.token ? storableJson(from.token) : null;
+  // By hand, since it stands in the path of every exchange: the ORM's own way costs about three times as much.
+  await db.$executeRaw`
+    INSERT INTO audit_event (id, type, actor_id, org_id, client_id, subject_id, data, ip, user_agent, token)
+    VALUES (${newId()}, ${type}, ${actorId}, ${orgId}, ${clientId}, ${subjectId}, ${storableJson(data)}::jsonb, ${from?.ip ?? null},
+      ${storableUserAgent(from?.userAgent)}, ${token}::jsonb)`;
+}
+
+/** Postgres holds no NUL and no half of a surrogate pair, which names and descriptions from outside may bring. */
+function storableJson(value: object): string {
+  return JSON.stringify(value, (_key, each) => (typeof each === "string" ? each.replaceAll("\0", "").toWellFormed() : each));
 }
 
 /** A header is bytes of the sender's choice: it is cut, and what Postgres cannot hold is left out. */

@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+
+/** An entry of the log as the chain knows it: all that is kept of it. */
+export type AuditEntry = {
+  id: string;
+  type: string;
+  actorId: string | null;
+  orgId: string | null;
+  clientId: string | null;
+  subjectId: string | null;
+  data: unknown;
+  ip: string | null;
+  userAgent: string | null;
+  token: unknown;
+  createdAt: Date;
+};
+
+/** Its place in the chain. */
+export type AuditSeal = {
+  /** From 1, without gaps. */
+  seq: bigint;
+  eventId: string;
+  eventCreatedAt: Date;
+  contentHash: Buffer;
+  previousHash: Buffer;
+};
+
+/** What the first seal has in the place of the hash before. */
+export const FIRST_PREVIOUS_HASH = Buffer.alloc(32);
+
+/** The columns of `audit_event`, as `e`, of which an entry is made. */
+export const ENTRY_COLUMNS = `e.id, e.type, e.actor_id AS "actorId", e.org_id AS "orgId", e.client_id AS "clientId",
+  e.subject_id AS "subjectId", e.data, e.ip, e.user_agent AS "userAgent", e.token, e.created_at AS "createdAt"`;
+
+/** SHA-256 of an entry as canonical JSON. */
+export function hashEntry(entry: AuditEntry): Buffer {
+  const { id, type, actorId, orgId, clientId, subjectId, data, ip, userAgent, token, createdAt } = entry;
+  return sha256({ id, type, actorId, orgId, clientId, subjectId, data, ip, userAgent, token, createdAt });
+}
+
+/**
+ * SHA-256 of a seal as canonical JSON, its hashes in hexadecimal. It holds the entry by its hash, so that the chain can be verified
+ * when the contents of old entries are gone.
+ */
+export function hashSeal({ seq, eventId, eventCreatedAt, contentHash, previousHash }: AuditSeal): Buffer {
+  const hashes = { contentHash: contentHash.toString("hex"), previousHash: previousHash.toString("hex") };
+  return sha256({ seq: seq.toString(), eventId, eventCreatedAt, ...hashes });
+}
+
+const sha256 = (value: object): Buffer => createHash("sha256").update(canonicalJson(value)).digest();
+
+/** JSON with one spelling for each value (RFC 8785): no blanks, keys in the order of their UTF-16 code units. */
+export function canonicalJson(value: unknown): string {
+  if (value instanceof Date) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  const members = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`);
+  return `{${members.join(",")}}`;
+}
