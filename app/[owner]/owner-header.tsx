@@ -48,7 +48,7 @@ export function OwnerHeader({ owner, isOneself, isMember }: OwnerHeaderProps) {
         </ul>
       </div>
       {isOneself && <ButtonLink href="/settings/profile">Edit profile</ButtonLink>}
-      {isMember && <ButtonLink href={organizationPath(handle, "members")}>Manage</ButtonLink>}
+      {isMember && <ButtonLink href={organizationPath(handle)}>Manage</ButtonLink>}
     </header>
   );
 }

@@ -35,7 +35,14 @@ export const requireOrganizationPage = cache(async (name: string): Promise<Organ
 });
 
 /** A page of an organization; empty for its overview. */
-export type OrganizationPageName = "" | "members" | `members/${string}` | "settings" | `settings/${string}` | "audit-log";
+export type OrganizationPageName =
+  | ""
+  | "members"
+  | `members/${string}`
+  | "settings"
+  | `settings/${string}`
+  | "audit-log"
+  | "ask-for-app";
 
 /** `/organizations/<name>/<page>` */
 export function organizationPath(name: string, page: OrganizationPageName = ""): string {

@@ -47,6 +47,11 @@ export default async function OrganizationsPage({ searchParams }: Readonly<{ sea
             You have left the organization. What you had allowed apps to do there has ended.
           </FormMessage>
         )}
+        {textOf(query.notice) === "deleted" && (
+          <FormMessage tone="good" className="mb-5">
+            The organization is deleted, with all that it owned.
+          </FormMessage>
+        )}
         <Card>
           {organizations.length === 0 ? (
             <EmptyState Icon={Building2} title="You are in no organization" action={create}>
@@ -74,20 +79,18 @@ export default async function OrganizationsPage({ searchParams }: Readonly<{ sea
 
 function OrganizationRow({ organization }: Readonly<{ organization: OrganizationOfUser }>) {
   const { name, fullName, avatarId, role } = organization;
-  const [page, label] = role === "admin" ? (["settings", "Settings"] as const) : (["members", "Members"] as const);
   return (
     <ListRow
       leading={<Avatar name={fullName} src={avatarSrc(name, avatarId)} kind="organization" />}
       title={
-        <Link prefetch={false} href={`/${name}`} className="link break-words">
+        <Link prefetch={false} href={organizationPath(name)} className="link break-words">
           <bdi>{fullName}</bdi>
         </Link>
       }
       meta={`${name} · ${role}`}
       trailing={
-        <ButtonLink size="small" href={organizationPath(name, page)}>
-          {label}
-          <span className="sr-only"> of {fullName}</span>
+        <ButtonLink size="small" href={`/${name}`}>
+          Profile<span className="sr-only"> of {fullName}</span>
         </ButtonLink>
       }
     />

@@ -33,6 +33,8 @@ const expected: Record<Action, Who[]> = {
   "organization.leave": [...members, "command"],
   "organization.manage": ["admin", "operator", "command"],
   "organization.manage_security": ["admin", "operator", "command"],
+  "organization.transfer": ["admin", "command"],
+  "organization.delete": ["admin", "operator", "command"],
   "organization.add_member": ["operator", "command"],
   "organization.set_plan": ["operator", "command"],
   "oauth_app.create": ["owner", "admin", "command"],

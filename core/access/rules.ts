@@ -123,9 +123,12 @@ export const rules = {
   "organization.manage": { on: "organization", role: "admin", operator: true, refusal: "forbidden" },
   /** What it asks of its members' sign-in, and where they prove who they are. */
   "organization.manage_security": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
+  /** Handing it over to another member, and stepping down. */
+  "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
+  "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
   /** Without asking the user: administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
-  "organization.set_plan": { on: "organization", operator: true, refusal: "forbidden" },
+  "organization.set_plan": { on: "organization", operator: true, recent: true, refusal: "forbidden" },
 
   "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", refusal: "forbidden" },
   "oauth_app.read": { on: "oauthApp", owner: true, role: "admin", operator: true, refusal: "not_found" },

@@ -8,35 +8,26 @@ import { Avatar } from "../../_components/avatar.tsx";
 import { avatarSrc } from "../../_components/avatar-src.ts";
 import { ButtonLink } from "../../_components/button.tsx";
 import { CardFrame } from "../../_components/card-frame.tsx";
+import { FormMessage } from "../../_components/form-message.tsx";
 import { Gone } from "../../_components/gone.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
+import { yourRoleSentences } from "../../_components/role-sentences.ts";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
 import { signInPath } from "../../_server/next-path.ts";
+import { organizationPath } from "../../_server/organization-page.ts";
 import { currentSession } from "../../_server/session.ts";
 import { acceptInvitationAction } from "./actions.ts";
 
 export const metadata: Metadata = { title: "Invitation" };
 
-/** What each role may do, in one sentence. */
-const roles: Record<Invitation["role"], string> = {
-  read: "see what is private to the organization",
-  contributor: "create repositories there and change those that you created",
-  write: "change every repository there",
-  admin: "change everything there, members and settings too",
-};
-
 /** Asks the person who followed the mail whether their account should join. */
 export default async function InvitationPage({ params }: Readonly<{ params: Promise<{ token: string }> }>) {
   const { token } = await params;
   const [invitation, session] = await Promise.all([findInvitation(token), currentSession()]);
-  if (!invitation) {
-    return (
-      <Gone title="This invitation no longer works" action={<ButtonLink href="/">Go to the start</ButtonLink>}>
-        It was used, taken back or is too old. Ask the organization for a new one.
-      </Gone>
-    );
+  if (invitation && session && (await roleInOrganization(session.userId, invitation.orgId))) {
+    return <AlreadyMember invitation={invitation} />;
   }
-  if (session && (await roleInOrganization(session.userId, invitation.orgId))) return <AlreadyMember invitation={invitation} />;
+  if (invitation?.state !== "open") return <Ended invitation={invitation} isSignedIn={session !== undefined} />;
   const here = `/invitations/${encodeURIComponent(token)}`;
   return (
     <CardFrame>
@@ -51,7 +42,13 @@ export default async function InvitationPage({ params }: Readonly<{ params: Prom
               </Link>
             }
           />
-          <div className="px-6 py-5">
+          <div className="grid gap-4 px-6 py-5">
+            {session.user.email.toLowerCase() !== invitation.email.toLowerCase() && (
+              <FormMessage tone="warn">
+                The invitation was sent to <strong className="break-all">{invitation.email}</strong>, which is not the address of
+                this account. If you have another one here, switch to it first.
+              </FormMessage>
+            )}
             <ActionForm action={acceptInvitationAction}>
               <input type="hidden" name="token" value={token} />
               <SubmitButton isWide>Join {invitation.organization.name}</SubmitButton>
@@ -82,7 +79,7 @@ function InvitationHeader({ invitation: { organization, invitedBy, role, expires
       <h1 className="mt-4 break-words">Join {organization.fullName}</h1>
       <p className="mt-1.5 text-muted">
         {invitedBy ?? "The operator"} invites you with the role <strong className="text-ink">{role}</strong>: you may{" "}
-        {roles[role]}.
+        {yourRoleSentences[role]}.
       </p>
       <p className="mt-1.5 text-muted text-small">
         The invitation ends <RelativeTime at={expiresAt} />.
@@ -91,13 +88,44 @@ function InvitationHeader({ invitation: { organization, invitedBy, role, expires
   );
 }
 
-function AlreadyMember({ invitation: { organization } }: Readonly<{ invitation: Invitation }>) {
+function AlreadyMember({ invitation: { organization, state } }: Readonly<{ invitation: Invitation }>) {
   return (
     <Gone
       title={`You are in ${organization.fullName} already`}
-      action={<ButtonLink href={`/${organization.name}`}>Go to {organization.name}</ButtonLink>}
+      action={<ButtonLink href={organizationPath(organization.name)}>Go to {organization.name}</ButtonLink>}
     >
-      The invitation stays open for whoever else it was meant for.
+      {state === "open" ? "The invitation stays open for whoever else it was meant for." : "There is nothing more to do here."}
+    </Gone>
+  );
+}
+
+/** What became of a link that no longer works, and the way on. */
+function Ended({ invitation, isSignedIn }: Readonly<{ invitation: Invitation | undefined; isSignedIn: boolean }>) {
+  const action = isSignedIn ? (
+    <ButtonLink href="/organizations">Your organizations</ButtonLink>
+  ) : (
+    <ButtonLink href={signInPath("/organizations")}>Sign in</ButtonLink>
+  );
+  if (!invitation) {
+    return (
+      <Gone title="This invitation no longer works" action={action}>
+        It was replaced by a newer one, or its address is incomplete. Look for a later letter, or ask the organization for a new
+        one.
+      </Gone>
+    );
+  }
+  const { state, organization, invitedBy, expiresAt } = invitation;
+  const whom = invitedBy ?? "the operator";
+  return (
+    <Gone title={state === "accepted" ? "This invitation was used" : "This invitation no longer works"} action={action}>
+      {state === "accepted" &&
+        `Somebody has joined ${organization.fullName} with it. If that was you, sign in with the account that joined.`}
+      {state === "revoked" && `The invitation to ${organization.fullName} was taken back. Ask ${whom} for a new one.`}
+      {state === "expired" && (
+        <>
+          The invitation to {organization.fullName} ended <RelativeTime at={expiresAt} />. Ask {whom} to send it again.
+        </>
+      )}
     </Gone>
   );
 }

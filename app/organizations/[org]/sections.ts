@@ -1,28 +1,44 @@
 import type { NavPage, NavSections } from "../../_components/side-navigation.tsx";
 import { type OrganizationPageName, organizationPath } from "../../_server/organization-page.ts";
 
-type Part = Readonly<{ page: OrganizationPageName; label: string; isExact?: boolean; isForMembers?: boolean }>;
+export type Part = Readonly<{
+  page: OrganizationPageName;
+  label: string;
+  /** What one finds there, for the overview. */
+  hint?: string;
+  isExact?: boolean;
+  /** For every member; the others are for administrators. */
+  isForMembers?: boolean;
+}>;
 
 /** The pages of an organization, in the order of the side navigation: a new page is a line here. */
 const about: readonly Part[] = [
   { page: "", label: "Overview", isExact: true, isForMembers: true },
-  { page: "members", label: "Members", isForMembers: true },
+  { page: "members", label: "Members", hint: "Who is in, with which role; invitations; leaving", isForMembers: true },
 ];
 
 /** What administrators decide. */
 const settings: readonly Part[] = [
-  { page: "settings", label: "Profile", isExact: true },
-  { page: "settings/applications", label: "OAuth apps" },
+  { page: "settings", label: "Profile", hint: "Name, logo and contact, as others see them", isExact: true },
+  { page: "settings/applications", label: "OAuth apps", hint: "Apps that the organization owns, with their secrets" },
+  { page: "settings/app-policy", label: "App policy", hint: "Which apps members may let in, and which wait for your word" },
+  { page: "settings/ownership", label: "Ownership", hint: "Handing the organization over, or deleting it" },
 ];
 
-/** Those that the person may open. */
+/** The parts that the person may open. */
+export function partsFor(isManager: boolean): readonly Part[] {
+  return [...about, ...settings].filter(({ isForMembers }) => isForMembers || isManager);
+}
+
+/** The same for the side navigation. */
 export function organizationSections(
   { name, fullName }: Readonly<{ name: string; fullName: string }>,
   isManager: boolean,
 ): NavSections {
+  const open = partsFor(isManager);
   const pagesOf = (parts: readonly Part[]): NavPage[] =>
     parts
-      .filter(({ isForMembers }) => isForMembers || isManager)
+      .filter((part) => open.includes(part))
       .map(({ page, label, isExact }) => ({ href: organizationPath(name, page), label, isExact }));
   return [
     { label: fullName, pages: pagesOf(about) },

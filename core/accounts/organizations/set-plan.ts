@@ -19,7 +19,15 @@ export async function setPlan(actor: Actor, orgId: string, value: string | null,
   }
   await db().$transaction(async (tx) => {
     await lockOrganization(tx, orgId);
+    const before = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { plan: true } });
+    if (before.plan === plan) return;
     await tx.organization.update({ where: { id: orgId }, data: { plan } });
-    await recordAuditEvent(tx, { type: "organization.set_plan", actorId: actorId(actor), orgId, data: { plan }, from });
+    await recordAuditEvent(tx, {
+      type: "organization.set_plan",
+      actorId: actorId(actor),
+      orgId,
+      data: { from: before.plan ?? "free", plan: plan ?? "free" },
+      from,
+    });
   });
 }

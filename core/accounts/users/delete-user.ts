@@ -4,6 +4,7 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
+import { deleteOwnedApps } from "../delete-owned-apps.ts";
 import { lockOrganization } from "../organizations/lock-organization.ts";
 import { requireOtherOperator } from "./require-other-operator.ts";
 import { revokeEverything } from "./revoke-everything.ts";
@@ -30,7 +31,7 @@ export async function deleteUser(
     if (!user) throw notFound("User");
     await refuseLastAdmin(tx, userId);
     await revokeEverything(tx, userId);
-    await deleteOwnedApps(tx, userId);
+    await deleteOwnedApps(tx, { ownerUserId: userId });
     await tx.personalAccessToken.deleteMany({ where: { userId } });
     await tx.oAuthConsent.deleteMany({ where: { userId } });
     if (alongside) {
@@ -65,22 +66,7 @@ async function refuseLastAdmin(tx: Db, userId: string): Promise<void> {
     if (other) continue;
     throw new ServiceError(
       "conflict",
-      `This is the last administrator of ${org.name}. Make another member an administrator first.`,
+      `This is the last administrator of ${org.name}. Hand the organization over to another member, or delete it, first.`,
     );
   }
-}
-
-/** The user's apps go, and what other people granted them ends. */
-async function deleteOwnedApps(tx: Db, userId: string): Promise<void> {
-  const apps = await tx.oAuthApp.findMany({ where: { ownerUserId: userId }, select: { clientId: true, logoId: true } });
-  const ofApps = { clientId: { in: apps.map((app) => app.clientId) } };
-  const live = { where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } };
-  await tx.oAuthConsent.updateMany(live);
-  await tx.oAuthGrant.updateMany(live);
-  await tx.oAuthAppUsage.deleteMany({ where: ofApps });
-  await tx.oAuthAppActiveUser.deleteMany({ where: ofApps });
-  await tx.oAuthApp.deleteMany({ where: { ownerUserId: userId } });
-  // core/oauth keeps clients in memory and listens on this channel for what changed.
-  for (const { clientId } of apps) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
-  await tx.image.deleteMany({ where: { id: { in: apps.flatMap((app) => app.logoId ?? []) } } });
 }

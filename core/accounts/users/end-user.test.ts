@@ -66,7 +66,7 @@ describe("S112 disableUser", () => {
     expect(await findPersonalAccessToken(pat)).toBeUndefined();
     expect((await db().oAuthConsent.findUniqueOrThrow({ where: { id: consentId } })).revokedAt).not.toBeNull();
     expect((await db().oAuthGrant.findUniqueOrThrow({ where: { id: grantId } })).revokedAt).not.toBeNull();
-    expect(await findInvitation(invitation)).toBeUndefined();
+    expect(await findInvitation(invitation)).toMatchObject({ state: "revoked" });
     await expect(signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
     expect((await auditTrail({ subjectId: person.id })).filter((type) => /able/.test(type))).toEqual([
       "user.disable",

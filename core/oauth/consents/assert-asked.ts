@@ -12,6 +12,10 @@ export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint
   if (answer.fingerprint !== fingerprint) throw new ServiceError("invalid_request", CHANGED);
   const requested = new Set<string>([...scopes, ...alreadyGranted].map(({ scope }) => scope));
   const known = new Set(organizations.map(({ id }) => id));
+  const closed = organizations.find(({ id, refusal }) => refusal !== null && answer.orgIds.includes(id));
+  if (closed) {
+    throw new ServiceError("invalid_request", `${closed.fullName} does not let this app in. Reload this page and answer again.`);
+  }
   if (answer.scopes.every((scope) => requested.has(scope)) && answer.orgIds.every((id) => known.has(id))) return;
   throw new ServiceError("invalid_request", "The answer does not fit the question. Go back to the app and start again.");
 }

@@ -2,6 +2,8 @@ import { describeScope, isScope, type OrganizationRole, type Scope, type ScopeGr
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
+import type { AppRefusal } from "../app-policy/app-policies.ts";
+import { findRefusals } from "../app-policy/find-refusals.ts";
 import { clientFingerprint, isRedirectUriBoundToClient } from "../client-identity.ts";
 import { type ClientRecord, findClientRecord } from "../client-records.ts";
 import type { Interaction } from "../interaction.ts";
@@ -83,6 +85,10 @@ export type RequestedOrganization = {
   fullName: string;
   avatarId: string | null;
   role: OrganizationRole;
+  /** Why the organization does not let this app in: then it cannot be ticked. Null where it does. */
+  refusal: AppRefusal | null;
+  /** The person has asked the administrators to let it in, and has no answer yet. */
+  isRequested: boolean;
   /** Named by the request's `orgIds`. */
   isAskedFor: boolean;
   isAlreadyGranted: boolean;
@@ -126,7 +132,11 @@ export async function readConsentRequest(params: Interaction["params"], session:
     alreadyGranted: requested
       .filter((scope) => granted.includes(scope))
       .map((scope) => ({ scope, sentence: describeScope(scope).sentence })),
-    organizations: await readOrganizations(session.user.id, parseOrgIds(String(params.orgIds ?? "")), standing),
+    organizations: await readOrganizations(
+      { userId: session.user.id, clientId },
+      parseOrgIds(String(params.orgIds ?? "")),
+      standing,
+    ),
     isAllOrgs: standing?.isAllOrgs ?? false,
     resources: await findRegisteredResources(foreignResources(params.resource)),
     redirectTarget: redirectUri === undefined ? null : redirectTarget(redirectUri),
@@ -191,7 +201,7 @@ async function readOwner({ ownerUserId, ownerOrgId }: ClientRecord): Promise<Req
 }
 
 async function readOrganizations(
-  userId: string,
+  { userId, clientId }: { userId: string; clientId: string },
   askedFor: string[],
   standing: Consent | undefined,
 ): Promise<RequestedOrganization[]> {
@@ -199,18 +209,28 @@ async function readOrganizations(
     where: { userId },
     include: { org: { select: { id: true, name: true, fullName: true, avatarId: true } } },
   });
+  const [refusals, requests] = await Promise.all([
+    findRefusals(
+      clientId,
+      memberships.map(({ orgId }) => orgId),
+    ),
+    db().organizationAppRequest.findMany({ where: { userId, clientId }, select: { orgId: true } }),
+  ]);
   return memberships
     .map(({ org, role }) => {
+      const refusal = refusals.get(org.id) ?? null;
+      const isRequested = requests.some(({ orgId }) => orgId === org.id);
       const isAskedFor = askedFor.includes(org.id);
       const isAlreadyGranted = standing !== undefined && (standing.isAllOrgs || standing.orgIds.includes(org.id));
       const isDeclined = standing?.declinedOrgIds.includes(org.id) ?? false;
-      const isTicked = isAlreadyGranted || (isAskedFor && !isDeclined);
-      return { ...org, role: role as OrganizationRole, isAskedFor, isAlreadyGranted, isTicked };
+      const isTicked = refusal === null && (isAlreadyGranted || (isAskedFor && !isDeclined));
+      return { ...org, role: role as OrganizationRole, refusal, isRequested, isAskedFor, isAlreadyGranted, isTicked };
     })
     .sort(
       (a, b) =>
         Number(b.isAskedFor) - Number(a.isAskedFor) ||
         Number(b.isTicked) - Number(a.isTicked) ||
+        Number(a.refusal !== null) - Number(b.refusal !== null) ||
         byName.compare(a.fullName, b.fullName),
     );
 }

@@ -50,15 +50,18 @@ export async function isConsentEnough(
   if (consent.isAllOrgs) return true;
   const answered = new Set([...consent.orgIds, ...consent.declinedOrgIds]);
   const missing = parseOrgIds(String(asked.orgIds ?? "")).filter((id) => !answered.has(id));
-  return missing.length === 0 || !(await isMemberOfAny(consent.userId, missing));
+  return missing.length === 0 || !(await mayGrantAny(consent, missing));
 }
 
-/** An organization that the person is not in is never asked about, nor confirmed to exist (S22). */
-async function isMemberOfAny(userId: string, orgIds: string[]): Promise<boolean> {
+/**
+ * An organization that the person is not in is never asked about, nor confirmed to exist (S22); and of one that does not let the app
+ * in there is nothing to ask until it does.
+ */
+async function mayGrantAny({ userId, clientId }: Consent, orgIds: string[]): Promise<boolean> {
   const { rowCount } = await pool().query({
     name: "consent-member",
-    text: "SELECT 1 FROM membership WHERE user_id = $1 AND org_id = ANY ($2) LIMIT 1",
-    values: [userId, orgIds],
+    text: "SELECT 1 FROM membership WHERE user_id = $1 AND org_id = ANY ($2) AND is_app_admitted(org_id, $3) LIMIT 1",
+    values: [userId, orgIds, clientId],
   });
   return rowCount === 1;
 }

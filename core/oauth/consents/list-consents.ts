@@ -17,6 +17,8 @@ export type ConnectedApp = {
   scopes: Scope[];
   /** Those of the answer that the person is still in. */
   organizations: { id: string; name: string; fullName: string; avatarId: string | null }[];
+  /** Of those that the answer reaches, the ones that do not let the app in by their own policy. */
+  closedOrganizations: { id: string; name: string; fullName: string }[];
   isAllOrgs: boolean;
   /** The services beside this one at which the app may act for the person. */
   resources: RegisteredResource[];
@@ -39,9 +41,10 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
       skip,
     }),
   ]);
-  const [apps, resources, organizations] = await Promise.all([
+  const [apps, resources, closed, organizations] = await Promise.all([
     findClientRecords(consents.map(({ clientId }) => clientId)),
     findRegisteredResources(consents.flatMap(({ resources }) => resources)),
+    findClosed(consents.map(({ id }) => id)),
     db().organization.findMany({
       // Only those that the person is still in: the token reaches no other.
       where: { id: { in: consents.flatMap(({ orgIds }) => orgIds) }, memberships: { some: { userId } } },
@@ -66,6 +69,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
         documentHost: app?.documentHost ?? null,
         scopes: consent.scopes.filter(isScope),
         organizations: organizations.filter(({ id }) => consent.orgIds.includes(id)),
+        closedOrganizations: closed.filter(({ consentId }) => consentId === consent.id),
         isAllOrgs: consent.isAllOrgs,
         resources: resources.filter(({ identifier }) => consent.resources.includes(identifier)),
         firstUsedAt: consent.createdAt,
@@ -73,4 +77,15 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
       };
     }),
   };
+}
+
+/** Where an app is let in by its person and not by the organization (app policy). */
+async function findClosed(
+  consentIds: string[],
+): Promise<(ConnectedApp["closedOrganizations"][number] & { consentId: string })[]> {
+  return db().$queryRaw`
+    SELECT c.id AS "consentId", o.id, o.name, o.full_name AS "fullName"
+    FROM oauth_consent c JOIN membership m ON m.user_id = c.user_id AND (c.is_all_orgs OR m.org_id = ANY (c.org_ids))
+    JOIN organization o ON o.id = m.org_id
+    WHERE c.id = ANY (${consentIds}) AND NOT is_app_admitted(o.id, c.client_id) ORDER BY o.name`;
 }

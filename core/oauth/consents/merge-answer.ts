@@ -28,8 +28,13 @@ export function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, stan
   const required = request.scopes.filter(({ isRequired }) => isRequired).map(({ scope }) => scope);
   const ticked = new Set<string>([...answer.scopes, ...required, ...(request.isOfflineAsked ? [OFFLINE_ACCESS] : [])]);
   const isKept = (scope: string) => !offered.has(scope) && !ticked.has(scope);
-  const orgIds = answer.isAllOrgs ? request.organizations.map(({ id }) => id) : [...new Set(answer.orgIds)];
-  const askedOrgIds = request.organizations.filter(({ isAskedFor }) => isAskedFor).map(({ id }) => id);
+  const open = request.organizations.filter(({ refusal }) => refusal === null);
+  const closed = request.organizations.filter(({ refusal }) => refusal !== null);
+  // The page could not speak for an organization that does not let the app in just now: what was granted there stays as it was.
+  const kept = closed.filter(({ id }) => standing && !standing.isAllOrgs && standing.orgIds.includes(id));
+  const chosen = answer.isAllOrgs ? open.map(({ id }) => id) : answer.orgIds;
+  const orgIds = [...new Set([...chosen, ...kept.map(({ id }) => id)])];
+  const askedOrgIds = open.filter(({ isAskedFor }) => isAskedFor).map(({ id }) => id);
   return {
     scopes: supportedScopes.filter((scope) => ticked.has(scope) || (isKept(scope) && standing?.scopes.includes(scope))),
     declinedScopes: supportedScopes.filter((scope) =>

@@ -40,6 +40,10 @@ export async function revokeInvitationAction(name: string, _previous: FormState,
 export async function changeRoleAction(name: string, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
     const { organization, person } = await requireOrganizationPage(name);
+    const isPromotion = form.text("role") === "admin" && form.text("before") !== "admin";
+    if (isPromotion && form.text("confirmed") !== "admin") {
+      redirect(`${organizationPath(organization.name, `members/${encodeURIComponent(form.text("username"))}`)}?confirm=admin`);
+    }
     await changeRole(person, organization.id, form.text("userId"), form.text("role"), await requestOrigin());
     backToMembers(organization.name, "role-changed");
   });

@@ -1,13 +1,18 @@
+import { organizationRoles } from "@keyhook/sdk";
+import { SearchX } from "lucide-react";
 import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { may } from "#core/access/may.ts";
-import { demands } from "#core/access/refused.ts";
 import { listMembers } from "#core/accounts/organizations/members/list-members.ts";
+import { ButtonLink } from "../../../_components/button.tsx";
+import { EmptyState } from "../../../_components/empty-state.tsx";
 import { FormMessage } from "../../../_components/form-message.tsx";
 import { List } from "../../../_components/list.tsx";
 import { PageHeader } from "../../../_components/page-header.tsx";
 import { Pagination } from "../../../_components/pagination.tsx";
+import { SearchForm } from "../../../_components/search-form.tsx";
 import { SectionCard } from "../../../_components/section-card.tsx";
+import { Select } from "../../../_components/select.client.tsx";
 import {
   type OrganizationPage,
   type OrganizationParams,
@@ -15,6 +20,7 @@ import {
   requireOrganizationPage,
 } from "../../../_server/organization-page.ts";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
+import { RestrictionsMessage } from "../restrictions-message.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { LeaveSection } from "./leave-section.tsx";
 import { MemberRow } from "./member-row.tsx";
@@ -28,6 +34,7 @@ const notices: Record<string, string> = {
   resent: "The invitation was sent again, with a fresh link. The old one no longer works.",
   revoked: "The invitation is taken back. Its link no longer works.",
   "role-changed": "The role is changed. It holds from now on.",
+  "handed-over": "The organization is handed over.",
   removed: "The member is removed, and what they had allowed apps to do here has ended.",
 };
 
@@ -40,10 +47,17 @@ export default async function MembersPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
   const { organization, person, role, isManager, restrictions } = await requireOrganizationPage(org);
   const isOpen = await may(person, "organization.list_members", { orgId: organization.id });
-  if (!isOpen) return <ClosedMembers organization={organization} restrictions={restrictions} />;
+  if (!isOpen) return <ClosedMembers organization={organization} person={person} restrictions={restrictions} />;
   const path = organizationPath(organization.name, "members");
-  const members = await listMembers(person, organization.id, { page: Number(textOf(query.page)) });
-  if (members.items.length === 0 && members.total > 0) redirect(path);
+  const search = textOf(query.search).trim().slice(0, 200);
+  const wanted = organizationRoles.find((each) => each === textOf(query.role));
+  const members = await listMembers(person, organization.id, { text: search, role: wanted, page: Number(textOf(query.page)) });
+  const hrefOf = (page: number) => {
+    const filter = new URLSearchParams({ ...(search && { search }), ...(wanted && { role: wanted }), page: String(page) });
+    return `${path}?${filter}`;
+  };
+  if (members.items.length === 0 && members.total > 0) redirect(hrefOf(Math.ceil(members.total / members.pageSize)));
+  const isSearched = search !== "" || wanted !== undefined;
   const notice = notices[textOf(query.notice)];
   return (
     <>
@@ -51,8 +65,29 @@ export default async function MembersPage({ params, searchParams }: Props) {
       <div className="grid gap-5">
         {notice && <FormMessage tone="good">{notice}</FormMessage>}
         {isManager && <InvitationsSection organization={organization} person={person} page={Number(textOf(query.invitations))} />}
-        <div>
-          <SectionCard title={members.total === 1 ? "1 member" : `${members.total.toLocaleString("en")} members`} isFlush>
+        <div className="grid gap-3">
+          {(isSearched || members.total > 5) && (
+            <SearchForm action={path} label="Name or username" value={search}>
+              <div className="min-w-36">
+                <Select
+                  name="role"
+                  label="Role"
+                  defaultValue={wanted ?? ""}
+                  options={[{ value: "", label: "Any" }, ...organizationRoles.map((each) => ({ value: each, label: each }))]}
+                />
+              </div>
+            </SearchForm>
+          )}
+          <SectionCard title={titleOf(members.total, isSearched)} isFlush>
+            {members.total === 0 && (
+              <EmptyState
+                Icon={SearchX}
+                title="Nobody is like that"
+                action={<ButtonLink href={path}>Show all members</ButtonLink>}
+              >
+                A member is found by any part of the username or the full name.
+              </EmptyState>
+            )}
             <List>
               {members.items.map((member) => (
                 <MemberRow
@@ -64,31 +99,32 @@ export default async function MembersPage({ params, searchParams }: Props) {
               ))}
             </List>
           </SectionCard>
-          <Pagination
-            label="members"
-            page={members.page}
-            pageSize={members.pageSize}
-            total={members.total}
-            hrefOf={(page) => `${path}?page=${page}`}
-          />
+          <Pagination label="members" page={members.page} pageSize={members.pageSize} total={members.total} hrefOf={hrefOf} />
         </div>
-        {role && <LeaveSection organization={organization} />}
+        {role && <LeaveSection organization={organization} userId={person.userId} />}
       </div>
     </>
   );
 }
 
 /** For a member who has yet to meet what the organization asks: who else is in it is closed, leaving is not. */
-function ClosedMembers({ organization, restrictions }: Pick<OrganizationPage, "organization" | "restrictions">) {
+function ClosedMembers({
+  organization,
+  person,
+  restrictions,
+}: Pick<OrganizationPage, "organization" | "person" | "restrictions">) {
   return (
     <>
       <PageHeader title="Members" description="Who is in the organization, and what each may do." />
       <div className="grid gap-5">
-        {restrictions.map((restriction) => (
-          <FormMessage key={restriction}>{demands[restriction]}</FormMessage>
-        ))}
-        <LeaveSection organization={organization} />
+        <RestrictionsMessage restrictions={restrictions} />
+        <LeaveSection organization={organization} userId={person.userId} />
       </div>
     </>
   );
+}
+
+function titleOf(total: number, isSearched: boolean): string {
+  const count = total === 1 ? "1 member" : `${total.toLocaleString("en")} members`;
+  return isSearched ? `${count} found` : count;
 }

@@ -20,6 +20,9 @@ export async function acceptInvitation(
 ): Promise<{ orgId: string; name: string }> {
   return db().$transaction(async (tx) => {
     const now = new Date();
+    // The organization before the invitation, in the order in which a deletion takes them: neither then waits for the other.
+    await tx.$queryRaw`SELECT 1 FROM organization
+      WHERE id = (SELECT org_id FROM invitation WHERE token_hash = ${hashToken(token)}) FOR KEY SHARE`;
     const [accepted] = await tx.invitation.updateManyAndReturn({
       where: { tokenHash: hashToken(token), acceptedAt: null, revokedAt: null, expiresAt: { gt: now } },
       data: { acceptedAt: now },

@@ -3,9 +3,12 @@ import { hashToken } from "../../../crypto/token.ts";
 import { db } from "../../../db.ts";
 
 export type Invitation = {
+  /** `open` alone can be accepted. */
+  state: "open" | "expired" | "accepted" | "revoked";
   orgId: string;
   /** Handle and full name of the organization. */
   organization: { name: string; fullName: string; avatarId: string | null };
+  /** Where the link was sent. */
   email: string;
   role: OrganizationRole;
   /** Undefined when the operator's command invited, or the account is gone. */
@@ -13,21 +16,27 @@ export type Invitation = {
   expiresAt: Date;
 };
 
-/** What an invitation's link is about, for the page that asks before it accepts; undefined when the link no longer works. */
+/**
+ * What an invitation's link is about, for the page that asks before it accepts; undefined for a link that was never sent, or was
+ * replaced by a newer one. Whoever has it was written to, so that they may be told what became of it.
+ */
 export async function findInvitation(token: string): Promise<Invitation | undefined> {
   const row = await db().invitation.findUnique({
-    where: { tokenHash: hashToken(token), acceptedAt: null, revokedAt: null, expiresAt: { gt: new Date() } },
+    where: { tokenHash: hashToken(token) },
     select: {
       orgId: true,
       email: true,
       role: true,
       expiresAt: true,
+      acceptedAt: true,
+      revokedAt: true,
       invitedById: true,
       org: { select: { name: true, fullName: true, avatarId: true } },
     },
   });
   if (!row) return undefined;
-  const { org, invitedById, role, ...rest } = row;
+  const { org, invitedById, role, acceptedAt, revokedAt, ...rest } = row;
   const inviter = invitedById ? await db().user.findUnique({ where: { id: invitedById }, select: { username: true } }) : null;
-  return { ...rest, role: role as OrganizationRole, organization: org, invitedBy: inviter?.username };
+  const state = acceptedAt ? "accepted" : revokedAt ? "revoked" : rest.expiresAt.getTime() <= Date.now() ? "expired" : "open";
+  return { ...rest, state, role: role as OrganizationRole, organization: org, invitedBy: inviter?.username };
 }

@@ -25,17 +25,18 @@ export async function resendInvitation(actor: Actor, orgId: string, invitationId
   await db().$transaction(async (tx) => {
     await lockOrganization(tx, orgId);
     await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });
-    const { count } = await tx.invitation.updateMany({
+    const [resent] = await tx.invitation.updateManyAndReturn({
       where: { id: invitationId, orgId, acceptedAt: null, revokedAt: null },
       data: { tokenHash: hashToken(token), expiresAt: new Date(Date.now() + INVITATION_SECONDS * 1000) },
+      select: { email: true },
     });
-    if (count === 0) throw notFound("Invitation");
+    if (!resent) throw notFound("Invitation");
     await mailInvitation(tx, invitationId, token);
     await recordAuditEvent(tx, {
       type: "organization.resend_invitation",
       actorId: actorId(actor),
       orgId,
-      data: { invitationId },
+      data: { invitationId, email: resent.email },
       from,
     });
   });

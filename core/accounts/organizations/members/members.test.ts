@@ -138,10 +138,10 @@ describe("members", () => {
       const mailbox = `${freshName("rogue")}@example.test`;
       await createInvitation(rogue.actor, id, { email: mailbox, role: "admin" }, from);
       const token = await linkedToken(mailbox, "invitations");
-      expect(await findInvitation(token)).toBeDefined();
+      expect(await findInvitation(token)).toMatchObject({ state: "open" });
       if (end === "demoted") await changeRole(admin.actor, id, rogue.id, "read", from);
       else await removeMember(admin.actor, id, rogue.id, from);
-      expect(await findInvitation(token)).toBeUndefined();
+      expect(await findInvitation(token)).toMatchObject({ state: "revoked" });
     }
   });
 });

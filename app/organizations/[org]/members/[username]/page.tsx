@@ -10,21 +10,22 @@ import { ButtonLink } from "../../../../_components/button.tsx";
 import { ChoiceRow } from "../../../../_components/choice-row.client.tsx";
 import { ConfirmDestructive } from "../../../../_components/confirm-destructive.client.tsx";
 import { PageHeader } from "../../../../_components/page-header.tsx";
+import { roleSentences } from "../../../../_components/role-sentences.ts";
 import { SectionCard } from "../../../../_components/section-card.tsx";
 import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
 import { organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
+import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
 import { changeRoleAction, removeMemberAction } from "../actions.ts";
-import { roleSentences } from "./role-sentences.ts";
 
-type Props = Readonly<{ params: Promise<{ org: string; username: string }> }>;
+type Props = Readonly<{ params: Promise<{ org: string; username: string }>; searchParams: PageQuery }>;
 
 export async function generateMetadata({ params }: Props): Promise<Metadata> {
   return { title: `Member ${(await params).username}` };
 }
 
 /** One member, for those who may change what others may do. */
-export default async function MemberPage({ params }: Props) {
-  const { org, username } = await params;
+export default async function MemberPage({ params, searchParams }: Props) {
+  const [{ org, username }, query] = await Promise.all([params, searchParams]);
   const { organization, person, isManager } = await requireOrganizationPage(org);
   const member = isManager ? await findMember(person, organization.id, username) : undefined;
   if (!member) notFound();
@@ -42,7 +43,11 @@ export default async function MemberPage({ params }: Props) {
         actions={<ButtonLink href={`/${member.username}`}>View profile</ButtonLink>}
       />
       <div className="grid gap-5">
-        <RoleSection organizationName={organization.name} member={member} />
+        {textOf(query.confirm) === "admin" && member.role !== "admin" ? (
+          <ConfirmAdminSection organization={organization} member={member} name={name} />
+        ) : (
+          <RoleSection organizationName={organization.name} member={member} />
+        )}
         {member.userId !== person.userId && <RemoveSection organization={organization} member={member} name={name} />}
       </div>
     </>
@@ -58,6 +63,8 @@ function RoleSection({ organizationName, member }: Readonly<{ organizationName: 
         className="grid max-w-reading gap-5"
       >
         <input type="hidden" name="userId" value={member.userId} />
+        <input type="hidden" name="username" value={member.username} />
+        <input type="hidden" name="before" value={member.role} />
         <fieldset className="grid gap-2">
           <legend className="sr-only">Role of {member.username}</legend>
           {organizationRoles.map((role) => (
@@ -74,6 +81,36 @@ function RoleSection({ organizationName, member }: Readonly<{ organizationName: 
         </fieldset>
         <div>
           <SubmitButton>Change role</SubmitButton>
+        </div>
+      </ActionForm>
+    </SectionCard>
+  );
+}
+
+/** Giving somebody everything is asked twice: they could remove whoever gave it. */
+function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps) {
+  return (
+    <SectionCard
+      title={
+        <>
+          Make <bdi>{name}</bdi> an administrator?
+        </>
+      }
+      description={`They are ${member.role} now.`}
+    >
+      <ActionForm action={changeRoleAction.bind(null, organization.name)} className="grid max-w-reading gap-5">
+        <input type="hidden" name="userId" value={member.userId} />
+        <input type="hidden" name="role" value="admin" />
+        <input type="hidden" name="confirmed" value="admin" />
+        <p>
+          Administrators of <bdi>{organization.fullName}</bdi> invite and remove members, you too, decide which apps are let in,
+          see the secrets of its OAuth apps once they are made anew, and can delete the organization.
+        </p>
+        <div className="flex flex-wrap gap-3">
+          <SubmitButton>Make {member.username} an administrator</SubmitButton>
+          <ButtonLink variant="quiet" href={organizationPath(organization.name, `members/${member.username}`)}>
+            Cancel
+          </ButtonLink>
         </div>
       </ActionForm>
     </SectionCard>

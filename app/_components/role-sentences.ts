@@ -7,3 +7,9 @@ export const roleSentences: Record<OrganizationRole, string> = {
   write: "change every repository there",
   admin: "change everything there, members and settings too",
 };
+
+/** The same to the person themselves, after "you may". */
+export const yourRoleSentences: Record<OrganizationRole, string> = {
+  ...roleSentences,
+  contributor: "create repositories there and change those that you created",
+};

@@ -1,0 +1,17 @@
+import type { Db } from "../db.ts";
+
+/** The OAuth apps of an owner who goes: they go too, and what other people granted them ends. @returns how many they were */
+export async function deleteOwnedApps(tx: Db, owner: { ownerUserId: string } | { ownerOrgId: string }): Promise<number> {
+  const apps = await tx.oAuthApp.findMany({ where: owner, select: { clientId: true, logoId: true } });
+  const ofApps = { clientId: { in: apps.map((app) => app.clientId) } };
+  const live = { where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } };
+  await tx.oAuthConsent.updateMany(live);
+  await tx.oAuthGrant.updateMany(live);
+  await tx.oAuthAppUsage.deleteMany({ where: ofApps });
+  await tx.oAuthAppActiveUser.deleteMany({ where: ofApps });
+  await tx.oAuthApp.deleteMany({ where: owner });
+  // core/oauth keeps clients in memory and listens on this channel for what changed.
+  for (const { clientId } of apps) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
+  await tx.image.deleteMany({ where: { id: { in: apps.flatMap((app) => app.logoId ?? []) } } });
+  return apps.length;
+}

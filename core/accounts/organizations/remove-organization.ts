@@ -1,0 +1,100 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { deleteOwnedApps } from "../delete-owned-apps.ts";
+import { organizationDeletedLetter } from "../mails/organization-deleted-letter.ts";
+
+/** Of an organization with many administrators, those who were there first. */
+const LETTERS_MAX = 20;
+
+/**
+ * Deletes an organization for good, with memberships, invitations, its OAuth apps with their tokens, tokens that were exchanged for it,
+ * and its place in what people granted to apps. Two things stay: the audit log, and the handle, which nobody can take again, as with
+ * accounts (decision 043).
+ *
+ * What it owns elsewhere is `alongside`'s to delete, in the same transaction and while nobody can give it more: doors call
+ * `deleteOrganization` of the hub, which brings it.
+ * @param alongside answers with the numbers of what it deleted, for the audit log
+ * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` (S113)
+ */
+export async function removeOrganization(
+  actor: Actor,
+  orgId: string,
+  from: RequestOrigin,
+  alongside: (tx: Db) => Promise<Record<string, number>>,
+): Promise<void> {
+  await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization" });
+  if (!isId(orgId)) throw notFound("Organization");
+  await db().$transaction(
+    async (tx) => {
+      // Whoever puts something under its name, or joins, holds a weaker lock of this row: they are waited for, or find nothing.
+      const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;
+      if (locked.length === 0) throw notFound("Organization");
+      await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization", tx });
+      const { name, avatarId } = await tx.organization.findUniqueOrThrow({
+        where: { id: orgId },
+        select: { name: true, avatarId: true },
+      });
+      await tellAdministrators(tx, { orgId, name, by: actorId(actor) });
+      const members = await tx.membership.count({ where: { orgId } });
+      const apps = await endApps(tx, orgId);
+      const owned = await alongside(tx);
+      await tx.handle.updateMany({ where: { orgId }, data: { orgId: null } });
+      await tx.organization.delete({ where: { id: orgId } });
+      if (avatarId) await tx.image.deleteMany({ where: { id: avatarId } });
+      await recordAuditEvent(tx, {
+        type: "organization.delete",
+        actorId: actorId(actor),
+        orgId,
+        data: { name, members, apps, ...owned },
+        from,
+      });
+    },
+    { timeout: DELETION_MS },
+  );
+}
+
+/** Many repositories take a while; nothing of it is seen before all of it is done. */
+const DELETION_MS = 5 * 60 * 1000;
+
+/** Its own apps go; those of others that act for it lose that; and no consent or Grant names it any more. */
+async function endApps(tx: Db, orgId: string): Promise<number> {
+  const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId });
+  const bound = await tx.oAuthApp.updateManyAndReturn({
+    where: { boundOrgId: orgId },
+    data: { boundOrgId: null },
+    select: { clientId: true },
+  });
+  for (const { clientId } of bound) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
+  await tx.$executeRaw`UPDATE oauth_grant SET revoked_at = now() WHERE bound_org_id = ${orgId} AND revoked_at IS NULL`;
+  await tx.$executeRaw`
+    UPDATE oauth_grant g SET org_ids = array_remove(g.org_ids, ${orgId}) FROM oauth_consent c, membership m
+    WHERE m.org_id = ${orgId} AND c.user_id = m.user_id AND g.consent_id = c.id AND ${orgId} = ANY (g.org_ids)`;
+  await tx.$executeRaw`
+    UPDATE oauth_consent c SET org_ids = array_remove(c.org_ids, ${orgId}), declined_org_ids = array_remove(c.declined_org_ids, ${orgId})
+    FROM membership m WHERE m.org_id = ${orgId} AND c.user_id = m.user_id
+      AND (${orgId} = ANY (c.org_ids) OR ${orgId} = ANY (c.declined_org_ids))`;
+  return apps;
+}
+
+async function tellAdministrators(
+  tx: Db,
+  { orgId, name, by }: { orgId: string; name: string; by: string | null },
+): Promise<void> {
+  const admins = await tx.membership.findMany({
+    where: { orgId, role: "admin", user: { disabledAt: null, emailVerifiedAt: { not: null } } },
+    orderBy: { createdAt: "asc" },
+    take: LETTERS_MAX,
+    select: { user: { select: { username: true, email: true } } },
+  });
+  const deleter = by ? await tx.user.findUnique({ where: { id: by }, select: { username: true } }) : null;
+  for (const { user } of admins) {
+    const letter = organizationDeletedLetter({ greeted: user.username, organization: name, by: deleter?.username });
+    await queueMail(tx, { to: user.email, ...letter });
+  }
+}

@@ -1,0 +1,79 @@
+import type { OrganizationRole } from "@keyhook/sdk";
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+import { handedOverLetter } from "../mails/handed-over-letter.ts";
+import { findUserByUsername } from "../users/find-user.ts";
+import { revokeInvitationsBy } from "./invitations/revoke-invitations-by.ts";
+import { lockOrganization } from "./lock-organization.ts";
+import { parseRole } from "./parse-role.ts";
+import { withdrawOrganization } from "./withdraw-organization.ts";
+
+export type Transfer = {
+  /** Who takes it over: a member, by username. */
+  username: string;
+  /** What becomes of whoever hands it over: a lower role, or `leave`. */
+  afterwards: string;
+};
+
+/**
+ * Hands an organization over: another member becomes its administrator, and whoever did it steps down or leaves, in one step, so that
+ * there is never a moment with nobody in charge.
+ * @throws ServiceError `forbidden`, `reauthentication_required` (S113), `not_found`, `invalid_request`
+ */
+export async function transferOrganization(
+  actor: Actor,
+  orgId: string,
+  { username, afterwards }: Transfer,
+  from: RequestOrigin,
+): Promise<void> {
+  const nextRole = parseNext(afterwards);
+  const heir = await findUserByUsername(username);
+  await db().$transaction(async (tx) => {
+    await lockOrganization(tx, orgId);
+    await requirePermission(actor, "organization.transfer", { orgId }, { what: "Organization", tx });
+    const ownId = actorId(actor) ?? "";
+    if (heir?.id === ownId)
+      throw new ServiceError("invalid_request", "Choose another member than yourself.", { field: "username" });
+    const member =
+      heir && !heir.disabledAt && (await tx.membership.findUnique({ where: { orgId_userId: { orgId, userId: heir.id } } }));
+    if (!heir || !member) {
+      throw new ServiceError("not_found", "No member of the organization has this username.", { field: "username" });
+    }
+    await tx.membership.update({ where: { orgId_userId: { orgId, userId: heir.id } }, data: { role: "admin" } });
+    await revokeInvitationsBy(tx, ownId, orgId);
+    if (nextRole) {
+      await tx.membership.update({ where: { orgId_userId: { orgId, userId: ownId } }, data: { role: nextRole } });
+    } else {
+      await tx.membership.delete({ where: { orgId_userId: { orgId, userId: ownId } } });
+      await withdrawOrganization(tx, ownId, orgId);
+    }
+    await recordAuditEvent(tx, {
+      type: "organization.transfer",
+      actorId: ownId,
+      orgId,
+      subjectId: heir.id,
+      data: { role: member.role, formerAdministrator: nextRole ?? "left" },
+      from,
+    });
+    const { name } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
+    const by = await tx.user.findUniqueOrThrow({ where: { id: ownId }, select: { username: true } });
+    await queueMail(tx, { to: heir.email, ...handedOverLetter({ greeted: heir.username, by: by.username, organization: name }) });
+  });
+}
+
+/** @returns undefined for leaving */
+function parseNext(afterwards: string): OrganizationRole | undefined {
+  if (afterwards === "leave") return undefined;
+  const role = parseRole(afterwards, "afterwards");
+  if (role === "admin") {
+    throw new ServiceError("invalid_request", "To stay an administrator, change the other member's role instead.", {
+      field: "afterwards",
+    });
+  }
+  return role;
+}

@@ -1,0 +1,75 @@
+import type { Person } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { type Db, db } from "#core/db.ts";
+import { notFound, ServiceError } from "#core/errors.ts";
+import { queueMail } from "#core/mail/queue-mail.ts";
+import { findClientRecord } from "../client-records.ts";
+import { findRefusals } from "./find-refusals.ts";
+import { appRequestLetter } from "./mails/app-request-letter.ts";
+
+// Each one is a mail to people who have other work.
+const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
+/** Of an organization with many administrators, those who were there first. */
+const LETTERS_MAX = 20;
+
+/**
+ * A member asks the administrators of an organization to let an app in. It is asked once: the request waits until it is answered, and
+ * asking again changes nothing.
+ * @throws ServiceError `forbidden` for those who are not members; `not_found` for an unknown app; `conflict` where there is nothing to ask;
+ * `rate_limited`
+ */
+export async function askForApp(person: Person, orgId: string, clientId: string, from: RequestOrigin): Promise<void> {
+  await requirePermission(person, "organization.leave", { orgId }, { what: "Organization" });
+  const app = clientId.includes("\0") ? undefined : await findClientRecord(clientId);
+  if (!app) throw notFound("App");
+  const refusal = (await findRefusals(clientId, [orgId])).get(orgId);
+  if (!refusal)
+    throw new ServiceError("conflict", "The organization lets this app in already. Go back to the app and sign in again.");
+  if (refusal !== "not_approved") {
+    const reason = refusal === "blocked" ? "has blocked this app" : "lets no apps in";
+    throw new ServiceError("conflict", `The organization ${reason}. Talk to its administrators.`);
+  }
+  const key = { orgId, clientId, userId: person.userId };
+  if (await db().organizationAppRequest.findUnique({ where: { orgId_clientId_userId: key } })) return;
+  await consumeThrottle(throttleKey("ask-for-app", person.userId), ASK_LIMIT);
+  await db().$transaction(async (tx) => {
+    const held = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR KEY SHARE`;
+    if (held.length === 0) throw notFound("Organization");
+    const isFirst = (await tx.organizationAppRequest.count({ where: { orgId, clientId } })) === 0;
+    const { count } = await tx.organizationAppRequest.createMany({ data: [key], skipDuplicates: true });
+    if (count === 0) return;
+    // The first who asks brings it to their notice; those after are counted on the page.
+    if (isFirst) await mailAdministrators(tx, { orgId, askerId: person.userId, app: app.name });
+    await recordAuditEvent(tx, {
+      type: "organization.request_app",
+      actorId: person.userId,
+      orgId,
+      clientId,
+      data: { name: app.name },
+      from,
+    });
+  });
+}
+
+async function mailAdministrators(
+  tx: Db,
+  { orgId, askerId, app }: { orgId: string; askerId: string; app: string },
+): Promise<void> {
+  const [organization, asker, admins] = await Promise.all([
+    tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } }),
+    tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } }),
+    tx.membership.findMany({
+      where: { orgId, role: "admin", user: { disabledAt: null, emailVerifiedAt: { not: null } } },
+      orderBy: { createdAt: "asc" },
+      take: LETTERS_MAX,
+      select: { user: { select: { username: true, email: true } } },
+    }),
+  ]);
+  for (const { user } of admins) {
+    const letter = appRequestLetter({ greeted: user.username, asker: asker.username, organization: organization.name, app });
+    await queueMail(tx, { to: user.email, ...letter });
+  }
+}
