@@ -1,0 +1,117 @@
+import { type Scope, scopes } from "@keyhook/sdk";
+import { type Action, type Resources, type Rule, rules, type TokenScopes } from "./rules.ts";
+
+/**
+ * The table of rules.ts for people to read: who may do what, with which scopes, in Markdown. `npm run access-table` prints it and
+ * docs/access.md carries it, so that a change of a right shows as a change of that page.
+ */
+export function accessTable(): string {
+  return [byPerson(), byToken(), byScope()].join("\n\n");
+}
+
+const actions = Object.entries(rules) as [Action, Rule][];
+
+const subjects: Record<keyof Resources, string> = {
+  installation: "The service",
+  user: "A user",
+  organization: "An organization",
+  oauthApp: "An OAuth app",
+  namespace: "A name to make things under",
+  repo: "A repository",
+  contribution: "A discussion or a comment",
+  collection: "A collection",
+};
+
+function byPerson(): string {
+  const tables = Object.entries(subjects).map(([on, title]) => {
+    const rows = actions
+      .filter(([, rule]) => rule.on === on)
+      .map(([action, rule]) => [
+        code(action),
+        openTo(rule),
+        mark(rule.owner),
+        rule.role ? `${rule.role}${rule.beforeRestrictions ? " †" : ""}` : "",
+        rule.maker ?? "",
+        mark(rule.author),
+        mark(rule.operator),
+        mark(rule.publisher),
+        [rule.also && `may also ${code(rule.also)}`, rule.recent && "proof of a short while ago"].filter(Boolean).join("; "),
+        refusals[rule.refusal] ?? `404, or 403 where ${code(rule.refusal)} is allowed`,
+      ]);
+    return rows.length === 0 ? "" : `### ${title}\n\n${table(personColumns, rows)}`;
+  });
+  return ["## Who", ...tables.filter(Boolean)].join("\n\n");
+}
+
+const personColumns = [
+  "Action",
+  "Anybody",
+  "Owner",
+  "Member, from",
+  "Who made it, from",
+  "Author",
+  "Operator",
+  "CI job",
+  "Only if",
+  "Refused with",
+];
+
+function openTo({ everyone, public: openness }: Rule): string {
+  if (everyone) return "signed in";
+  if (openness === "read") return "if public";
+  if (openness === "granted") return "if public; if gated, who was let in";
+  return openness === "signed-in" ? "signed in, if public" : "";
+}
+
+const refusals: Record<string, string> = { forbidden: "403", not_found: "404" };
+
+function byToken(): string {
+  const rows = actions.flatMap(([action, { on, token, public: openness }]) => {
+    const open = openness === "read" || openness === "granted" ? "any" : "";
+    if (token === "any") return [[code(action), "any", "any", "", "", "", "any"]];
+    if (!token) return [];
+    const { own, organization, made, granted, public: ofPublic } = token as TokenScopes;
+    // What is a user's own no exchanged token reaches.
+    const exchanged = on === "user" ? [] : [...new Set([...(own ?? []), ...(organization ?? [])])];
+    return [[code(action), list(own), list(organization), list(made), list(granted), list(ofPublic) || open, list(exchanged)]];
+  });
+  const none = actions.filter(([, { token }]) => !token).map(([action]) => code(action));
+  const columns = ["Action", ...ways, "Exchanged: its organization's"];
+  return `## With which scopes\n\n${table(columns, rows)}\n\nBy no token: ${none.join(", ")}.`;
+}
+
+/** The other way round: what each scope is good for. */
+function byScope(): string {
+  const opened = (scope: Scope, way: keyof TokenScopes): string =>
+    actions
+      .filter(([, { token }]) => token !== "any" && token?.[way]?.includes(scope))
+      .map(([action]) => code(action))
+      .join(" ");
+  const rows = scopes.map((scope) => [
+    code(scope),
+    ...(["own", "organization", "made", "granted", "public"] as const).map((way) => opened(scope, way)),
+  ]);
+  const reaching = rows.filter(([, ...cells]) => cells.some(Boolean));
+  const others = rows.filter((row) => !reaching.includes(row)).map(([scope]) => scope);
+  return [
+    "## What each scope opens",
+    table(["Scope", ...ways], reaching),
+    `Of nothing in this table: ${others.join(", ")}.`,
+  ].join("\n\n");
+}
+
+/** What gives a token's person the right, as `TokenScopes` has them. */
+const ways = ["Own", "A granted organization's", "Made by the app", "Gated, let in", "Public"];
+
+const code = (text: string): string => `\`${text}\``;
+const mark = (is: true | undefined): string => (is ? "yes" : "");
+const list = (of: readonly Scope[] = []): string => of.map(code).join(" ");
+
+/** Padded, so that it is a table in a terminal too; without the columns in which there is nothing. */
+function table(allColumns: readonly string[], allRows: readonly (readonly string[])[]): string {
+  const isFilled = (_: string, at: number) => allRows.some((row) => row[at]);
+  const [columns, rows] = [allColumns.filter(isFilled), allRows.map((row) => row.filter(isFilled))];
+  const widths = columns.map((column, at) => Math.max(column.length, ...rows.map((row) => (row[at] ?? "").length)));
+  const line = (cells: readonly string[]) => `| ${widths.map((width, at) => (cells[at] ?? "").padEnd(width)).join(" | ")} |`;
+  return [line(columns), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join("\n");
+}
