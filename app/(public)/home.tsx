@@ -11,6 +11,7 @@ import { EmptyState } from "../_components/empty-state.tsx";
 import { List, ListRow } from "../_components/list.tsx";
 import { PageHeader } from "../_components/page-header.tsx";
 import { RepoList } from "../_components/repos/repo-list.tsx";
+import { RestrictionNotice } from "../_components/restriction-notice.tsx";
 import { SectionCard } from "../_components/section-card.tsx";
 import type { SiteSession } from "../_server/session.ts";
 
@@ -48,6 +49,7 @@ export async function Home({ session }: Readonly<{ session: SiteSession }>) {
   return (
     <div className="mx-auto max-w-5xl">
       <PageHeader title={`Hello, ${user.fullName || user.username}`} description="Where would you like to go?" />
+      <RestrictionNotice userId={user.id} next="/" className="mb-5" />
       <div className="mb-5">
         <SectionCard
           title="Your repositories"

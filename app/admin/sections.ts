@@ -12,7 +12,10 @@ export const sections = [
   },
   {
     label: "People",
-    pages: [{ href: "/admin/users", label: "Users" }],
+    pages: [
+      { href: "/admin/users", label: "Users" },
+      { href: "/admin/identity-providers", label: "Identity providers" },
+    ],
   },
   {
     label: "Apps",

@@ -6,8 +6,10 @@ import { CardFooter } from "../_components/card-footer.tsx";
 import { CardFrame } from "../_components/card-frame.tsx";
 import { CardHeader } from "../_components/card-header.tsx";
 import { FormMessage } from "../_components/form-message.tsx";
+import { SignInElsewhere } from "../_components/sign-in-elsewhere.tsx";
 import { nextPath } from "../_server/next-path.ts";
 import { type PageQuery, textOf } from "../_server/page-query.ts";
+import { providerProblem } from "../_server/provider-problem.ts";
 import { currentSession } from "../_server/session.ts";
 import { ReauthenticateForm } from "./reauthenticate-form.tsx";
 import { SignInForm } from "./sign-in-form.tsx";
@@ -25,7 +27,7 @@ const notices = new Map([
 
 /**
  * @param searchParams `next`: a path of ours to go on to. `reauthenticate`: ask who is signed in for their password again (S113).
- * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`.
+ * `switch`: sign in as somebody else. `login_hint`: fills the first field. `notice`: a key of `notices`. `problem`: why a sign-in elsewhere, `with` a provider, came to nothing.
  */
 export default async function SignInPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
@@ -36,12 +38,15 @@ export default async function SignInPage({ searchParams }: Readonly<{ searchPara
 
   const { BRAND_NAME } = env();
   const notice = notices.get(textOf(query.notice));
+  const problem = await providerProblem(textOf(query.problem), textOf(query.with));
   return (
     <CardFrame>
       <CardHeader title={`Sign in to ${BRAND_NAME}`} />
       <div className="grid gap-5 px-6 pt-5 pb-6">
+        {problem && <FormMessage tone="bad">{problem}</FormMessage>}
         {notice && <FormMessage tone="good">{notice}</FormMessage>}
         <SignInForm next={next} login={textOf(query.login_hint).slice(0, LOGIN_MAX_CHARACTERS)} />
+        <SignInElsewhere next={next} />
       </div>
       <CardFooter>
         New here?{" "}

@@ -12,6 +12,7 @@ import { List, ListRow } from "../_components/list.tsx";
 import { PageBody } from "../_components/page-body.tsx";
 import { PageHeader } from "../_components/page-header.tsx";
 import { Pagination } from "../_components/pagination.tsx";
+import { RestrictionNotice } from "../_components/restriction-notice.tsx";
 import { SiteFrame } from "../_components/site-frame.tsx";
 import { organizationPath } from "../_server/organization-page.ts";
 import { type PageQuery, textOf } from "../_server/page-query.ts";
@@ -52,6 +53,7 @@ export default async function OrganizationsPage({ searchParams }: Readonly<{ sea
             The organization is deleted, with all that it owned.
           </FormMessage>
         )}
+        <RestrictionNotice userId={userId} next="/organizations" className="mb-5" />
         <Card>
           {organizations.length === 0 ? (
             <EmptyState Icon={Building2} title="You are in no organization" action={create}>

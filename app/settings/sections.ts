@@ -5,6 +5,7 @@ export const sections = [
     pages: [
       { href: "/settings/profile", label: "Profile" },
       { href: "/settings/account", label: "Sign-in and sessions" },
+      { href: "/settings/linked-accounts", label: "Linked accounts" },
       { href: "/settings/connected-applications", label: "Connected apps" },
       { href: "/settings/tokens", label: "Access tokens" },
       { href: "/settings/gated-repos", label: "Gated repositories" },

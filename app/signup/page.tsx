@@ -5,6 +5,7 @@ import { env } from "#core/env.ts";
 import { CardFooter } from "../_components/card-footer.tsx";
 import { CardFrame } from "../_components/card-frame.tsx";
 import { CardHeader } from "../_components/card-header.tsx";
+import { SignInElsewhere } from "../_components/sign-in-elsewhere.tsx";
 import { nextPath } from "../_server/next-path.ts";
 import type { PageQuery } from "../_server/page-query.ts";
 import { currentSession } from "../_server/session.ts";
@@ -18,8 +19,9 @@ export default async function SignUpPage({ searchParams }: Readonly<{ searchPara
   return (
     <CardFrame>
       <CardHeader title={`Create a ${env().BRAND_NAME} account`} />
-      <div className="px-6 pt-5 pb-6">
+      <div className="grid gap-5 px-6 pt-5 pb-6">
         <SignUpForm next={next} />
+        <SignInElsewhere next={next} />
       </div>
       <CardFooter>
         Have an account already?{" "}

@@ -22,8 +22,8 @@ export function attentionTo(
     heldBackMembers > 0 && {
       title: counted(heldBackMembers, "member has not met the sign-in rules", "members have not met the sign-in rules"),
       meta: "Until they do, what is the organization's stays closed to them.",
-      page: "members",
-      label: "Members",
+      page: "settings/security",
+      label: "Sign-in rules",
     },
     expiredInvitations > 0 && {
       title: counted(expiredInvitations, "invitation has expired", "invitations have expired"),

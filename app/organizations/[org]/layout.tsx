@@ -1,18 +1,25 @@
 import type { ReactNode } from "react";
+import { RestrictionNotice } from "../../_components/restriction-notice.tsx";
 import { SideFrame } from "../../_components/side-frame.tsx";
 import { SideNavigation } from "../../_components/side-navigation.tsx";
-import { type OrganizationParams, requireOrganizationPage } from "../../_server/organization-page.ts";
+import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../_server/organization-page.ts";
 import { organizationSections } from "./sections.ts";
 
 export default async function OrganizationLayout({
   params,
   children,
 }: Readonly<{ params: OrganizationParams; children: ReactNode }>) {
-  const { organization, isManager } = await requireOrganizationPage((await params).org);
+  const { organization, person, isManager } = await requireOrganizationPage((await params).org);
   return (
     <SideFrame
       navigation={<SideNavigation label={organization.fullName} sections={organizationSections(organization, isManager)} />}
     >
+      <RestrictionNotice
+        userId={person.userId}
+        orgId={organization.id}
+        next={organizationPath(organization.name)}
+        className="mb-5"
+      />
       {children}
     </SideFrame>
   );

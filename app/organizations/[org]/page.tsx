@@ -16,7 +16,6 @@ import { SectionCard } from "../../_components/section-card.tsx";
 import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../_server/organization-page.ts";
 import { attentionTo } from "./attention.ts";
 import { PlanSection } from "./plan-section.tsx";
-import { RestrictionsMessage } from "./restrictions-message.tsx";
 import { partsFor } from "./sections.ts";
 
 type Props = Readonly<{ params: OrganizationParams }>;
@@ -28,7 +27,7 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 
 /** Where a member begins: what the organization is, what waits for them, and where everything else is. */
 export default async function OrganizationPage({ params }: Props) {
-  const { organization, person, role, restrictions, isManager } = await requireOrganizationPage((await params).org);
+  const { organization, person, role, isManager } = await requireOrganizationPage((await params).org);
   const { name, fullName, avatarId, plan, createdAt } = organization;
   const overview = await readOverview(person, organization.id);
   const { admin: admins } = overview.members;
@@ -45,7 +44,6 @@ export default async function OrganizationPage({ params }: Props) {
         actions={<ButtonLink href={`/${name}`}>View profile</ButtonLink>}
       />
       <div className="grid grid-cols-1 gap-5">
-        <RestrictionsMessage restrictions={restrictions} />
         {overview.waiting && <AttentionSection name={name} items={attentionTo(overview.waiting, admins)} />}
         <SectionCard title="At a glance">
           <dl className="grid gap-x-6 gap-y-4 sm:grid-cols-2">

@@ -20,6 +20,7 @@ const about: readonly Part[] = [
 /** What administrators decide. */
 const settings: readonly Part[] = [
   { page: "settings", label: "Profile", hint: "Name, logo and contact, as others see them", isExact: true },
+  { page: "settings/security", label: "Sign-in rules", hint: "A second step, or your own issuer, for all members" },
   { page: "settings/applications", label: "OAuth apps", hint: "Apps that the organization owns, with their secrets" },
   { page: "settings/app-policy", label: "App policy", hint: "Which apps members may let in, and which wait for your word" },
   { page: "settings/ownership", label: "Ownership", hint: "Handing the organization over, or deleting it" },

@@ -97,13 +97,16 @@ async function takeQuestion(
   const provider = await findIdentityProvider(slug);
   // An answer at another provider's address is a mix-up (RFC 9700 §4.4).
   if (!provider || provider.disabledAt || provider.id !== question.data.providerId) return undefined;
-  try {
-    await useOneTimeToken(db(), state, "sign-in-elsewhere");
-  } catch (error) {
-    if (isServiceError(error)) return undefined;
-    throw error;
-  }
-  return { provider, question };
+  const isFirst = await db()
+    .$transaction(async (tx) => useOneTimeToken(tx, state, "sign-in-elsewhere"))
+    .then(
+      () => true,
+      (error) => {
+        if (isServiceError(error)) return false;
+        throw error;
+      },
+    );
+  return isFirst ? { provider, question } : undefined;
 }
 
 function failureOf(error: unknown): CallbackFailure {

@@ -20,7 +20,6 @@ import {
   requireOrganizationPage,
 } from "../../../_server/organization-page.ts";
 import { type PageQuery, textOf } from "../../../_server/page-query.ts";
-import { RestrictionsMessage } from "../restrictions-message.tsx";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { LeaveSection } from "./leave-section.tsx";
 import { MemberRow } from "./member-row.tsx";
@@ -45,9 +44,9 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 
 export default async function MembersPage({ params, searchParams }: Props) {
   const [{ org }, query] = await Promise.all([params, searchParams]);
-  const { organization, person, role, isManager, restrictions } = await requireOrganizationPage(org);
+  const { organization, person, role, isManager } = await requireOrganizationPage(org);
   const isOpen = await may(person, "organization.list_members", { orgId: organization.id });
-  if (!isOpen) return <ClosedMembers organization={organization} person={person} restrictions={restrictions} />;
+  if (!isOpen) return <ClosedMembers organization={organization} person={person} />;
   const path = organizationPath(organization.name, "members");
   const search = textOf(query.search).trim().slice(0, 200);
   const wanted = organizationRoles.find((each) => each === textOf(query.role));
@@ -108,16 +107,11 @@ export default async function MembersPage({ params, searchParams }: Props) {
 }
 
 /** For a member who has yet to meet what the organization asks: who else is in it is closed, leaving is not. */
-function ClosedMembers({
-  organization,
-  person,
-  restrictions,
-}: Pick<OrganizationPage, "organization" | "person" | "restrictions">) {
+function ClosedMembers({ organization, person }: Pick<OrganizationPage, "organization" | "person">) {
   return (
     <>
       <PageHeader title="Members" description="Who is in the organization, and what each may do." />
       <div className="grid gap-5">
-        <RestrictionsMessage restrictions={restrictions} />
         <LeaveSection organization={organization} userId={person.userId} />
       </div>
     </>

@@ -1,0 +1,37 @@
+import { redirect } from "next/navigation";
+import type { NextRequest } from "next/server";
+import { personActor } from "#core/access/actor.ts";
+import { receiveCallback } from "#core/accounts/identity-providers/receive-callback.ts";
+import { elsewhereSecret, problemPath, setPendingIdentity } from "../../../../_server/elsewhere.ts";
+import { enter } from "../../../../_server/enter.ts";
+import { nextPath } from "../../../../_server/next-path.ts";
+import { requestOrigin } from "../../../../_server/request-origin.ts";
+import { currentSession } from "../../../../_server/session.ts";
+import { sessionToken } from "../../../../_server/session-cookie.ts";
+
+/** The redirect URI of a provider: where its answer comes to. */
+export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
+  const { slug } = await params;
+  const session = await currentSession();
+  const received = await receiveCallback(
+    {
+      slug,
+      parameters: new URLSearchParams(request.nextUrl.searchParams),
+      browser: await elsewhereSecret(),
+      actor: session && personActor(session),
+      sessionToken: await sessionToken(),
+    },
+    await requestOrigin(),
+  );
+  switch (received.step) {
+    case "enter":
+      return enter(received.outcome, nextPath(received.next));
+    case "proved":
+      return redirect(nextPath(received.next));
+    case "pending":
+      await setPendingIdentity(received.token);
+      return redirect("/login/elsewhere");
+    case "failed":
+      return redirect(problemPath(received.reason, { ...received, next: nextPath(received.next) }));
+  }
+}

@@ -1,0 +1,51 @@
+import { redirect, unstable_rethrow } from "next/navigation";
+import type { NextRequest } from "next/server";
+import { personActor } from "#core/access/actor.ts";
+import { startSignInElsewhere } from "#core/accounts/identity-providers/start-sign-in-elsewhere.ts";
+import { isServiceError, type ServiceError } from "#core/errors.ts";
+import {
+  type ElsewhereProblem,
+  elsewherePath,
+  elsewhereSecret,
+  problemPath,
+  setElsewhereSecret,
+} from "../../../_server/elsewhere.ts";
+import { nextPath, signInPath } from "../../../_server/next-path.ts";
+import { requestOrigin } from "../../../_server/request-origin.ts";
+import { currentSession } from "../../../_server/session.ts";
+
+/**
+ * Sends the browser to a provider. Anybody's link may lead here, which does no harm: what comes back counts in this browser only, and
+ * links nothing before the person has confirmed it.
+ *
+ * `next`: a path of ours to go on to. `intent`: `link` or `reauthenticate` for who is signed in.
+ */
+export async function GET(request: NextRequest, { params }: { params: Promise<{ slug: string }> }): Promise<Response> {
+  const { slug } = await params;
+  const query = request.nextUrl.searchParams;
+  const next = nextPath(query.get("next"));
+  const given = query.get("intent");
+  const intent = given === "link" || given === "reauthenticate" ? given : "sign-in";
+  const session = await currentSession();
+  const back = elsewherePath(slug, intent === "sign-in" ? { next } : { next, intent });
+  try {
+    const { url, browser } = await startSignInElsewhere(
+      { slug, intent, next, browser: await elsewhereSecret() },
+      session && personActor(session),
+      await requestOrigin(),
+    );
+    await setElsewhereSecret(browser);
+    redirect(url);
+  } catch (error) {
+    unstable_rethrow(error);
+    if (!isServiceError(error)) throw error;
+    if (error.code === "unauthorized") redirect(signInPath(back));
+    if (error.code === "reauthentication_required") redirect(signInPath(back, { isReauthentication: true }));
+    redirect(problemPath(problemOf(error), { slug, next, isSignIn: !session || intent === "sign-in" }));
+  }
+}
+
+function problemOf({ code }: ServiceError): ElsewhereProblem {
+  if (code === "rate_limited") return "too-many";
+  return code === "unavailable" ? "unreachable" : "unknown";
+}

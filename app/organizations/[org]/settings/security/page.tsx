@@ -1,0 +1,80 @@
+import type { Metadata } from "next";
+import { redirect } from "next/navigation";
+import { listRestrictedMembers } from "#core/accounts/organizations/security/list-restricted-members.ts";
+import { readOrganizationSecurity } from "#core/accounts/organizations/security/read-organization-security.ts";
+import { FormMessage } from "../../../../_components/form-message.tsx";
+import { PageHeader } from "../../../../_components/page-header.tsx";
+import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
+import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
+import { IssuerSection } from "./issuer-section.tsx";
+import { RestrictedSection } from "./restricted-section.tsx";
+import { RuleSection } from "./rule-section.tsx";
+
+type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
+
+/** What just happened, said once after a redirect. */
+const notices = new Map([
+  ["on", "The rule holds from now on."],
+  ["off", "The rule is taken back."],
+  ["issuer-saved", "The issuer is saved. Sign in with it yourself to try it."],
+  ["issuer-removed", "The issuer is removed, and nobody is linked to it any more."],
+]);
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const { organization } = await requireOrganizationPage((await params).org);
+  return { title: `Sign-in rules · ${organization.fullName}` };
+}
+
+export default async function OrganizationSecurityPage({ params, searchParams }: Props) {
+  const [{ org }, query] = await Promise.all([params, searchParams]);
+  const { organization, person, isManager } = await requireOrganizationPage(org);
+  const { name, id } = organization;
+  if (!isManager) redirect(organizationPath(name, "members"));
+  const path = organizationPath(name, "settings/security");
+  const [security, restricted] = await Promise.all([
+    readOrganizationSecurity(person, id),
+    listRestrictedMembers(person, id, { page: Number(textOf(query.page)) }),
+  ]);
+  if (restricted.items.length === 0 && restricted.page > 1) redirect(path);
+  const notice = notices.get(textOf(query.notice));
+  return (
+    <>
+      <PageHeader
+        title="Sign-in rules"
+        description="What members have to show before they, and the apps and tokens that act for them, reach what is the organization's."
+      />
+      <div className="grid grid-cols-1 gap-5">
+        {notice && <FormMessage tone="good">{notice}</FormMessage>}
+        <RuleSection
+          organization={organization}
+          rule="second-step"
+          title="Second step"
+          isRequired={security.requiresSecondStep}
+          unmet={security.withoutSecondStep}
+          members={security.members}
+        />
+        <IssuerSection
+          organization={organization}
+          provider={security.provider}
+          isRequired={security.requiresProvider}
+          path={path}
+        />
+        {security.provider && (
+          <RuleSection
+            organization={organization}
+            rule="provider"
+            title={`Sign-in with ${security.provider.name}`}
+            isRequired={security.requiresProvider}
+            unmet={security.withoutProvider}
+            members={security.members}
+          />
+        )}
+        <RestrictedSection
+          restricted={restricted}
+          path={path}
+          hasRules={security.requiresSecondStep || security.requiresProvider}
+        />
+      </div>
+    </>
+  );
+}
