@@ -1,29 +1,41 @@
 import type { Context } from "hono";
-import { type Actor, anonymous, type TokenHolder } from "#core/access/actor.ts";
+import { type Actor, anonymous, type Publisher, type TokenHolder } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
 import { type Bearer, findBearer } from "#core/oauth/find-bearer.ts";
-import { requireBearer } from "./bearer.ts";
+import { findJob, type Job } from "#core/oauth/find-job.ts";
+import { requireBearer, requireHolder } from "./bearer.ts";
 
 /** Who a request of the API comes from: whoever its token stands for, or nobody in particular. */
 export async function actorOf(c: Context): Promise<Actor> {
-  if (!c.req.header("Authorization")) return anonymous;
-  return tokenActor(await requireBearer(c));
+  return c.req.header("Authorization") ? (await requireToken(c)).actor : anonymous;
 }
 
-/** The same for what nobody can do without a token, with the account that it stands for. */
-export async function requireToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
+/** The same for what nobody can do without a token: a person's, or a job's for its repository. */
+export async function requireToken(c: Context): Promise<{ actor: TokenHolder | Publisher }> {
+  const holder = await requireHolder(c);
+  return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
+}
+
+/** The same for what takes a person, with the account that the token stands for. @throws ServiceError `forbidden` for a job's */
+export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
   const bearer = await requireBearer(c);
   return { actor: tokenActor(bearer), account: bearer.account };
 }
 
 /** Whoever a bare token stands for, where it did not come as a bearer token. @throws ServiceError `unauthorized` */
-export async function actorOfToken(token: string): Promise<TokenHolder> {
+export async function actorOfToken(token: string): Promise<TokenHolder | Publisher> {
+  const job = await findJob(token);
+  if (job) return jobActor(job);
   const bearer = await findBearer(token, { scheme: "bearer" });
   if (!bearer) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
   return tokenActor(bearer);
 }
 
-function tokenActor({ account, kind, scopes, clientId, boundOrgId }: Bearer): TokenHolder {
+function jobActor({ publisherId, repo, description }: Job): Publisher {
+  return { kind: "publisher", publisherId, repoId: repo.id, description };
+}
+
+function tokenActor({ account, kind, scopes, clientId, boundOrgId, isReadOnly }: Bearer): TokenHolder {
   return {
     kind: "token",
     userId: account.id,
@@ -32,6 +44,7 @@ function tokenActor({ account, kind, scopes, clientId, boundOrgId }: Bearer): To
     orgIds: kind === "personal" ? "all" : account.organizations.map(({ id }) => id),
     clientId: clientId ?? null,
     ...(boundOrgId && { boundOrgId }),
+    ...(isReadOnly && { isReadOnly }),
     standings: new Map(account.organizations.map(({ id, role, restrictions }) => [id, { role, restrictions }])),
   };
 }

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
 import { InvalidDpopProof } from "#core/oauth/dpop-proof.ts";
 import { type Bearer, findBearer, type Presentation } from "#core/oauth/find-bearer.ts";
+import { findJob, type Job } from "#core/oauth/find-job.ts";
 import type { Challenge } from "#core/oauth/resources/resource-metadata.ts";
 
 // RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared without case (wire.md 0.4).
@@ -9,14 +10,23 @@ const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 const INVALID = "Invalid credentials in Authorization header";
 
 /**
- * Whose token the request carries.
- * @throws ServiceError `unauthorized`, in the words that existing clients look for (wire.md 1.8).
+ * Whose token the request carries, for what takes a person.
+ * @throws ServiceError `unauthorized`, in the words that existing clients look for (wire.md 1.8); `forbidden` for a job's
  */
 export async function requireBearer(c: Context): Promise<Bearer> {
+  const holder = await requireHolder(c);
+  if (holder.kind !== "job") return holder;
+  throw new ServiceError("forbidden", "A job's token reads and writes its one repository, and does nothing else.");
+}
+
+/** The same, for what a CI job may do as well with a token for its repository. */
+export async function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
   const header = c.req.header("Authorization");
   if (!header) throw new ServiceError("unauthorized", "Invalid username or password.");
   const [, scheme = "", token] = AUTHORIZATION.exec(header) ?? [];
   if (token === undefined) throw new ServiceError("unauthorized", INVALID);
+  const job = scheme.toLowerCase() === "bearer" ? await findJob(token) : undefined;
+  if (job) return { ...job, kind: "job" };
   const bearer = await findBearer(token, presentationOf(c, scheme)).catch((cause) => {
     if (cause instanceof InvalidDpopProof)
       throw new ServiceError("unauthorized", `Invalid DPoP proof: ${cause.message}`, { cause });

@@ -29,6 +29,8 @@ export type TokenHolder = {
   clientId: string | null;
   /** The one organization that an exchanged token acts in (brief §4.3): outside it reads what it may, and nothing else. */
   boundOrgId?: string;
+  /** Of a CI job that reads as its person: it reads what they were let into, and changes nothing (wire.md 1.12). */
+  isReadOnly?: true;
   /** Where its person stood in their organizations when the token was looked up, by organization: no second question is needed. */
   standings?: ReadonlyMap<string, Standing>;
 };

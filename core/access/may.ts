@@ -186,6 +186,7 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
  * let into (brief §4.3, rules 4 and 5; S95). What is open to everybody was decided before.
  */
 function isWayOpen(way: Way, token: TokenHolder, target: Target): boolean {
+  if (token.isReadOnly) return way === "granted";
   if (way === "organization") return target.orgId ? reachesOrganization(token, target.orgId) : !token.boundOrgId;
   return !token.boundOrgId || way === "granted" || target.orgId === token.boundOrgId;
 }

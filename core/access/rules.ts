@@ -108,6 +108,10 @@ export const rules = {
   "personal_access_token.create": { on: "user", owner: true, recent: true, refusal: "not_found" },
   "personal_access_token.revoke": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
+  "user.list_publishers": { on: "user", owner: true, refusal: "not_found" },
+  /** Whose jobs may read as the user: as good as a token of theirs. */
+  "user.manage_publishers": { on: "user", owner: true, recent: true, refusal: "not_found" },
+
   "organization.create": { on: "installation", everyone: true, refusal: "forbidden" },
   "organization.read_membership": {
     on: "organization",
@@ -129,6 +133,8 @@ export const rules = {
   /** Without asking the user: administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, recent: true, refusal: "forbidden" },
+  /** Of all its repositories, those that others made too. */
+  "organization.list_publishers": { on: "organization", role: "admin", refusal: "forbidden" },
 
   "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", refusal: "forbidden" },
   "oauth_app.read": { on: "oauthApp", owner: true, role: "admin", operator: true, refusal: "not_found" },
@@ -176,6 +182,15 @@ export const rules = {
     role: "write",
     maker: "contributor",
     token: { own: ["manage-repos"] },
+    refusal: "repo.read",
+  },
+  /** Whose jobs may change content, with nobody's token: a way in that stays. */
+  "repo.manage_publishers": {
+    on: "repo",
+    owner: true,
+    role: "write",
+    maker: "contributor",
+    recent: true,
     refusal: "repo.read",
   },
 

@@ -37,6 +37,8 @@ export const sweeps: readonly Sweep[] = [
     table: "personal_access_token",
     isOver: "revoked_at < now() - interval '30 days' or expires_at < now() - interval '90 days'",
   },
+  // A job that asks why its token is dead may still be told which it was.
+  { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
   // What was recorded and told long ago (core/events). An event from outside that is sent again after that is taken anew.
   { table: "event", isOver: "created_at < now() - interval '30 days'" },
   { table: "throttle", isOver: "reset_at < now()" },

@@ -1,4 +1,5 @@
 import { isScope, type Scope } from "@keyhook/sdk";
+import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
 import { findArtifact } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
@@ -24,6 +25,8 @@ export type Bearer = {
   act?: ActingParty;
   /** Set for `personal`: the name its owner gave it. */
   tokenName?: string;
+  /** Set for a CI job that reads as its person: whatever its scopes would allow, it changes nothing (wire.md 1.12). */
+  isReadOnly?: true;
 };
 
 /** How a token was presented: as RFC 6750 has it, or with the proof of RFC 9449, which is for one request only. */
@@ -35,9 +38,26 @@ export type Presentation = { scheme: "bearer" } | ({ scheme: "dpop" } & ProvenRe
  * @throws InvalidDpopProof for a proof that is not of this request and this token's key.
  */
 export async function findBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {
+  if (presentation.scheme === "dpop") return findOAuthBearer(token, presentation);
   // By its looks, so that one statement finds it; one under an earlier TOKEN_PREFIX is of no kind by its looks.
-  if (presentation.scheme === "dpop" || token.startsWith(tokenPrefix("AccessToken"))) return findOAuthBearer(token, presentation);
-  return (await findPersonalBearer(token)) ?? findOAuthBearer(token, presentation);
+  if (!token.startsWith(tokenPrefix("AccessToken"))) {
+    return (await findPersonalBearer(token)) ?? findOAuthBearer(token, presentation);
+  }
+  return (await findOAuthBearer(token, presentation)) ?? findReadingJob(token);
+}
+
+/** A CI job that reads the gated repositories of a user: in none of their organizations, and with no other scope. */
+async function findReadingJob(token: string): Promise<Bearer | undefined> {
+  const found = await findCiToken(token);
+  if (!found?.user) return undefined;
+  return {
+    kind: "oauth",
+    account: { ...found.user, organizations: [] },
+    scopes: ["gated-repos"],
+    expiresAt: Math.floor(found.expiresAt.getTime() / 1000),
+    issuedAt: Math.floor(found.createdAt.getTime() / 1000),
+    isReadOnly: true,
+  };
 }
 
 function findOAuthBearer(token: string, presentation: Presentation): Promise<Bearer | undefined> {

@@ -3,7 +3,7 @@ import { errorBodySchema } from "@keyhook/sdk";
 import { collectionName } from "#core/hub/collections/collection.ts";
 import { createCollection } from "#core/hub/collections/create-collection.ts";
 import { readItemsOf } from "#core/hub/collections/read-items.ts";
-import { requireToken } from "../../actor.ts";
+import { requirePersonsToken } from "../../actor.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { collectionJson, collectionSchema } from "./collection-json.ts";
@@ -32,7 +32,7 @@ const route = createRoute({
 });
 
 export const createCollectionRoute = openApiRoutes().openapi(route, async (c) => {
-  const { actor, account } = await requireToken(c);
+  const { actor, account } = await requirePersonsToken(c);
   const { title, namespace, description, private: isPrivate, theme } = c.req.valid("json");
   const { outcome, collection } = await createCollection(
     actor,

@@ -6,7 +6,7 @@ import { isServiceError, type ServiceError } from "#core/errors.ts";
 import { createRepoWithFiles } from "#core/hub/repos/create-repo-with-files.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
-import { requireToken } from "../../actor.ts";
+import { requirePersonsToken } from "../../actor.ts";
 import { answerError } from "../../answer-error.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { decodeFile, fileSchema } from "../commits/commit-lines.ts";
@@ -43,7 +43,7 @@ const route = createRoute({
 });
 
 export const createRepoRoute = openApiRoutes().openapi(route, async (c) => {
-  const { actor, account } = await requireToken(c);
+  const { actor, account } = await requirePersonsToken(c);
   const { name, organization, type, visibility, private: isPrivate, sdk, license, files } = c.req.valid("json");
   const wanted = { type: type ?? "model", owner: organization ?? account.username, name };
   try {

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { deleteRepo } from "#core/hub/repos/delete-repo.ts";
-import { requireToken } from "../../actor.ts";
+import { requirePersonsToken } from "../../actor.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { typeField } from "./repo-address.ts";
@@ -21,7 +21,7 @@ const route = createRoute({
 });
 
 export const deleteRepoRoute = openApiRoutes().openapi(route, async (c) => {
-  const { actor, account } = await requireToken(c);
+  const { actor, account } = await requirePersonsToken(c);
   const { name, organization, type } = c.req.valid("json");
   await deleteRepo(actor, { type: type ?? "model", owner: organization ?? account.username, name }, requestOriginOf(c));
   return c.json({}, 200);

@@ -1,7 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { moveRepo } from "#core/hub/repos/move-repo.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
-import { requireToken } from "../../actor.ts";
+import { requirePersonsToken } from "../../actor.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { parseFullName, typeField } from "./repo-address.ts";
@@ -27,7 +27,7 @@ const route = createRoute({
 });
 
 export const moveRepoRoute = openApiRoutes().openapi(route, async (c) => {
-  const { actor, account } = await requireToken(c);
+  const { actor, account } = await requirePersonsToken(c);
   const { fromRepo, toRepo, type: given } = c.req.valid("json");
   const type = given ?? "model";
   const [wanted, to] = [

@@ -1,12 +1,79 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { isServiceError } from "#core/errors.ts";
+import { ACCESS_TOKEN_TYPE } from "../exchange/token-exchange.ts";
 import { ProtocolError } from "../protocol-request.ts";
+import { exchangeIdToken } from "./exchange-id-token.ts";
+import { quoted, type UnprovenIdToken } from "./id-token.ts";
+import { readCiRequest } from "./read-ci-request.ts";
 
-/** The exchange of a CI job's ID token (wire.md 1.12). The skeleton only: what it does comes with the trusted publishers. */
+/** Many jobs may come from one address: a provider's runners, or an office's. */
+const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
+/** Longer than any refusal takes that needs nothing from elsewhere: how far a token came is not to be told from the time. */
+const REFUSAL_MS = 150;
+
+/**
+ * The exchange of a CI job's ID token for an access token (wire.md 1.12, S98–S100): without a client, for one resource, for an hour,
+ * with nothing to renew it.
+ */
 export async function answerCiExchange(
-  _req: IncomingMessage,
-  _res: ServerResponse,
-  _form: URLSearchParams,
-  _clientAddress: string,
+  req: IncomingMessage,
+  res: ServerResponse,
+  form: URLSearchParams,
+  clientAddress: string,
 ): Promise<void> {
-  throw new ProtocolError(400, "invalid_grant", "no publisher is trusted with this token");
+  const startedAt = performance.now();
+  const request = readCiRequest(form);
+  const from = { ip: clientAddress, userAgent: req.headers["user-agent"] ?? null };
+  const outcome = await limited(async () => {
+    await consumeThrottle(throttleKey("ci_exchange", clientAddress), OF_ADDRESS);
+    return exchangeIdToken(request, from);
+  });
+  if ("refused" in outcome) {
+    await sleep(Math.max(0, startedAt + REFUSAL_MS - performance.now()));
+    throw new ProtocolError(400, "invalid_grant", outcome.flaw ?? notTrusted(outcome.refused));
+  }
+  const body = {
+    access_token: outcome.token,
+    token_type: "bearer",
+    expires_in: outcome.expiresInSeconds,
+    issued_token_type: ACCESS_TOKEN_TYPE,
+    ...("username" in request.target && { scope: "gated-repos" }),
+  };
+  res.writeHead(200, {
+    "Content-Type": "application/json; charset=utf-8",
+    "Cache-Control": "no-store",
+    Pragma: "no-cache",
+    "Access-Control-Allow-Origin": "*",
+  });
+  res.end(JSON.stringify(body));
+}
+
+/** RFC 6749 has no word for it: the one that all of these endpoints use (failure-throttle.ts). */
+async function limited<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isServiceError(error) || error.code !== "rate_limited") throw error;
+    throw new ProtocolError(429, "temporarily_unavailable", error.message, { "Retry-After": String(error.retryAfterSeconds) });
+  }
+}
+
+/** The claims by which providers tell their jobs apart: those a person would compare with the settings. */
+const TELLING = [
+  ...["repository", "repository_id", "repository_owner_id", "workflow_ref", "project_path", "project_id", "namespace_id"],
+  ...["ref", "environment", "oidc.circleci.com/project-id", "oidc.circleci.com/vcs-ref", "repositoryUuid", "workspaceUuid"],
+  ...["branchName", "sub"],
+];
+const TOLD_MAX = 8;
+
+/**
+ * One answer for what is not there, what trusts nobody, what trusts others and what is somebody's locked account (S136): it has only
+ * what the token says of itself, which is what its job's author needs to see beside the settings.
+ */
+function notTrusted({ issuer, claims }: UnprovenIdToken): string {
+  const told = TELLING.filter((name) => Object.hasOwn(claims, name)).slice(0, TOLD_MAX);
+  const words = [`iss ${quoted(issuer)}`, ...told.map((name) => `${name} ${quoted(claims[name])}`)];
+  return `no trusted publisher of this resource matches the token, which says: ${words.join(", ")}`;
 }

@@ -46,3 +46,23 @@ export const whoamiSchema = z.object({
   }),
 });
 export type Whoami = z.infer<typeof whoamiSchema>;
+
+/** The same for the token of a CI job, which nobody stands behind: it names the one repository that it is for. */
+export const whoamiJobSchema = z.object({
+  type: z.literal("publisher"),
+  id: z.string(),
+  /** `owner/name` of the repository. */
+  name: z.string(),
+  /** Who its commits say they are from. */
+  fullname: z.string(),
+  periodEnd: z.null(),
+  isPro: z.literal(false),
+  avatarUrl: z.url(),
+  orgs: z.array(z.never()),
+  auth: z.object({
+    type: z.literal("ci_token"),
+    resource: z.object({ sub: z.string(), type: z.enum(["model", "dataset", "space"]), name: z.string() }),
+    expiresAt: z.string(),
+  }),
+});
+export type WhoamiJob = z.infer<typeof whoamiJobSchema>;

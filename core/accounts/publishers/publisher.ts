@@ -1,0 +1,46 @@
+import type { Prisma } from "../../generated/prisma/client.ts";
+import { type Claims, isPresetName, type PresetName } from "./presets.ts";
+
+/** Whom a repository, or a user, trusts to publish: jobs of this issuer whose tokens have these claims. */
+export type TrustedPublisher = {
+  id: string;
+  preset: PresetName;
+  /** `iss`, exactly. */
+  issuer: string;
+  claims: Claims;
+  /** Ids of the CI repository that were recorded with the first use (S100). */
+  pinned: Claims;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  /** The latest token of the issuer that was refused all the same, and why; null since the last one that was let in. */
+  lastRefusal: { at: Date; reason: string } | null;
+};
+
+export const publisherColumns = {
+  id: true,
+  preset: true,
+  issuer: true,
+  claims: true,
+  pinned: true,
+  createdById: true,
+  createdAt: true,
+  lastUsedAt: true,
+  lastRefusal: true,
+  lastRefusedAt: true,
+} as const satisfies Prisma.TrustedPublisherSelect;
+
+type Row = Prisma.TrustedPublisherGetPayload<{ select: typeof publisherColumns }>;
+
+export function toPublisher(row: Row): TrustedPublisher {
+  const { id, preset, issuer, claims, pinned, createdAt, lastUsedAt, lastRefusal, lastRefusedAt } = row;
+  return {
+    id,
+    preset: isPresetName(preset) ? preset : "oidc",
+    issuer,
+    claims: claims as Claims,
+    pinned: pinned as Claims,
+    createdAt,
+    lastUsedAt,
+    lastRefusal: lastRefusal !== null && lastRefusedAt ? { at: lastRefusedAt, reason: lastRefusal } : null,
+  };
+}

@@ -1,0 +1,54 @@
+import { hashToken } from "../../crypto/token.ts";
+import { pool } from "../../db.ts";
+
+/** A token that a trusted publisher got for one job (wire.md 1.12), with what it is for. */
+export type CiToken = {
+  id: string;
+  publisherId: string;
+  preset: string;
+  /** Which run it was. */
+  description: string;
+  createdAt: Date;
+  expiresAt: Date;
+} & ({ repo: { id: string; type: string; fullName: string }; user: null } | { repo: null; user: CiTokenUser });
+
+export type CiTokenUser = {
+  id: string;
+  username: string;
+  fullName: string;
+  email: string;
+  isEmailVerified: boolean;
+  website: string | null;
+};
+
+// A token ends with its publisher, its repository and the account that it reads as or that owns the repository.
+const FIND = `
+  SELECT t.id, t.publisher_id AS "publisherId", p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
+         CASE WHEN r.id IS NOT NULL THEN json_build_object('id', r.id, 'type', r.type,
+           'fullName', coalesce(u.username, o.name) || '/' || r.name) END AS repo,
+         CASE WHEN t.user_id IS NOT NULL THEN json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name,
+           'email', u.email, 'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website) END AS "user"
+    FROM ci_token t
+    JOIN trusted_publisher p ON p.id = t.publisher_id
+    LEFT JOIN repo r ON r.id = t.repo_id
+    LEFT JOIN "user" u ON u.id = CASE WHEN t.user_id IS NOT NULL THEN t.user_id WHEN r.owner_kind = 'user' THEN r.owner_id END
+    LEFT JOIN organization o ON r.owner_kind = 'organization' AND o.id = r.owner_id
+   WHERE t.token_hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now()
+     AND coalesce(r.id, t.user_id) IS NOT NULL AND coalesce(u.id, o.id) IS NOT NULL AND u.disabled_at IS NULL`;
+
+/**
+ * The token that a job carries, in one query; undefined when it is unknown, over or revoked, or its publisher, repository or account
+ * is gone or disabled (S99, S112).
+ */
+export async function findCiToken(token: string): Promise<CiToken | undefined> {
+  const { rows } = await pool().query<CiToken>({ name: "find-ci-token", text: FIND, values: [hashToken(token)] });
+  return rows[0];
+}
+
+/** What follows TOKEN_PREFIX in a token for a repository, and in one for reading as a user (wire.md 1.12, choice 2). */
+export const ciTokenKinds = { repo: "jwt", user: "oauth" } as const;
+
+const FOR_REPO = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,9}_${ciTokenKinds.repo}_`);
+
+/** Whether a token is, by its looks, one that a job got for a repository: nothing else has this prefix. */
+export const looksLikeRepoToken = (token: string): boolean => FOR_REPO.test(token);

@@ -1,0 +1,373 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
+import { revokeCiToken } from "#core/accounts/tokens/revoke-ci-token.ts";
+import { hashToken } from "#core/crypto/token.ts";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { type CiIssuer, startCiIssuer } from "../testing/ci-issuer.ts";
+import { startWorld, type World } from "../testing/world.ts";
+
+const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
+const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
+const ACCESS_TOKEN = "urn:ietf:params:oauth:token-type:access_token";
+
+describe("the exchange of a CI job's ID token", () => {
+  let world: World;
+  let ci: CiIssuer;
+  let ada: TestPerson;
+  /** Private, in an organization. */
+  let repo: { id: string; name: string };
+  let org: { id: string; name: string };
+  let publisherId: string;
+  const claims = { repository: "octo/kite", ref: "refs/heads/main" };
+
+  beforeAll(async () => {
+    world = await startWorld();
+    ci = await startCiIssuer();
+    ada = await signedInPerson();
+    org = await organizationOf(ada);
+    repo = await privateRepo("tide");
+    publisherId = await trust({ repoId: repo.id });
+  });
+  afterAll(async () => {
+    await ci.stop();
+    await world.stop();
+  });
+
+  async function privateRepo(stem: string) {
+    const [id, name] = [newId(), `${stem}-${newId().slice(-6)}`];
+    await db().repo.create({
+      data: { id, type: "model", ownerId: org.id, ownerKind: "organization", name, nameCanonical: name, isPrivate: true },
+    });
+    return { id, name: `${org.name}/${name}` };
+  }
+
+  async function trust(
+    subject: { repoId: string } | { userId: string },
+    changes: { preset?: string; issuer?: string; claims?: Record<string, string> } = {},
+  ): Promise<string> {
+    const id = newId();
+    await db().trustedPublisher.create({ data: { id, preset: "oidc", issuer: ci.issuer, claims, ...subject, ...changes } });
+    return id;
+  }
+
+  async function exchange(subjectToken: string | undefined, changes: Record<string, unknown> = {}) {
+    const fields = {
+      grant_type: GRANT,
+      subject_token_type: ID_TOKEN,
+      subject_token: subjectToken,
+      resource: repo.name,
+      ...changes,
+    };
+    const response = await fetch(`${world.origin}/oauth/token`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(fields),
+    });
+    const body = (await response.json()) as Record<string, unknown>;
+    return {
+      status: response.status,
+      body,
+      error: body.error,
+      description: String(body.error_description),
+      headers: response.headers,
+    };
+  }
+
+  const refusals = () => db().auditEvent.findMany({ where: { orgId: org.id, type: "ci_token.exchange_refused" } });
+
+  test("answers as clients of the wire expect it, for JSON and for a form, and notes the use and the exchange", async () => {
+    const { status, body, headers } = await exchange(await ci.sign(claims));
+    expect({ status, body }).toEqual({
+      status: 200,
+      body: {
+        access_token: expect.stringMatching(/^kh_jwt_[\w-]{43}$/),
+        token_type: "bearer",
+        expires_in: 3600,
+        issued_token_type: ACCESS_TOKEN,
+      },
+    });
+    expect(headers.get("cache-control")).toBe("no-store");
+    const token = String(body.access_token);
+    expect(await findCiToken(token)).toMatchObject({ publisherId, repo: { id: repo.id, fullName: repo.name }, user: null });
+    expect(JSON.stringify(await db().ciToken.findMany())).not.toContain(token.slice(7));
+    const [used] = await db().trustedPublisher.findMany({ where: { id: publisherId } });
+    expect(Date.now() - (used?.lastUsedAt?.getTime() ?? 0)).toBeLessThan(10_000);
+    const [event] = await db().auditEvent.findMany({ where: { orgId: org.id, type: "ci_token.exchange" } });
+    expect(event).toMatchObject({ actorId: null, ip: "127.0.0.1", data: { repo: repo.name, publisherId, issuer: ci.issuer } });
+    expect(JSON.stringify(event)).not.toContain(token);
+
+    const form = { grant_type: GRANT, subject_token_type: ID_TOKEN, subject_token: await ci.sign(claims), resource: repo.name };
+    expect((await world.post("/oauth/token", form)).status).toBe(200);
+  });
+
+  test("a token for a user has the scope gated-repos and ends with the account", async () => {
+    const reader = await signedInPerson("grace");
+    await trust({ userId: reader.id });
+    const { status, body } = await exchange(await ci.sign(claims), { resource: reader.username });
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { access_token: expect.stringMatching(/^kh_oauth_[\w-]{43}$/), scope: "gated-repos", expires_in: 3600 },
+    });
+    expect((await exchange(await ci.sign(claims), { resource: reader.username, scope: "write-repos" })).error).toBe(
+      "invalid_scope",
+    );
+    await db().user.update({ where: { id: reader.id }, data: { disabledAt: new Date() } });
+    expect(await findCiToken(String(body.access_token))).toBeUndefined();
+    expect((await exchange(await ci.sign(claims), { resource: reader.username })).error).toBe("invalid_grant");
+  });
+
+  test("S99 what is malformed or missing is an invalid_request that names it", async () => {
+    const cases: [string, Record<string, unknown>][] = [
+      ["subject_token", { subject_token: undefined }],
+      ["subject_token", { subject_token: "a token" }],
+      ["subject_token", { subject_token: "W10.W10.x" }],
+      ["subject_token", { subject_token: `${"a".repeat(20_000)}.b.c` }],
+      ["resource", { resource: undefined }],
+      ["resource", { resource: "" }],
+      ["resource", { resource: "datasets/tide" }],
+      ["resource", { resource: "a/b/c/d" }],
+      ["resource", { resource: "/octo/kite" }],
+      ["resource", { resource: "octo/ki te" }],
+      ["resource", { resource: `${"a".repeat(400)}/b` }],
+      ["kernels", { resource: "kernels/octo/kite" }],
+      ["buckets", { resource: "buckets/octo" }],
+      ["requested_token_type", { requested_token_type: ID_TOKEN }],
+      ["actor_token", { actor_token: "x", actor_token_type: ID_TOKEN }],
+    ];
+    for (const [word, changes] of cases) {
+      const { status, error, description } = await exchange(await ci.sign(claims), changes);
+      expect([changes, status, error]).toEqual([changes, 400, "invalid_request"]);
+      expect(description).toContain(word);
+    }
+    const twice = new URLSearchParams({ grant_type: GRANT, subject_token_type: ID_TOKEN, subject_token: await ci.sign(claims) });
+    for (const resource of [repo.name, "other/one"]) twice.append("resource", resource);
+    expect((await world.post("/oauth/token", twice.toString())).status).toBe(400);
+  });
+
+  test("S98 refused is what is not for us, not now, or not signed by a key pair of the issuer's", async () => {
+    const now = Math.floor(Date.now() / 1000);
+    const stranger = await ci.newKey("RS256");
+    const tokens: Record<string, [string, RegExp]> = {
+      "another audience": [await ci.sign({ ...claims, aud: "https://else.example" }), /audience/],
+      "a longer audience": [await ci.sign({ ...claims, aud: `${world.origin}/` }), /audience/],
+      "several audiences": [await ci.sign({ ...claims, aud: [world.origin, "https://else.example"] }), /audience/],
+      "no audience": [await ci.sign({ ...claims, aud: undefined }), /audience/],
+      expired: [await ci.sign({ ...claims, iat: now - 600, exp: now - 61 }), /expired/],
+      "no end": [await ci.sign({ ...claims, exp: undefined }), /exp/],
+      "from the future": [await ci.sign({ ...claims, iat: now + 90 }), /future/],
+      "not yet": [await ci.sign({ ...claims, nbf: now + 90 }), /nbf/],
+      "very old": [await ci.sign({ ...claims, iat: now - 25 * 3600 }), /older/],
+      "alg none": [ci.unsigned(claims), /none/],
+      "HS256 with the public key": [await ci.hmacSigned(claims), /HS256/],
+      "another issuer": [await ci.sign({ ...claims, iss: "https://else.example" }), /no trusted publisher/],
+      "an issuer that begins alike": [await ci.sign({ ...claims, iss: `${ci.issuer}/` }), /no trusted publisher/],
+      "a stranger's key": [await ci.sign(claims, stranger), /no trusted publisher/],
+      "a stranger's key under the issuer's name for its own": [
+        (await ci.sign(claims)).replace(/[^.]+$/, (await ci.sign(claims, stranger)).split(".")[2] ?? ""),
+        /no trusted publisher/,
+      ],
+      "changed claims": [
+        (await ci.sign(claims)).replace(/\.[^.]+\./, `.${(await ci.sign({ ...claims, ref: "x" })).split(".")[1]}.`),
+        /no trusted publisher/,
+      ],
+    };
+    const before = (await refusals()).length;
+    await Promise.all(
+      Object.entries(tokens).map(async ([what, [token, words]]) => {
+        const answer = await exchange(token);
+        expect([what, answer.status, answer.error]).toEqual([what, 400, "invalid_grant"]);
+        expect([what, answer.description]).toEqual([what, expect.stringMatching(words)]);
+      }),
+    );
+    expect((await refusals()).length - before).toBe(Object.keys(tokens).length);
+    for (const aud of [world.origin, [world.origin]])
+      expect((await exchange(await ci.sign({ ...claims, aud }))).status).toBe(200);
+    expect((await exchange(await ci.sign({ ...claims, iat: now + 30, nbf: now + 30 }))).status).toBe(200);
+  });
+
+  test("S98 every claim has to be equal, character for character; those that manage the repository are told which was not", async () => {
+    const wanted = { project_id: "22", ref_protected: "true", environment: "release" };
+    const other = await privateRepo("kite");
+    const id = await trust({ repoId: other.id }, { claims: wanted });
+    const good = { project_id: 22, ref_protected: true, environment: "release" };
+    for (const [name, value] of [
+      ["environment", "Release"],
+      ["environment", undefined],
+      ["environment", ["release"]],
+      ["environment", { release: true }],
+      ["project_id", 22.5],
+      ["project_id", "022"],
+      ["ref_protected", 1],
+      ["ref_protected", null],
+    ] as const) {
+      const { status, error, description } = await exchange(await ci.sign({ ...good, [name]: value }), { resource: other.name });
+      expect([name, value, status, error]).toEqual([name, value, 400, "invalid_grant"]);
+      expect(description).toContain(`project_id ${typeof value === "number" || name === "project_id" ? "" : "22"}`);
+      const row = await db().trustedPublisher.findUniqueOrThrow({ where: { id } });
+      expect(row.lastRefusal).toContain(`the claim ${name} is`);
+    }
+    expect((await exchange(await ci.sign(good), { resource: other.name })).status).toBe(200);
+    expect((await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).lastRefusal).toBeNull();
+  });
+
+  test("S136 nobody learns from a refusal whether there is such a repository or user, or whom it trusts", async () => {
+    const untrusting = await privateRepo("wave");
+    const otherwise = await privateRepo("reef");
+    await trust({ repoId: otherwise.id }, { claims: { repository: "somebody/else" } });
+    const names = [
+      untrusting.name,
+      otherwise.name,
+      `${org.name}/none-such`,
+      `nobody-${newId()}/x`,
+      ada.username,
+      `nobody-${newId()}`,
+    ];
+    const token = await ci.sign(claims);
+    const answers = await Promise.all(names.map((resource) => exchange(token, { resource })));
+    expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
+    const late = await ci.sign({ ...claims, exp: 1 });
+    const expired = await Promise.all(names.map((resource) => exchange(late, { resource })));
+    expect(new Set(expired.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+  });
+
+  test("S99 of parallel exchanges of one token exactly one is answered with a token", async () => {
+    for (const token of [await ci.sign(claims), await ci.sign({ ...claims, jti: undefined })]) {
+      const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(token)));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+      const refused = answers.filter(({ status }) => status === 400);
+      expect(refused).toHaveLength(11);
+      expect(refused.every(({ error, description }) => error === "invalid_grant" && /used before/.test(description))).toBe(true);
+    }
+    const token = await ci.sign(claims);
+    const other = await privateRepo("surf");
+    await trust({ repoId: other.id });
+    expect((await exchange(token)).status).toBe(200);
+    expect((await exchange(token, { resource: other.name })).status).toBe(400);
+  });
+
+  test("S100 a repository that takes over the name of another does not take over the trust", async () => {
+    const github = await privateRepo("port");
+    const id = await trust({ repoId: github.id }, { preset: "github" });
+    const first = { ...claims, repository_id: "74", repository_owner_id: "65" };
+    const resource = github.name;
+    expect((await exchange(await ci.sign(first), { resource })).status).toBe(200);
+    expect((await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).pinned).toEqual({
+      repository_id: "74",
+      repository_owner_id: "65",
+    });
+    for (const changes of [{ repository_id: "75" }, { repository_owner_id: "66" }, { repository_id: undefined }]) {
+      const { error } = await exchange(await ci.sign({ ...first, ...changes }), { resource });
+      expect(error).toBe("invalid_grant");
+      const { lastRefusal } = await db().trustedPublisher.findUniqueOrThrow({ where: { id } });
+      expect(lastRefusal).toContain("recorded with the first run");
+    }
+    expect((await exchange(await ci.sign(first), { resource })).status).toBe(200);
+
+    const race = await privateRepo("pier");
+    const raced = await trust({ repoId: race.id }, { preset: "github" });
+    const ids = ["1", "2", "3", "4", "5", "6"];
+    const tokens = await Promise.all(ids.map((one) => ci.sign({ ...first, repository_id: one })));
+    const answers = await Promise.all(tokens.map((token) => exchange(token, { resource: race.name })));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const { pinned } = await db().trustedPublisher.findUniqueOrThrow({ where: { id: raced } });
+    expect(pinned).toMatchObject({ repository_id: ids[answers.findIndex(({ status }) => status === 200)] });
+  });
+
+  test("S98 new keys are found at once, those taken away are honoured no longer, and tokens cannot have us ask again and again", async () => {
+    const rotating = await startCiIssuer("/team");
+    const other = await privateRepo("mast");
+    await trust({ repoId: other.id }, { issuer: rotating.issuer });
+    const ask = async (token: string) => (await exchange(token, { resource: other.name })).status;
+    const keysAsked = () => rotating.asked.filter((path) => path.endsWith("/keys")).length;
+    expect(await Promise.all(await Promise.all(Array.from({ length: 8 }, async () => ask(await rotating.sign(claims)))))).toEqual(
+      Array(8).fill(200),
+    );
+    expect(keysAsked()).toBe(1);
+    const old = await rotating.sign(claims);
+    await rotating.rotate("ES256");
+    const fresh = [await rotating.sign(claims), await rotating.sign(claims)] as const;
+    // Asked a moment ago: a flood of tokens with made-up keys is answered from what is kept.
+    expect(await ask(fresh[0])).toBe(400);
+    expect(keysAsked()).toBe(1);
+    const now = Date.now();
+    const clock = vi.spyOn(Date, "now").mockImplementation(() => now + 6_000);
+    expect(await ask(fresh[1])).toBe(200);
+    expect(await ask(old)).toBe(400);
+    expect(keysAsked()).toBe(2);
+    clock.mockRestore();
+    await rotating.stop();
+  });
+
+  test("S98 an issuer that cannot be asked properly is not believed: redirects, floods, silence, other names, inner addresses", async () => {
+    const bad = await startCiIssuer();
+    const other = await privateRepo("gull");
+    const trusting = async (issuer: string) => {
+      await db().trustedPublisher.deleteMany({ where: { repoId: other.id } });
+      return trust({ repoId: other.id }, { issuer });
+    };
+    const body = (value: unknown) => (res: import("node:http").ServerResponse) => res.writeHead(200).end(JSON.stringify(value));
+    const cases: [string, "discovery" | "keys", Parameters<CiIssuer["answerWith"]>[1], RegExp][] = [
+      ["a redirect", "keys", (res) => res.writeHead(302, { location: `${ci.origin}/keys` }).end(), /answered 302/],
+      ["a flood", "keys", (res) => res.writeHead(200).end(`{"keys":[],"x":"${"x".repeat(300_000)}"}`), /longer than/],
+      ["another's name", "discovery", body({ issuer: "https://else.example", jwks_uri: `${bad.issuer}/keys` }), /another issuer/],
+      ["keys by http", "discovery", body({ issuer: bad.issuer, jwks_uri: "http://localhost/keys" }), /by https/],
+      [
+        "an inner address",
+        "discovery",
+        body({ issuer: bad.issuer, jwks_uri: "https://169.254.169.254/keys" }),
+        /not on the public/,
+      ],
+      ["no keys", "keys", body({ keys: "none" }), /is none/],
+      ["no JSON", "keys", (res) => res.writeHead(200).end("<html>"), /not a JSON object/],
+    ];
+    let clock = Date.now();
+    const later = vi.spyOn(Date, "now").mockImplementation(() => clock);
+    for (const [what, which, answer, words] of cases) {
+      const id = await trusting(bad.issuer);
+      bad.answerWith(which, answer);
+      clock += 6_000;
+      const { status, error } = await exchange(await bad.sign(claims), { resource: other.name });
+      expect([what, status, error]).toEqual([what, 400, "invalid_grant"]);
+      const { lastRefusal } = await db().trustedPublisher.findUniqueOrThrow({ where: { id } });
+      expect([what, lastRefusal]).toEqual([what, expect.stringMatching(words)]);
+    }
+    bad.answerWith("keys", () => undefined);
+    clock += 6_000;
+    const startedAt = performance.now();
+    expect((await exchange(await bad.sign(claims), { resource: other.name })).error).toBe("invalid_grant");
+    expect(performance.now() - startedAt).toBeLessThan(6_000);
+    bad.heal();
+    expect((await exchange(await bad.sign(claims), { resource: other.name })).error).toBe("invalid_grant");
+    clock += 6_000;
+    expect((await exchange(await bad.sign(claims), { resource: other.name })).status).toBe(200);
+    later.mockRestore();
+    await bad.stop();
+  }, 20_000);
+
+  test("S98 an issuer that nobody trusts with the resource is never asked", async () => {
+    const stranger = await startCiIssuer();
+    expect((await exchange(await stranger.sign(claims))).error).toBe("invalid_grant");
+    expect((await exchange(await stranger.sign(claims), { resource: "no/such" })).error).toBe("invalid_grant");
+    expect(stranger.connections()).toBe(0);
+    await stranger.stop();
+  });
+
+  test("S99 a token dies with its hour, its revocation, its publisher and its repository", async () => {
+    const other = await privateRepo("knot");
+    const id = await trust({ repoId: other.id });
+    const get = async () => String((await exchange(await ci.sign(claims), { resource: other.name })).body.access_token);
+    const [revoked, expired, orphan] = [await get(), await get(), await get()];
+    expect(await revokeCiToken(hashToken(revoked))).toMatchObject({
+      repo: { id: other.id, ownerOrgId: org.id, ownerUserId: null },
+    });
+    expect(await revokeCiToken(hashToken(revoked))).toBeUndefined();
+    expect(await findCiToken(revoked)).toBeUndefined();
+    await db().ciToken.updateMany({ where: { tokenHash: hashToken(expired) }, data: { expiresAt: new Date(Date.now() - 1) } });
+    expect(await findCiToken(expired)).toBeUndefined();
+    expect(await findCiToken(orphan)).toBeDefined();
+    await db().trustedPublisher.delete({ where: { id } });
+    expect(await findCiToken(orphan)).toBeUndefined();
+  });
+});
