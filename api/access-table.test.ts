@@ -20,28 +20,38 @@ import { startApiWorld } from "./testing/start-api-world.ts";
  */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 
-const MEMBERS = "admin write maker contributor read";
-const APPS = "app app-without-org other-app";
+/** Those who have met what the organization asks. */
+const MEMBERS = "admin write maker contributor read guest";
+const APPS = "app app-without-org other-app unadmitted";
+/** Not an exchanged token, which acts in its organization alone. */
 const ANY_HAND = `personal ${APPS}`;
+/** Of an organization they reach alike what their scopes say of a person's own. */
+const OWN_HANDS = "personal exchanged";
 /** Of one's own programs each scope for repositories reads, whoever owns what the person reaches. */
 const READING = "read-repos write-repos manage-repos";
 
 const readsPrivate: Row[] = [
   ["own-private*", "owner", ANY_HAND, READING],
   ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
-  ["org-private*", MEMBERS, "personal", READING],
+  ["org-private*", MEMBERS, OWN_HANDS, READING],
   // "Scopes read-repos and read-billing apply to organizations as well": and none of the others.
   ["org-private*", MEMBERS, "app other-app", "read-repos"],
   ["org-private-by-app", MEMBERS, "app", "contribute-repos"],
+  ["org-private-by-bound", MEMBERS, "exchanged", "contribute-repos"],
+  ["admin-private", "admin", ANY_HAND, READING],
+  ["else-private", "admin", "personal", READING],
 ];
 const everybody: Row[] = [["*-public", "*", "*", "*"]];
 
 const discussesPrivate = (needed: string, who: string): Row[] => [
   ["own-private*", "owner", ANY_HAND, READING.replace(/\S+/g, `${needed}+$&`)],
   ["own-private-by-app", "owner", "app app-without-org", `${needed}+contribute-repos`],
-  ["org-private*", who, "personal", READING.replace(/\S+/g, `${needed}+$&`)],
+  ["org-private*", who, OWN_HANDS, READING.replace(/\S+/g, `${needed}+$&`)],
   ["org-private*", who, "app other-app", `${needed}+read-repos`],
   ["org-private-by-app", who, "app", `${needed}+contribute-repos`],
+  ["org-private-by-bound", who, "exchanged", `${needed}+contribute-repos`],
+  ["admin-private", "admin", ANY_HAND, READING.replace(/\S+/g, `${needed}+$&`)],
+  ["else-private", "admin", "personal", READING.replace(/\S+/g, `${needed}+$&`)],
 ];
 
 const allowed = {
@@ -49,72 +59,91 @@ const allowed = {
   content: [
     ...everybody,
     ["own-gated", "owner", ANY_HAND, READING],
-    ["org-gated", MEMBERS, "personal", READING],
+    ["org-gated", MEMBERS, OWN_HANDS, READING],
     ["org-gated", MEMBERS, "app other-app", "read-repos"],
-    ["*-gated", "accepted", ANY_HAND, "gated-repos"],
+    // Outside its organization an exchanged token still reads what its person was let into.
+    ["*-gated", "accepted guest", `${ANY_HAND} exchanged`, "gated-repos"],
     ...readsPrivate,
   ],
   write: [
     ["own-*", "owner", ANY_HAND, "write-repos manage-repos"],
     ["own-private-by-app", "owner", "app app-without-org", "contribute-repos"],
-    ["org-*", "admin write", "personal", "write-repos manage-repos"],
-    ["org-private-by-maker", "maker", "personal", "write-repos manage-repos"],
+    ["org-*", "admin write", OWN_HANDS, "write-repos manage-repos"],
+    ["org-private-by-maker", "maker", OWN_HANDS, "write-repos manage-repos"],
     ["org-private-by-app", "admin write", "app", "contribute-repos"],
+    ["org-private-by-bound", "admin write", "exchanged", "contribute-repos"],
+    ["admin-private", "admin", ANY_HAND, "write-repos manage-repos"],
+    ["else-private", "admin", "personal", "write-repos manage-repos"],
   ],
   manage: [
     ["own-*", "owner", ANY_HAND, "manage-repos"],
-    ["org-*", "admin write", "personal", "manage-repos"],
-    ["org-private-by-maker", "maker", "personal", "manage-repos"],
+    ["org-*", "admin write", OWN_HANDS, "manage-repos"],
+    ["org-private-by-maker", "maker", OWN_HANDS, "manage-repos"],
+    ["admin-private", "admin", ANY_HAND, "manage-repos"],
+    ["else-private", "admin", "personal", "manage-repos"],
   ],
   discuss: [
     ["*-public", "*", ANY_HAND, "write-discussions"],
     ["*-gated", "*", ANY_HAND, "write-discussions"],
+    ["org-public", "*", "exchanged", "write-discussions"],
+    ["org-gated", "*", "exchanged", "write-discussions"],
     ...discussesPrivate("write-discussions", MEMBERS),
   ],
   moderate: [
     ["own-public", "owner", ANY_HAND, "write-discussions"],
     ["own-gated", "owner", ANY_HAND, "write-discussions"],
-    ["org-public", "admin write", "personal app other-app", "write-discussions"],
-    ["org-gated", "admin write", "personal app other-app", "write-discussions"],
+    ["org-public", "admin write", "personal app other-app exchanged", "write-discussions"],
+    ["org-gated", "admin write", "personal app other-app exchanged", "write-discussions"],
     ...discussesPrivate("write-discussions", "admin write"),
-    ["org-private-by-maker", "maker", "personal", READING.replace(/\S+/g, "write-discussions+$&")],
+    ["org-private-by-maker", "maker", OWN_HANDS, READING.replace(/\S+/g, "write-discussions+$&")],
     ["org-private-by-maker", "maker", "app other-app", "write-discussions+read-repos"],
   ],
   /** Moderating, and what one opened oneself: of those of the organization here, its administrator did. */
   retitle: [
     ["own-public", "owner", ANY_HAND, "write-discussions"],
     ["own-gated", "owner", ANY_HAND, "write-discussions"],
-    ["org-public", "admin write", "personal app other-app", "write-discussions"],
-    ["org-gated", "admin write", "personal app other-app", "write-discussions"],
+    ["org-public", "admin write", "personal app other-app exchanged", "write-discussions"],
+    ["org-gated", "admin write", "personal app other-app exchanged", "write-discussions"],
     ["org-public", "admin", ANY_HAND, "write-discussions"],
     ["org-gated", "admin", ANY_HAND, "write-discussions"],
     ...discussesPrivate("write-discussions", "admin write"),
-    ["org-private-by-maker", "maker", "personal", READING.replace(/\S+/g, "write-discussions+$&")],
+    ["org-private-by-maker", "maker", OWN_HANDS, READING.replace(/\S+/g, "write-discussions+$&")],
     ["org-private-by-maker", "maker", "app other-app", "write-discussions+read-repos"],
   ],
   merge: [
     ["own-*", "owner", ANY_HAND, "write-discussions+write-repos write-discussions+manage-repos"],
     ["own-private-by-app", "owner", "app app-without-org", "write-discussions+contribute-repos"],
-    ["org-*", "admin write", "personal", "write-discussions+write-repos write-discussions+manage-repos"],
-    ["org-private-by-maker", "maker", "personal", "write-discussions+write-repos write-discussions+manage-repos"],
+    ["org-*", "admin write", OWN_HANDS, "write-discussions+write-repos write-discussions+manage-repos"],
+    ["org-private-by-maker", "maker", OWN_HANDS, "write-discussions+write-repos write-discussions+manage-repos"],
     ["org-private-by-app", "admin write", "app", "write-discussions+contribute-repos"],
+    ["org-private-by-bound", "admin write", "exchanged", "write-discussions+contribute-repos"],
+    ["admin-private", "admin", ANY_HAND, "write-discussions+write-repos write-discussions+manage-repos"],
+    ["else-private", "admin", "personal", "write-discussions+write-repos write-discussions+manage-repos"],
   ],
   create: [
     ["own", "owner", ANY_HAND, "contribute-repos manage-repos"],
-    ["org", "admin write maker contributor", "personal", "contribute-repos manage-repos"],
+    ["org", "admin write maker contributor", OWN_HANDS, "contribute-repos manage-repos"],
+    ["admin", "admin", ANY_HAND, "contribute-repos manage-repos"],
+    ["else", "admin", "personal", "contribute-repos manage-repos"],
   ],
   readCollection: [
     ...everybody,
     ["own-private", "owner", ANY_HAND, "read-collections write-collections"],
-    ["org-private", MEMBERS, "personal", "read-collections write-collections"],
+    ["org-private", MEMBERS, OWN_HANDS, "read-collections write-collections"],
+    ["admin-private", "admin", ANY_HAND, "read-collections write-collections"],
+    ["else-private", "admin", "personal", "read-collections write-collections"],
   ],
   writeCollection: [
     ["own-*", "owner", ANY_HAND, "write-collections"],
-    ["org-*", "admin write", "personal", "write-collections"],
+    ["org-*", "admin write", OWN_HANDS, "write-collections"],
+    ["admin-private", "admin", ANY_HAND, "write-collections"],
+    ["else-private", "admin", "personal", "write-collections"],
   ],
   createCollection: [
     ["own", "owner", ANY_HAND, "write-collections"],
-    ["org", "admin write maker contributor", "personal", "write-collections"],
+    ["org", "admin write maker contributor", OWN_HANDS, "write-collections"],
+    ["admin", "admin", ANY_HAND, "write-collections"],
+    ["else", "admin", "personal", "write-collections"],
   ],
 } as const satisfies Record<string, readonly Row[]>;
 
@@ -137,6 +166,17 @@ function isAllowed(act: Act, resource: string, actor: Somebody): boolean {
   });
 }
 
+/**
+ * What the organization closes to a member who has not met what it asks is not hidden from them: they are told what it asks (403),
+ * with a token by which they could otherwise read it.
+ */
+function isHeldBack(act: "read" | "readCollection", resource: string, actor: Somebody): boolean {
+  return actor?.who === "unmet" && resource.startsWith("org-") && isAllowed(act, resource, { ...actor, who: "write" });
+}
+
+const isTold = (act: "read" | "readCollection", resource: string, actor: Somebody): boolean =>
+  isAllowed(act, resource, actor) || isHeldBack(act, resource, actor);
+
 /** Other test files share the machine. */
 const TIMEOUT_MS = 90_000;
 
@@ -144,7 +184,7 @@ let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
 beforeAll(async () => {
   world = await startApiWorld();
-  at = await makeAccessWorld();
+  at = await makeAccessWorld(world.origin);
 }, 120_000);
 afterAll(() => world.stop());
 
@@ -270,7 +310,7 @@ function cellsOf(names: (keyof typeof doors)[], { actors, repos }: { actors: Som
           actor,
           ask: doors[name].ask(key),
           isAllowed: doors[name].acts.some((act) => isAllowed(act, key, actor)),
-          isSeen: isAllowed("read", key, actor),
+          isSeen: isTold("read", key, actor),
         })),
     ),
   );
@@ -284,6 +324,7 @@ function some(inHands: string, sets: string, who = "*"): Somebody[] {
   return [undefined, ...picked];
 }
 
+const takenIn = { own: "own-public", org: "org-public", admin: "admin-private", else: "else-private" };
 const REPO_SCOPES = "none read-repos gated-repos contribute-repos write-repos manage-repos all";
 
 describe("S135 S136 the access table", () => {
@@ -300,7 +341,11 @@ describe("S135 S136 the access table", () => {
   const reading = ["info", "file", "tree", "commits", "compare", "clone", "lfs download", "requests", "discussions"] as const;
   const writing = ["push", "lfs upload", "commit", "branch", "tag", "move"] as const;
   test("every door to what is in a repository decides alike", { timeout: TIMEOUT_MS }, async () => {
-    const actors = some("personal app", "none read-repos gated-repos all", "owner read stranger accepted");
+    const actors = some(
+      "personal app exchanged unadmitted",
+      "none read-repos gated-repos all",
+      "owner read stranger guest unmet",
+    );
     const repos = ["own-gated", "own-private", "org-private"] as const;
     const { wrong, asked } = await check(cellsOf([...reading, ...writing], { actors, repos }));
     expect(wrong).toEqual([]);
@@ -309,20 +354,21 @@ describe("S135 S136 the access table", () => {
 
   test("discussions: opened, commented, changed, pinned, merged", { timeout: TIMEOUT_MS }, async () => {
     const pairs = ["read-repos", "contribute-repos", "write-repos"].map((scope) => `write-discussions+${scope}`).join(" ");
-    const actors = some("personal app app-without-org", `none write-discussions ${pairs} all`, "owner admin maker read stranger");
+    const inHands = "personal app app-without-org exchanged";
+    const actors = some(inHands, `none write-discussions ${pairs} all`, "owner admin maker read stranger unmet");
     const repos = ["own-public", "own-private-by-app", "org-gated", "org-private", "org-private-by-maker"] as const;
     const { wrong, asked } = await check(cellsOf(["discuss", "title", "merge"], { actors, repos }));
     expect(wrong).toEqual([]);
     expect(asked).toBeGreaterThan(1_000);
-    const few = some("app", `none write-discussions ${pairs}`);
+    const few = some("app exchanged", `none write-discussions ${pairs}`);
     const said = await check(cellsOf(["comment", "pin", "discussion"], { actors: few, repos: ["own-public", "org-private"] }));
     expect(said.wrong).toEqual([]);
   });
 
   test("creating: a name that is taken is a conflict for those who might, and no news for the others", async () => {
-    const cells = (["own", "org"] as const).flatMap((namespace) =>
+    const cells = (["own", "org", "admin", "else"] as const).flatMap((namespace) =>
       some("*", REPO_SCOPES).map((actor): Cell => {
-        const body = { name: `${namespace}-public`, organization: at.handles[namespace] };
+        const body = { name: takenIn[namespace], organization: at.handles[namespace] };
         const ask = { method: "POST", path: "/api/repos/create", body };
         return { name: `create in ${namespace}`, actor, ask, isAllowed: isAllowed("create", namespace, actor), isSeen: true };
       }),
@@ -333,7 +379,7 @@ describe("S135 S136 the access table", () => {
   test("deleting: refused where managing is, and done where it is not", { timeout: TIMEOUT_MS }, async () => {
     const cells: Cell[] = [];
     for (const key of repoNames) {
-      for (const actor of some("personal app", "none contribute-repos write-repos manage-repos")) {
+      for (const actor of some("personal exchanged", "none contribute-repos manage-repos")) {
         const isMine = isAllowed("manage", key, actor);
         // Where it will be done, to something that was made for it; what is a maker's own is managed above.
         if (isMine && actor?.who === "maker") continue;
@@ -341,7 +387,7 @@ describe("S135 S136 the access table", () => {
         const name = isMine ? `gone-${key}-${actor?.who}-${actor?.hand}` : at.repos[key].name;
         if (isMine) await createRepo(operatorCommand, { type: "model", owner: owner.handle, name, isPrivate }, from);
         const ask = { method: "DELETE", path: "/api/repos/delete", body: { name, organization: owner.handle, type: "model" } };
-        cells.push({ name: `delete ${key}`, actor, ask, isAllowed: isMine, isSeen: isAllowed("read", key, actor) });
+        cells.push({ name: `delete ${key}`, actor, ask, isAllowed: isMine, isSeen: isTold("read", key, actor) });
       }
     }
     const { wrong, asked } = await check(cells);
@@ -373,19 +419,20 @@ describe("S135 S136 the access table", () => {
 
   test("collections: read, changed, made", async () => {
     const sets = "none read-repos read-collections write-collections all";
-    const actors = some("personal app", sets, "owner admin write contributor read stranger");
+    const actors = some("personal app exchanged", sets, "owner admin write contributor read unmet stranger");
     const path = (key: CollectionKey) => `/api/collections/${at.collections[key]}`;
     const existing = collectionNames.flatMap((key) =>
       actors.flatMap((actor): Cell[] => {
-        const isSeen = isAllowed("readCollection", key, actor);
+        const isSeen = isTold("readCollection", key, actor);
+        const isMine = isAllowed("readCollection", key, actor);
         const change = { method: "PATCH", path: path(key), body: {} };
         return [
-          { name: `read collection ${key}`, actor, ask: { path: path(key) }, isAllowed: isSeen, isSeen },
+          { name: `read collection ${key}`, actor, ask: { path: path(key) }, isAllowed: isMine, isSeen },
           { name: `change collection ${key}`, actor, ask: change, isAllowed: isAllowed("writeCollection", key, actor), isSeen },
         ];
       }),
     );
-    const made = (["own", "org"] as const).flatMap((namespace) =>
+    const made = (["own", "org", "admin", "else"] as const).flatMap((namespace) =>
       actors.map((actor): Cell => {
         const body = { title: `${namespace}-private`, namespace: at.handles[namespace] };
         const ask = { method: "POST", path: "/api/collections", body };

@@ -16,20 +16,37 @@ import { upsertArtifact } from "#core/oauth/artifact-store.ts";
 
 /** Everybody and everything that the access table speaks of, made once. */
 
-/** Whose token it may be: the owner of `own-…`, the roles in the organization of `org-…`, and two from outside. */
-export const people = ["owner", "admin", "write", "maker", "contributor", "read", "stranger", "accepted"] as const;
+/**
+ * Whose token it may be: the owner of `own-…`; the roles in the organization of `org-…`, of which `guest` reads, and was also let in
+ * where there is a gate, and `unmet` writes, but has no second step, which the organization asks for; two from outside, of whom one
+ * was let in at the gates.
+ */
+export const people = [
+  "owner",
+  "admin",
+  "write",
+  "maker",
+  "contributor",
+  "read",
+  "guest",
+  "unmet",
+  "stranger",
+  "accepted",
+] as const;
 export type Who = (typeof people)[number];
 
 /**
  * Whose hand a token is in: a program of the person's own (a personal access token); the app, to which the organization is granted, or
- * to which it is not; and another app, to which it is.
+ * to which it is not; another app, to which it is; one to which it is, but which the organization does not admit; and the
+ * organization's own, which exchanged the person's address for it.
  */
-export const hands = ["personal", "app", "app-without-org", "other-app"] as const;
+export const hands = ["personal", "app", "app-without-org", "other-app", "unadmitted", "exchanged"] as const;
 export type Hand = (typeof hands)[number];
 
 /**
- * `own-…` are a user's, `org-…` an organization's. `…-by-app` were made by the app, `…-by-maker` by a member whose role is
- * contributor; the others by a person, in the organization its administrator.
+ * `own-…` are a user's, `org-…` an organization's. `…-by-app` were made by the app, `…-by-bound` by the organization's own, `…-by-maker`
+ * by a member whose role is contributor; the others by a person, in the organization its administrator. `admin-…` is that one's
+ * own, and `else-…` of another organization of which they are an administrator too.
  */
 export const repoNames = [
   "own-public",
@@ -40,11 +57,14 @@ export const repoNames = [
   "org-gated",
   "org-private",
   "org-private-by-app",
+  "org-private-by-bound",
   "org-private-by-maker",
+  "admin-private",
+  "else-private",
 ] as const;
 export type RepoKey = (typeof repoNames)[number];
 
-export const collectionNames = ["own-public", "own-private", "org-private"] as const;
+export const collectionNames = ["own-public", "own-private", "org-private", "admin-private", "else-private"] as const;
 export type CollectionKey = (typeof collectionNames)[number];
 
 /** What tokens carry: nothing for the hub, each scope of it alone, what only together does something, all. */
@@ -64,80 +84,115 @@ export type AccessWorld = {
   actors: TokenActor[];
   repos: Record<RepoKey, Repo>;
   collections: Record<CollectionKey, string>;
-  handles: { own: string; org: string };
+  handles: Handles;
 };
 
-export async function makeAccessWorld(): Promise<AccessWorld> {
+type Handles = Record<"own" | "org" | "admin" | "else", string>;
+
+/** @param origin of the service, where addresses are exchanged for tokens */
+export async function makeAccessWorld(origin: string): Promise<AccessWorld> {
   const person = Object.fromEntries(
     await Promise.all(people.map(async (who) => [who, await signedInPerson(who)] as const)),
   ) as Record<Who, TestPerson>;
-  const { owner, admin, write, maker, contributor, read, accepted } = person;
+  const { owner, admin, write, maker, contributor, read, guest, unmet } = person;
   const organization = await organizationOf(admin, [
     [write, "write"],
     [maker, "contributor"],
     [contributor, "contributor"],
     [read, "read"],
+    [guest, "read"],
+    [unmet, "write"],
   ]);
-  const [appId, otherAppId] = [await makeApp(owner), await makeApp(owner)];
-  const handles = { own: owner.username, org: organization.name };
+  const elsewhere = await organizationOf(admin);
+  const [appId, otherAppId, unadmittedId] = [await makeApp(owner), await makeApp(owner), await makeApp(owner)];
+  const bound = await makeBoundApp(organization.id);
+  for (const who of people) if (who !== "unmet") await giveSecondStep(person[who]);
+  const handles = { own: owner.username, org: organization.name, admin: admin.username, else: elsewhere.name };
   const repos = {} as Record<RepoKey, Repo>;
   for (const key of repoNames) {
     repos[key] = await makeRepo(key, {
       by: key.startsWith("own") ? owner : key.endsWith("maker") ? maker : admin,
-      handles,
-      appId,
+      handle: handleOf(key, handles),
+      clientId: key.endsWith("by-app") ? appId : key.endsWith("by-bound") ? bound.clientId : undefined,
     });
-    if (key.endsWith("gated")) {
-      const { type, owner: of, name } = repos[key];
-      await grantAccess(operatorCommand, { type, owner: of.handle, name }, { user: accepted.username }, from);
-    }
+    if (!key.endsWith("gated")) continue;
+    const { type, owner: of, name } = repos[key];
+    for (const { username } of [person.accepted, guest])
+      await grantAccess(operatorCommand, { type, owner: of.handle, name }, { user: username }, from);
   }
   const collections = {} as Record<CollectionKey, string>;
   for (const key of collectionNames) {
-    const [by, handle] = key.startsWith("own") ? [owner, handles.own] : [admin, handles.org];
+    const [by, handle] = [key.startsWith("own") ? owner : admin, handleOf(key, handles)];
     const input = { owner: handle, title: key, isPrivate: key.endsWith("private") };
     const { collection } = await createCollection(by.actor, input, from);
     collections[key] = `${handle}/${collection.slug}-${collection.id}`;
   }
   const actors: TokenActor[] = [];
   for (const who of people) {
+    const isMember = !["owner", "stranger", "accepted"].includes(who);
     const grant = (clientId: string, orgIds: string[]) => makeGrant(person[who], clientId, orgIds);
-    const consents = { app: await grant(appId, [organization.id]), "app-without-org": await grant(appId, []) };
-    const ofOther = await grant(otherAppId, [organization.id]);
+    const grants: Partial<Record<Hand, Grant>> = {
+      app: await grant(appId, [organization.id]),
+      ...(["owner", "admin", "accepted"].includes(who) && { "app-without-org": await grant(appId, []) }),
+      ...(["owner", "admin"].includes(who) && { "other-app": await grant(otherAppId, [organization.id]) }),
+      ...(["admin", "guest"].includes(who) && { unadmitted: await grant(unadmittedId, [organization.id]) }),
+    };
     for (const held of scopeSets) {
-      actors.push({ who, hand: "personal", scopes: held, token: await personalToken(person[who], held) });
-      actors.push({ who, hand: "app", scopes: held, token: await accessToken(person[who], consents.app, held) });
-      if (["owner", "admin", "accepted"].includes(who)) {
-        const token = await accessToken(person[who], consents["app-without-org"], held);
-        actors.push({ who, hand: "app-without-org", scopes: held, token });
+      const add = (hand: Hand, token: string) => actors.push({ who, hand, scopes: held, token });
+      add("personal", await personalToken(person[who], held));
+      for (const [hand, given] of Object.entries(grants) as [Hand, Grant][]) {
+        if (hand === "other-app" && held.length <= 2 && !held.includes("contribute-repos")) continue;
+        add(hand, await accessToken(person[who], given, held));
       }
-      if (["owner", "admin"].includes(who) && (held.length > 2 || held.includes("contribute-repos"))) {
-        actors.push({ who, hand: "other-app", scopes: held, token: await accessToken(person[who], ofOther, held) });
-      }
+      if (isMember) add("exchanged", await exchangedToken(origin, bound, person[who], held));
     }
   }
+  // Last: with tokens that were there before the organization began to ask.
+  await closeOrganization(organization.id, [appId, otherAppId]);
   return { actors, repos, collections, handles };
 }
 
+const handleOf = (key: string, handles: Handles): string => handles[key.split("-", 1)[0] as keyof Handles];
+
 async function makeRepo(
   key: RepoKey,
-  { by, handles, appId }: { by: TestPerson; handles: AccessWorld["handles"]; appId: string },
+  { by, handle, clientId }: { by: TestPerson; handle: string; clientId: string | undefined },
 ): Promise<Repo> {
-  const handle = key.startsWith("own") ? handles.own : handles.org;
   const isPrivate = key.includes("private");
   const made = await createRepo(by.actor, { type: "model", owner: handle, name: key, isPrivate }, from);
   await commitTo(made, by, { "a.txt": "a" });
   await openDiscussion(by.actor, made, { title: "High water?" });
   // As it is for what came with a token of the app.
-  if (key.endsWith("by-app")) await db().repo.update({ where: { id: made.id }, data: { createdByClientId: appId } });
+  if (clientId) await db().repo.update({ where: { id: made.id }, data: { createdByClientId: clientId } });
   const name = { type: made.type, owner: handle, name: made.name };
   return updateRepoSettings(by.actor, name, key.endsWith("gated") ? { gated: "manual" } : {}, from);
 }
 
+const appInput = { name: "Paper Lantern", redirectUris: ["https://app.example.test/callback"], scopes: [...scopes] };
+
 async function makeApp(owner: TestPerson): Promise<string> {
-  const input = { name: "Paper Lantern", redirectUris: ["https://app.example.test/callback"], scopes: [...scopes] };
-  const { app } = await createApp(operatorCommand, { ...input, owner: { userId: owner.id } }, from);
+  const { app } = await createApp(operatorCommand, { ...appInput, owner: { userId: owner.id } }, from);
   return app.clientId;
+}
+
+type BoundApp = { clientId: string; secret: string };
+
+/** An app that may exchange its organization's members' addresses for tokens: what operator and administrators agree on, as rows. */
+async function makeBoundApp(orgId: string): Promise<BoundApp> {
+  const { app, secret } = await createApp(operatorCommand, { ...appInput, owner: { orgId }, isConfidential: true }, from);
+  await db().organization.update({ where: { id: orgId }, data: { plan: "enterprise" } });
+  await db().oAuthApp.update({ where: { id: app.id }, data: { boundOrgId: orgId, privileges: ["token-exchange"] } });
+  return { clientId: app.clientId, secret: secret as string };
+}
+
+/** It asks its members for a second step, and admits no apps but these. */
+async function closeOrganization(orgId: string, clientIds: string[]): Promise<void> {
+  await db().organization.update({ where: { id: orgId }, data: { requiresSecondStep: true, appPolicy: "approved" } });
+  await db().organizationApp.createMany({ data: clientIds.map((clientId) => ({ orgId, clientId, decision: "approved" })) });
+}
+
+async function giveSecondStep({ id: userId }: TestPerson): Promise<void> {
+  await db().totp.create({ data: { userId, sealedSecret: Buffer.from("sealed"), confirmedAt: new Date() } });
 }
 
 type Grant = { id: string; clientId: string };
@@ -169,5 +224,27 @@ async function personalToken({ id: userId }: TestPerson, held: readonly Scope[])
   const token = newToken("kh_");
   const data = { id: newId(), userId, name: "laptop", tokenHash: hashToken(token), last4: token.slice(-4), scopes: [...held] };
   await db().personalAccessToken.create({ data });
+  return token;
+}
+
+/** By asking for it, as the organization's programs do (brief §4.3). */
+async function exchangedToken(
+  origin: string,
+  { clientId, secret }: BoundApp,
+  { email }: TestPerson,
+  held: readonly Scope[],
+): Promise<string> {
+  const response = await fetch(`${origin}/oauth/token`, {
+    method: "POST",
+    headers: { authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}` },
+    body: new URLSearchParams({
+      grant_type: "urn:ietf:params:oauth:grant-type:token-exchange",
+      subject_token: email,
+      subject_token_type: "urn:keyhook:token-type:user-email",
+      scope: held.join(" "),
+    }),
+  });
+  const { access_token: token } = (await response.json()) as { access_token?: string };
+  if (!token) throw new Error(`no token was exchanged for ${email}: ${response.status}`);
   return token;
 }
