@@ -182,6 +182,7 @@ test("S112 a new password ends the other sessions", async ({ page, browser, base
   await expect(page.getByLabel("Present password")).toHaveAccessibleDescription(/not your password/);
   await settings.changePassword(person.password, "three tides a day");
   await expect(settings.section("Password").getByRole("status")).toContainText("1 other session was ended");
+  await settings.open();
   await expect(settings.sessions).toHaveCount(1);
   await expectSignedOut(elsewhere);
   await elsewhere.context().close();

@@ -15,7 +15,8 @@ export type AccountMenuProps = Readonly<{
 
 const links = [
   { href: "/settings/profile", label: "Profile" },
-  { href: "/settings/account", label: "Sign-in and sessions" },
+  { href: "/settings/account", label: "E-mail and sessions" },
+  { href: "/settings/security", label: "Security" },
   { href: "/settings/connected-applications", label: "Connected apps" },
   { href: "/settings/applications", label: "OAuth apps" },
   { href: "/organizations", label: "Organizations" },

@@ -9,13 +9,13 @@ export type ProveIdentityProps = Readonly<{
   children: ReactNode;
 }>;
 
-/** Stands in for a sensitive form until the person has given their password a short while ago (S113): before typing, not after. */
+/** Stands in for a sensitive form until the person has proved who they are a short while ago (S113): before typing, not after. */
 export function ProveIdentity({ returnTo, children }: ProveIdentityProps) {
   return (
     <div className="flex flex-wrap items-center gap-3">
       <p className="text-muted">{children}</p>
       <ButtonLink href={signInPath(returnTo, { isReauthentication: true })} size="small">
-        Confirm password
+        Confirm it
       </ButtonLink>
     </div>
   );

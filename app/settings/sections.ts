@@ -4,7 +4,8 @@ export const sections = [
     label: "You",
     pages: [
       { href: "/settings/profile", label: "Profile" },
-      { href: "/settings/account", label: "Sign-in and sessions" },
+      { href: "/settings/account", label: "E-mail and sessions" },
+      { href: "/settings/security", label: "Security" },
       { href: "/settings/linked-accounts", label: "Linked accounts" },
       { href: "/settings/connected-applications", label: "Connected apps" },
       { href: "/settings/tokens", label: "Access tokens" },

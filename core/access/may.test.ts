@@ -24,6 +24,8 @@ const expected: Record<Action, Who[]> = {
   "user.set_password": ["owner", "command"],
   "linked_identity.link": ["owner", "command"],
   "linked_identity.unlink": ["owner", "command"],
+  "second_step.manage": ["owner", "command"],
+  "second_step.reset": ["operator", "command"],
   "personal_access_token.list": ["owner", "command"],
   "personal_access_token.create": ["owner", "command"],
   "personal_access_token.revoke": ["owner", "operator", "command"],

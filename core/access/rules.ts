@@ -104,6 +104,10 @@ export const rules = {
   "user.set_password": { on: "user", owner: true, recent: true, refusal: "not_found" },
   "linked_identity.link": { on: "user", owner: true, recent: true, refusal: "not_found" },
   "linked_identity.unlink": { on: "user", owner: true, recent: true, refusal: "not_found" },
+  /** Passkeys, the authenticator app, recovery codes. */
+  "second_step.manage": { on: "user", owner: true, recent: true, refusal: "not_found" },
+  /** For somebody who is locked out. */
+  "second_step.reset": { on: "user", operator: true, recent: true, refusal: "not_found" },
   "personal_access_token.list": { on: "user", owner: true, refusal: "not_found" },
   "personal_access_token.create": { on: "user", owner: true, recent: true, refusal: "not_found" },
   "personal_access_token.revoke": { on: "user", owner: true, operator: true, refusal: "not_found" },

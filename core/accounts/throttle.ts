@@ -10,9 +10,10 @@ export type ThrottleLimit = { limit: number; windowSeconds: number };
  * statement, so that a thousand parallel guesses cannot all pass a check that none has failed yet; what turns out to be
  * innocent is given back with `refundThrottle` or `clearThrottle`. Never part of a transaction: a rollback must not undo it.
  * @param key from `throttleKey`
+ * @returns which attempt of the window this is
  * @throws ServiceError `rate_limited` with the seconds until the window ends
  */
-export async function consumeThrottle(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<void> {
+export async function consumeThrottle(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<number> {
   const { rows } = await pool().query<{ count: number; seconds: number }>({
     name: "consume-throttle",
     text: `INSERT INTO throttle AS t (key, count, reset_at) VALUES ($1, 1, now() + make_interval(secs => $2))
@@ -23,7 +24,7 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
     values: [key, windowSeconds],
   });
   const [row] = rows;
-  if (!row || row.count <= limit) return;
+  if (!row || row.count <= limit) return row?.count ?? 0;
   log().info({ throttle: key.slice(0, key.indexOf(":")), count: row.count }, "too many attempts");
   const retryAfterSeconds = Math.max(1, row.seconds);
   throw new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });

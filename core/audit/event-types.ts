@@ -26,10 +26,10 @@ export const auditEventTypes = {
   "user.change_email": { did: "confirmed an e-mail address" },
 
   // ---- people: second step, passkeys, providers
-  "second_step.on": { did: "turned on a second step of signing in" },
-  "second_step.off": { did: "turned off the second step of signing in[ of {subject}]" },
+  "second_step.on": { did: "turned on a second step of signing in", isForOrganizations: true },
+  "second_step.off": { did: "turned off the second step of signing in[ of {subject}]", isForOrganizations: true },
   "second_step.failed": { did: "failed the second step of signing in as {subject}" },
-  "second_step.reset": { did: "took the second step of signing in away from {subject}" },
+  "second_step.reset": { did: "took the second step of signing in away from {subject}", isForOrganizations: true },
   "passkey.add": { did: "added the passkey[ {name}]" },
   "passkey.rename": { did: "renamed a passkey[ to {name}]" },
   "passkey.remove": { did: "removed the passkey[ {name}]" },

@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page } from "@playwright/test";
 
-/** Settings, Sign-in and sessions: e-mail, password, sessions, and the end of the account. */
+/** Settings, E-mail and sessions, and the password under Security. */
 export class AccountSettings {
   readonly page: Page;
 
@@ -26,6 +26,7 @@ export class AccountSettings {
   }
 
   async changePassword(present: string, next: string): Promise<void> {
+    if (!this.page.url().endsWith("/settings/security")) await this.page.goto("/settings/security");
     await this.page.getByLabel("Present password").fill(present);
     await this.page.getByLabel("New password").fill(next);
     await this.page.getByRole("button", { name: "Change password" }).click();

@@ -3,6 +3,7 @@ import type { Command } from "./command.ts";
 /** All there are, in the order of the help text. Loaded one by one: together they load most of the service. */
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "user create": async () => (await import("./user-create.ts")).userCreate,
+  "user reset-second-step": async () => (await import("./user-reset-second-step.ts")).userResetSecondStep,
   "org create": async () => (await import("./org-create.ts")).orgCreate,
   "org add-member": async () => (await import("./org-add-member.ts")).orgAddMember,
   "app create": async () => (await import("./app-create.ts")).appCreate,

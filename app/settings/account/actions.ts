@@ -1,11 +1,9 @@
 "use server";
 
-import { revalidatePath } from "next/cache";
 import { redirect } from "next/navigation";
 import { endOtherSiteSessions } from "#core/accounts/sessions/end-other-site-sessions.ts";
 import { endSiteSession } from "#core/accounts/sessions/end-site-session.ts";
 import { changeEmail } from "#core/accounts/users/change-email.ts";
-import { changePassword } from "#core/accounts/users/change-password.ts";
 import { ServiceError } from "#core/errors.ts";
 import { deleteAccount } from "#core/hub/owners/delete-account.ts";
 import type { FormState } from "../../_components/form-state.ts";
@@ -15,18 +13,6 @@ import { requirePerson, requireSession } from "../../_server/session.ts";
 import { clearSessionCookie } from "../../_server/session-cookie.ts";
 
 const PAGE = "/settings/account";
-
-export async function changePasswordAction(_previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const person = await requirePerson(PAGE);
-    const input = { currentPassword: form.verbatim("currentPassword"), newPassword: form.verbatim("newPassword") };
-    const { endedSessions } = await changePassword(person, input, await requestOrigin());
-    revalidatePath(PAGE);
-    const ended =
-      endedSessions === 0 ? "" : ` ${endedSessions} other ${endedSessions === 1 ? "session was" : "sessions were"} ended.`;
-    return { message: `Your password is changed.${ended}` };
-  });
-}
 
 export async function changeEmailAction(_previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(

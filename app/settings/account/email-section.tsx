@@ -8,7 +8,7 @@ import { changeEmailAction } from "./actions.ts";
 
 export type EmailSectionProps = Readonly<{ user: SiteSession["user"]; isRecent: boolean }>;
 
-/** Whoever has the address can take the account over, so changing it needs a recent password (S113). */
+/** Whoever has the address can take the account over, so changing it needs recent authentication (S113). */
 export function EmailSection({ user, isRecent }: EmailSectionProps) {
   return (
     <SectionCard title="E-mail" description="For signing in, for a forgotten password, and for apps that you let see it.">

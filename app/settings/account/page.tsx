@@ -1,21 +1,17 @@
 import type { Metadata } from "next";
 import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
 import { listSiteSessions } from "#core/accounts/sessions/list-site-sessions.ts";
-import { ActionForm } from "../../_components/action-form.client.tsx";
 import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
 import { FormMessage } from "../../_components/form-message.tsx";
-import { NewPasswordField } from "../../_components/new-account-fields.tsx";
 import { PageHeader } from "../../_components/page-header.tsx";
-import { PasswordField } from "../../_components/password-field.client.tsx";
 import { SectionCard } from "../../_components/section-card.tsx";
-import { SubmitButton } from "../../_components/submit-button.client.tsx";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
-import { changePasswordAction, deleteAccountAction } from "./actions.ts";
+import { deleteAccountAction } from "./actions.ts";
 import { EmailSection } from "./email-section.tsx";
 import { SessionsSection } from "./sessions-section.tsx";
 
-export const metadata: Metadata = { title: "Sign-in and sessions" };
+export const metadata: Metadata = { title: "E-mail and sessions" };
 
 /** What just happened, said once after a redirect. */
 const notices = new Map([
@@ -30,21 +26,10 @@ export default async function AccountPage({ searchParams }: Readonly<{ searchPar
   const { user } = session;
   return (
     <>
-      <PageHeader title="Sign-in and sessions" description="How you sign in, and where you are signed in." />
+      <PageHeader title="E-mail and sessions" description="Your address, and where you are signed in." />
       <div className="grid gap-5">
         {message && <FormMessage tone="good">{message}</FormMessage>}
         <EmailSection user={user} isRecent={isRecentlyAuthenticated(session)} />
-        <SectionCard title="Password" description="A new password ends all your other sessions.">
-          <ActionForm action={changePasswordAction} className="grid max-w-reading gap-5">
-            {/* Lets password managers know whose password changes. */}
-            <input type="text" name="username" autoComplete="username" value={user.username} readOnly hidden />
-            <PasswordField name="currentPassword" label="Present password" autoComplete="current-password" />
-            <NewPasswordField name="newPassword" label="New password" />
-            <div>
-              <SubmitButton variant="secondary">Change password</SubmitButton>
-            </div>
-          </ActionForm>
-        </SectionCard>
         <SessionsSection sessions={await listSiteSessions(user.id)} currentId={session.id} />
         <SectionCard title="Delete account" isDanger description="For good. Nobody, not even you, can take your username again.">
           <ConfirmDestructive

@@ -28,18 +28,26 @@ export async function completeReauthentication(
 
 /**
  * The session goes on under a new token, which the door sets as the cookie; the old token is dead (ASVS 7.2.4, S34).
+ * @param session the token that the browser brought along, where it must be that session's
  * @throws ServiceError `unauthorized` when it has ended
  */
 export async function renewAuthentication(
   tx: Db,
-  { userId, sessionId }: { userId: string; sessionId: string },
+  { userId, sessionId, session: presented }: { userId: string; sessionId: string; session?: string | undefined },
   methods: readonly AuthenticationMethod[],
   from: RequestOrigin,
 ): Promise<SignInOutcome & { step: "done" }> {
   const now = new Date();
   const token = newToken();
   const [session] = await tx.siteSession.updateManyAndReturn({
-    where: { id: sessionId, userId, endedAt: null, expiresAt: { gt: now }, user: { disabledAt: null } },
+    where: {
+      id: sessionId,
+      userId,
+      endedAt: null,
+      expiresAt: { gt: now },
+      user: { disabledAt: null },
+      ...(presented !== undefined && { tokenHash: hashToken(presented) }),
+    },
     data: { tokenHash: hashToken(token), authenticatedAt: now, methods: [...methods] },
     select: { expiresAt: true },
   });

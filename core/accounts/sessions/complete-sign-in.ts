@@ -41,10 +41,15 @@ export type SignInOutcome = ({ step: "done"; userId: string } & StartedSiteSessi
  * @throws ServiceError `forbidden` (disabled)
  */
 export async function completeSignIn(tx: Db, userId: string, first: FirstStep, from: RequestOrigin): Promise<SignInOutcome> {
-  const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR NO KEY UPDATE`;
-  if (live.length === 0) throw accountIsDisabled();
+  await lockForSignIn(tx, userId);
   if (await hasSecondStep(userId, tx)) return openSecondStep(tx, userId, { methods: first.methods, sessionId: null });
   return startSignedIn(tx, userId, first, from);
+}
+
+/** A reset of the password or a disabling that runs beside a sign-in waits for it, or it for them. @throws ServiceError `forbidden` */
+export async function lockForSignIn(tx: Db, userId: string): Promise<void> {
+  const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR NO KEY UPDATE`;
+  if (live.length === 0) throw accountIsDisabled();
 }
 
 /** Signs in somebody who has shown all that is asked of them. The caller has locked the user. */
@@ -54,12 +59,19 @@ export async function startSignedIn(
   { methods, provedBy, providerId, replaces }: FirstStep,
   from: RequestOrigin,
 ): Promise<SignInOutcome & { step: "done" }> {
-  const data = { provedBy, methods: [...methods], ...(providerId && { providerId }) };
+  const data = { with: spoken(provedBy, methods), methods: [...methods], ...(providerId && { providerId }) };
   await recordAuditEvent(tx, { type: "user.sign_in", actorId: userId, subjectId: userId, data, from });
   const renewed = replaces && (await renewSiteSession(userId, replaces, from, tx, methods));
   if (renewed) return { step: "done", userId, ...renewed };
   if (replaces) await endSiteSessionByToken(replaces, tx);
   return { step: "done", userId, ...(await startSiteSession(userId, from, tx, methods)) };
+}
+
+function spoken(provedBy: FirstStep["provedBy"], methods: readonly AuthenticationMethod[]): string {
+  const first = { password: "a password", passkey: "a passkey", provider: "a provider" }[provedBy];
+  if (provedBy === "passkey") return first;
+  if (methods.includes("otp")) return `${first} and a code`;
+  return methods.includes("pop") ? `${first} and a passkey` : first;
 }
 
 export function accountIsDisabled(): ServiceError {

@@ -31,7 +31,7 @@ export async function changePassword(
   return db().$transaction(async (tx) => {
     await tx.user.update({ where: { id: user.id }, data: { passwordHash } });
     await tx.oneTimeToken.deleteMany({
-      where: { userId: user.id, purpose: { in: ["reset-password", "change-email"] }, usedAt: null },
+      where: { userId: user.id, purpose: { in: ["reset-password", "change-email", "second-step"] }, usedAt: null },
     });
     const endedSessions = await endOtherSiteSessions(user.id, actor.sessionId, tx);
     await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });

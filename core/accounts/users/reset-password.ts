@@ -14,7 +14,8 @@ import { clearThrottle } from "../throttle.ts";
 
 /**
  * Uses the link of `forgotPassword`. All sessions end (S112), a change of e-mail address that waits for its link is off, and
- * sign-in is open again if too many wrong passwords had closed it.
+ * sign-in is open again if too many wrong passwords had closed it. A second step stays as it is, and is asked for at the next
+ * sign-in: whoever reads somebody's mail has one step of theirs, not both.
  * @throws ServiceError `gone`; `invalid_request` on `password`, after which the link still works
  */
 export async function resetPassword(token: string, input: { password: string }, from: RequestOrigin): Promise<void> {
@@ -27,7 +28,7 @@ export async function resetPassword(token: string, input: { password: string }, 
     await useOneTimeToken(tx, token, "reset-password");
     await tx.user.update({ where: { id: user.id }, data: { passwordHash } });
     await tx.oneTimeToken.deleteMany({
-      where: { userId: user.id, purpose: { in: ["reset-password", "change-email"] }, usedAt: null },
+      where: { userId: user.id, purpose: { in: ["reset-password", "change-email", "second-step"] }, usedAt: null },
     });
     await endAllSiteSessions(user.id, tx);
     await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });

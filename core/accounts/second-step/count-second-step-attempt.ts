@@ -1,0 +1,65 @@
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { addressKey } from "../address-key.ts";
+import { clearThrottle, consumeThrottle, refundThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
+
+/**
+ * A code of six digits is right by chance once in 333,333 tries, since three are taken at a time. Thirty tries a day leave somebody
+ * who has the password already one chance in thirty of a year's guessing, of which the account's owner is told on the first day.
+ */
+export const CODE_LIMIT: ThrottleLimit = { limit: 5, windowSeconds: 15 * 60 };
+const CODE_DAY_LIMIT: ThrottleLimit = { limit: 30, windowSeconds: 24 * 60 * 60 };
+
+/** Of their own, so that nobody who fills the counter above keeps the owner of the account from their recovery codes. */
+const RECOVERY_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
+
+const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
+const CHALLENGE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: 15 * 60 };
+
+export type SecondStepKind = "code" | "recovery-code" | "passkey";
+
+export type SecondStepAttempt = {
+  /** Which of the window's tries this is; the owner of the account is written to at the last. */
+  isLast: boolean;
+  succeeded: () => Promise<void>;
+};
+
+/**
+ * Counts one try at the second step, per account and per address (S115). A passkey cannot be guessed and is counted by address only.
+ * @throws ServiceError `rate_limited`
+ */
+export async function countSecondStepAttempt(
+  userId: string,
+  kind: SecondStepKind,
+  from: RequestOrigin,
+): Promise<SecondStepAttempt> {
+  const address = addressKey(from.ip);
+  const addressThrottle = address && throttleKey("second-step-address", address);
+  if (addressThrottle) await consumeThrottle(addressThrottle, ADDRESS_LIMIT);
+  const counters = countersOf(userId)[kind];
+  let isLast = false;
+  for (const [key, limit] of counters) isLast = (await consumeThrottle(key, limit)) === limit.limit || isLast;
+  return {
+    isLast,
+    succeeded: async () => {
+      await clearThrottle(...counters.map(([key]) => key));
+      if (addressThrottle) await refundThrottle(addressThrottle);
+    },
+  };
+}
+
+function countersOf(userId: string): Record<SecondStepKind, [key: string, limit: ThrottleLimit][]> {
+  return {
+    code: [
+      [throttleKey("second-step-code", userId), CODE_LIMIT],
+      [throttleKey("second-step-code-day", userId), CODE_DAY_LIMIT],
+    ],
+    "recovery-code": [[throttleKey("second-step-recovery", userId), RECOVERY_LIMIT]],
+    passkey: [],
+  };
+}
+
+/** A challenge is a row, and anybody may ask for one. @throws ServiceError `rate_limited` */
+export async function countChallenge(from: RequestOrigin): Promise<void> {
+  const address = addressKey(from.ip);
+  if (address) await consumeThrottle(throttleKey("passkey-challenge", address), CHALLENGE_LIMIT);
+}

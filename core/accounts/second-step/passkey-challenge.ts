@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { db } from "../../db.ts";
+import { isServiceError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
+import type { PasskeyUse } from "../one-time-tokens/one-time-token.ts";
+import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
+import { passkeyRefused } from "./passkey-refused.ts";
+
+/** What a challenge is good for: one use, by one person where it is known who, in the session or sign-in that asked for it. */
+export type ChallengeTerms = { for: PasskeyUse; userId: string | null; boundTo: string | null };
+
+/** Makes a challenge of 256 random bits (WebAuthn Level 3 §13.4.3). It is stored hashed, and works once, for five minutes. */
+export async function issueChallenge({ for: use, userId, boundTo }: ChallengeTerms): Promise<Uint8Array<ArrayBuffer>> {
+  // A subject of its own: a second tab does not end what was begun in the first.
+  const options = { purpose: "passkey-challenge" as const, subject: newId(), data: { for: use, boundTo } };
+  const challenge = await issueOneTimeToken(db(), userId === null ? options : { ...options, userId });
+  return Uint8Array.from(Buffer.from(challenge, "base64url"));
+}
+
+const clientData = z.object({ challenge: z.string().max(200) });
+
+/**
+ * Uses up the challenge that an answer was made for, whether or not the answer turns out to be right: none is heard twice, and none
+ * for another person, session or purpose.
+ * @returns the challenge, in base64url
+ * @throws ServiceError `unauthorized`
+ */
+export async function takeChallenge(clientDataJSON: string, terms: ChallengeTerms): Promise<string> {
+  const challenge = readChallenge(clientDataJSON);
+  const taken = await db()
+    .$transaction((tx) => useOneTimeToken(tx, challenge, "passkey-challenge"))
+    .catch((error: unknown) => {
+      throw isServiceError(error) ? passkeyRefused() : error;
+    });
+  const isMeant = taken.data.for === terms.for && taken.data.boundTo === terms.boundTo && taken.userId === terms.userId;
+  if (!isMeant) throw passkeyRefused();
+  return challenge;
+}
+
+function readChallenge(clientDataJSON: string): string {
+  try {
+    return clientData.parse(JSON.parse(Buffer.from(clientDataJSON, "base64url").toString())).challenge;
+  } catch {
+    throw passkeyRefused();
+  }
+}

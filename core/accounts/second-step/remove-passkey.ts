@@ -1,0 +1,28 @@
+import type { Person } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound } from "../../errors.ts";
+import { changeSecondStep } from "./change-second-step.ts";
+
+/**
+ * Removes a passkey of one's own: it signs nobody in any more.
+ * @param closes the organizations that the person was told this closes to them, where it is the last second step
+ * @throws ServiceError `not_found`, `conflict` (see `changeSecondStep`), `reauthentication_required`
+ */
+export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {
+  const { userId } = actor;
+  const passkey = await db().passkey.findFirst({ where: { id, userId }, select: { name: true } });
+  if (!passkey) throw notFound("Passkey");
+  const { name } = passkey;
+  const change = {
+    letter: `the passkey "${name}" was removed: it no longer signs you in.`,
+    closes,
+    work: async (tx: Db) => {
+      const { count } = await tx.passkey.deleteMany({ where: { id, userId } });
+      if (count === 0) throw notFound("Passkey");
+      await recordAuditEvent(tx, { type: "passkey.remove", actorId: userId, subjectId: userId, data: { name }, from });
+    },
+  };
+  await changeSecondStep(actor, change, from);
+}

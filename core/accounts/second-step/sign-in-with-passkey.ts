@@ -1,0 +1,62 @@
+import type { Person } from "../../access/actor.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { isEqualInConstantTime } from "../../crypto/token.ts";
+import { db } from "../../db.ts";
+import { lockForSignIn, type SignInOutcome, startSignedIn } from "../sessions/complete-sign-in.ts";
+import { renewAuthentication } from "./complete-reauthentication.ts";
+import { countChallenge } from "./count-second-step-attempt.ts";
+import { passkeyRefused } from "./passkey-refused.ts";
+import { verifyPasskey } from "./verify-passkey.ts";
+
+export type SignInWithPasskeyInput = {
+  /** What the browser's passkey answered, as it came. */
+  response: unknown;
+  /** The challenge that this browser was given, from its cookie: an answer made elsewhere signs nobody in here (login CSRF). */
+  challenge: string | undefined;
+  replaces: string | undefined;
+};
+
+/**
+ * Signs in with a passkey alone. The device holds the key and has asked for its person, so it is both steps (NIST SP 800-63B
+ * §3.1.6). Who has none, a removed one and somebody disabled get the same answer after the same work.
+ * @throws ServiceError `unauthorized`, `rate_limited`, `forbidden` (disabled)
+ */
+export async function signInWithPasskey(
+  { response, challenge, replaces }: SignInWithPasskeyInput,
+  from: RequestOrigin,
+): Promise<SignInOutcome & { step: "done" }> {
+  await countChallenge(from);
+  if (!challenge || !isAnswerTo(challenge, response)) throw passkeyRefused();
+  const terms = { for: "sign-in" as const, userId: null, boundTo: null };
+  const { userId } = await verifyPasskey(response, terms, { isVerificationRequired: true });
+  return db().$transaction(async (tx) => {
+    await lockForSignIn(tx, userId);
+    return startSignedIn(tx, userId, { methods: ["pop", "mfa"], provedBy: "passkey", replaces }, from);
+  });
+}
+
+/**
+ * Proves again with a passkey alone who one is (S113).
+ * @param session the token that the browser brought along
+ * @throws ServiceError `unauthorized`, `rate_limited`
+ */
+export async function reauthenticateWithPasskey(
+  { userId, sessionId }: Person,
+  { response, session }: { response: unknown; session: string | undefined },
+  from: RequestOrigin,
+): Promise<SignInOutcome & { step: "done" }> {
+  await countChallenge(from);
+  await verifyPasskey(response, { for: "reauthenticate", userId, boundTo: sessionId }, { isVerificationRequired: true });
+  return db().$transaction((tx) => renewAuthentication(tx, { userId, sessionId, session: session ?? "" }, ["pop", "mfa"], from));
+}
+
+function isAnswerTo(challenge: string, response: unknown): boolean {
+  const clientData = (response as { response?: { clientDataJSON?: unknown } } | null)?.response?.clientDataJSON;
+  if (typeof clientData !== "string" || clientData.length > 8_000) return false;
+  try {
+    const { challenge: answered } = JSON.parse(Buffer.from(clientData, "base64url").toString()) as { challenge?: unknown };
+    return typeof answered === "string" && isEqualInConstantTime(answered, challenge);
+  } catch {
+    return false;
+  }
+}
