@@ -1,6 +1,8 @@
 import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
+import { type AppPrivilege, appPrivileges } from "#core/oauth/apps/privilege.ts";
+import { setAppPrivilege } from "#core/oauth/apps/set-app-privilege.ts";
 import { command, UsageError } from "./command.ts";
 import { findOrganizationNamed, findUserNamed } from "./find-named.ts";
 import { splitWords } from "./split-words.ts";
@@ -12,6 +14,8 @@ export const appCreate = command({
     "Public unless --confidential, which prints the secret this one time. PKCE is required unless --pkce off, which needs a",
     "secret. The scope offline_access may be named among the others; it means --refresh. An app that only signs in devices",
     "(--device) needs no redirect URI.",
+    "--privilege token-exchange, with --org, binds the app to the organization and lets it exchange tokens for its members; it needs a",
+    "secret, so --confidential is taken as said, and no redirect URI.",
   ],
   options: {
     owner: { value: "USER", help: "the user that owns the app" },
@@ -31,6 +35,11 @@ export const appCreate = command({
       field: "postLogoutRedirectUris",
     },
     homepage: { value: "URL", help: "the app's website", field: "homepageUrl" },
+    privilege: {
+      value: "PRIVILEGE",
+      help: "what it may do beyond other apps",
+      choices: appPrivileges,
+    },
     confidential: { help: "make a secret" },
     pkce: { value: "on|off", help: "require PKCE", choices: ["on", "off"], field: "isPkceRequired" },
     device: { help: "allow the device flow", field: "isDeviceFlowAllowed" },
@@ -40,6 +49,9 @@ export const appCreate = command({
   },
   async run(values) {
     const scopes = splitWords(values.scopes);
+    const { privilege } = values;
+    if (privilege && values.org === undefined)
+      throw new UsageError("An app with a privilege belongs to an organization: --org ORG.");
     const { app, secret } = await createApp(
       operatorCommand,
       {
@@ -49,7 +61,8 @@ export const appCreate = command({
         postLogoutRedirectUris: values["post-logout-redirect-uri"].flatMap(splitWords),
         scopes: scopes.filter((scope) => scope !== "offline_access"),
         homepageUrl: values.homepage,
-        isConfidential: values.confidential,
+        isConfidential: values.confidential || privilege !== undefined,
+        isBound: privilege !== undefined,
         isPkceRequired: values.pkce !== "off",
         isDeviceFlowAllowed: values.device,
         isParRequired: values.par,
@@ -59,11 +72,14 @@ export const appCreate = command({
       noOrigin,
     );
     const { id, clientId, name } = app;
+    if (privilege) await setAppPrivilege(operatorCommand, id, privilege as AppPrivilege, true, noOrigin);
     return {
       json: { id, client_id: clientId, client_secret: secret },
-      text: [`App ${name} can sign people in.`, `client_id: ${clientId}`, ...(secret ? [`client_secret: ${secret}`] : [])].join(
-        "\n",
-      ),
+      text: [
+        privilege ? `App ${name} can exchange tokens for members of ${values.org}.` : `App ${name} can sign people in.`,
+        `client_id: ${clientId}`,
+        ...(secret ? [`client_secret: ${secret}`] : []),
+      ].join("\n"),
     };
   },
 });

@@ -7,6 +7,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "org create": async () => (await import("./org-create.ts")).orgCreate,
   "org add-member": async () => (await import("./org-add-member.ts")).orgAddMember,
   "app create": async () => (await import("./app-create.ts")).appCreate,
+  "app privilege": async () => (await import("./app-privilege.ts")).appPrivilege,
   "token create": async () => (await import("./token-create.ts")).tokenCreate,
   "keys rotate": async () => (await import("./keys-rotate.ts")).keysRotate,
   "registration on": async () => (await import("./registration.ts")).registrationOn,

@@ -1,7 +1,9 @@
 "use server";
 
 import { redirect } from "next/navigation";
+import { TOKEN_EXCHANGE } from "#core/oauth/apps/privilege.ts";
 import { setAppBlock } from "#core/oauth/apps/set-app-block.ts";
+import { setAppPrivilege } from "#core/oauth/apps/set-app-privilege.ts";
 import { setAppVerified } from "#core/oauth/apps/set-app-verified.ts";
 import type { FormState } from "../../_components/form-state.ts";
 import { submitForm } from "../../_server/form.ts";
@@ -17,6 +19,22 @@ export async function verifyAction(appId: string, isVerified: boolean, _previous
     async (form) => {
       await setAppVerified(await requireOperator(APPS_PATH), appId, isVerified === true, await requestOrigin());
       backToApps(form, isVerified ? "verified" : "unverified");
+    },
+    page(data),
+  );
+}
+
+export async function privilegeAction(
+  appId: string,
+  isGranted: boolean,
+  _previous: FormState,
+  data: FormData,
+): Promise<FormState> {
+  return submitForm(
+    data,
+    async (form) => {
+      await setAppPrivilege(await requireOperator(APPS_PATH), appId, TOKEN_EXCHANGE, isGranted === true, await requestOrigin());
+      backToApps(form, isGranted ? "privilege-granted" : "privilege-revoked");
     },
     page(data),
   );

@@ -2,6 +2,7 @@ import { BadgeCheck } from "lucide-react";
 import Link from "next/link";
 import { env } from "#core/env.ts";
 import type { OwnedApp } from "#core/oauth/apps/list-all-apps.ts";
+import { TOKEN_EXCHANGE } from "#core/oauth/apps/privilege.ts";
 import { ActionForm } from "../../_components/action-form.client.tsx";
 import { countOfUsers } from "../../_components/applications/app-list.tsx";
 import { AppLogo } from "../../_components/applications/app-logo.tsx";
@@ -10,7 +11,7 @@ import { ConfirmDestructive } from "../../_components/confirm-destructive.client
 import { ListRow } from "../../_components/list.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
-import { blockAction, unblockAction, verifyAction } from "./actions.ts";
+import { blockAction, privilegeAction, unblockAction, verifyAction } from "./actions.ts";
 
 export type AppRowProps = Readonly<{ app: OwnedApp; isRecent: boolean; returnTo: string }>;
 
@@ -30,6 +31,8 @@ export function AppRow({ app, isRecent, returnTo }: AppRowProps) {
             </Chip>
           )}
           {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
+          {app.privileges.includes(TOKEN_EXCHANGE) && <Chip tone="warn">Exchanges tokens</Chip>}
+          {app.privilegeRequestedAt && <Chip tone="warn">Asks for token exchange</Chip>}
         </>
       }
       meta={
@@ -43,7 +46,22 @@ export function AppRow({ app, isRecent, returnTo }: AppRowProps) {
               {" · "}
             </>
           )}
+          {app.boundTo && (
+            <>
+              bound to{" "}
+              <Link prefetch={false} href={`/${app.boundTo}`} className="link">
+                {app.boundTo}
+              </Link>
+              {" · "}
+            </>
+          )}
           made <RelativeTime at={app.createdAt} />
+          {app.privilegeRequestedAt && (
+            <>
+              {" · asked for token exchange "}
+              <RelativeTime at={app.privilegeRequestedAt} />
+            </>
+          )}
           {app.blockedAt && (
             <>
               {" · blocked "}
@@ -60,7 +78,8 @@ export function AppRow({ app, isRecent, returnTo }: AppRowProps) {
       }
     >
       {isRecent && !app.blockedAt && (
-        <div className="mt-3 sm:ml-11">
+        <div className="mt-3 flex flex-wrap items-start gap-2 sm:ml-11">
+          <Privilege app={app} returnTo={returnTo} />
           <Block app={app} returnTo={returnTo} />
         </div>
       )}
@@ -84,6 +103,30 @@ function Trust({ app: { id, name, isFirstParty, verifiedAt, blockedAt }, returnT
         <span className="sr-only"> {name}</span>
       </SubmitButton>
     </ActionForm>
+  );
+}
+
+/** It lets whoever holds the app's secret act for every member of the organization, so both ways ask first. */
+function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActProps) {
+  if (!boundTo) return null;
+  const isGranted = privileges.includes(TOKEN_EXCHANGE);
+  return (
+    <ConfirmDestructive
+      action={privilegeAction.bind(null, id, !isGranted)}
+      trigger={isGranted ? "End token exchange" : "Allow token exchange"}
+      title={
+        <>
+          {isGranted ? "End token exchange of" : "Allow token exchange to"} <bdi>{name}</bdi>?
+        </>
+      }
+      confirm={isGranted ? `End it for ${name}` : `Allow ${name} to exchange tokens`}
+      size="small"
+    >
+      <input type="hidden" name="returnTo" value={returnTo} />
+      {isGranted
+        ? `It gets no more tokens for members of ${boundTo}, and those that it has end at once.`
+        : `With its secret, it gets tokens for any member of ${boundTo} by their e-mail address, without asking them. The tokens act within ${boundTo} only, and every exchange is in its audit log.`}
+    </ConfirmDestructive>
   );
 }
 

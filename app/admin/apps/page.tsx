@@ -24,6 +24,8 @@ export const metadata: Metadata = { title: "OAuth apps · Administration" };
 const notices: Record<string, string> = {
   verified: "The app is marked as verified. People see it where they are asked for their consent.",
   unverified: "The app is no longer marked as verified.",
+  "privilege-granted": "The app may exchange tokens for its organization. Its administrators are told if they had asked.",
+  "privilege-revoked": "The app may not exchange tokens any more, and all that it had exchanged have ended.",
   blocked: "The app is blocked. Nobody can sign in to it, and all its tokens have ended.",
   unblocked: "The app is let in again. People have to allow it anew.",
 };
@@ -31,6 +33,8 @@ const notices: Record<string, string> = {
 const stateLabels: Record<AppState, string> = {
   verified: "Verified",
   blocked: "Blocked",
+  token_exchange: "May exchange tokens",
+  asks_token_exchange: "Asks for token exchange",
   self_registered: "Registered by themselves",
 };
 
@@ -65,7 +69,9 @@ export default async function AdminAppsPage({ searchParams }: Readonly<{ searchP
           </div>
         </SearchForm>
         {!isRecent && items.length > 0 && (
-          <ProveIdentity returnTo={here}>To verify or block an app, confirm that it is you.</ProveIdentity>
+          <ProveIdentity returnTo={here}>
+            To verify or block an app or change its privileges, confirm that it is you.
+          </ProveIdentity>
         )}
         <div>
           <Card>

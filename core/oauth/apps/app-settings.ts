@@ -60,9 +60,10 @@ export function parseAppSettings<Input extends Partial<AppSettingsInput>>(input:
 /** What must hold between settings, once all of them are known. */
 export function assertConsistent(
   settings: Pick<AppSettings, "redirectUris" | "isDeviceFlowAllowed" | "isPkceRequired">,
-  { isConfidential }: { isConfidential: boolean },
+  { isConfidential, isBound }: { isConfidential: boolean; isBound: boolean },
 ): void {
-  if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed) {
+  // One that is bound to an organization may do nothing but exchange tokens.
+  if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed && !isBound) {
     throw new ServiceError("invalid_request", "Enter at least one redirect URI, or allow the device flow, which needs none.", {
       field: "redirectUris",
     });

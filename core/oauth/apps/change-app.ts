@@ -1,5 +1,5 @@
 import type { Actor } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
+import { may, requirePermission } from "../../access/may.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import type { OAuthApp, OAuthAppSecret } from "../../generated/prisma/client.ts";
@@ -8,6 +8,14 @@ import { hasKeys } from "./has-keys.ts";
 import { notifyAppChange } from "./notify-app-change.ts";
 
 export type LockedApp = OAuthApp & { secrets: OAuthAppSecret[] };
+
+export type ChangeOptions = {
+  /**
+   * Whether the change gives power over an organization's members: for a bound app it is then up to the administrators of that
+   * organization, whoever owns the app. Somebody who made the app and has left must not hold its secret for long (brief §2.1).
+   */
+  isByOrganization?: boolean;
+};
 
 /**
  * Runs one change of an app in a transaction that holds its row, so that two changes at once (two rotations, say) follow
@@ -19,13 +27,14 @@ export async function changeApp<Result>(
   action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate",
   appId: string,
   change: (tx: Db, app: LockedApp) => Promise<Result>,
+  { isByOrganization = false }: ChangeOptions = {},
 ): Promise<Result> {
   if (!isId(appId)) throw notFound("OAuth app");
   return db().$transaction(async (tx) => {
     await tx.$queryRaw`SELECT 1 FROM oauth_app WHERE id = ${appId} FOR UPDATE`;
     const app = await tx.oAuthApp.findUnique({ where: { id: appId }, include: { secrets: true } });
     if (!app) throw notFound("OAuth app");
-    await requirePermission(actor, action, app, { what: "OAuth app", tx });
+    await requireAuthority(tx, actor, action, app, isByOrganization);
     if (app.isFirstParty && action !== "oauth_app.operate") {
       throw new ServiceError("forbidden", "This app comes with the service and is as this version wants it.");
     }
@@ -34,6 +43,36 @@ export async function changeApp<Result>(
     return result;
   });
 }
+
+async function requireAuthority(
+  tx: Db,
+  actor: Actor,
+  action: "oauth_app.manage" | "oauth_app.manage_security" | "oauth_app.operate",
+  app: LockedApp,
+  isByOrganization: boolean,
+): Promise<void> {
+  const what = { what: "OAuth app", tx };
+  if (!isByOrganization || !app.boundOrgId) return requirePermission(actor, action, app, what);
+  const bound = boundAuthority(app.boundOrgId);
+  // Who sees the app as its owner is told whom to ask; for everybody else it is not there (S136).
+  if ((await may(actor, "oauth_app.read", app, tx)) && !(await may(actor, "oauth_app.read", bound, tx))) {
+    throw new ServiceError("forbidden", "The app is bound to an organization, whose administrators decide about this.");
+  }
+  await requirePermission(actor, action, bound, what);
+}
+
+/** The organization that an app is bound to in the place of its owner. */
+export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
+
+/** Whether somebody sees the app as its owner does, and not only as one to whose organization it is bound. */
+export async function isOfOwner(actor: Actor, appId: string): Promise<boolean> {
+  const app = isId(appId) ? await db().oAuthApp.findUnique({ where: { id: appId } }) : null;
+  return app !== null && (await may(actor, "oauth_app.manage", app));
+}
+
+/** The organization whose administrators read in their log what happens to an app. */
+export const auditOrgOf = ({ ownerOrgId, boundOrgId }: Pick<OAuthApp, "ownerOrgId" | "boundOrgId">): string | null =>
+  ownerOrgId ?? boundOrgId;
 
 /** The secret that no rotation has replaced; its predecessors carry an end. */
 export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {

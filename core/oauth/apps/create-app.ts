@@ -11,6 +11,7 @@ import { encodeImage } from "../../images/encode-image.ts";
 import { insertImage } from "../../images/insert-image.ts";
 import { issueAppSecret } from "./app-secret.ts";
 import { type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
+import { auditOrgOf } from "./change-app.ts";
 import { notifyAppChange } from "./notify-app-change.ts";
 
 export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
@@ -20,6 +21,8 @@ export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> 
     logo?: Uint8Array;
     /** Whether the app starts with a secret. It may get or lose one later. */
     isConfidential?: boolean;
+    /** Whether an organization's app is bound to it from the start, for token exchange. */
+    isBound?: boolean;
   };
 
 export const OWNER_MAX_APPS = 200;
@@ -32,7 +35,7 @@ export const OWNER_MAX_APPS = 200;
  *   `conflict` at the owner's limit.
  */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
-  const { owner, logo, isConfidential = false, ...given } = input;
+  const { owner, logo, isConfidential = false, isBound = false, ...given } = input;
   const settings = {
     isPkceRequired: true,
     isRefreshAllowed: false,
@@ -40,11 +43,16 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     postLogoutRedirectUris: [],
     ...parseAppSettings(given),
   };
-  assertConsistent(settings, { isConfidential });
+  assertConsistent(settings, { isConfidential, isBound });
   const ownership = {
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
+  if (isBound && !ownership.ownerOrgId) {
+    throw new ServiceError("invalid_request", "A person's app is bound to an organization on its page, once it is there.", {
+      field: "isBound",
+    });
+  }
 
   const encodedLogo = logo && (await encodeImage(logo, "logo"));
   return db().$transaction(async (tx) => {
@@ -52,15 +60,23 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     const logoId = encodedLogo && (await insertImage(tx, encodedLogo));
     const app = await tx.oAuthApp.create({
       // A UUID is in [A-Za-z0-9_-], is no metadata document's address (S85), and can never be a user's id (S101).
-      data: { id: newId(), clientId: randomUUID(), logoId, ...ownership, ...settings, isConfidential },
+      data: {
+        id: newId(),
+        clientId: randomUUID(),
+        logoId,
+        ...ownership,
+        ...settings,
+        isConfidential,
+        boundOrgId: isBound ? ownership.ownerOrgId : null,
+      },
     });
     const secret = isConfidential ? await issueAppSecret(tx, app.id) : undefined;
     await recordAuditEvent(tx, {
       type: "oauth_app.create",
       actorId: actorId(actor),
-      orgId: app.ownerOrgId,
+      orgId: auditOrgOf(app),
       clientId: app.clientId,
-      data: { name: app.name, scopes: app.scopes, redirectUris: app.redirectUris, isConfidential },
+      data: { name: app.name, scopes: app.scopes, redirectUris: app.redirectUris, isConfidential, isBound },
       from,
     });
     await notifyAppChange(tx, app.clientId);

@@ -4,7 +4,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
 import { replaceImage } from "../../images/replace-image.ts";
 import { revokeClientConsents } from "../consents/revoke-client-consents.ts";
-import { changeApp, type LockedApp } from "./change-app.ts";
+import { auditOrgOf, changeApp, type LockedApp } from "./change-app.ts";
 
 /**
  * Deletes an app for good. Its consents and grants are revoked in the same transaction, which ends every token at once (S49).
@@ -30,7 +30,7 @@ export async function withdrawApp(
   await recordAuditEvent(tx, {
     type: "oauth_app.delete",
     actorId,
-    orgId: app.ownerOrgId,
+    orgId: auditOrgOf(app),
     clientId: app.clientId,
     data: { name: app.name, revokedConsents },
     from,

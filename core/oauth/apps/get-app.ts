@@ -1,9 +1,11 @@
 import type { Actor } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
+import { may, requirePermission } from "../../access/may.ts";
+import { exchangePlans } from "../../accounts/organizations/plans.ts";
 import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import { boundAuthority } from "./change-app.ts";
 import { describeKeys, type KeyDescription } from "./describe-keys.ts";
 import { hasKeys } from "./has-keys.ts";
 import { countUsers } from "./list-apps.ts";
@@ -27,8 +29,16 @@ export type AppDetails = {
   isConfidential: boolean;
   /** Set when an organization owns the app. */
   organization: { id: string; name: string; fullName: string } | null;
+  /** The organization that it is bound to, for token exchange. */
+  boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
+  /** Whether the actor decides about the app as its owner does. */
+  isOwner: boolean;
+  /** Whether the actor decides about its secret, scopes and token duration: of a bound app, as the organization's administrator. */
+  isInCharge: boolean;
   userCount: number;
 };
+
+const organizationFields = { id: true, name: true, fullName: true } as const;
 
 /**
  * An app with what its managers may see.
@@ -49,17 +59,28 @@ export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
       })
     : null;
   if (!found) throw notFound("OAuth app");
-  await requirePermission(actor, "oauth_app.read", found, { what: "OAuth app" });
+  const bound = found.boundOrgId ? boundAuthority(found.boundOrgId) : undefined;
+  if (!bound || !(await may(actor, "oauth_app.read", bound)))
+    await requirePermission(actor, "oauth_app.read", found, { what: "OAuth app" });
   const { secrets, ...app } = found;
-  const organization = app.ownerOrgId
-    ? await db().organization.findUnique({ where: { id: app.ownerOrgId }, select: { id: true, name: true, fullName: true } })
-    : null;
+  const [organization, boundOrganization] = await Promise.all([
+    app.ownerOrgId ? db().organization.findUnique({ where: { id: app.ownerOrgId }, select: organizationFields }) : null,
+    app.boundOrgId
+      ? db().organization.findUnique({ where: { id: app.boundOrgId }, select: { ...organizationFields, plan: true } })
+      : null,
+  ]);
   return {
     app,
     secrets,
     keys: await describeKeys(app),
     isConfidential: secrets.length > 0 || hasKeys(app),
     organization,
+    boundOrganization: boundOrganization && {
+      ...boundOrganization,
+      hasPlan: exchangePlans.some((plan) => plan === boundOrganization.plan),
+    },
+    isOwner: await may(actor, "oauth_app.manage", found),
+    isInCharge: await may(actor, "oauth_app.manage", bound ?? found),
     userCount: (await countUsers([app.clientId])).get(app.clientId) ?? 0,
   };
 }

@@ -4,8 +4,9 @@ import { type Page, type PageRequest, pageBounds } from "../../accounts/page.ts"
 import { db } from "../../db.ts";
 import type { OAuthApp, Prisma } from "../../generated/prisma/client.ts";
 import { countUsers, type ListedApp } from "./list-apps.ts";
+import { TOKEN_EXCHANGE } from "./privilege.ts";
 
-export const appStates = ["verified", "blocked", "self_registered"] as const;
+export const appStates = ["verified", "blocked", "self_registered", "token_exchange", "asks_token_exchange"] as const;
 export type AppState = (typeof appStates)[number];
 
 export type AppSearch = PageRequest & {
@@ -17,6 +18,8 @@ export type AppSearch = PageRequest & {
 export type OwnedApp = ListedApp & {
   /** Null for an app that comes with the service or registered itself. */
   owner: { handle: string; isOrganization: boolean } | null;
+  /** The handle of the organization that it is bound to, for token exchange. */
+  boundTo: string | null;
 };
 
 const PAGE_SIZE = 20;
@@ -26,6 +29,8 @@ const OWNERS_MAX = 200;
 const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
   verified: { verifiedAt: { not: null } },
   blocked: { blockedAt: { not: null } },
+  token_exchange: { privileges: { has: TOKEN_EXCHANGE } },
+  asks_token_exchange: { privilegeRequestedAt: { not: null } },
   self_registered: { registrationTokenHash: { not: null } },
 };
 
@@ -47,6 +52,7 @@ export async function listAllApps(actor: Actor, { text = "", state, ...request }
     ...app,
     userCount: users.get(app.clientId) ?? 0,
     owner: owners.get(app.ownerOrgId ?? app.ownerUserId ?? "") ?? null,
+    boundTo: owners.get(app.boundOrgId ?? "")?.handle ?? null,
   }));
   return { page, pageSize, total, items };
 }
@@ -75,7 +81,7 @@ async function findOwners(apps: readonly OAuthApp[]): Promise<Map<string, NonNul
       select: { id: true, username: true },
     }),
     db().organization.findMany({
-      where: { id: { in: apps.flatMap(({ ownerOrgId }) => ownerOrgId ?? []) } },
+      where: { id: { in: apps.flatMap(({ ownerOrgId, boundOrgId }) => [ownerOrgId ?? [], boundOrgId ?? []].flat()) } },
       select: { id: true, name: true },
     }),
   ]);

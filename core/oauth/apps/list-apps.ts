@@ -22,11 +22,13 @@ export async function listApps(
   owner: { userId: string } | { orgId: string },
   { page = 1 }: { page?: number } = {},
 ): Promise<AppPage> {
-  const where = {
+  const ownership = {
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
-  await requirePermission(actor, "oauth_app.read", where, { what: "orgId" in owner ? "Organization" : "User" });
+  // An organization also has a say in the apps of others that are bound to it.
+  const where = "orgId" in owner ? { OR: [{ ownerOrgId: owner.orgId }, { boundOrgId: owner.orgId }] } : ownership;
+  await requirePermission(actor, "oauth_app.read", ownership, { what: "orgId" in owner ? "Organization" : "User" });
 
   const total = await db().oAuthApp.count({ where });
   const pageCount = Math.max(1, Math.ceil(total / APPS_PAGE_SIZE));

@@ -3,7 +3,7 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import { issueAppSecret } from "./app-secret.ts";
-import { changeApp, currentSecret } from "./change-app.ts";
+import { auditOrgOf, changeApp, currentSecret } from "./change-app.ts";
 
 /** Seven days: long enough for a release, short enough that a leaked secret ends. */
 export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
@@ -24,29 +24,35 @@ export async function rotateSecret(
   if (!Number.isInteger(overlapSeconds) || overlapSeconds < 0 || overlapSeconds > SECRET_OVERLAP_MAX_SECONDS) {
     throw new ServiceError("invalid_request", "Let the old secret work for at most 7 days.", { field: "overlapSeconds" });
   }
-  return changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
-    const old = currentSecret(app);
-    if (!old) throw new ServiceError("conflict", "The app has no secret: add one instead.");
+  return changeApp(
+    actor,
+    "oauth_app.manage_security",
+    appId,
+    async (tx, app) => {
+      const old = currentSecret(app);
+      if (!old) throw new ServiceError("conflict", "The app has no secret: add one instead.");
 
-    const oldSecretEndsAt = new Date(Date.now() + overlapSeconds * 1000);
-    if (overlapSeconds === 0) {
-      await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
-    } else {
-      await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id, expiresAt: { lte: new Date() } } });
-      await tx.oAuthAppSecret.updateMany({
-        where: { appId: app.id, OR: [{ expiresAt: null }, { expiresAt: { gt: oldSecretEndsAt } }] },
-        data: { expiresAt: oldSecretEndsAt },
+      const oldSecretEndsAt = new Date(Date.now() + overlapSeconds * 1000);
+      if (overlapSeconds === 0) {
+        await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
+      } else {
+        await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id, expiresAt: { lte: new Date() } } });
+        await tx.oAuthAppSecret.updateMany({
+          where: { appId: app.id, OR: [{ expiresAt: null }, { expiresAt: { gt: oldSecretEndsAt } }] },
+          data: { expiresAt: oldSecretEndsAt },
+        });
+      }
+      const secret = await issueAppSecret(tx, app.id);
+      await recordAuditEvent(tx, {
+        type: "oauth_app.secret_rotate",
+        actorId: actorId(actor),
+        orgId: auditOrgOf(app),
+        clientId: app.clientId,
+        data: { oldLast4: old.last4, last4: secret.slice(-4), overlapSeconds },
+        from,
       });
-    }
-    const secret = await issueAppSecret(tx, app.id);
-    await recordAuditEvent(tx, {
-      type: "oauth_app.secret_rotate",
-      actorId: actorId(actor),
-      orgId: app.ownerOrgId,
-      clientId: app.clientId,
-      data: { oldLast4: old.last4, last4: secret.slice(-4), overlapSeconds },
-      from,
-    });
-    return { secret, oldSecretEndsAt };
-  });
+      return { secret, oldSecretEndsAt };
+    },
+    { isByOrganization: true },
+  );
 }

@@ -11,7 +11,7 @@ import { changeApp } from "./change-app.ts";
  * @throws ServiceError `reauthentication_required`, `not_found`.
  */
 export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolean, from: RequestOrigin): Promise<void> {
-  await changeApp(actor, "oauth_app.operate", appId, async (tx, { id, clientId, name, blockedAt, ownerOrgId }) => {
+  await changeApp(actor, "oauth_app.operate", appId, async (tx, { id, clientId, name, blockedAt, ownerOrgId, boundOrgId }) => {
     // A second press must not move the time of the first.
     if ((blockedAt !== null) === isBlocked) return;
     await tx.oAuthApp.update({ where: { id }, data: { blockedAt: isBlocked ? new Date() : null } });
@@ -19,7 +19,7 @@ export async function setAppBlock(actor: Actor, appId: string, isBlocked: boolea
     await recordAuditEvent(tx, {
       type: isBlocked ? "oauth_app.block" : "oauth_app.unblock",
       actorId: actorId(actor),
-      orgId: ownerOrgId,
+      orgId: ownerOrgId ?? boundOrgId,
       clientId,
       data: { name, ...ended },
       from,

@@ -10,13 +10,13 @@ import { changeApp } from "./change-app.ts";
  * @throws ServiceError `reauthentication_required`, `not_found`.
  */
 export async function setAppVerified(actor: Actor, appId: string, isVerified: boolean, from: RequestOrigin): Promise<void> {
-  await changeApp(actor, "oauth_app.operate", appId, async (tx, { id, clientId, name, verifiedAt, ownerOrgId }) => {
+  await changeApp(actor, "oauth_app.operate", appId, async (tx, { id, clientId, name, verifiedAt, ownerOrgId, boundOrgId }) => {
     if ((verifiedAt !== null) === isVerified) return;
     await tx.oAuthApp.update({ where: { id }, data: { verifiedAt: isVerified ? new Date() : null } });
     await recordAuditEvent(tx, {
       type: isVerified ? "oauth_app.verify" : "oauth_app.unverify",
       actorId: actorId(actor),
-      orgId: ownerOrgId,
+      orgId: ownerOrgId ?? boundOrgId,
       clientId,
       data: { name },
       from,

@@ -7,7 +7,7 @@ import { ServiceError } from "../../errors.ts";
 import { type OAuthApp, Prisma } from "../../generated/prisma/client.ts";
 import { parsePastedKeys } from "../client-keys.ts";
 import { fetchKeySet } from "../fetch-key-set.ts";
-import { changeApp } from "./change-app.ts";
+import { auditOrgOf, changeApp } from "./change-app.ts";
 import { getApp } from "./get-app.ts";
 import { parseServerAddress } from "./server-address.ts";
 
@@ -26,23 +26,29 @@ export async function setKeys(actor: Actor, appId: string, input: KeysInput, fro
   const { app: known } = await getApp(actor, appId);
   await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
   const { keys, jwksUri } = await readKeys(input);
-  return changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {
-    await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
-    const jwks = jwksUri ? Prisma.DbNull : ({ keys } as unknown as Prisma.InputJsonObject);
-    const updated = await tx.oAuthApp.update({
-      where: { id: app.id },
-      data: { jwks, jwksUri, isConfidential: true, updatedAt: new Date() },
-    });
-    await recordAuditEvent(tx, {
-      type: "oauth_app.keys_set",
-      actorId: actorId(actor),
-      orgId: app.ownerOrgId,
-      clientId: app.clientId,
-      data: { kids: keys.map(({ kid }) => kid ?? null), jwksUri, endedSecrets: app.secrets.map(({ last4 }) => last4) },
-      from,
-    });
-    return updated;
-  });
+  return changeApp(
+    actor,
+    "oauth_app.manage_security",
+    appId,
+    async (tx, app) => {
+      await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
+      const jwks = jwksUri ? Prisma.DbNull : ({ keys } as unknown as Prisma.InputJsonObject);
+      const updated = await tx.oAuthApp.update({
+        where: { id: app.id },
+        data: { jwks, jwksUri, isConfidential: true, updatedAt: new Date() },
+      });
+      await recordAuditEvent(tx, {
+        type: "oauth_app.keys_set",
+        actorId: actorId(actor),
+        orgId: auditOrgOf(app),
+        clientId: app.clientId,
+        data: { kids: keys.map(({ kid }) => kid ?? null), jwksUri, endedSecrets: app.secrets.map(({ last4 }) => last4) },
+        from,
+      });
+      return updated;
+    },
+    { isByOrganization: true },
+  );
 }
 
 async function readKeys({ jwks, jwksUri }: KeysInput): Promise<{ keys: JWKS["keys"]; jwksUri: string | null }> {

@@ -3,11 +3,12 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { type NewAuditEvent, recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
+import type { Db } from "../../db.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { encodeImage } from "../../images/encode-image.ts";
 import { replaceImage } from "../../images/replace-image.ts";
 import { type AppSettings, type AppSettingsInput, assertConsistent, parseAppSettings } from "./app-settings.ts";
-import { changeApp, isAuthenticated, type LockedApp } from "./change-app.ts";
+import { auditOrgOf, boundAuthority, changeApp, isAuthenticated, type LockedApp } from "./change-app.ts";
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
@@ -27,22 +28,28 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
   const { logo, ...input } = changes;
   const given = parseAppSettings(input);
   const encodedLogo = logo && (await encodeImage(logo, "logo"));
-  return changeApp(actor, "oauth_app.manage", appId, async (tx, app) => {
+  // Its scopes are what a bound app gets for any member without asking: they are for the organization to say.
+  const isScopesOnly = Object.keys(given).every((field) => field === "scopes") && logo === undefined;
+  const change = async (tx: Db, app: LockedApp) => {
     const changed = (Object.keys(given) as Field[]).filter((field) => !isDeepStrictEqual(given[field], app[field]));
     const isLogoChanged = encodedLogo ? true : encodedLogo === null && app.logoId !== null;
     if (changed.length === 0 && !isLogoChanged) return app;
     if (changed.some((field) => sensitiveFields.includes(field))) {
       await requirePermission(actor, "oauth_app.manage_security", app, { what: "OAuth app", tx });
     }
-    assertConsistent({ ...app, ...given }, { isConfidential: isAuthenticated(app) });
+    if (changed.includes("scopes") && app.boundOrgId) {
+      await requirePermission(actor, "oauth_app.manage", boundAuthority(app.boundOrgId), { what: "OAuth app", tx });
+    }
+    assertConsistent({ ...app, ...given }, { isConfidential: isAuthenticated(app), isBound: app.boundOrgId !== null });
 
     const logoId = isLogoChanged ? await replaceImage(tx, app.logoId, encodedLogo ?? null) : app.logoId;
     const updated = await tx.oAuthApp.update({ where: { id: app.id }, data: { ...given, logoId, updatedAt: new Date() } });
     for (const event of auditEvents(app, given, changed, isLogoChanged)) {
-      await recordAuditEvent(tx, { ...event, actorId: actorId(actor), orgId: app.ownerOrgId, clientId: app.clientId, from });
+      await recordAuditEvent(tx, { ...event, actorId: actorId(actor), orgId: auditOrgOf(app), clientId: app.clientId, from });
     }
     return updated;
-  });
+  };
+  return changeApp(actor, "oauth_app.manage", appId, change, { isByOrganization: isScopesOnly });
 }
 
 type AppEvent = Pick<NewAuditEvent, "type" | "data">;

@@ -1,0 +1,41 @@
+import type { Letter } from "../../accounts/mails/letter.ts";
+import type { Db } from "../../db.ts";
+import { queueMail } from "../../mail/queue-mail.ts";
+
+/** A letter goes to so many at most: an organization may make everybody an administrator. */
+const RECIPIENTS_MAX = 20;
+
+/** Queues a letter to the administrators of an organization, those who have been it the longest. */
+export async function mailAdministrators(
+  tx: Db,
+  orgId: string,
+  write: (organization: { name: string; fullName: string }) => Letter,
+): Promise<void> {
+  const organization = await tx.organization.findUnique({
+    where: { id: orgId },
+    select: {
+      name: true,
+      fullName: true,
+      memberships: {
+        where: { role: "admin", user: { disabledAt: null, emailVerifiedAt: { not: null } } },
+        orderBy: [{ createdAt: "asc" }, { userId: "asc" }],
+        take: RECIPIENTS_MAX,
+        select: { user: { select: { email: true } } },
+      },
+    },
+  });
+  if (!organization) return;
+  const text = write(organization);
+  for (const { user } of organization.memberships) await queueMail(tx, { to: user.email, ...text });
+}
+
+/** The same to the operators of the service. */
+export async function mailOperators(tx: Db, text: Letter): Promise<void> {
+  const operators = await tx.user.findMany({
+    where: { isOperator: true, disabledAt: null },
+    orderBy: { createdAt: "asc" },
+    take: RECIPIENTS_MAX,
+    select: { email: true },
+  });
+  for (const { email } of operators) await queueMail(tx, { to: email, ...text });
+}

@@ -1,0 +1,5 @@
+/** What an operator may let an app do beyond other apps (brief §2.1). */
+export const appPrivileges = ["token-exchange"] as const;
+export type AppPrivilege = (typeof appPrivileges)[number];
+
+export const TOKEN_EXCHANGE: AppPrivilege = "token-exchange";

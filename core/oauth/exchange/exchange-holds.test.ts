@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { removeMember } from "#core/accounts/organizations/members/remove-member.ts";
+import { setPlan } from "#core/accounts/organizations/set-plan.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { sweep } from "#core/housekeeping/sweep.ts";
+import { bindApp } from "../apps/bind-app.ts";
+import { deleteApp } from "../apps/delete-app.ts";
+import { setAppBlock } from "../apps/set-app-block.ts";
+import { setAppPrivilege } from "../apps/set-app-privilege.ts";
+import { unbindApp } from "../apps/unbind-app.ts";
+import { exchange, type Prepared, prepareExchange } from "../testing/exchange.ts";
+import { startWorld, type World } from "../testing/world.ts";
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.stop());
+
+/** What each door that a token opens says of it. */
+async function isAlive({ app }: Prepared, token: string): Promise<boolean> {
+  const authorization = world.basic(app.clientId, app.secret ?? "");
+  const introspection = await world.post("/oauth/introspect", { token }, { authorization });
+  const { active } = introspection.status === 200 ? await introspection.json() : { active: false };
+  const userinfo = (await world.userinfo(token)).status === 200;
+  // A client that is gone can ask nobody; userinfo alone decides.
+  if (introspection.status === 200) expect(userinfo).toBe(active);
+  return userinfo;
+}
+
+/** What ends the right to exchange, and what brings it back: the token must not come back with it. */
+const ends: Record<string, { end(at: Prepared): Promise<unknown>; restore?(at: Prepared): Promise<unknown> }> = {
+  "removing the member": {
+    end: ({ orgId, writer }) => removeMember(operatorCommand, orgId, writer.id, noOrigin),
+    restore: ({ orgId, writer }) => db().membership.create({ data: { orgId, userId: writer.id, role: "write" } }),
+  },
+  "taking the privilege": {
+    end: ({ app }) => setAppPrivilege(operatorCommand, app.id, "token-exchange", false, noOrigin),
+    restore: ({ app }) => setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin),
+  },
+  "losing the plan": {
+    end: ({ orgId }) => setPlan(operatorCommand, orgId, "team", noOrigin),
+    restore: ({ orgId }) => setPlan(operatorCommand, orgId, "enterprise", noOrigin),
+  },
+  "unbinding the app": {
+    end: ({ app }) => unbindApp(operatorCommand, app.id, noOrigin),
+    restore: async ({ app, orgId }) => {
+      await bindApp(operatorCommand, app.id, orgId, noOrigin);
+      await setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin);
+    },
+  },
+  "blocking the app": {
+    end: ({ app }) => setAppBlock(operatorCommand, app.id, true, noOrigin),
+    restore: ({ app }) => setAppBlock(operatorCommand, app.id, false, noOrigin),
+  },
+  "the organization's blocking the app": {
+    end: ({ app, orgId }) => db().organizationApp.create({ data: { orgId, clientId: app.clientId, decision: "blocked" } }),
+  },
+  "deleting the app": { end: ({ app }) => deleteApp(operatorCommand, app.id, noOrigin) },
+  "disabling the person": {
+    end: ({ writer }) => db().user.update({ where: { id: writer.id }, data: { disabledAt: new Date() } }),
+  },
+  "revoking it": {
+    end: ({ app }) => revoke(app),
+  },
+};
+
+let issued = "";
+const revoke = async (app: Prepared["app"]) => {
+  const authorization = world.basic(app.clientId, app.secret ?? "");
+  expect((await world.post("/oauth/revoke", { token: issued }, { authorization })).status).toBe(200);
+};
+
+test.each(Object.keys(ends))("S95 %s ends the token at the next call, for good", async (what) => {
+  const { end, restore } = ends[what] as (typeof ends)[string];
+  const at = await prepareExchange(world);
+  issued = (await exchange(at, at.writer.email)).body.access_token;
+  const other = (await exchange(at, at.reader.email)).body.access_token;
+  expect([await isAlive(at, issued), await isAlive(at, other)]).toEqual([true, true]);
+  await end(at);
+  expect(await isAlive(at, issued)).toBe(false);
+  const isOfOne = /member|person|revoking/.test(what);
+  expect(await isAlive(at, other)).toBe(isOfOne);
+  if (!restore) return;
+  await restore(at);
+  await expect.poll(async () => (await exchange(at, at.writer.email)).status).toBe(200);
+  expect(await isAlive(at, issued)).toBe(false);
+});
+
+test("a role that changes counts from the next call on", async () => {
+  const at = await prepareExchange(world);
+  const { access_token } = (await exchange(at, at.writer.email)).body;
+  const role = async () => (await (await world.userinfo(access_token)).json()).organizations[0].roleInOrg;
+  expect(await role()).toBe("write");
+  await db().membership.update({ where: { orgId_userId: { orgId: at.orgId, userId: at.writer.id } }, data: { role: "read" } });
+  expect(await role()).toBe("read");
+});
+
+test("userinfo and the token know the bound organization and no other of the person's", async () => {
+  const at = await prepareExchange(world);
+  await world.organization(`second-${at.orgName}`, { [at.writer.id]: "admin" });
+  const { access_token } = (await exchange(at, at.writer.email)).body;
+  const { organizations } = await (await world.userinfo(access_token)).json();
+  expect(organizations.map(({ sub }: { sub: string }) => sub)).toEqual([at.orgId]);
+});
+
+test("housekeeping takes Grants and tokens an hour after their end, and none before", async () => {
+  const at = await prepareExchange(world);
+  const { access_token } = (await exchange(at, at.writer.email)).body;
+  await exchange(at, at.reader.email);
+  const ofWriter = { boundOrgId: at.orgId, userId: at.writer.id };
+  const { id } = await db().oAuthGrant.findFirstOrThrow({ where: ofWriter });
+  await db().oAuthGrant.update({ where: { id }, data: { expiresAt: new Date(Date.now() - 2 * 3600_000) } });
+  await sweep(new AbortController().signal);
+  expect(await db().oAuthGrant.findMany({ where: { boundOrgId: at.orgId }, select: { userId: true } })).toEqual([
+    { userId: at.reader.id },
+  ]);
+  expect(await isAlive(at, access_token)).toBe(false);
+});
