@@ -1,8 +1,5 @@
 /** What an organization may pay for (wire.md 1.7); none is null. */
 export const organizationPlans = ["team", "enterprise", "plus", "academia"] as const;
-/** Plans with token exchange (brief §1, §8). The database's functions and statements say the same. */
-export const exchangePlans: readonly (typeof organizationPlans)[number][] = ["enterprise", "plus"];
-
 export type OrganizationPlan = (typeof organizationPlans)[number];
 
 /** With which token exchange works (brief §8): losing them ends it at once. */

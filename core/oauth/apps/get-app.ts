@@ -1,6 +1,6 @@
 import type { Actor } from "../../access/actor.ts";
 import { may, requirePermission } from "../../access/may.ts";
-import { exchangePlans } from "../../accounts/organizations/plans.ts";
+import { hasTokenExchange } from "../../accounts/organizations/plans.ts";
 import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
@@ -77,7 +77,7 @@ export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
     organization,
     boundOrganization: boundOrganization && {
       ...boundOrganization,
-      hasPlan: exchangePlans.some((plan) => plan === boundOrganization.plan),
+      hasPlan: hasTokenExchange(boundOrganization.plan),
     },
     isOwner: await may(actor, "oauth_app.manage", found),
     isInCharge: await may(actor, "oauth_app.manage", bound ?? found),
