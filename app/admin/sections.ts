@@ -14,6 +14,7 @@ export const sections = [
     label: "People",
     pages: [
       { href: "/admin/users", label: "Users" },
+      { href: "/admin/organizations", label: "Organizations" },
       { href: "/admin/identity-providers", label: "Identity providers" },
     ],
   },

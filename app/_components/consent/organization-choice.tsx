@@ -22,7 +22,9 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
       </p>
     );
   }
-  const firsts = organizations.filter(({ isTicked }, index) => isTicked || index < SHOWN_AT_FIRST);
+  // What the app asked for by name stands there even where it cannot be had: otherwise nobody would know why it is missing.
+  const firsts = organizations.filter(({ isTicked, isAskedFor }, index) => isTicked || isAskedFor || index < SHOWN_AT_FIRST);
+  const { clientId } = request.app;
   const rest = organizations.filter((each) => !firsts.includes(each));
   return (
     <fieldset className="border-line border-t px-6 pt-4 pb-5" aria-describedby="organizations-hint">
@@ -32,7 +34,7 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
       <p id="organizations-hint" className="text-muted text-small">
         None unless you choose. {reachOf(request)}
       </p>
-      <Rows organizations={firsts} />
+      <Rows organizations={firsts} clientId={clientId} />
       {rest.length > 0 && (
         <details className="group mt-2">
           <summary className="flex items-center justify-between gap-3 rounded-control border border-line border-dashed px-3 py-2 text-small">
@@ -41,25 +43,25 @@ export function OrganizationChoice({ request }: Readonly<{ request: ConsentReque
             </span>
             <ChevronDown className="size-4 text-muted group-open:rotate-180" aria-hidden="true" />
           </summary>
-          <Rows organizations={rest} />
+          <Rows organizations={rest} clientId={clientId} />
         </details>
       )}
-      <AllOrganizations isTicked={isAllOrgs} />
+      <AllOrganizations isTicked={isAllOrgs} isAnyClosed={organizations.some(({ refusal }) => refusal !== null)} />
     </fieldset>
   );
 }
 
-function Rows({ organizations }: Readonly<{ organizations: readonly RequestedOrganization[] }>) {
+function Rows({ organizations, clientId }: Readonly<{ organizations: readonly RequestedOrganization[]; clientId: string }>) {
   return (
     <ul className="mt-2 grid gap-2">
       {organizations.map((organization) => (
-        <OrganizationRow key={organization.id} organization={organization} />
+        <OrganizationRow key={organization.id} organization={organization} clientId={clientId} />
       ))}
     </ul>
   );
 }
 
-function AllOrganizations({ isTicked }: Readonly<{ isTicked: boolean }>) {
+function AllOrganizations({ isTicked, isAnyClosed }: Readonly<{ isTicked: boolean; isAnyClosed: boolean }>) {
   return (
     <label className="mt-3 flex items-start gap-3 border-line border-t px-3 pt-3">
       <span className="grid size-7 shrink-0 place-items-center text-muted">
@@ -70,7 +72,8 @@ function AllOrganizations({ isTicked }: Readonly<{ isTicked: boolean }>) {
           All current and future organizations
         </span>
         <span id="all-organizations-hint" className="block text-muted text-small">
-          Also those that you join later, whatever is ticked above.
+          Also those that you join later, whatever is ticked above
+          {isAnyClosed && "; those that keep this app out once they let it in"}.
         </span>
       </span>
       <input

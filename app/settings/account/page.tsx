@@ -1,13 +1,11 @@
 import type { Metadata } from "next";
 import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
 import { listSiteSessions } from "#core/accounts/sessions/list-site-sessions.ts";
-import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
 import { FormMessage } from "../../_components/form-message.tsx";
 import { PageHeader } from "../../_components/page-header.tsx";
-import { SectionCard } from "../../_components/section-card.tsx";
 import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
-import { deleteAccountAction } from "./actions.ts";
+import { DeleteSection } from "./delete-section.tsx";
 import { EmailSection } from "./email-section.tsx";
 import { SessionsSection } from "./sessions-section.tsx";
 
@@ -31,19 +29,7 @@ export default async function AccountPage({ searchParams }: Readonly<{ searchPar
         {message && <FormMessage tone="good">{message}</FormMessage>}
         <EmailSection user={user} isRecent={isRecentlyAuthenticated(session)} />
         <SessionsSection sessions={await listSiteSessions(user.id)} currentId={session.id} />
-        <SectionCard title="Delete account" isDanger description="For good. Nobody, not even you, can take your username again.">
-          <ConfirmDestructive
-            action={deleteAccountAction}
-            trigger="Delete my account"
-            title={`Delete the account ${user.username}?`}
-            confirm={`Delete ${user.username}`}
-            phrase={user.username}
-          >
-            Your sessions, access tokens and memberships end at once, the apps that you connected lose access, and the OAuth apps
-            that you own stop working for everybody. Your repositories and collections are deleted; what you wrote in those of
-            others stays, without your name.
-          </ConfirmDestructive>
-        </SectionCard>
+        <DeleteSection user={user} />
       </div>
     </>
   );

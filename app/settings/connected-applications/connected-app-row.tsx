@@ -56,7 +56,11 @@ export function ConnectedAppRow({ app, page }: ConnectedAppRowProps) {
         <div>
           <dt className="mb-1 text-muted">In organizations</dt>
           <dd>
-            <GrantedOrganizations organizations={app.organizations} isAllOrgs={app.isAllOrgs} />
+            <GrantedOrganizations
+              organizations={app.organizations}
+              closedOrganizations={app.closedOrganizations}
+              isAllOrgs={app.isAllOrgs}
+            />
           </dd>
         </div>
         {app.resources.length > 0 && (
