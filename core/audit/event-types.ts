@@ -97,6 +97,7 @@ export const auditEventTypes = {
   "oauth_app.update": { did: "changed the app {app}", isForOrganizations: true },
   "oauth_app.update_registration": { did: "had the app {app} change its registration" },
   "oauth_app.delete": { did: "deleted the app[ {name}]", isForOrganizations: true },
+  "oauth_app.transfer": { did: "gave the app {app} to {owner}", isForOrganizations: true },
   "oauth_app.redirect_change": { did: "changed the redirect URIs of the app {app}", isForOrganizations: true },
   "oauth_app.secret_create": { did: "made a secret for the app {app}", isForOrganizations: true },
   "oauth_app.secret_rotate": { did: "rotated the secret of the app {app}", isForOrganizations: true },

@@ -13,6 +13,7 @@ import { ConnectSection } from "./connect-section.tsx";
 import { CredentialsSection } from "./credentials-section.tsx";
 import { SecuritySection } from "./security-section.tsx";
 import { AboutSection, DeleteSection, PermissionsSection, RedirectsSection } from "./settings-sections.tsx";
+import { TransferSection } from "./transfer-section.tsx";
 import { UsageSection } from "./usage-section.tsx";
 
 /** What just happened, said once after a redirect. */
@@ -20,6 +21,7 @@ const notices: Record<string, string> = {
   created: "The app is ready. Put its client ID into your code, or start from one of the examples below.",
   "secret-deleted": "The secret is deleted. The app works as a public app from now on.",
   "keys-set": "The app proves itself with its keys from now on. The example below shows how.",
+  transferred: "The app has its new owner. Rotate its secret if others know it.",
   "keys-removed": "The keys are removed. The app works as a public app from now on.",
 };
 
@@ -68,6 +70,7 @@ export async function AppPage({ person, details, notice }: AppPageProps) {
         <RedirectsSection app={app} isRecent={isRecent} page={page} />
         <PermissionsSection details={details} />
         <SecuritySection details={details} isRecent={isRecent} page={page} />
+        <TransferSection details={details} person={person} isRecent={isRecent} page={page} />
         <DeleteSection details={details} isRecent={isRecent} page={page} />
       </div>
     </>

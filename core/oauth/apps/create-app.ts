@@ -88,11 +88,12 @@ type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
 
 async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<void> {
   const what = owner.ownerOrgId === null ? "User" : "Organization";
-  const found =
+  // Held: no foreign key says who owns an app, and one of an owner who is being deleted would be nobody's.
+  const held =
     owner.ownerOrgId === null
-      ? await tx.user.findUnique({ where: { id: owner.ownerUserId ?? "" }, select: { id: true } })
-      : await tx.organization.findUnique({ where: { id: owner.ownerOrgId }, select: { id: true } });
-  if (!found) throw notFound(what);
+      ? await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${owner.ownerUserId} FOR KEY SHARE`
+      : await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${owner.ownerOrgId} FOR KEY SHARE`;
+  if (held.length === 0) throw notFound(what);
   await requirePermission(actor, "oauth_app.create", owner, { what, tx });
   if (actor.kind !== "command" && (await tx.oAuthApp.count({ where: owner })) >= OWNER_MAX_APPS) {
     throw new ServiceError("conflict", `Delete an app first: there are ${OWNER_MAX_APPS} already.`);
