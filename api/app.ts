@@ -11,6 +11,8 @@ import { discussionRoutes } from "./routes/discussions/index.ts";
 import { gateRoutes } from "./routes/gates/index.ts";
 import { gitRoutes } from "./routes/git/index.ts";
 import { images } from "./routes/images.ts";
+import { answerInferenceError } from "./routes/inference/answer-inference-error.ts";
+import { inferenceRoutes } from "./routes/inference/index.ts";
 import { lfsRoutes } from "./routes/lfs/index.ts";
 import { peopleRoutes } from "./routes/people/index.ts";
 import { platformRoutes } from "./routes/platforms/index.ts";
@@ -20,7 +22,8 @@ import { whoami } from "./routes/whoami.ts";
 /** Door 2, programs: each route is defined once, and that gives routing, validation and the OpenAPI document. */
 export const api = new OpenAPIHono();
 
-api.onError(answerError);
+// Clients of the gateway read failures in their own form, those of every request too.
+api.onError((thrown, c) => (c.req.path.startsWith("/v1/") ? answerInferenceError(thrown, c) : answerError(thrown, c)));
 api.notFound(answerNotFound);
 
 // S53: tokens travel in a header that a page must know, never in a cookie, so that any origin may call.
@@ -58,6 +61,7 @@ for (const routes of [
   peopleRoutes,
   platformRoutes,
   lfsRoutes,
+  inferenceRoutes,
 ]) {
   api.route("/", routes);
 }

@@ -111,6 +111,12 @@ const fields = z.object({
   LFS_S3_PROXY: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
   GIT_MAX_FILE_MB: megabytes(10),
   GIT_MAX_PUSH_MB: megabytes(2048),
+  INFERENCE_IDLE_SECONDS: z.coerce
+    .number("must be a number of seconds")
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(1800, "must be at most 1800, half an hour, which is as long as a request may take")
+    .default(300),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Set by the supervisor: the database is its own child, not the operator's. */
   KEYHOOK_EMBEDDED: z.enum(["0", "1"]).default("0"),

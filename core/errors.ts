@@ -7,6 +7,8 @@ import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 export const statusOf = {
   invalid_request: 400,
   unauthorized: 401,
+  /** What was allowed for this month is used up. */
+  quota_exceeded: 402,
   insufficient_scope: 403,
   forbidden: 403,
   reauthentication_required: 403,
@@ -17,6 +19,9 @@ export const statusOf = {
   payload_too_large: 413,
   rate_limited: 429,
   server_error: 500,
+  /** A service that we passed a request on to failed, or did not answer in time. */
+  upstream_error: 502,
+  upstream_timeout: 504,
   unavailable: 503,
 } as const;
 

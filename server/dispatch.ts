@@ -38,10 +38,10 @@ export function dispatch(
 /** The protocol (core/oauth). */
 export const isProtocol = (pathname: string): boolean => pathname.startsWith("/oauth/") || WELL_KNOWN.has(pathname);
 
-/** REST, and the images that pages show; `/api/auth` is next-auth's, which lives in Next. */
+/** REST, the inference gateway, and the images that pages show; `/api/auth` is next-auth's, which lives in Next. */
 export const isApi = (pathname: string): boolean =>
   (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) ||
-  /^\/(images|avatars)\//.test(pathname) ||
+  /^\/(images|avatars|v1)\//.test(pathname) ||
   REPO_TRANSFER.test(pathname);
 
 /** Under the address of a repository's page: git's own protocol, Git LFS, and files as they are (wire.md 5.1, 5.4). */

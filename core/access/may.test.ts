@@ -18,7 +18,9 @@ const expected: Record<Action, Who[]> = {
   "user.create": ["operator", "command"],
   "user.update": ["owner", "command"],
   "user.change_email": ["owner", "command"],
+  "user.inspect": ["operator", "command"],
   "user.disable": ["operator", "command"],
+  "user.end_sessions": ["operator", "command"],
   "user.set_operator": ["operator", "command"],
   "user.delete": ["owner", "operator", "command"],
   "user.set_password": ["owner", "command"],
@@ -63,6 +65,8 @@ const expected: Record<Action, Who[]> = {
   "collection.read": ["owner", ...members, "command"],
   "collection.create": ["owner", "admin", "write", "contributor", "command"],
   "collection.write": ["owner", "admin", "write", "command"],
+  "inference.use": ["owner", ...members, "command"],
+  "inference.read_usage": ["owner", "operator", "command"],
   "installation.operate": ["operator", "command"],
   "installation.configure": ["operator", "command"],
 };

@@ -98,7 +98,10 @@ export const rules = {
   "user.create": { on: "installation", operator: true, refusal: "forbidden" },
   "user.update": { on: "user", owner: true, refusal: "not_found" },
   "user.change_email": { on: "user", owner: true, recent: true, refusal: "not_found" },
-  "user.disable": { on: "user", operator: true, refusal: "not_found" },
+  /** Who they are, where they are signed in and what they let in, as operators see it. */
+  "user.inspect": { on: "user", operator: true, refusal: "not_found" },
+  "user.disable": { on: "user", operator: true, recent: true, refusal: "not_found" },
+  "user.end_sessions": { on: "user", operator: true, recent: true, refusal: "not_found" },
   "user.set_operator": { on: "user", operator: true, recent: true, refusal: "not_found" },
   "user.delete": { on: "user", owner: true, operator: true, recent: true, refusal: "not_found" },
   "user.set_password": { on: "user", owner: true, recent: true, refusal: "not_found" },
@@ -264,6 +267,16 @@ export const rules = {
     token: { own: ["write-collections"] },
     refusal: "collection.read",
   },
+
+  /** Asking a model, on whose account it goes: the person's own, or that of the organization that an exchanged token acts in. */
+  "inference.use": {
+    on: "namespace",
+    owner: true,
+    role: "read",
+    token: { own: ["inference-api"] },
+    refusal: "forbidden",
+  },
+  "inference.read_usage": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
   "installation.operate": { on: "installation", operator: true, refusal: "forbidden" },
   /** Policies, host rules, other services' tokens: what decides whom everybody here may meet. */

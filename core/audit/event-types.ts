@@ -16,6 +16,7 @@ export const auditEventTypes = {
   "user.sign_out": { did: "signed out" },
   "user.reauthenticate": { did: "proved again who they are" },
   "user.end_session": { did: "ended a session[ of {subject}]" },
+  "user.end_all_sessions": { did: "ended all sessions of {subject}" },
   "user.end_other_sessions": { did: "ended all their other sessions" },
   "user.forgot_password": { did: "was sent a link to choose a new password, {subject}" },
   "user.reset_password": { did: "chose a new password by a link" },
@@ -172,6 +173,10 @@ export const auditEventTypes = {
   "inference_provider.create": { did: "added the inference provider[ {name}]" },
   "inference_provider.update": { did: "changed the inference provider[ {name}]" },
   "inference_provider.delete": { did: "deleted the inference provider[ {name}]" },
+  "inference_model.create": { did: "offered the model[ {name}] for inference" },
+  "inference_model.delete": { did: "stopped offering the model[ {name}] for inference" },
+  "inference_allowance.set": { did: "set what may be used for inference in a month[: {subject}]", isForOrganizations: true },
+  "inference_rates.set": { did: "set how often inference may be asked for[ by a person: {perUser} a minute]" },
   "mail.test": { did: "sent a test mail[ to {to}]" },
 } as const satisfies Record<`${string}.${string}`, Described>;
 

@@ -72,3 +72,7 @@ export class OutboundFailure extends Error {
     return new OutboundFailure({ outcome: "unreachable", reason, isTimeout: true });
   }
 }
+
+export function isOutboundFailure(error: unknown): error is OutboundFailure {
+  return error instanceof Error && error.name === "OutboundFailure";
+}

@@ -14,7 +14,7 @@ const routes = `
   readyz receiver register relay releases repo repos repositories reset-password resolve resources robots roles rss run runs
   saml scim scopes search secret secrets security session sessions settings setup share shots sign-in sign-out sign-up signin
   signout signup site sitemap spaces sso stars static stats status storage store subscriptions support sw system tags team
-  teams templates terms token tokens tos tree trending tunnel upload uploads user userinfo users verify-email version
+  teams templates terms token tokens tos tree trending tunnel upload uploads user userinfo users v1 verify-email version
   video watch webhook webhooks websocket well-known whoami whoami-v2 wiki worker workers
 `;
 const impersonation = `

@@ -1,0 +1,117 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { organizationPlans } from "../../accounts/organizations/plans.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { isId } from "../../ids.ts";
+import type { InferenceAccount } from "./inference-account.ts";
+
+/** What may be used in a month (UTC); null is without limit. */
+export type Allowance = { monthlyTokens: number | null; monthlyRequests: number | null };
+
+const TOKENS_MAX = 1_000_000_000_000;
+const REQUESTS_MAX = 1_000_000_000;
+
+/** SQL: the allowance of an account, of all that could apply the most particular one. Without any nothing is limited. */
+export const allowanceOf = ({ ownerId, orgId }: Pick<InferenceAccount, "ownerId" | "orgId">) =>
+  orgId
+    ? Prisma.sql`SELECT a.monthly_tokens, a.monthly_requests FROM inference_allowance a
+        LEFT JOIN organization o ON o.id = ${orgId}
+        WHERE a.subject IN (${ownerId}, 'organization', 'plan:' || o.plan)
+        ORDER BY CASE a.subject WHEN ${ownerId} THEN 0 WHEN 'organization' THEN 2 ELSE 1 END LIMIT 1`
+    : Prisma.sql`SELECT a.monthly_tokens, a.monthly_requests FROM inference_allowance a
+        WHERE a.subject IN (${ownerId}, 'user') ORDER BY CASE a.subject WHEN ${ownerId} THEN 0 ELSE 1 END LIMIT 1`;
+
+export type AllowanceRow = Allowance & {
+  /** `user`, `organization`, `plan:<plan>`, or an id. */
+  subject: string;
+  /** The handle behind an id; null for the others, and for somebody who is gone. */
+  handle: string | null;
+};
+
+const ROWS_MAX = 200;
+
+/** What operators have set, the general ones first. @throws ServiceError `forbidden` */
+export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
+  await requirePermission(actor, "installation.operate", null, { what: "The installation" });
+  const rows = await db().$queryRaw<
+    { subject: string; monthlyTokens: bigint | null; monthlyRequests: number | null; handle: string | null }[]
+  >`
+    SELECT a.subject, a.monthly_tokens AS "monthlyTokens", a.monthly_requests AS "monthlyRequests",
+           coalesce(u.username, o.name) AS handle
+      FROM inference_allowance a LEFT JOIN "user" u ON u.id = a.subject LEFT JOIN organization o ON o.id = a.subject
+     ORDER BY CASE WHEN a.subject = 'user' THEN 0 WHEN a.subject = 'organization' THEN 1 WHEN a.subject LIKE 'plan:%' THEN 2 ELSE 3 END,
+              a.subject LIMIT ${ROWS_MAX}`;
+  return rows.map((row) => ({ ...row, monthlyTokens: row.monthlyTokens === null ? null : Number(row.monthlyTokens) }));
+}
+
+/**
+ * Sets what may be used in a month, from now on and for the month that has begun.
+ * @param subject `user`, `organization`, `plan:<plan>`, or the handle of a user or an organization
+ * @param allowance null takes the particular rule away, so that the general one counts; the two general ones stay
+ * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `reauthentication_required`
+ */
+export async function setAllowance(
+  actor: Actor,
+  subject: string,
+  allowance: { monthlyTokens: string; monthlyRequests: string } | null,
+  from: RequestOrigin,
+): Promise<void> {
+  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
+  const limits = allowance && {
+    monthlyTokens: parseLimit("monthlyTokens", allowance.monthlyTokens, TOKENS_MAX),
+    monthlyRequests: parseLimit("monthlyRequests", allowance.monthlyRequests, REQUESTS_MAX),
+  };
+  await db().$transaction(async (tx) => {
+    const key = await subjectOf(tx, subject);
+    if (limits) {
+      const change = { ...limits, updatedAt: new Date() };
+      await tx.inferenceAllowance.upsert({ where: { subject: key }, create: { subject: key, ...change }, update: change });
+    } else {
+      if (key === "user" || key === "organization") {
+        throw new ServiceError("invalid_request", "This one counts for all others. Leave its limits empty for none.");
+      }
+      await tx.inferenceAllowance.deleteMany({ where: { subject: key } });
+    }
+    await recordAuditEvent(tx, {
+      type: "inference_allowance.set",
+      actorId: actorId(actor),
+      ...(key !== subject && !key.includes(":") && { orgId: await orgIdOf(tx, key) }),
+      data: { subject, ...limits },
+      from,
+    });
+  });
+}
+
+async function subjectOf(tx: Db, subject: string): Promise<string> {
+  if (subject === "user" || subject === "organization") return subject;
+  if (subject.startsWith("plan:")) {
+    if (organizationPlans.some((plan) => subject === `plan:${plan}`)) return subject;
+    throw new ServiceError("invalid_request", `Choose a plan from: ${organizationPlans.join(", ")}.`, { field: "subject" });
+  }
+  const known: string = subject;
+  if (isId(known)) return known;
+  const handle = subject.includes("\0") ? null : await tx.handle.findUnique({ where: { handle: subject.toLowerCase() } });
+  const id = handle?.orgId ?? handle?.userId;
+  if (!id) throw new ServiceError("invalid_request", "There is no user and no organization of this name.", { field: "subject" });
+  return id;
+}
+
+async function orgIdOf(tx: Db, id: string): Promise<string | null> {
+  return (await tx.organization.findUnique({ where: { id }, select: { id: true } }))?.id ?? null;
+}
+
+/** Empty is without limit. */
+function parseLimit(field: string, text: string, max: number): number | null {
+  const digits = text.trim().replace(/[,_\s]/g, "");
+  if (digits === "") return null;
+  if (!/^\d{1,13}$/.test(digits) || Number(digits) > max) {
+    throw new ServiceError("invalid_request", `Give a whole number up to ${max.toLocaleString("en")}, or nothing for no limit.`, {
+      field,
+    });
+  }
+  return Number(digits);
+}

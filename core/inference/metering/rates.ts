@@ -1,0 +1,60 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { isServiceError, ServiceError } from "../../errors.ts";
+import type { InferenceAccount } from "./inference-account.ts";
+
+/** How many requests a minute one person may make, and one app for all who use it. */
+export type InferenceRates = { perUser: number; perApp: number };
+
+export const RATES_KEY = "inference_rates";
+const DEFAULT_RATES: InferenceRates = { perUser: 60, perApp: 600 };
+const RATE_MAX = 100_000;
+const WINDOW_SECONDS = 60;
+
+/** What the setting's row says; it may come from a newer or an older version. */
+export function ratesOf(value: unknown): InferenceRates {
+  const { perUser, perApp } = Object(value) as Partial<Record<keyof InferenceRates, unknown>>;
+  const or = (rate: unknown, otherwise: number) => (Number.isInteger(rate) && Number(rate) > 0 ? Number(rate) : otherwise);
+  return { perUser: or(perUser, DEFAULT_RATES.perUser), perApp: or(perApp, DEFAULT_RATES.perApp) };
+}
+
+export async function readRates(): Promise<InferenceRates> {
+  return ratesOf((await db().setting.findUnique({ where: { key: RATES_KEY } }))?.value);
+}
+
+/** @throws ServiceError `invalid_request`, `forbidden`, `reauthentication_required` */
+export async function setRates(actor: Actor, input: { perUser: string; perApp: string }, from: RequestOrigin): Promise<void> {
+  await requirePermission(actor, "installation.configure", null, { what: "The installation" });
+  const value = { perUser: parseRate("perUser", input.perUser), perApp: parseRate("perApp", input.perApp) };
+  await db().$transaction(async (tx) => {
+    const change = { value, updatedAt: new Date() };
+    await tx.setting.upsert({ where: { key: RATES_KEY }, create: { key: RATES_KEY, ...change }, update: change });
+    await recordAuditEvent(tx, { type: "inference_rates.set", actorId: actorId(actor), data: value, from });
+  });
+}
+
+function parseRate(field: string, text: string): number {
+  const rate = /^\d{1,6}$/.test(text.trim()) ? Number(text) : 0;
+  if (rate < 1 || rate > RATE_MAX) {
+    throw new ServiceError("invalid_request", `Give a whole number from 1 to ${RATE_MAX.toLocaleString("en")}.`, { field });
+  }
+  return rate;
+}
+
+/** Counts a request of a person and of their app. @throws ServiceError `rate_limited` with the seconds to wait */
+export async function countRequest({ userId, clientId }: InferenceAccount, { perUser, perApp }: InferenceRates): Promise<void> {
+  await within(`inference-user:${userId}`, perUser, `You may make ${perUser} requests a minute.`);
+  if (clientId) await within(`inference-app:${clientId}`, perApp, `This app may make ${perApp} requests a minute.`);
+}
+
+async function within(subject: string, limit: number, sentence: string): Promise<void> {
+  await consumeThrottle(throttleKey("inference", subject), { limit, windowSeconds: WINDOW_SECONDS }).catch((error: unknown) => {
+    if (!isServiceError(error) || error.code !== "rate_limited") throw error;
+    const { retryAfterSeconds = WINDOW_SECONDS } = error;
+    throw new ServiceError("rate_limited", `${sentence} Try again in ${retryAfterSeconds} seconds.`, { retryAfterSeconds });
+  });
+}

@@ -1,0 +1,59 @@
+/** What a request used. */
+export type TokenCount = {
+  prompt: number;
+  completion: number;
+  /** We counted, since the provider told nothing or the answer broke off before it could. */
+  isEstimated: boolean;
+};
+
+const CHARACTERS_PER_TOKEN = 4;
+const TOKENS_MAX = 1_000_000_000;
+const COMPLETION_USUAL = 1_000;
+const COMPLETION_MAX = 100_000;
+
+/** `usage` of an answer, in the words of either API; undefined where it is none. What a provider tells is bounded all the same. */
+export function tokenCountOf(usage: unknown): TokenCount | undefined {
+  const told = Object(usage) as Record<string, unknown>;
+  const prompt = tokens(told.prompt_tokens ?? told.input_tokens);
+  const completion = tokens(told.completion_tokens ?? told.output_tokens);
+  if (prompt === undefined && completion === undefined) {
+    const total = tokens(told.total_tokens);
+    return total === undefined ? undefined : { prompt: total, completion: 0, isEstimated: false };
+  }
+  return { prompt: prompt ?? 0, completion: completion ?? 0, isEstimated: false };
+}
+
+function tokens(value: unknown): number | undefined {
+  return typeof value === "number" && value >= 0 && value <= TOKENS_MAX ? Math.ceil(value) : undefined;
+}
+
+export const tokensOfText = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);
+
+/** About how many tokens a request's text is. Pictures and sounds within are left out: their length says nothing. */
+export function estimatePrompt(body: unknown): number {
+  let characters = 0;
+  const waiting: unknown[] = [body];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string") {
+      if (!value.startsWith("data:")) characters += value.length;
+    } else if (Array.isArray(value)) {
+      // A prompt may be given as tokens already.
+      if (typeof value[0] === "number") characters += value.length * CHARACTERS_PER_TOKEN;
+      else for (const item of value) waiting.push(item);
+    } else if (typeof value === "object" && value !== null) {
+      const isMedia = "data" in value && "format" in value;
+      for (const [name, item] of Object.entries(value)) if (!(isMedia && name === "data")) waiting.push(item);
+    }
+  }
+  return tokensOfText(characters);
+}
+
+/** How much of an answer to put aside: what is asked for at most, or what is usual. */
+export function estimateCompletion(body: Record<string, unknown>): number {
+  const most = [body.max_completion_tokens, body.max_tokens, body.max_output_tokens]
+    .map(tokens)
+    .find((each) => each !== undefined);
+  const answers = Math.min(Math.max(tokens(body.n) ?? 1, 1), 16);
+  return Math.min((most ?? COMPLETION_USUAL) * answers, COMPLETION_MAX);
+}

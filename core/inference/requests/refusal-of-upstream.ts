@@ -1,0 +1,66 @@
+import { ServiceError } from "../../errors.ts";
+import { log } from "../../log.ts";
+import type { UsableModel } from "../models/find-model.ts";
+
+/** What a provider holds against a request, in its own words. */
+export type PassedRefusal = {
+  status: number;
+  error: { message: string; type: string | null; code: string | null; param: string | null };
+};
+
+const MESSAGE_MAX_CHARACTERS = 2_000;
+const RETRY_SECONDS = 5;
+const RETRY_MAX_SECONDS = 3_600;
+
+/** About the request, and so the business of whoever made it. */
+const OF_THE_REQUEST = new Set([400, 413, 422]);
+
+/**
+ * An answer of a provider that is none. What is wrong with the request is passed on; what is wrong between the provider and us is ours
+ * to say, in our words: its own may tell of the account that we have there.
+ * @throws ServiceError `rate_limited`, `upstream_error`, `upstream_timeout`
+ */
+export function refusalOfUpstream(
+  { provider, name }: UsableModel,
+  { status, headers, text, key }: { status: number; headers: Record<string, string>; text: string; key: string | null },
+): PassedRefusal {
+  if (OF_THE_REQUEST.has(status)) return { status, error: errorIn(text, key) };
+  log().warn({ provider: provider.name, model: name, status }, "an inference provider refused a request");
+  if (status === 429) {
+    const seconds = /^\d{1,6}$/.test(headers["retry-after"] ?? "") ? Number(headers["retry-after"]) : RETRY_SECONDS;
+    const retryAfterSeconds = Math.min(Math.max(seconds, 1), RETRY_MAX_SECONDS);
+    throw new ServiceError("rate_limited", `The provider of this model is busy. Try again in ${retryAfterSeconds} seconds.`, {
+      retryAfterSeconds,
+    });
+  }
+  if (status === 408 || status === 504)
+    throw new ServiceError("upstream_timeout", "The provider of this model did not answer in time.");
+  if ([401, 402, 403].includes(status)) {
+    throw new ServiceError("upstream_error", "The provider of this model refuses this service. Tell its operator.");
+  }
+  if (status === 404) throw new ServiceError("upstream_error", "The provider does not have this model. Tell the operator.");
+  throw new ServiceError("upstream_error", `The provider of this model failed (status ${status}). Try again later.`);
+}
+
+function errorIn(text: string, key: string | null): PassedRefusal["error"] {
+  const { message, type, code, param } = Object(errorObject(text)) as Record<string, unknown>;
+  const told = typeof message === "string" && message.trim() ? message : "The provider of this model does not take this request.";
+  return {
+    message: (key ? told.replaceAll(key, "[redacted]") : told).slice(0, MESSAGE_MAX_CHARACTERS).toWellFormed(),
+    type: word(type) ?? "invalid_request_error",
+    code: word(code),
+    param: word(param),
+  };
+}
+
+/** Some send `{ error: { … } }`, some `{ error: "…" }`, some the fields themselves. */
+function errorObject(text: string): unknown {
+  try {
+    const body = Object(JSON.parse(text)) as Record<string, unknown>;
+    return typeof body.error === "string" ? { message: body.error } : (body.error ?? body);
+  } catch {
+    return undefined;
+  }
+}
+
+const word = (value: unknown): string | null => (typeof value === "string" && /^[\w.[\]-]{1,100}$/.test(value) ? value : null);

@@ -1,0 +1,104 @@
+import { createParser, type EventSourceMessage } from "eventsource-parser";
+import { log } from "../../log.ts";
+import { isOutboundFailure } from "../../outbound/request.ts";
+import type { AnswerCounter } from "./answer-counter.ts";
+
+/** An event is a few words; one of this length is none. */
+const EVENT_MAX_BYTES = 8 * 1024 * 1024;
+
+export type Relay = {
+  body: AsyncIterable<Uint8Array>;
+  counter: AnswerCounter;
+  names: { name: string; upstreamName: string };
+  isUsageWanted: boolean;
+  /** Whoever asked has gone: there is nobody to tell anything. */
+  signal: AbortSignal;
+};
+
+/**
+ * The events of a provider's answer, each as soon as it has come (text/event-stream): with the model's name as it was asked for, and
+ * without the count of tokens that we asked for ourselves. An answer that breaks off ends with an event that says so.
+ */
+export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGenerator<string, void, undefined> {
+  const ready: string[] = [];
+  const parser = createParser({
+    onEvent: (event) => void ready.push(relayed(event, relay)),
+    // What keeps connections awake passes on.
+    onComment: (comment) => void ready.push(`:${comment}\n\n`),
+  });
+  const decoder = new TextDecoder();
+  let pending = 0;
+  try {
+    for await (const piece of body) {
+      parser.feed(decoder.decode(piece, { stream: true }));
+      pending += piece.length;
+      const text = ready.splice(0).join("");
+      if (text) {
+        pending = 0;
+        yield text;
+      }
+      if (pending > EVENT_MAX_BYTES) {
+        yield failure("upstream_error", "The provider sent what is no event of an answer.");
+        return;
+      }
+    }
+    parser.feed(decoder.decode());
+    const rest = ready.splice(0).join("");
+    if (rest) yield rest;
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!isOutboundFailure(error)) {
+      log().error({ err: error }, "an answer of an inference provider could not be passed on");
+      yield failure("server_error", "Something went wrong on our side. The answer is not complete.");
+      return;
+    }
+    const isTimeout = error.result.outcome === "unreachable" && error.result.isTimeout;
+    log().warn({ reason: error.result.reason }, "an inference provider's answer broke off");
+    yield isTimeout
+      ? failure("upstream_timeout", "The provider fell silent. The answer is not complete.")
+      : failure("upstream_error", "The provider broke off. The answer is not complete.");
+  }
+}
+
+function relayed(event: EventSourceMessage, { counter, names, isUsageWanted }: Omit<Relay, "body" | "signal">): string {
+  const data = objectIn(event.data);
+  if (!data) return written(event, event.data);
+  counter.take(data);
+  let isChanged = rename(data, names);
+  const response = data.response;
+  if (typeof response === "object" && response !== null)
+    isChanged = rename(response as Record<string, unknown>, names) || isChanged;
+  if (!isUsageWanted && "usage" in data) {
+    // The event that is there for the count alone is not for a client that did not ask for it.
+    if (data.usage !== null && Array.isArray(data.choices) && data.choices.length === 0) return "";
+    delete data.usage;
+    isChanged = true;
+  }
+  return written(event, isChanged ? JSON.stringify(data) : event.data);
+}
+
+/** @returns whether there was anything to rename */
+export function rename(data: Record<string, unknown>, { name, upstreamName }: Relay["names"]): boolean {
+  if (data.model !== upstreamName || name === upstreamName) return false;
+  data.model = name;
+  return true;
+}
+
+function objectIn(text: string): Record<string, unknown> | undefined {
+  if (!text.startsWith("{")) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+function written({ event, id }: EventSourceMessage, data: string): string {
+  const lines = data.split("\n").map((line) => `data: ${line}\n`);
+  return `${event ? `event: ${event}\n` : ""}${id ? `id: ${id}\n` : ""}${lines.join("")}\n`;
+}
+
+/** As clients of this API know failures within a stream. */
+function failure(code: string, message: string): string {
+  return `data: ${JSON.stringify({ error: { message, type: code === "server_error" ? code : "upstream_error", code, param: null } })}\n\n`;
+}

@@ -1,0 +1,171 @@
+import type { Actor } from "../../access/actor.ts";
+import { env } from "../../env.ts";
+import { ServiceError } from "../../errors.ts";
+import { log } from "../../log.ts";
+import { isOutboundFailure } from "../../outbound/request.ts";
+import type { StreamedResult } from "../../outbound/stream-request.ts";
+import { type InferenceAccount, requireInferenceAccount } from "../metering/inference-account.ts";
+import { countRequest } from "../metering/rates.ts";
+import { REQUEST_MAX_MS, reserve } from "../metering/reserve.ts";
+import { settle } from "../metering/settle.ts";
+import { estimateCompletion, estimatePrompt, type TokenCount } from "../metering/token-count.ts";
+import { findModel, type UsableModel } from "../models/find-model.ts";
+import { openKey } from "../providers/provider.ts";
+import { AnswerCounter } from "./answer-counter.ts";
+import { openUpstream } from "./open-upstream.ts";
+import { type InferenceEndpoint, type PreparedBody, parseBody, prepareBody } from "./prepare-body.ts";
+import { type PassedRefusal, refusalOfUpstream } from "./refusal-of-upstream.ts";
+import { relayEvents, rename } from "./relay-events.ts";
+
+const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+const REFUSAL_MAX_BYTES = 64 * 1024;
+
+export type InferenceRequest = {
+  endpoint: InferenceEndpoint;
+  /** JSON, as the client sent it. */
+  body: string;
+  /** Ends when the client has gone. */
+  signal: AbortSignal;
+};
+
+export type InferenceAnswer =
+  | { kind: "whole"; json: string }
+  | { kind: "events"; events: AsyncGenerator<string, void, undefined> }
+  /** The provider does not take the request as it is. */
+  | ({ kind: "refused" } & PassedRefusal);
+
+type Answered = Extract<StreamedResult, { outcome: "answered" }>;
+
+/**
+ * Passes a request on to the provider of its model, and its answer back: from top to bottom, who asks, for what, whether they may still,
+ * and then what comes. Events are to be read to their end or left with `return()`, or what was put aside stays so for a while.
+ * @throws ServiceError `insufficient_scope`, `forbidden`, `invalid_request`, `not_found`, `rate_limited`, `quota_exceeded`,
+ * `upstream_error`, `upstream_timeout`
+ */
+export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
+  const account = await requireInferenceAccount(actor);
+  const asked = parseBody(body);
+  const model = await findModel(account, asked.model);
+  const prepared = prepareBody(endpoint, asked, model.upstreamName);
+  await countRequest(account, model.rates);
+  const promptEstimate = estimatePrompt(asked);
+  const completionEstimate = endpoint === "embeddings" ? 0 : estimateCompletion(asked);
+  const finish = await begin(account, model, promptEstimate + completionEstimate);
+  try {
+    const answered = await ask(model, endpoint, prepared, signal);
+    if (answered.status < 200 || answered.status > 299) {
+      const refusal = await readRefusal(model, answered);
+      await finish(undefined);
+      return { kind: "refused", ...refusal };
+    }
+    const counter = new AnswerCounter(promptEstimate);
+    if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
+      return { kind: "events", events: events(answered, { model, prepared, counter, signal, finish }) };
+    }
+    const json = await readAnswer(model, answered, counter);
+    await finish(counter.result());
+    return { kind: "whole", json };
+  } catch (error) {
+    await finish(undefined);
+    throw failureOfUpstream(model, error);
+  }
+}
+
+type Finish = (used: TokenCount | undefined) => Promise<void>;
+
+/** Puts aside what the request will use; what is returned settles it, once. */
+async function begin(account: InferenceAccount, { name }: UsableModel, estimate: number): Promise<Finish> {
+  const reservation = await reserve(account, estimate);
+  let isOpen = true;
+  return async (used) => {
+    if (!isOpen) return;
+    isOpen = false;
+    // The answer is there already: that it could not be counted is no reason to take it away.
+    await settle(account, reservation, { model: name, used }).catch((error: unknown) =>
+      log().error({ err: error, ...reservation, used }, "what a request used for inference could not be recorded"),
+    );
+  };
+}
+
+async function ask(
+  model: UsableModel,
+  endpoint: InferenceEndpoint,
+  { json, isStreamed }: PreparedBody,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const bounds = { idleMs: env().INFERENCE_IDLE_SECONDS * 1000, deadlineMs: REQUEST_MAX_MS, signal };
+  const opened = await openUpstream(model.provider, { path: `/${endpoint}`, body: json, isStreamed, ...bounds });
+  if (opened.outcome === "answered") return opened;
+  log().warn(
+    { provider: model.provider.name, model: model.name, reason: opened.reason },
+    "an inference provider was not reached",
+  );
+  if (opened.outcome === "unreachable" && opened.isTimeout) {
+    throw new ServiceError("upstream_timeout", "The provider of this model did not answer in time. Try again later.");
+  }
+  throw new ServiceError("upstream_error", "The provider of this model could not be reached. Try again later.");
+}
+
+type Passing = { model: UsableModel; prepared: PreparedBody; counter: AnswerCounter; signal: AbortSignal; finish: Finish };
+
+async function* events(
+  { body, close }: Answered,
+  { model, prepared: { isUsageWanted }, counter, signal, finish }: Passing,
+): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* relayEvents({ body, counter, names: model, isUsageWanted, signal });
+  } finally {
+    close();
+    await finish(counter.result());
+  }
+}
+
+async function readAnswer(model: UsableModel, answered: Answered, counter: AnswerCounter): Promise<string> {
+  const text = await readText(answered, ANSWER_MAX_BYTES);
+  const data = text === undefined ? undefined : jsonObject(text);
+  if (text === undefined || !data) {
+    log().warn({ provider: model.provider.name, model: model.name }, "an inference provider's answer is no JSON, or too long");
+    throw new ServiceError("upstream_error", "What the provider of this model answered could not be read.");
+  }
+  counter.take(data);
+  return rename(data, model) ? JSON.stringify(data) : text;
+}
+
+async function readRefusal(model: UsableModel, answered: Answered): Promise<PassedRefusal> {
+  const { status, headers } = answered;
+  const text = (await readText(answered, REFUSAL_MAX_BYTES)) ?? "";
+  return refusalOfUpstream(model, { status, headers, text, key: openKey(model.provider.sealedApiKey) });
+}
+
+/** Undefined for what is longer. */
+async function readText({ body, close }: Answered, maxBytes: number): Promise<string | undefined> {
+  const pieces: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const piece of body) {
+      length += piece.length;
+      if (length > maxBytes) return undefined;
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString();
+  } finally {
+    close();
+  }
+}
+
+function jsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const data: unknown = JSON.parse(text);
+    return typeof data === "object" && data !== null ? (data as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function failureOfUpstream({ provider, name }: UsableModel, error: unknown): unknown {
+  if (!isOutboundFailure(error)) return error;
+  log().warn({ provider: provider.name, model: name, reason: error.result.reason }, "an inference provider's answer broke off");
+  return error.result.outcome === "unreachable" && error.result.isTimeout
+    ? new ServiceError("upstream_timeout", "The provider of this model did not answer in time. Try again later.")
+    : new ServiceError("upstream_error", "The provider of this model broke off. Try again later.");
+}
