@@ -1,0 +1,178 @@
+import { whoamiSchema } from "@keyhook/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { operatorCommand, type Person, personActor } from "#core/access/actor.ts";
+import { addIdentityProvider } from "#core/accounts/identity-providers/add-identity-provider.ts";
+import { organizationSlug, redirectUriOf } from "#core/accounts/identity-providers/identity-provider.ts";
+import { linkIdentity } from "#core/accounts/identity-providers/link-identity.ts";
+import { findPendingIdentity } from "#core/accounts/identity-providers/pending-identity.ts";
+import { receiveCallback } from "#core/accounts/identity-providers/receive-callback.ts";
+import { removeIdentityProvider } from "#core/accounts/identity-providers/remove-identity-provider.ts";
+import { startSignInElsewhere } from "#core/accounts/identity-providers/start-sign-in-elsewhere.ts";
+import { createOrganization } from "#core/accounts/organizations/create-organization.ts";
+import { addMember } from "#core/accounts/organizations/members/add-member.ts";
+import { listOwnRestrictions } from "#core/accounts/organizations/security/list-own-restrictions.ts";
+import { listRestrictedMembers } from "#core/accounts/organizations/security/list-restricted-members.ts";
+import { readOrganizationSecurity } from "#core/accounts/organizations/security/read-organization-security.ts";
+import { updateOrganizationSecurity } from "#core/accounts/organizations/security/update-organization-security.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
+import { createRepo } from "#core/hub/repos/create-repo.ts";
+import { newId } from "#core/ids.ts";
+import { prepare } from "#core/oauth/testing/sign-in.ts";
+import { startUpstreamIssuer, type UpstreamIssuer } from "#core/oauth/testing/upstream-issuer.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+const issuers: UpstreamIssuer[] = [];
+beforeAll(async () => {
+  world = await startApiWorld();
+});
+afterAll(() => Promise.all([world.stop(), ...issuers.map((issuer) => issuer.stop())]));
+
+/** A member with a personal token and an app's token for the organization, and another member who administers it. */
+async function organizationWithTwo() {
+  const at = await prepare(world, { scopes: ["openid", "profile", "read-repos"] });
+  const chief = await prepare(world);
+  const name = `org-${newId().slice(-8)}`;
+  const { id: orgId } = await createOrganization(personActor(chief.session), { name }, noOrigin);
+  await addMember(operatorCommand, orgId, { username: at.person.username, role: "read" }, noOrigin);
+  const granted = { orgIds: [orgId] };
+  const { tokens } = await world.signInWith(
+    at.app,
+    at.session,
+    at.browser,
+    { scope: "openid profile read-repos", orgIds: orgId },
+    granted,
+  );
+  const input = { name: "laptop", scopes: ["read-repos"], expiresInDays: 1 };
+  const personal = await createPersonalAccessToken(operatorCommand, at.person.id, input, noOrigin);
+  await createRepo(operatorCommand, { type: "model", owner: name, name: "private", isPrivate: true }, noOrigin);
+  const repo = `${world.origin}/api/models/${name}/private`;
+  const member = { userId: at.person.id, actor: personActor(at.session) };
+  return { orgId, name, repo, member, admin: personActor(chief.session), tokens: [tokens.access_token, personal.token] };
+}
+
+const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
+
+/** What each token is told of the organization, and whether it reaches its private repository. */
+async function seenBy({ tokens, repo, orgId }: Awaited<ReturnType<typeof organizationWithTwo>>) {
+  return Promise.all(
+    tokens.map(async (token) => {
+      const whoami = whoamiSchema.parse(await (await get(`${world.origin}/api/whoami-v2`, token)).json());
+      const restrictions = whoami.orgs.find(({ id }) => id === orgId)?.securityRestrictions;
+      return [restrictions ?? [], (await get(repo, token)).status];
+    }),
+  );
+}
+
+test("S135 a second step that is required closes what is the organization's to every token, and opens it the moment it is set up", async () => {
+  const at = await organizationWithTwo();
+  const { orgId, admin, member } = at;
+  const open = [
+    [[], 200],
+    [[], 200],
+  ];
+  expect(await seenBy(at)).toEqual(open);
+  const require = (actor: Person, requiresSecondStep: boolean) =>
+    updateOrganizationSecurity(actor, orgId, { requiresSecondStep }, noOrigin);
+  await expect(require(member.actor, true)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(require(admin, true)).rejects.toMatchObject({ code: "conflict", field: "requiresSecondStep" });
+  await expect(updateOrganizationSecurity(operatorCommand, orgId, { requiresSecondStep: true }, noOrigin)).rejects.toMatchObject({
+    code: "conflict",
+  });
+  await expect(require({ ...admin, authenticatedAt: new Date(0) }, true)).rejects.toMatchObject({
+    code: "reauthentication_required",
+  });
+  const totp = (userId: string) =>
+    db().totp.create({ data: { userId, sealedSecret: new Uint8Array([1]), confirmedAt: new Date() } });
+  await totp(admin.userId);
+  expect(await readOrganizationSecurity(admin, orgId)).toMatchObject({
+    members: 2,
+    withoutSecondStep: 1,
+    requiresSecondStep: false,
+  });
+  await require(admin, true);
+
+  const [personal, app] = await seenBy(at);
+  expect([personal?.[0], app?.[0]]).toEqual([["mfa"], ["mfa"]]);
+  for (const seen of [personal, app]) expect([403, 404]).toContain(seen?.[1]);
+  const [userinfo] = at.tokens;
+  const claims = await (await world.userinfo(userinfo as string)).json();
+  expect(claims.orgs).toMatchObject([{ sub: orgId, securityRestrictions: ["mfa"] }]);
+  expect(await listRestrictedMembers(admin, orgId)).toMatchObject({ total: 1, items: [{ restrictions: ["mfa"], role: "read" }] });
+  expect(await listOwnRestrictions(member.userId)).toMatchObject([{ orgId, restrictions: ["mfa"], provider: null }]);
+
+  await totp(member.userId);
+  expect(await seenBy(at)).toEqual(open);
+  expect((await listRestrictedMembers(admin, orgId)).total).toBe(0);
+  await require(admin, false);
+  const events = await db().auditEvent.findMany({ where: { orgId, type: "organization.set_policy" } });
+  expect(events.map(({ data }) => (data as { requiresSecondStep: boolean }).requiresSecondStep).sort()).toEqual([false, true]);
+});
+
+test("an organization's own issuer proves membership for 7 days, and never signs anybody in", async () => {
+  const at = await organizationWithTwo();
+  const { orgId, admin, member, name } = at;
+  const slug = organizationSlug(orgId);
+  const issuer = await startUpstreamIssuer([redirectUriOf(slug)]);
+  issuers.push(issuer);
+  const input = { orgId, kind: "oidc", name: `${name} ID`, issuer: issuer.origin, ...issuer.client };
+  await expect(addIdentityProvider(member.actor, input, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
+  // Whatever is asked for, it makes no accounts: its administrators could vouch for any address.
+  await addIdentityProvider(admin, { ...input, isSignUpAllowed: true, slug: "google" }, noOrigin);
+  expect(await db().identityProvider.findUnique({ where: { slug } })).toMatchObject({ isSignUpAllowed: false, orgId });
+
+  const requireIssuer = () => updateOrganizationSecurity(admin, orgId, { requiresProvider: true }, noOrigin);
+  await expect(requireIssuer()).rejects.toMatchObject({ code: "conflict", field: "requiresProvider" });
+
+  const prove = async (actor: Person, who: string) => {
+    const { url, browser } = await startSignInElsewhere({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
+    const { searchParams } = await issuer.signIn(url, who);
+    const received = await receiveCallback({ slug, parameters: searchParams, browser, actor, sessionToken: undefined }, noOrigin);
+    if (received.step !== "pending") return received.step;
+    // Even for the account that has its address nothing is assumed, and nobody who is not signed in is offered anything but that.
+    expect(await findPendingIdentity(received.token, undefined)).toMatchObject({
+      choice: "sign-in-first",
+      email: null,
+      hasAccount: false,
+    });
+    const stranger = personActor((await prepare(world)).session);
+    expect(await findPendingIdentity(received.token, stranger)).toBeUndefined();
+    await expect(linkIdentity(stranger, received.token, noOrigin)).rejects.toMatchObject({ code: "not_found" });
+    await linkIdentity(actor, received.token, noOrigin);
+    return "linked";
+  };
+  const stranger = personActor((await prepare(world)).session);
+  const start = (actor: Person | undefined) => startSignInElsewhere({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
+  await expect(start(stranger)).rejects.toMatchObject({ code: "not_found" });
+  await expect(start(undefined)).rejects.toMatchObject({ code: "unauthorized" });
+
+  expect(await prove(admin, "chief")).toBe("linked");
+  await requireIssuer();
+  expect((await seenBy(at)).map(([restrictions]) => restrictions)).toEqual([["sso"], ["sso"]]);
+  expect(await listOwnRestrictions(member.userId)).toMatchObject([{ restrictions: ["sso"], provider: { slug } }]);
+  expect(await prove(member.actor, "worker")).toBe("linked");
+  expect(await seenBy(at)).toEqual([
+    [[], 200],
+    [[], 200],
+  ]);
+
+  await db().linkedIdentity.updateMany({
+    where: { userId: member.userId },
+    data: { lastUsedAt: new Date(Date.now() - 8 * 86_400_000) },
+  });
+  const late = await seenBy(at);
+  expect(late.map(([restrictions]) => restrictions)).toEqual([["sso"], ["sso"]]);
+  for (const [, status] of late) expect([403, 404]).toContain(status);
+  expect(await prove(member.actor, "worker")).toBe("proved");
+  expect(await seenBy(at)).toEqual([
+    [[], 200],
+    [[], 200],
+  ]);
+  // A colleague's account there is the colleague's.
+  expect(await prove(member.actor, "chief")).toBe("failed");
+  await expect(removeIdentityProvider(admin, slug, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+  await updateOrganizationSecurity(admin, orgId, { requiresProvider: false }, noOrigin);
+  expect(await removeIdentityProvider(admin, slug, noOrigin)).toEqual({ unlinked: 2 });
+});
