@@ -1,0 +1,467 @@
+import { describe, expect, test } from "vitest";
+import { operatorCommand, personActor } from "../../access/actor.ts";
+import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { findSiteSession } from "../sessions/find-site-session.ts";
+import { reauthenticate } from "../sessions/reauthenticate.ts";
+import {
+  anotherSession,
+  auditTrail,
+  from,
+  fromElsewhere,
+  lettersTo,
+  linkedToken,
+  longAgo,
+  organizationOf,
+  outcomes,
+  PASSWORD,
+  signedInPerson,
+} from "../testing/people.ts";
+import { disableUser } from "../users/disable-user.ts";
+import { forgotPassword } from "../users/forgot-password.ts";
+import { resetPassword } from "../users/reset-password.ts";
+import { signIn } from "../users/sign-in.ts";
+import { askForPasskeyAsSecondStep, askForPasskeyToReauthenticate, askForPasskeyToSignIn } from "./ask-for-passkey.ts";
+import { beginPasskeyRegistration } from "./begin-passkey-registration.ts";
+import { confirmTotp } from "./confirm-totp.ts";
+import { CODE_LIMIT } from "./count-second-step-attempt.ts";
+import { findSecondStep, listOrganizationDemands } from "./find-second-step.ts";
+import { type FinishSecondStepInput, finishSecondStep, type SecondStepProof } from "./finish-second-step.ts";
+import { hasSecondStep } from "./has-second-step.ts";
+import { makeRecoveryCodes } from "./make-recovery-codes.ts";
+import { reauthenticateWithoutPassword } from "./reauthenticate-without-password.ts";
+import { registerPasskey } from "./register-passkey.ts";
+import { removePasskey } from "./remove-passkey.ts";
+import { removeTotp } from "./remove-totp.ts";
+import { renamePasskey } from "./rename-passkey.ts";
+import { resetSecondStep } from "./reset-second-step.ts";
+import { reauthenticateWithPasskey, signInWithPasskey } from "./sign-in-with-passkey.ts";
+import { findTotpEnrolment, startTotpEnrolment } from "./start-totp-enrolment.ts";
+import { authenticatorOf, firstStep, setUpAuthenticator, setUpPasskey } from "./testing/second-steps.ts";
+import { SoftwarePasskey } from "./testing/software-passkey.ts";
+import { matchingStep } from "./totp-code.ts";
+
+const finish = (token: string | undefined, proof: SecondStepProof, session?: string) =>
+  finishSecondStep({ token, proof, session } satisfies FinishSecondStepInput, fromElsewhere());
+const withCode = (token: string, code: string) => finish(token, { kind: "code", code });
+
+describe("codes of an authenticator app (RFC 6238)", () => {
+  test("are the RFC's own, six digits of SHA-1, and taken a step early or late", () => {
+    const secret = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"; // appendix B, "12345678901234567890"
+    const at = (seconds: number) => (code: string) => matchingStep(secret, code, seconds * 1000);
+    expect(at(59)("287082")).toBe(1);
+    expect(at(1_111_111_109)("081804")).toBe(37_037_036);
+    expect(at(59 + 30)(" 287 082 ")).toBe(1);
+    expect(at(59 - 30)("287082")).toBe(1);
+    expect(at(59 + 60)("287082")).toBeUndefined();
+    for (const wrong of ["", "287083", "28708", "2870820", "٢٨٧٠٨٢", "x".repeat(100_000)]) expect(at(59)(wrong)).toBeUndefined();
+  });
+
+  test("setting one up: nothing counts before the first code, the secret is sealed, its owner and the log are told", async () => {
+    const person = await signedInPerson();
+    const { actor, id } = person;
+    await startTotpEnrolment(actor);
+    const { secret = "", uri = "" } = (await findTotpEnrolment(actor)) ?? {};
+    expect(uri).toContain(`secret=${secret}`);
+    expect(Buffer.from(secret, "ascii")).toHaveLength(32); // 160 bits
+    await expect(confirmTotp(actor, { code: "000000" }, fromElsewhere())).rejects.toMatchObject({ field: "code" });
+    expect(await hasSecondStep(id)).toBe(false);
+    expect(await signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).toMatchObject({ step: "done" });
+
+    const code = authenticatorOf(secret).code();
+    // Two tabs send the first code at once: one sets the app up.
+    const both = [confirmTotp(actor, { code }, fromElsewhere()), confirmTotp(actor, { code }, fromElsewhere())];
+    expect(await outcomes(both)).toEqual([expect.stringMatching(/conflict|gone/), "ok"]);
+    expect(await findTotpEnrolment(actor)).toBeUndefined();
+    const rows = JSON.stringify([
+      await db().oneTimeToken.findMany({ where: { userId: id } }),
+      await db().totp.findMany({ where: { userId: id }, omit: { lastStep: true } }),
+    ]);
+    expect(rows).not.toContain(secret);
+    expect(await auditTrail({ subjectId: id })).toEqual(expect.arrayContaining(["totp.add", "second_step.on"]));
+    expect((await lettersTo(person.email))[0]?.text).toContain("an authenticator app was set up");
+    // The first code was used by that.
+    await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized", field: "code" });
+  });
+
+  test("moving to another telephone: the old app goes on until the new one has shown a code", async () => {
+    const person = await signedInPerson();
+    const old = await setUpAuthenticator(person.actor);
+    await startTotpEnrolment(person.actor);
+    const fresh = authenticatorOf((await findTotpEnrolment(person.actor))?.secret ?? "");
+    await withCode(await firstStep(person), old.code());
+    await confirmTotp(person.actor, { code: fresh.code(-1) }, fromElsewhere());
+    await expect(withCode(await firstStep(person), old.code(1))).rejects.toMatchObject({ code: "unauthorized" });
+    await withCode(await firstStep(person), fresh.code());
+  });
+});
+
+describe("signing in takes two steps", () => {
+  test("the password alone gives no session; the code does, once; the session's token is new (S34)", async () => {
+    const person = await signedInPerson();
+    const authenticator = await setUpAuthenticator(person.actor);
+    const sessions = () => db().siteSession.count({ where: { userId: person.id } });
+    const before = await sessions();
+    const token = await firstStep(person);
+    expect(await sessions()).toBe(before);
+    expect(await findSiteSession(token)).toBeUndefined();
+
+    const code = authenticator.code();
+    const done = await finish(token, { kind: "code", code }, person.token);
+    const session = await findSiteSession(done.token);
+    expect(session).toMatchObject({ userId: person.id, methods: ["pwd", "otp", "mfa"] });
+    expect(await findSiteSession(person.token)).toBeUndefined();
+    // The cookie of the step between is worth nothing more, and the code nothing in another sign-in.
+    await expect(withCode(token, authenticator.code(1))).rejects.toMatchObject({ code: "gone" });
+    await expect(withCode(await firstStep(person), code)).rejects.toMatchObject({ code: "unauthorized" });
+  });
+
+  test("of parallel uses of one code one signs in, from one pending sign-in and from several", async () => {
+    const person = await signedInPerson();
+    const authenticator = await setUpAuthenticator(person.actor);
+    const [codes, code] = [await makeRecoveryCodes(person.actor, from), authenticator.code()];
+    const tokens = await Promise.all([firstStep(person), firstStep(person), firstStep(person)]);
+    const race = (proof: SecondStepProof) => outcomes(tokens.map((token) => finish(token, proof)));
+    expect((await race({ kind: "code", code })).filter((one) => one === "ok")).toHaveLength(1);
+    const again = await Promise.all([firstStep(person), firstStep(person), firstStep(person)]);
+    const proof: SecondStepProof = { kind: "recovery-code", code: codes[0] ?? "" };
+    expect((await outcomes(again.map((token) => finish(token, proof)))).filter((one) => one === "ok")).toHaveLength(1);
+    const token = await firstStep(person);
+    const other: SecondStepProof[] = codes.slice(1, 4).map((one) => ({ kind: "recovery-code", code: one }));
+    expect((await outcomes(other.map((one) => finish(token, one)))).filter((one) => one === "ok")).toHaveLength(1);
+  });
+
+  test("S115 tries are counted per account, the owner is told, and other ways stay open", async () => {
+    const person = await signedInPerson();
+    const authenticator = await setUpAuthenticator(person.actor);
+    const [recovery = ""] = await makeRecoveryCodes(person.actor, from);
+    const token = await firstStep(person);
+    for (let tries = 0; tries < CODE_LIMIT.limit; tries++) {
+      await expect(withCode(token, "000000")).rejects.toMatchObject({ code: "unauthorized", field: "code" });
+    }
+    await expect(withCode(await firstStep(person), authenticator.code())).rejects.toMatchObject({ code: "rate_limited" });
+    const letters = await lettersTo(person.email);
+    expect(letters.filter(({ subject }) => subject.startsWith("Somebody could not finish"))).toHaveLength(1);
+    expect((await auditTrail({ subjectId: person.id })).filter((type) => type === "second_step.failed")).toHaveLength(5);
+    await finish(token, { kind: "recovery-code", code: recovery });
+  });
+
+  test("S115 who has not got there is answered alike: no sign-in, a made-up one, another purpose's, nonsense", async () => {
+    const person = await signedInPerson();
+    await setUpAuthenticator(person.actor);
+    const used = await firstStep(person);
+    await db().oneTimeToken.updateMany({ where: { userId: person.id }, data: { expiresAt: new Date(0) } });
+    const challenge = (await askForPasskeyToSignIn(fromElsewhere())).challenge;
+    const answers = [undefined, "", "\0", "\ud800", "x".repeat(100_000), newId(), used, challenge, person.token].map(
+      async (token) => finish(token, { kind: "code", code: "000000" }).catch((error: Error) => error.message),
+    );
+    expect(new Set(await Promise.all(answers)).size).toBe(1);
+    // Nor does a wrong password tell whether there is a second step.
+    const wrong = (login: string) =>
+      signIn({ login, password: "some other words" }, fromElsewhere()).catch((error: Error) => error.message);
+    expect(await wrong(person.username)).toBe(await wrong((await signedInPerson()).username));
+  });
+
+  test("a reset of the password neither takes the second step away nor lets a pending sign-in through; a disabling ends it", async () => {
+    const person = await signedInPerson();
+    const authenticator = await setUpAuthenticator(person.actor);
+    const pending = await firstStep(person);
+    await forgotPassword({ email: person.email }, fromElsewhere());
+    await resetPassword(
+      await linkedToken(person.email, "reset-password"),
+      { password: "the tide turns at six" },
+      fromElsewhere(),
+    );
+    await expect(withCode(pending, authenticator.code())).rejects.toMatchObject({ code: "gone" });
+    const input = { login: person.username, password: "the tide turns at six" };
+    const outcome = await signIn(input, fromElsewhere());
+    expect(outcome).toMatchObject({ step: "second-step" });
+    await disableUser(operatorCommand, person.id, from);
+    await expect(withCode(outcome.token, authenticator.code())).rejects.toMatchObject({ code: "gone" });
+  });
+});
+
+describe("recovery codes", () => {
+  test("ten, each once, as people type them; new ones end the old; hashed; the owner is told of a use", async () => {
+    const person = await signedInPerson();
+    await expect(makeRecoveryCodes(person.actor, from)).rejects.toMatchObject({ code: "conflict" });
+    await setUpAuthenticator(person.actor);
+    const first = await makeRecoveryCodes(person.actor, from);
+    const codes = await makeRecoveryCodes(person.actor, from);
+    expect(new Set(codes).size).toBe(10);
+    for (const code of codes) expect(code).toMatch(/^[0-9a-hjkmnp-tv-z]{5}-[0-9a-hjkmnp-tv-z]{5}$/);
+    const rows = await db().recoveryCode.findMany({ where: { userId: person.id } });
+    expect(rows).toHaveLength(10);
+    for (const code of codes) expect(JSON.stringify(rows)).not.toContain(code.replace("-", ""));
+
+    const using = async (code: string) => finish(await firstStep(person), { kind: "recovery-code", code });
+    await expect(using(first[0] ?? "")).rejects.toMatchObject({ code: "unauthorized", field: "recoveryCode" });
+    const done = await using(` ${codes[0]?.toUpperCase().replace("-", " ")} `);
+    expect((await findSiteSession(done.token))?.methods).toEqual(["pwd", "otp", "mfa"]);
+    await expect(using(codes[0] ?? "")).rejects.toMatchObject({ code: "unauthorized" });
+    expect((await findSecondStep(person.id)).recoveryCodesLeft).toBe(9);
+    expect((await lettersTo(person.email))[0]?.text).toContain("9 are left");
+    // Those of one person are nothing to another.
+    const other = await signedInPerson();
+    await setUpAuthenticator(other.actor);
+    await makeRecoveryCodes(other.actor, from);
+    const foreign = finish(await firstStep(other), { kind: "recovery-code", code: codes[1] ?? "" });
+    await expect(foreign).rejects.toMatchObject({ code: "unauthorized" });
+  });
+});
+
+describe("passkeys", () => {
+  test("one is registered under a name, signs in alone, and as the second step; uses are noted", async () => {
+    const person = await signedInPerson();
+    const passkey = await setUpPasskey(person.actor);
+    const [listed] = (await findSecondStep(person.id)).passkeys;
+    expect(listed).toMatchObject({ isBackedUp: false, lastUsedAt: null });
+
+    const use = await askForPasskeyToSignIn(fromElsewhere());
+    expect(use).toMatchObject({ userVerification: "required", allowCredentials: [] });
+    passkey.counter = 1;
+    const input = { response: passkey.answer(use), challenge: use.challenge, replaces: undefined };
+    const done = await signInWithPasskey(input, fromElsewhere());
+    expect(await findSiteSession(done.token)).toMatchObject({ userId: person.id, methods: ["pop", "mfa"] });
+    await expect(signInWithPasskey(input, fromElsewhere()), "a replay").rejects.toMatchObject({ code: "unauthorized" });
+    expect((await findSecondStep(person.id)).passkeys[0]?.lastUsedAt).not.toBeNull();
+
+    const token = await firstStep(person);
+    const asked = await askForPasskeyAsSecondStep(token, fromElsewhere());
+    expect(asked.allowCredentials).toMatchObject([{ id: passkey.id.toString("base64url"), transports: ["internal"] }]);
+    // The password was the other thing: a security key that knows no PIN will do.
+    Object.assign(passkey, { counter: 2, isVerifying: false });
+    const second = await finish(token, { kind: "passkey", response: passkey.answer(asked) });
+    expect((await findSiteSession(second.token))?.methods).toEqual(["pwd", "pop", "mfa"]);
+  });
+
+  test("every answer that is not right is refused alike, and uses its challenge up", async () => {
+    const [person, other] = [await signedInPerson(), await signedInPerson()];
+    const passkey = await setUpPasskey(person.actor);
+    const foreign = await setUpPasskey(other.actor);
+    passkey.counter = 5;
+    const attempt = async (change: (use: { challenge: string }) => unknown, cookie?: string) => {
+      const use = await askForPasskeyToSignIn(fromElsewhere());
+      const input = { response: change(use), challenge: cookie ?? use.challenge, replaces: undefined };
+      return signInWithPasskey(input, fromElsewhere()).catch((error: Error & { code: string }) => error);
+    };
+    const without = (key: string) => (use: { challenge: string }) => {
+      const answer = passkey.answer(use) as unknown as Record<string, Record<string, string>>;
+      return { ...answer, response: { ...answer.response, [key]: "AAAA" } };
+    };
+    const elsewhere = Object.assign(new SoftwarePasskey("https://keyhook.evil.example"), { id: passkey.id });
+    const refused = await Promise.all([
+      attempt(without("signature")),
+      attempt(without("authenticatorData")),
+      attempt(without("clientDataJSON")),
+      attempt((use) => new SoftwarePasskey().answer(use)), // unknown
+      attempt((use) => elsewhere.answer(use)), // phished: another origin
+      attempt((use) => passkey.answer(use, { userHandle: Buffer.from(other.id).toString("base64url") })),
+      attempt((use) => passkey.answer(use, { userHandle: "" })),
+      attempt((use) => Object.assign(foreign, { isVerifying: false }).answer(use)), // nobody was verified
+      attempt((use) => passkey.answer(use), "another browser's challenge"),
+      attempt(() => passkey.answer({ challenge: "AAAA" })),
+      ...[undefined, null, 7, "x", {}, { response: null }, { response: { clientDataJSON: "\0" } }].map((nonsense) =>
+        attempt(() => nonsense),
+      ),
+    ]);
+    expect(new Set(refused.map((error) => `${(error as { code?: string }).code} ${(error as Error).message}`)).size).toBe(1);
+    expect(refused[0]).toMatchObject({ code: "unauthorized" });
+    // Having failed, a challenge is not there for a right answer either.
+    const use = await askForPasskeyToSignIn(fromElsewhere());
+    const answer = passkey.answer(use);
+    const broken = { ...answer, response: { ...answer.response, signature: "AAAA" } };
+    for (const response of [broken, answer]) {
+      await expect(
+        signInWithPasskey({ response, challenge: use.challenge, replaces: undefined }, fromElsewhere()),
+      ).rejects.toThrow();
+    }
+  });
+
+  test("a counter that does not move on is a clone, and refused; of parallel answers with one counter one counts", async () => {
+    const person = await signedInPerson();
+    const passkey = await setUpPasskey(person.actor);
+    const answerNow = async () => {
+      const use = await askForPasskeyToSignIn(fromElsewhere());
+      return { response: passkey.answer(use), challenge: use.challenge, replaces: undefined };
+    };
+    passkey.counter = 7;
+    const inputs = [await answerNow(), await answerNow(), await answerNow()];
+    const race = await outcomes(inputs.map((input) => signInWithPasskey(input, fromElsewhere())));
+    expect(race).toEqual(["ok", "unauthorized", "unauthorized"]);
+    await expect(signInWithPasskey(await answerNow(), fromElsewhere())).rejects.toMatchObject({ code: "unauthorized" });
+    passkey.counter = 8;
+    await signInWithPasskey(await answerNow(), fromElsewhere());
+  });
+
+  test("a challenge is for one person, one purpose and one session or sign-in", async () => {
+    const [person, other] = [await signedInPerson(), await signedInPerson()];
+    const passkey = await setUpPasskey(person.actor);
+    await setUpPasskey(other.actor);
+    const again = await anotherSession(person.id);
+    const [mine, elsewhere, theirs] = [await firstStep(person), await firstStep(person), await firstStep(other)];
+    const asSecond = (token: string, use: { challenge: string }) =>
+      finish(token, { kind: "passkey", response: passkey.answer(use) });
+    const refused = expect.objectContaining({ code: "unauthorized" });
+    await expect(asSecond(mine, await askForPasskeyAsSecondStep(elsewhere, fromElsewhere()))).rejects.toEqual(refused);
+    await expect(asSecond(mine, await askForPasskeyAsSecondStep(theirs, fromElsewhere()))).rejects.toEqual(refused);
+    await expect(asSecond(mine, await askForPasskeyToSignIn(fromElsewhere()))).rejects.toEqual(refused);
+    await expect(asSecond(mine, await askForPasskeyToReauthenticate(person.actor, fromElsewhere()))).rejects.toEqual(refused);
+    await expect(asSecond(theirs, await askForPasskeyAsSecondStep(theirs, fromElsewhere()))).rejects.toEqual(refused);
+    const ofAnotherSession = await askForPasskeyToReauthenticate(again.actor, fromElsewhere());
+    const input = { response: passkey.answer(ofAnotherSession), session: person.token };
+    await expect(reauthenticateWithPasskey(person.actor, input, fromElsewhere())).rejects.toEqual(refused);
+
+    const options = await beginPasskeyRegistration(again.actor, fromElsewhere());
+    expect(options.excludeCredentials).toMatchObject([{ id: passkey.id.toString("base64url") }]);
+    const made = new SoftwarePasskey().register(options);
+    await expect(registerPasskey(person.actor, made, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(registerPasskey(again.actor, made, fromElsewhere())).rejects.toMatchObject({ code: "invalid_request" });
+    // A credential that somebody has is not another's as well.
+    const stolen = passkey.register(await beginPasskeyRegistration(other.actor, fromElsewhere()));
+    await expect(registerPasskey(other.actor, stolen, fromElsewhere())).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("S136 another's passkey is neither renamed nor removed; one's own is, and then signs in no more", async () => {
+    const [person, other] = [await signedInPerson(), await signedInPerson()];
+    const passkey = await setUpPasskey(person.actor);
+    const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
+    for (const one of [id, newId(), "\ud800"]) {
+      await expect(removePasskey(other.actor, one, [], from)).rejects.toMatchObject({
+        code: "not_found",
+        message: "Passkey not found",
+      });
+      await expect(renamePasskey(other.actor, one, { name: "x" }, from)).rejects.toMatchObject({ code: "not_found" });
+    }
+    await expect(renamePasskey(person.actor, id, { name: "\u202e " }, from)).rejects.toMatchObject({ field: "name" });
+    await renamePasskey(person.actor, id, { name: "  Key  ring " }, from);
+    expect((await findSecondStep(person.id)).passkeys[0]?.name).toBe("Key ring");
+    const use = await askForPasskeyToSignIn(fromElsewhere());
+    await removePasskey(person.actor, id, [], from);
+    const input = { response: passkey.answer(use), challenge: use.challenge, replaces: undefined };
+    await expect(signInWithPasskey(input, fromElsewhere())).rejects.toMatchObject({ code: "unauthorized" });
+    expect(await signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).toMatchObject({ step: "done" });
+    expect(await auditTrail({ subjectId: person.id })).toEqual(
+      expect.arrayContaining(["passkey.add", "second_step.on", "passkey.rename", "passkey.remove", "second_step.off"]),
+    );
+  });
+});
+
+describe("S113 recent authentication", () => {
+  test("every change needs it, and seeing the secret too", async () => {
+    const person = await signedInPerson();
+    await setUpPasskey(person.actor);
+    await startTotpEnrolment(person.actor);
+    const stale = longAgo(person.actor);
+    const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
+    const options = await beginPasskeyRegistration(person.actor, fromElsewhere());
+    const { secret = "" } = (await findTotpEnrolment(person.actor)) ?? {};
+    const changes = [
+      startTotpEnrolment(stale),
+      findTotpEnrolment(stale),
+      confirmTotp(stale, { code: authenticatorOf(secret).code() }, fromElsewhere()),
+      removeTotp(stale, [], from),
+      makeRecoveryCodes(stale, from),
+      beginPasskeyRegistration(stale, fromElsewhere()),
+      registerPasskey(stale, new SoftwarePasskey().register(options), fromElsewhere()),
+      renamePasskey(stale, id, { name: "x" }, from),
+      removePasskey(stale, id, [], from),
+    ];
+    expect(new Set(await outcomes(changes))).toEqual(new Set(["reauthentication_required"]));
+  });
+
+  test("is the password and then the second step, in the session that asked", async () => {
+    const person = await signedInPerson();
+    const authenticator = await setUpAuthenticator(person.actor);
+    const elsewhere = await anotherSession(person.id);
+    const pending = await reauthenticate(person.actor, PASSWORD, fromElsewhere());
+    expect(pending).toMatchObject({ step: "second-step" });
+    // Whoever carries the cookie of the step between into another browser is not that session.
+    const carried = finish(pending.token, { kind: "code", code: authenticator.code() }, elsewhere.token);
+    await expect(carried).rejects.toMatchObject({ code: "unauthorized" });
+    await db().siteSession.update({ where: { id: person.actor.sessionId }, data: { authenticatedAt: new Date(0) } });
+    const done = await finish(pending.token, { kind: "code", code: authenticator.code(1) }, person.token);
+    const session = await findSiteSession(done.token);
+    expect(session).toMatchObject({ id: person.actor.sessionId, methods: ["pwd", "otp", "mfa"] });
+    expect(Date.now() - Number(session?.authenticatedAt)).toBeLessThan(60_000);
+    expect(await findSiteSession(person.token)).toBeUndefined();
+  });
+
+  test("is a passkey alone, whose device asks for its person", async () => {
+    const person = await signedInPerson();
+    const passkey = await setUpPasskey(person.actor);
+    const attempt = async () => {
+      const use = await askForPasskeyToReauthenticate(person.actor, fromElsewhere());
+      return reauthenticateWithPasskey(person.actor, { response: passkey.answer(use), session: person.token }, fromElsewhere());
+    };
+    passkey.isVerifying = false;
+    await expect(attempt()).rejects.toMatchObject({ code: "unauthorized" });
+    passkey.isVerifying = true;
+    const done = await attempt();
+    expect(await findSiteSession(done.token)).toMatchObject({ id: person.actor.sessionId, methods: ["pop", "mfa"] });
+    expect(await findSiteSession(person.token)).toBeUndefined();
+  });
+
+  test("is the second step alone for somebody without a password, and for nobody else", async () => {
+    const person = await signedInPerson();
+    await expect(reauthenticateWithoutPassword(person.actor, from)).rejects.toMatchObject({ code: "conflict" });
+    const authenticator = await setUpAuthenticator(person.actor);
+    await expect(reauthenticateWithoutPassword(person.actor, from)).rejects.toMatchObject({ code: "conflict" });
+    await db().user.update({ where: { id: person.id }, data: { passwordHash: null } });
+    const pending = await reauthenticateWithoutPassword(person.actor, from);
+    const done = await finish(pending.token, { kind: "code", code: authenticator.code() }, person.token);
+    expect((await findSiteSession(done.token))?.methods).toEqual(["otp"]);
+  });
+});
+
+describe("what an organization asks for", () => {
+  test("the last second step is not taken away unawares; who was told may; their administrators read of it", async () => {
+    const [person, admin] = [await signedInPerson(), await signedInPerson("admin")];
+    const organization = await organizationOf(admin, [[person, "write"]]);
+    await db().organization.update({ where: { id: organization.id }, data: { requiresSecondStep: true } });
+    expect(await listOrganizationDemands(person.id)).toMatchObject([{ name: organization.name, unmet: ["mfa"] }]);
+    await setUpAuthenticator(person.actor);
+    await setUpPasskey(person.actor);
+    expect(await listOrganizationDemands(person.id)).toMatchObject([{ name: organization.name, unmet: [] }]);
+    const [{ id } = { id: "" }] = (await findSecondStep(person.id)).passkeys;
+    await makeRecoveryCodes(person.actor, from);
+    // Both at once: each would take the other's for the one that is left.
+    const race = await outcomes([removePasskey(person.actor, id, [], from), removeTotp(person.actor, [], from)]);
+    expect(race).toEqual(["conflict", "ok"]);
+    expect(await hasSecondStep(person.id)).toBe(true);
+    await setUpAuthenticator(person.actor);
+    const left = (await findSecondStep(person.id)).passkeys;
+    for (const one of left) await removePasskey(person.actor, one.id, [], from);
+    await expect(removeTotp(person.actor, [newId()], from)).rejects.toMatchObject({
+      message: expect.stringContaining(organization.name),
+    });
+    expect((await findSecondStep(person.id)).recoveryCodesLeft).toBe(10);
+    await removeTotp(person.actor, [organization.id], from);
+    expect((await findSecondStep(person.id)).recoveryCodesLeft).toBe(0);
+    expect(await listOrganizationDemands(person.id)).toMatchObject([{ unmet: ["mfa"] }]);
+    expect(await auditTrail({ orgId: organization.id })).toEqual(expect.arrayContaining(["second_step.on", "second_step.off"]));
+  });
+
+  test("the operator's reset takes all of it away and ends nothing else", async () => {
+    const person = await signedInPerson();
+    await setUpAuthenticator(person.actor);
+    await setUpPasskey(person.actor);
+    await makeRecoveryCodes(person.actor, from);
+    const pending = await firstStep(person);
+    await expect(resetSecondStep(person.actor, person.id, from)).rejects.toMatchObject({ code: "not_found" });
+    await resetSecondStep(operatorCommand, person.id, from);
+    expect(await findSecondStep(person.id)).toEqual({
+      hasPassword: true,
+      passkeys: [],
+      authenticatorSince: null,
+      recoveryCodesLeft: 0,
+    });
+    await expect(withCode(pending, "000000")).rejects.toMatchObject({ code: "gone" });
+    const session = await findSiteSession(person.token);
+    expect(session && personActor(session).userId).toBe(person.id);
+    expect(await signIn({ login: person.username, password: PASSWORD }, fromElsewhere())).toMatchObject({ step: "done" });
+    expect((await lettersTo(person.email))[0]?.subject).toContain("was removed");
+    expect(await auditTrail({ subjectId: person.id })).toContain("second_step.reset");
+    await expect(resetSecondStep(operatorCommand, newId(), from)).rejects.toMatchObject({ code: "not_found" });
+  });
+});

@@ -1,0 +1,42 @@
+import { Secret, TOTP } from "otpauth";
+import type { Person } from "../../../access/actor.ts";
+import { fromElsewhere, PASSWORD, type TestPerson } from "../../testing/people.ts";
+import { signIn } from "../../users/sign-in.ts";
+import { beginPasskeyRegistration } from "../begin-passkey-registration.ts";
+import { confirmTotp } from "../confirm-totp.ts";
+import { registerPasskey } from "../register-passkey.ts";
+import { findTotpEnrolment, startTotpEnrolment } from "../start-totp-enrolment.ts";
+import { SoftwarePasskey } from "./software-passkey.ts";
+
+/** An authenticator app, for tests: another library's clockwork would do as well, the numbers are RFC 6238's. */
+export type TestAuthenticator = { secret: string; code: (stepsAhead?: number) => string };
+
+export function authenticatorOf(secret: string): TestAuthenticator {
+  const key = Secret.fromBase32(secret);
+  return {
+    secret,
+    code: (stepsAhead = 0) => TOTP.generate({ secret: key, timestamp: Date.now() + stepsAhead * 30_000 }),
+  };
+}
+
+/** Sets up an authenticator app. Its code of the step before this one is used up by that, so that those from now on are free. */
+export async function setUpAuthenticator(actor: Person): Promise<TestAuthenticator> {
+  await startTotpEnrolment(actor);
+  const enrolment = await findTotpEnrolment(actor);
+  const authenticator = authenticatorOf(enrolment?.secret ?? "");
+  await confirmTotp(actor, { code: authenticator.code(-1) }, fromElsewhere());
+  return authenticator;
+}
+
+export async function setUpPasskey(actor: Person, passkey = new SoftwarePasskey()): Promise<SoftwarePasskey> {
+  const options = await beginPasskeyRegistration(actor, fromElsewhere());
+  await registerPasskey(actor, passkey.register(options), fromElsewhere());
+  return passkey;
+}
+
+/** The first step, with the password: the token of what is pending. */
+export async function firstStep({ username }: Pick<TestPerson, "username">): Promise<string> {
+  const outcome = await signIn({ login: username, password: PASSWORD }, fromElsewhere());
+  if (outcome.step !== "second-step") throw new Error("no second step was asked for");
+  return outcome.token;
+}

@@ -1,0 +1,79 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+
+/** An authenticator in software, for tests: it makes one ES256 credential and answers challenges as WebAuthn Level 3 §6 asks. */
+export class SoftwarePasskey {
+  readonly id = randomBytes(16);
+  readonly #key = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  #userHandle = "";
+  /** Counts uses; authenticators that keep copies of their keys always say 0. */
+  counter = 0;
+  /** Whether it asks its person for a PIN or a finger. */
+  isVerifying = true;
+  origin: string;
+
+  constructor(origin = "http://localhost:3000") {
+    this.origin = origin;
+  }
+
+  /** @param options as `beginPasskeyRegistration` gives them */
+  register({ challenge, user }: { challenge: string; user: { id: string } }) {
+    this.#userHandle = user.id;
+    const idLength = Buffer.alloc(2);
+    idLength.writeUInt16BE(this.id.length);
+    const attested = Buffer.concat([Buffer.alloc(16), idLength, this.id, this.#coseKey()]);
+    const authData = this.#authenticatorData(0x40, attested);
+    // CBOR of { fmt: "none", attStmt: {}, authData }
+    const head = Buffer.from("a363666d74646e6f6e656761747453746d74a068617574684461746158", "hex");
+    const attestationObject = Buffer.concat([head, Buffer.from([authData.length]), authData]);
+    return {
+      ...this.#credential(),
+      authenticatorAttachment: "platform",
+      response: {
+        clientDataJSON: this.#clientData("webauthn.create", challenge).toString("base64url"),
+        attestationObject: attestationObject.toString("base64url"),
+        transports: ["internal"],
+      },
+    };
+  }
+
+  /** @param options as `askForPasskey…` give them */
+  answer({ challenge }: { challenge: string }, { userHandle = this.#userHandle } = {}) {
+    const clientData = this.#clientData("webauthn.get", challenge);
+    const authenticatorData = this.#authenticatorData(0, Buffer.alloc(0));
+    const signed = Buffer.concat([authenticatorData, createHash("sha256").update(clientData).digest()]);
+    return {
+      ...this.#credential(),
+      response: {
+        clientDataJSON: clientData.toString("base64url"),
+        authenticatorData: authenticatorData.toString("base64url"),
+        signature: sign("sha256", signed, this.#key.privateKey).toString("base64url"),
+        userHandle,
+      },
+    };
+  }
+
+  #credential() {
+    const id = this.id.toString("base64url");
+    return { id, rawId: id, type: "public-key", clientExtensionResults: {} };
+  }
+
+  #clientData(type: string, challenge: string): Buffer {
+    return Buffer.from(JSON.stringify({ type, challenge, origin: this.origin, crossOrigin: false }));
+  }
+
+  #authenticatorData(moreFlags: number, rest: Buffer): Buffer {
+    const counter = Buffer.alloc(4);
+    counter.writeUInt32BE(this.counter);
+    const flags = 0x01 | (this.isVerifying ? 0x04 : 0) | moreFlags;
+    const rpIdHash = createHash("sha256").update(new URL(this.origin).hostname).digest();
+    return Buffer.concat([rpIdHash, Buffer.from([flags]), counter, rest]);
+  }
+
+  /** RFC 9053 §7.1.1: { kty: EC2, alg: ES256, crv: P-256, x, y } */
+  #coseKey(): Buffer {
+    const { x = "", y = "" } = this.#key.publicKey.export({ format: "jwk" });
+    const part = (label: string, value: string) =>
+      Buffer.concat([Buffer.from(`${label}5820`, "hex"), Buffer.from(value, "base64url")]);
+    return Buffer.concat([Buffer.from("a5010203262001", "hex"), part("21", x), part("22", y)]);
+  }
+}
