@@ -285,7 +285,7 @@ describe("whom a repository trusts", () => {
     });
     expect(await add("circleci", { circleciOrgId: uuid.toUpperCase(), circleciProjectId: uuid })).toMatchObject({
       issuer: `https://oidc.circleci.com/org/${uuid}`,
-      claims: { "oidc.circleci.com/project-id": uuid },
+      claims: { "oidc.circleci.com/project-id": uuid, "oidc.circleci.com/ssh-rerun": "false" },
     });
     expect(await add("bitbucket", { workspace: "octo", repositoryUuid: uuid })).toMatchObject({
       issuer: "https://api.bitbucket.org/2.0/workspaces/octo/pipelines-config/identity/oidc",

@@ -9,6 +9,7 @@ export const sections = [
       { href: "/settings/linked-accounts", label: "Linked accounts" },
       { href: "/settings/connected-applications", label: "Connected apps" },
       { href: "/settings/tokens", label: "Access tokens" },
+      { href: "/settings/publishers", label: "Trusted publishers" },
       { href: "/settings/gated-repos", label: "Gated repositories" },
     ],
   },

@@ -23,6 +23,11 @@ const settings: readonly Part[] = [
   { page: "settings/security", label: "Sign-in rules", hint: "A second step, or your own issuer, for all members" },
   { page: "settings/applications", label: "OAuth apps", hint: "Apps that the organization owns, with their secrets" },
   { page: "settings/app-policy", label: "App policy", hint: "Which apps members may let in, and which wait for your word" },
+  {
+    page: "settings/publishers",
+    label: "Trusted publishers",
+    hint: "Pipelines that may change your repositories without a token",
+  },
   { page: "settings/ownership", label: "Ownership", hint: "Handing the organization over, or deleting it" },
 ];
 

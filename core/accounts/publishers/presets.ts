@@ -228,6 +228,8 @@ const circleci: Preset = {
       issuer: `https://oidc.circleci.com/org/${circleciOrgId.toLowerCase()}`,
       claims: {
         "oidc.circleci.com/project-id": circleciProjectId.toLowerCase(),
+        // Whoever starts a job again with SSH is in its machine while it runs.
+        "oidc.circleci.com/ssh-rerun": "false",
         ...(vcsRef && { "oidc.circleci.com/vcs-ref": vcsRef }),
       },
     };

@@ -8,6 +8,7 @@ import { type PageQuery, textOf } from "../../../../../_server/page-query.ts";
 import { type RepoParams, repoPage } from "../../../../../_server/repo-page.ts";
 import { DeleteCard, MoveCard } from "./danger-cards.tsx";
 import { GateCard } from "./gate-card.tsx";
+import { PublishersCard } from "./publishers-card.tsx";
 import { AboutCard, BranchCard, DiscussionsCard, ProtectionCard, VisibilityCard } from "./settings-cards.tsx";
 
 export const metadata: Metadata = { title: "Settings" };
@@ -42,6 +43,7 @@ export default async function RepoSettingsPage({
       <BranchCard repo={repo} branches={branches} />
       <ProtectionCard repo={repo} />
       <DiscussionsCard repo={repo} />
+      <PublishersCard repo={repo} />
       <MoveCard repo={repo} owners={owners} />
       <DeleteCard repo={repo} />
     </div>

@@ -1,0 +1,33 @@
+import type { Metadata } from "next";
+import { personActor } from "#core/access/actor.ts";
+import { listPublishers } from "#core/hub/publishers/list-publishers.ts";
+import { PageHeader } from "../../_components/page-header.tsx";
+import { PublishersListPage } from "../../_components/publishers/publishers-list-page.tsx";
+import type { PageQuery } from "../../_server/page-query.ts";
+import { removeOwnPublisherAction } from "../../_server/publishers/actions.ts";
+import { ownPublishersPath } from "../../_server/publishers/publisher-paths.ts";
+import { requireSession } from "../../_server/session.ts";
+
+export const metadata: Metadata = { title: "Trusted publishers" };
+
+/** Whose jobs may read the gated repositories of a person. */
+export default async function OwnPublishersPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
+  const session = await requireSession(ownPublishersPath);
+  const person = personActor(session);
+  return (
+    <PublishersListPage
+      header={(add) => (
+        <PageHeader
+          title="Trusted publishers"
+          description="Pipelines whose jobs may read the gated repositories that you were let into. They change nothing, and see nothing else of yours. To let jobs write a repository, go to that repository's settings."
+          actions={add}
+        />
+      )}
+      subject={{ username: session.user.username }}
+      publishers={await listPublishers(person, { userId: person.userId })}
+      addHref={`${ownPublishersPath}/new`}
+      removeAction={(id) => removeOwnPublisherAction.bind(null, id)}
+      query={await searchParams}
+    />
+  );
+}
