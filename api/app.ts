@@ -4,6 +4,7 @@ import { env } from "#core/env.ts";
 import { answerError, answerNotFound } from "./answer-error.ts";
 import { refuseBadInput } from "./refuse-bad-input.ts";
 import { agentHarnesses } from "./routes/agent-harnesses.ts";
+import { auditRoutes } from "./routes/audit/index.ts";
 import { collectionRoutes } from "./routes/collections/index.ts";
 import { commitRoutes } from "./routes/commits/index.ts";
 import { contentRoutes } from "./routes/content/index.ts";
@@ -59,6 +60,7 @@ for (const routes of [
   discussionRoutes,
   collectionRoutes,
   peopleRoutes,
+  auditRoutes,
   platformRoutes,
   lfsRoutes,
   inferenceRoutes,

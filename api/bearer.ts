@@ -26,13 +26,17 @@ export async function requireHolder(c: Context): Promise<Bearer | ({ kind: "job"
   const [, scheme = "", token] = AUTHORIZATION.exec(header) ?? [];
   if (token === undefined) throw new ServiceError("unauthorized", INVALID);
   const job = scheme.toLowerCase() === "bearer" ? await findJob(token) : undefined;
-  if (job) return { ...job, kind: "job" };
+  if (job) {
+    c.set("auditToken", { type: "ci", id: job.id, name: job.description, role: "write", last4: token.slice(-4) });
+    return { ...job, kind: "job" };
+  }
   const bearer = await findBearer(token, presentationOf(c, scheme)).catch((cause) => {
     if (cause instanceof InvalidDpopProof)
       throw new ServiceError("unauthorized", `Invalid DPoP proof: ${cause.message}`, { cause });
     throw cause;
   });
   if (!bearer) throw new ServiceError("unauthorized", INVALID);
+  c.set("auditToken", bearer.auditToken);
   return bearer;
 }
 

@@ -1,8 +1,20 @@
 import type { Context } from "hono";
-import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import type { AuditToken, RequestOrigin } from "#core/audit/request-origin.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
+
+declare module "hono" {
+  interface ContextVariableMap {
+    /** The token that the request was found to carry (bearer.ts). */
+    auditToken?: AuditToken;
+  }
+}
 
 /** Where a request comes from, for audit and throttling. The address is server.ts's finding, never the sender's word. */
 export function requestOriginOf(c: Context): RequestOrigin {
-  return { ip: c.req.header(CLIENT_ADDRESS_HEADER) ?? null, userAgent: c.req.header("User-Agent") ?? null };
+  const token = c.get("auditToken");
+  return {
+    ip: c.req.header(CLIENT_ADDRESS_HEADER) ?? null,
+    userAgent: c.req.header("User-Agent") ?? null,
+    ...(token && { token }),
+  };
 }

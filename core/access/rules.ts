@@ -137,6 +137,11 @@ export const rules = {
   /** Handing it over to another member, and stepping down. */
   "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
   "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
+  /** Where members were when they did something is for those who look after them; no scope lets an app read it. */
+  "audit_log.read": { on: "organization", role: "admin", operator: true, token: { own: ["manage-repos"] }, refusal: "forbidden" },
+  /** Cutting a member's token off. It takes nothing from the member but that token's way in, and hurries. */
+  "organization.revoke_token": { on: "organization", role: "admin", token: { own: ["manage-repos"] }, refusal: "forbidden" },
+  "security_log.read": { on: "user", owner: true, refusal: "not_found" },
   /** Without asking the user: administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, recent: true, refusal: "forbidden" },

@@ -4,8 +4,10 @@ export type AuditToken = {
   type: "personal" | "oauth" | "exchanged" | "ci";
   /** A personal or CI token's id; of an OAuth token that of its Grant, which what it is renewed into shares. */
   id: string;
-  /** The name that its owner gave it. */
+  /** The name that its owner gave it; of a job's, which run it was. */
   name?: string;
+  /** What it may do at most. */
+  role?: "read" | "write";
   last4?: string;
 };
 

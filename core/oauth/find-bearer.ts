@@ -1,6 +1,7 @@
 import { isScope, type Scope } from "@keyhook/sdk";
 import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
+import type { AuditToken } from "#core/audit/request-origin.ts";
 import { findArtifact } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
 import { type ProvenRequest, takeDpopProof } from "./dpop-proof.ts";
@@ -9,11 +10,20 @@ import { type AccountRow, type GrantedOrganization, requestRows, withRequestRows
 import { apiAudience } from "./resources/resource-servers.ts";
 import { tokenPrefix } from "./token-prefix.ts";
 
+/** The tokens of people that are good for more than reading, for the audit log. */
+const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
+
+/** What a token may do at most, in a word (wire.md 1.12: the audit log's `role`). */
+const roleOf = (scopes: readonly Scope[]): "read" | "write" =>
+  scopes.some((scope) => writing.includes(scope)) ? "write" : "read";
+
 /** Who holds an access token, and what it is good for. */
 export type Bearer = {
   kind: "oauth" | "personal";
   account: AccountRow & { organizations: GrantedOrganization[] };
   scopes: Scope[];
+  /** How the audit log names it. */
+  auditToken: AuditToken;
   /** Unix seconds; null for a personal token without an end. */
   expiresAt: number | null;
   issuedAt: number;
@@ -54,6 +64,7 @@ async function findReadingJob(token: string): Promise<Bearer | undefined> {
     kind: "oauth",
     account: { ...found.user, organizations: [] },
     scopes: ["gated-repos"],
+    auditToken: { type: "ci", id: found.id, name: found.description, role: "read", last4: token.slice(-4) },
     expiresAt: Math.floor(found.expiresAt.getTime() / 1000),
     issuedAt: Math.floor(found.createdAt.getTime() / 1000),
     isReadOnly: true,
@@ -77,12 +88,15 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     if (presentation.scheme === "dpop" && keyThumbprint) {
       await takeDpopProof(presentation, { value: token, clientId, keyThumbprint });
     }
+    const scopes = String(payload.scope ?? "")
+      .split(" ")
+      .filter(isScope);
+    const type = account.boundOrgId ? "exchanged" : "oauth";
     return {
       kind: "oauth",
       account: { ...account, organizations: account.organizations ?? [] },
-      scopes: String(payload.scope ?? "")
-        .split(" ")
-        .filter(isScope),
+      scopes,
+      auditToken: { type, id: String(payload.grantId), role: roleOf(scopes), last4: token.slice(-4) },
       expiresAt,
       issuedAt: Number(payload.iat),
       clientId,
@@ -103,6 +117,7 @@ async function findPersonalBearer(token: string): Promise<Bearer | undefined> {
     kind: "personal",
     account: found.account,
     scopes: found.scopes,
+    auditToken: { type: "personal", id: found.id, name: found.name, role: roleOf(found.scopes), last4: token.slice(-4) },
     expiresAt: found.expiresAt && Math.floor(found.expiresAt.getTime() / 1000),
     issuedAt: Math.floor(found.createdAt.getTime() / 1000),
     tokenName: found.name,

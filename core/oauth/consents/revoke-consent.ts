@@ -4,6 +4,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 import { isId } from "#core/ids.ts";
+import { recordOrganizationConsents } from "./record-organization-consents.ts";
 
 /**
  * Takes a consent back. Its tokens are dead with the commit, since every use of one asks for a live consent (S114); the rows go
@@ -18,5 +19,6 @@ export async function revokeConsent(session: SiteSession, consentId: string, fro
     const { count } = await tx.oAuthConsent.updateMany({ where: mine, data: { revokedAt: new Date() } });
     if (!consent || count === 0) throw notFound("Connected app");
     await recordAuditEvent(tx, { type: "oauth_consent.revoke", actorId: session.user.id, clientId: consent.clientId, from });
+    await recordOrganizationConsents(tx, consent, { before: consent, after: undefined }, from);
   });
 }

@@ -3,6 +3,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import type { Db } from "#core/db.ts";
 import type { ConsentRequest } from "./consent-request.ts";
 import { type Choice, type ConsentAnswer, mergeAnswer } from "./merge-answer.ts";
+import { recordOrganizationConsents } from "./record-organization-consents.ts";
 import { type ConsentOwner, lockStandingConsent, storeConsent } from "./store-consent.ts";
 
 /** Makes a person's answer their consent, and returns all that they allow the client by now. */
@@ -17,5 +18,6 @@ export async function storeAnswer(
   const data = mergeAnswer(request, answer, standing);
   await storeConsent(tx, owner, data, request.fingerprint);
   await recordAuditEvent(tx, { type: "oauth_consent.give", actorId: owner.userId, clientId: owner.clientId, data, from });
+  await recordOrganizationConsents(tx, owner, { before: standing, after: data }, from);
   return data;
 }

@@ -1,0 +1,71 @@
+import { describeAuditEvent } from "../../audit/describe-audit-event.ts";
+import { avatarUrl } from "../avatar-url.ts";
+import type { AuditRow } from "./read-audit-entries.ts";
+
+/** An entry as programs get it (wire.md 1.12). What does not apply is null; `subject` and `organization` are additions of ours. */
+export type WireAuditEvent = {
+  _id: string;
+  createdAt: string;
+  type: string;
+  /** A sentence in English. */
+  message: string;
+  data: unknown;
+  ip: string | null;
+  /** Always null: no source of places for addresses is configured, and none is asked over the network. */
+  location: null;
+  userAgent: string | null;
+  author: { type: "user"; _id: string; user: string | null; avatarUrl: string | null; deleted: boolean } | { type: "system" };
+  token: {
+    type: string;
+    id: string;
+    name: string | null;
+    role: string | null;
+    last4: string | null;
+    deleted: boolean | null;
+  } | null;
+  oauth: { clientId: string; name: string | null } | null;
+  subject: { _id: string; user: string | null; deleted: boolean } | null;
+  organization: { _id: string; name: string | null } | null;
+};
+
+export function auditEventOnTheWire(row: AuditRow): WireAuditEvent {
+  const { token, isTokenGone, actorId, actorName, subjectId, subjectName, clientId, clientName } = row;
+  return {
+    _id: row.id,
+    createdAt: row.createdAt.toISOString(),
+    type: row.type,
+    message: `${authorOf(row)} ${messageOf(row)}`,
+    data: row.data,
+    ip: row.ip,
+    location: null,
+    userAgent: row.userAgent,
+    author: actorId
+      ? { type: "user", _id: actorId, user: actorName, avatarUrl: actorName && avatarUrl(actorName), deleted: actorName === null }
+      : { type: "system" },
+    token: token && {
+      type: token.type,
+      id: token.id,
+      name: token.name ?? null,
+      role: token.role ?? null,
+      last4: token.last4 ?? null,
+      deleted: isTokenGone,
+    },
+    oauth: clientId ? { clientId, name: clientName } : null,
+    subject: subjectId ? { _id: subjectId, user: subjectName, deleted: subjectName === null } : null,
+    organization: row.orgId ? { _id: row.orgId, name: row.orgName } : null,
+  };
+}
+
+/** Who did it, in words. */
+export function authorOf({ actorId, actorName }: Pick<AuditRow, "actorId" | "actorName">): string {
+  return actorId ? (actorName ?? "A deleted user") : "The system";
+}
+
+/** What was done, in words: the rest of the sentence. */
+export function messageOf({ type, data, subjectId, subjectName, clientId, clientName }: AuditRow): string {
+  return describeAuditEvent(type, {
+    data,
+    subject: subjectId ? (subjectName ?? "a deleted user") : undefined,
+    app: clientId ? (clientName ?? clientId) : undefined,
+  });
+}

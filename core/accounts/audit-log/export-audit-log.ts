@@ -1,0 +1,81 @@
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { auditEventOnTheWire } from "./audit-event-on-the-wire.ts";
+import { type AuditExportFormat, formatBatch } from "./audit-export-formats.ts";
+import { type AuditScope, requireAuditScope } from "./audit-scope.ts";
+import { parseAuditQuery } from "./parse-audit-query.ts";
+import { type AuditPosition, readAuditEntries } from "./read-audit-entries.ts";
+
+/** wire.md 1.12. */
+export const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
+/** Read and sent at a time: what an export takes of our memory, however long it is. */
+const BATCH = 1_000;
+
+/** Plans whose organizations may take their log elsewhere (wire.md 1.12); reading it here is for all. */
+const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
+
+/**
+ * A part of the log as a file, the newest entry first, at most 100,000. The export is in the log itself (S116), and what is recorded
+ * after it began is not in the file.
+ * @param q as `parseAuditQuery` has it
+ * @returns the text, piece by piece
+ * @throws ServiceError `invalid_request`, `forbidden` also for a plan without it, `not_found`: all before the first piece
+ */
+export async function exportAuditLog(
+  actor: Actor,
+  scope: AuditScope,
+  { q, format }: { q: string; format: AuditExportFormat },
+  from: RequestOrigin,
+): Promise<AsyncGenerator<string>> {
+  await requireAuditScope(actor, scope);
+  const orgId = scope.kind === "organization" ? scope.orgId : null;
+  if (orgId && actor.kind !== "command") await requirePlan(orgId);
+  const asked = parseAuditQuery(q);
+  const now = new Date();
+  const filter = { ...asked, until: asked.until && asked.until < now ? asked.until : now };
+  const userId = actorId(actor);
+  await recordAuditEvent(db(), {
+    type: "audit_log.export",
+    actorId: userId,
+    orgId,
+    clientId: clientIdOf(actor),
+    data: { format, q },
+    from,
+  });
+  return readPieces(scope, filter, format);
+}
+
+async function* readPieces(
+  scope: AuditScope,
+  filter: ReturnType<typeof parseAuditQuery>,
+  format: AuditExportFormat,
+): AsyncGenerator<string> {
+  let before: AuditPosition | undefined;
+  for (let sent = 0; ; ) {
+    const limit = Math.min(BATCH, AUDIT_EXPORT_MAX_ENTRIES - sent);
+    const rows = limit > 0 ? await readAuditEntries(scope, { filter, limit, before }) : [];
+    const isLast = rows.length < limit || sent + rows.length >= AUDIT_EXPORT_MAX_ENTRIES;
+    yield formatBatch(format, rows.map(auditEventOnTheWire), { isFirst: sent === 0, isLast });
+    sent += rows.length;
+    before = rows.at(-1);
+    if (isLast) return;
+  }
+}
+
+async function requirePlan(orgId: string): Promise<void> {
+  const organization = await db().organization.findUnique({ where: { id: orgId }, select: { plan: true } });
+  if (!organization?.plan || !plansWithExport.includes(organization.plan)) {
+    throw new ServiceError(
+      "forbidden",
+      "Exporting the audit log takes the plan Team or Enterprise. Ask the operator of this service.",
+    );
+  }
+}
+
+/** Whether an organization's plan lets its log be exported, for the page that offers it. */
+export function mayPlanExport(plan: string | null): boolean {
+  return plan !== null && plansWithExport.includes(plan);
+}

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { describeAuditEvent } from "./describe-audit-event.ts";
+import { auditEventTypes } from "./event-types.ts";
+
+const CORE = join(import.meta.dirname, "..");
+const sources = readdirSync(CORE, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts") && !file.endsWith(".test.ts") && !/generated|testing|event-types/.test(file))
+  .map((file) => readFileSync(join(CORE, file), "utf8"))
+  .join("\n");
+
+describe("S116 the kinds of entries", () => {
+  /** The acts that S116 lists, by the kind under which each is recorded. */
+  test.each([
+    ["app create", "oauth_app.create"],
+    ["app change", "oauth_app.update"],
+    ["app delete", "oauth_app.delete"],
+    ["secret create", "oauth_app.secret_create"],
+    ["secret rotate", "oauth_app.secret_rotate"],
+    ["secret delete", "oauth_app.secret_delete"],
+    ["redirect change", "oauth_app.redirect_change"],
+    ["privilege change", "oauth_app.privilege_"],
+    ["consent given", "oauth_consent.give"],
+    ["consent denied", "oauth_consent.deny"],
+    ["consent revoked", "oauth_consent.revoke"],
+    ["device approve", "device.approve"],
+    ["device deny", "device.deny"],
+    ["exchange", "oauth_token.exchange"],
+    ["exchange refused", "oauth_token.exchange_refused"],
+    ["token replay detected", "oauth_token.replay_detected"],
+    ["key rotation", "signing_key.rotate"],
+    ["log export", "audit_log.export"],
+  ])("%s is recorded", (_act, type) => {
+    expect(Object.keys(auditEventTypes).some((each) => each.startsWith(type))).toBe(true);
+    expect(sources.includes(type)).toBe(true);
+  });
+
+  test("each is a scope and an action, and its sentence ends without a full stop", () => {
+    for (const [type, { did }] of Object.entries(auditEventTypes)) {
+      expect(type).toMatch(/^[a-z_]+\.[a-z_]+$/);
+      expect(did).toMatch(/^[a-z].*[^.]$/);
+      expect(did.replace(/\[[^[\]]*\]/g, "")).not.toMatch(/[[\]]/);
+    }
+  });
+});
+
+describe("describeAuditEvent", () => {
+  test.each([
+    ["organization.set_plan", { data: { plan: "team" } }, "set the plan to team"],
+    [
+      "organization.change_role",
+      { subject: "ada", data: { before: "read", after: "admin" } },
+      "changed the role of ada from read to admin",
+    ],
+    ["organization.change_role", { subject: "ada", data: null }, "changed the role of ada"],
+    ["oauth_app.create", { app: "Quay", data: {} }, "created the app Quay"],
+    ["oauth_app.create", { data: [] }, "created the app (unknown)"],
+    ["repo.delete", { data: { repo: "x".repeat(1000) } }, `deleted the repository ${"x".repeat(200)}…`],
+    ["repo.delete", { data: { repo: "{subject}[$&]" }, subject: "ada" }, "deleted the repository {subject}[$&]"],
+    ["constructor.prototype", { data: {} }, "constructor.prototype"],
+    ["toString", { data: {} }, "toString"],
+  ])("%s of %j", (type, facts, sentence) => expect(describeAuditEvent(type, facts)).toBe(sentence));
+});
