@@ -50,7 +50,7 @@ describe("describeAuditEvent", () => {
     ["organization.set_plan", { data: { plan: "team" } }, "set the plan to team"],
     [
       "organization.change_role",
-      { subject: "ada", data: { before: "read", after: "admin" } },
+      { subject: "ada", data: { from: "read", to: "admin" } },
       "changed the role of ada from read to admin",
     ],
     ["organization.change_role", { subject: "ada", data: null }, "changed the role of ada"],

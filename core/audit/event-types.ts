@@ -56,7 +56,7 @@ export const auditEventTypes = {
   "organization.create": { did: "created the organization[ {name}]", isForOrganizations: true },
   "organization.update": { did: "changed the organization's profile", isForOrganizations: true },
   "organization.delete": { did: "deleted the organization[ {name}]", isForOrganizations: true },
-  "organization.set_plan": { did: "set the plan to {plan}", isForOrganizations: true },
+  "organization.set_plan": { did: "set the plan[ to {plan}]", isForOrganizations: true },
   "organization.set_policy": { did: "changed the organization's sign-in rules", isForOrganizations: true },
   "organization.set_app_policy": { did: "set the app policy[ to {policy}]", isForOrganizations: true },
   "organization.approve_app": { did: "approved the app {app}", isForOrganizations: true },
