@@ -44,7 +44,7 @@ test("a database that is away asks to send it again", async () => {
 });
 
 test("S113 who has to prove who they are first is sent to sign-in and back", async () => {
-  const stale = () => Promise.reject(new ServiceError("reauthentication_required", "Confirm your password to go on."));
+  const stale = () => Promise.reject(new ServiceError("reauthentication_required", "Confirm that it is you to go on."));
   await expect(submitForm(filled(), stale, { page: "/settings/account" })).rejects.toMatchObject({
     digest: expect.stringContaining("/login?reauthenticate=1&next=%2Fsettings%2Faccount"),
   });

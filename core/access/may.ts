@@ -58,7 +58,7 @@ export async function requirePermission<A extends Action>(
   throw refused(actor, lacking, wireCode);
 }
 
-const stale = () => new ServiceError("reauthentication_required", "Confirm your password to go on.");
+const stale = () => new ServiceError("reauthentication_required", "Confirm that it is you to go on.");
 
 /** The facts of any resource, under one name each. */
 type Target = {

@@ -63,6 +63,7 @@ export const screens: Screen[] = [
     as("newcomer", "start-newcomer", "/"),
     as("newcomer", "profile", "/settings/profile"),
     as("newcomer", "account", "/settings/account"),
+    as("newcomer", "security", "/settings/security"),
     as("newcomer", "connected-apps-empty", "/settings/connected-applications"),
     as("newcomer", "apps-empty", "/settings/applications"),
     as("newcomer", "app-new", "/settings/applications/new"),
