@@ -16,6 +16,8 @@ export type Demo = {
   organizations: Record<string, { id: string }>;
   /** The client ID of the sample app for examples/device-cli. */
   deviceClientId: string;
+  /** The sample app for examples/org-token-exchange. */
+  exchangeApp: { clientId: string; clientSecret: string };
   /** Its settings, with which the operator command finds the same database. */
   environment: Record<string, string>;
 };
@@ -43,6 +45,7 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
       password,
       organizations,
       deviceClientId: apps["device-cli"].clientId,
+      exchangeApp: apps["org-token-exchange"],
       environment,
     },
     async stop() {

@@ -1,6 +1,11 @@
 import { env } from "#core/env.ts";
 import type { Made } from "./notes.ts";
-import { DEVICE_APP, documentSiteUrl, operator, type Ports, people, sampleSiteUrl } from "./samples.ts";
+import { DEVICE_APP, documentSiteUrl, EXCHANGE_APP, operator, type Ports, people, sampleSiteUrl } from "./samples.ts";
+
+function exchangeEnvironment(origin: string, { apps }: Made): string {
+  const { clientId, clientSecret } = apps[EXCHANGE_APP] ?? {};
+  return `ISSUER=${origin} CLIENT_ID=${clientId} CLIENT_SECRET=${clientSecret}`;
+}
 
 /** What the person who started the demo reads when everything runs. */
 export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }): string {
@@ -14,6 +19,8 @@ export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }):
     ["", "Its certificate was made here, so the browser warns once: go on to 127.0.0.1."],
     ["Tin Whistle", "a command line that signs people in by a code; in another terminal:"],
     ["", `ISSUER=${ORIGIN} CLIENT_ID=${sample.apps[DEVICE_APP]?.clientId} npm start --workspace examples/device-cli`],
+    ["Night Heron", "a program that acts for members of tidepool by their e-mail address; in another terminal:"],
+    ["", `${exchangeEnvironment(ORIGIN, sample)} node examples/org-token-exchange/exchange.ts`],
     [],
     ["Repositories", `a model, two datasets and a Space, under ${ORIGIN}/mara, /aiko and /tidepool:`],
     ["", `git clone ${ORIGIN}/mara/tide-forecasts`],

@@ -11,11 +11,13 @@ export const people = [
 ];
 
 export const organizations = [
-  { name: "northwind", fullName: "Northwind Labs", owner: "mara", members: [{ username: "jonas", role: "read" }] },
+  { name: "northwind", fullName: "Northwind Labs", owner: "mara", plan: null, members: [{ username: "jonas", role: "read" }] },
   {
     name: "tidepool",
     fullName: "Tidepool",
     owner: "aiko",
+    // For examples/org-token-exchange.
+    plan: "enterprise",
     members: [
       { username: "mara", role: "write" },
       { username: "jonas", role: "contributor" },
@@ -27,6 +29,9 @@ const SCOPES = "openid profile email read-repos write-discussions";
 
 /** Under what the notes know the OAuth app of examples/device-cli, which has no address. */
 export const DEVICE_APP = "device-cli";
+
+/** Likewise that of examples/org-token-exchange, which acts for members of tidepool. */
+export const EXCHANGE_APP = "org-token-exchange";
 
 /** The OAuth apps of the two sites in examples/sign-in-site and of examples/device-cli, as arguments of `admin app create`. */
 export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; args: string[] }[] {
@@ -42,6 +47,13 @@ export function sampleApps({ serverSide, inBrowser }: Ports): { key: string; arg
         ...["--redirect-uri", `${url}/callback`, "--post-logout-redirect-uri", `${url}/`],
       ],
     })),
+    {
+      key: EXCHANGE_APP,
+      args: [
+        ...["--name", "Night Heron", "--org", "tidepool", "--privilege", "token-exchange"],
+        ...["--scopes", "openid profile read-repos write-repos manage-repos"],
+      ],
+    },
     { key: DEVICE_APP, args: ["--name", "Tin Whistle", "--owner", "jonas", "--device", "--scopes", SCOPES] },
   ];
 }

@@ -25,9 +25,10 @@ export async function seed(notes: Notes, ports: Ports): Promise<Made> {
       return true;
     });
   }
-  for (const { name, fullName, owner, members } of organizations) {
+  for (const { name, fullName, owner, plan, members } of organizations) {
     await once(notes, "organizations", name, async () => {
-      const { id } = await runAdmin<{ id: string }>("org", "create", "--name", name, "--full-name", fullName, "--owner", owner);
+      const given = ["--name", name, "--full-name", fullName, "--owner", owner, ...(plan ? ["--plan", plan] : [])];
+      const { id } = await runAdmin<{ id: string }>("org", "create", ...given);
       return { id, fullName };
     });
     for (const { username, role } of members) {

@@ -18,7 +18,11 @@ export type CredentialsSectionProps = Readonly<{
 }>;
 
 /** What an app proves itself with: its id, and its secret if it has one. */
-export function CredentialsSection({ details: { app, secrets, isConfidential }, isRecent, page }: CredentialsSectionProps) {
+export function CredentialsSection({
+  details: { app, secrets, isConfidential, isInCharge, boundOrganization },
+  isRecent,
+  page,
+}: CredentialsSectionProps) {
   return (
     <SectionCard title="Credentials">
       <div className="grid gap-5">
@@ -44,7 +48,11 @@ export function CredentialsSection({ details: { app, secrets, isConfidential }, 
             <SecretLines secrets={secrets} />
           )}
         </div>
-        {hasKeys(app) ? null : isRecent ? (
+        {!isInCharge ? (
+          <p className="max-w-reading text-muted text-small">
+            Administrators of {boundOrganization?.fullName ?? "the organization"} change it, since it opens token exchange.
+          </p>
+        ) : hasKeys(app) ? null : isRecent ? (
           <>
             <SecretForm action={issueSecretAction.bind(null, app.id)} hasSecret={secrets.length > 0} />
             {secrets.length > 0 && (

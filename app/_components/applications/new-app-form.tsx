@@ -59,6 +59,16 @@ export function NewAppForm({ organizationName, listPath }: NewAppFormProps) {
         <SectionCard title="Tokens">
           <BehaviourChoices isPkceRequired isRefreshAllowed={false} isDeviceFlowAllowed={false} mayDropPkce />
         </SectionCard>
+        {organizationName && (
+          <SectionCard title="Token exchange">
+            <ChoiceRow
+              type="checkbox"
+              name="isBound"
+              label={`Bind the app to ${organizationName}`}
+              hint="For a program that acts for members without asking each of them, by their e-mail address. It needs a secret, the Enterprise plan and the operator's leave, and no redirect URI. You can bind it later too."
+            />
+          </SectionCard>
+        )}
         <div className="flex flex-wrap gap-3">
           <SubmitButton>Create app</SubmitButton>
           <ButtonLink href={listPath}>Cancel</ButtonLink>

@@ -5,6 +5,7 @@ import {
   updatePermissionsAction,
   updateRedirectsAction,
 } from "../../_server/applications/actions.ts";
+import { updateScopesAction } from "../../_server/applications/exchange-actions.ts";
 import { ActionForm } from "../action-form.client.tsx";
 import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
 import { ProveIdentity } from "../prove-identity.tsx";
@@ -91,7 +92,11 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
   return (
     <SectionCard
       title="Permissions and tokens"
-      description="The most that the app may ask for. Each person decides what it gets."
+      description={
+        app.boundOrgId
+          ? "The most that the app may ask for. Each person who signs in decides what it gets; an exchanged token gets all of it unless it asks for less."
+          : "The most that the app may ask for. Each person decides what it gets."
+      }
     >
       <ActionForm action={updatePermissionsAction.bind(null, app.id)} label="Permissions and tokens">
         <ScopeChoices chosen={app.scopes} />
@@ -106,6 +111,23 @@ export function PermissionsSection({ details: { app, isConfidential } }: Readonl
         </fieldset>
         <div>
           <SubmitButton variant="secondary">Save</SubmitButton>
+        </div>
+      </ActionForm>
+    </SectionCard>
+  );
+}
+
+/** For administrators of the organization that another's app is bound to: what it gets for their members. */
+export function ScopesSection({ app }: Readonly<{ app: AppDetails["app"] }>) {
+  return (
+    <SectionCard
+      title="Allowed scopes"
+      description="What an exchanged token may do for a member, and the most that one may ask for."
+    >
+      <ActionForm action={updateScopesAction.bind(null, app.id)} label="Allowed scopes">
+        <ScopeChoices chosen={app.scopes} />
+        <div>
+          <SubmitButton variant="secondary">Save scopes</SubmitButton>
         </div>
       </ActionForm>
     </SectionCard>

@@ -41,6 +41,7 @@ export async function createAppAction(organizationName: string | null, _previous
         isPkceRequired: !isConfidential || form.isTicked("isPkceRequired"),
         isRefreshAllowed: form.isTicked("isRefreshAllowed"),
         isDeviceFlowAllowed: form.isTicked("isDeviceFlowAllowed"),
+        isBound: organizationName !== null && form.isTicked("isBound"),
       },
       await requestOrigin(),
     );

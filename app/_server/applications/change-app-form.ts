@@ -9,7 +9,7 @@ import { signInPath } from "../next-path.ts";
 import { requestOrigin } from "../request-origin.ts";
 import { requirePerson } from "../session.ts";
 import type { SubmittedForm } from "../submitted-form.ts";
-import { appPath } from "./app-paths.ts";
+import { appHome, appPath } from "./app-paths.ts";
 
 type Context = {
   form: SubmittedForm;
@@ -30,7 +30,7 @@ export async function changeAppForm(
   return submitForm(data, async (form) => {
     const person = await requirePerson("/settings/applications");
     const details = await getApp(person, appId);
-    const page = appPath(details.organization?.name ?? null, appId);
+    const page = appPath(appHome(details), appId);
     try {
       return await work({ form, person, from: await requestOrigin(), details, page });
     } catch (error) {

@@ -29,6 +29,8 @@ export type AppDetails = {
   isConfidential: boolean;
   /** Set when an organization owns the app. */
   organization: { id: string; name: string; fullName: string } | null;
+  /** Set when a person owns it. */
+  ownerUsername: string | null;
   /** The organization that it is bound to, for token exchange. */
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
   /** Whether the actor decides about the app as its owner does. */
@@ -63,11 +65,12 @@ export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
   if (!bound || !(await may(actor, "oauth_app.read", bound)))
     await requirePermission(actor, "oauth_app.read", found, { what: "OAuth app" });
   const { secrets, ...app } = found;
-  const [organization, boundOrganization] = await Promise.all([
+  const [organization, boundOrganization, owner] = await Promise.all([
     app.ownerOrgId ? db().organization.findUnique({ where: { id: app.ownerOrgId }, select: organizationFields }) : null,
     app.boundOrgId
       ? db().organization.findUnique({ where: { id: app.boundOrgId }, select: { ...organizationFields, plan: true } })
       : null,
+    app.ownerUserId ? db().user.findUnique({ where: { id: app.ownerUserId }, select: { username: true } }) : null,
   ]);
   return {
     app,
@@ -75,6 +78,7 @@ export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
     keys: await describeKeys(app),
     isConfidential: secrets.length > 0 || hasKeys(app),
     organization,
+    ownerUsername: owner?.username ?? null,
     boundOrganization: boundOrganization && {
       ...boundOrganization,
       hasPlan: hasTokenExchange(boundOrganization.plan),

@@ -14,7 +14,8 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 export default async function OrganizationApplicationPage({ params, searchParams }: Props) {
   const { org, appId } = await params;
   const { person, details } = await findManagedApp(appId);
-  // The address must tell the truth about whose the app is.
-  if (details.organization?.name.toLowerCase() !== org.toLowerCase()) notFound();
+  // The address must tell the truth about whose the app is, or to whom it is bound.
+  const names = [details.organization?.name, details.boundOrganization?.name].map((name) => name?.toLowerCase());
+  if (!names.includes(org.toLowerCase())) notFound();
   return <AppPage person={person} details={details} notice={textOf((await searchParams).notice)} />;
 }
