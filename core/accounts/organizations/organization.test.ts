@@ -5,10 +5,13 @@ import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { findAvatar } from "../find-avatar.ts";
 import { findOwner } from "../handles/find-owner.ts";
-import { auditTrail, freshName, from, organizationOf, outcomes, signedInPerson } from "../testing/people.ts";
+import { auditTrail, freshName, from, longAgo, organizationOf, outcomes, signedInPerson } from "../testing/people.ts";
 import { createOrganization } from "./create-organization.ts";
 import { findOrganization, findOrganizationByName } from "./find-organization.ts";
+import { createInvitation } from "./invitations/create-invitation.ts";
+import { listAllOrganizations } from "./list-all-organizations.ts";
 import { listOrganizations } from "./list-organizations.ts";
+import { readOverview } from "./read-overview.ts";
 import { setPlan } from "./set-plan.ts";
 import { updateOrganization } from "./update-organization.ts";
 
@@ -121,6 +124,54 @@ describe("setPlan", () => {
     await expect(setPlan(person.actor, id, "enterprise", from)).rejects.toMatchObject({ code: "forbidden" });
     await expect(setPlan(operatorCommand, id, "gold", from)).rejects.toMatchObject({ code: "invalid_request", field: "plan" });
     await expect(setPlan(operatorCommand, newId(), "team", from)).rejects.toMatchObject({ code: "not_found" });
+    // The same again is no change, and leaves no entry.
+    await setPlan(operator.actor, id, null, from);
     expect(await auditTrail({ orgId: id })).toEqual(["organization.create", "organization.set_plan", "organization.set_plan"]);
+    await expect(setPlan(longAgo(operator.actor), id, "team", from)).rejects.toMatchObject({ code: "reauthentication_required" });
+  });
+
+  test("operators see every organization with its plan and whom to write to; nobody else does", async () => {
+    const [person, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const operator = await signedInPerson("op", { isOperator: true });
+    const [quay, pier] = [await organizationOf(person, [[bea, "admin"]]), await organizationOf(bea)];
+    await setPlan(operatorCommand, pier.id, "academia", from);
+    const list = (search: Parameters<typeof listAllOrganizations>[1]) => listAllOrganizations(operator.actor, search);
+    expect((await list({ text: quay.name.toUpperCase() })).items).toEqual([
+      expect.objectContaining({
+        id: quay.id,
+        plan: null,
+        memberCount: 2,
+        exchangeAppCount: 0,
+        email: null,
+        admin: { username: person.username, email: person.email },
+      }),
+    ]);
+    expect((await list({ text: pier.name, plan: "academia" })).total).toBe(1);
+    expect((await list({ text: pier.name, plan: "none" })).total).toBe(0);
+    for (const text of ["\0", "%", "\\", "\ud800", "x".repeat(1_000_000)]) {
+      expect((await list({ text, page: 1e9, pageSize: 1e9 })).pageSize).toBeLessThanOrEqual(100);
+    }
+    await expect(listAllOrganizations(person.actor)).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
+
+describe("readOverview", () => {
+  test("counts members by role, and for administrators what waits for them", async () => {
+    const [person, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const { id } = await organizationOf(person, [[bea, "write"]]);
+    await createInvitation(person.actor, id, { email: `${freshName("x")}@example.test`, role: "read" }, from);
+    await createInvitation(person.actor, id, { email: `${freshName("y")}@example.test`, role: "read" }, from);
+    const { id: late } = await db().invitation.findFirstOrThrow({ where: { orgId: id } });
+    await db().invitation.update({ where: { id: late }, data: { expiresAt: new Date(0) } });
+    await db().organizationAppRequest.create({ data: { orgId: id, clientId: "lantern", userId: bea.id } });
+    const waiting = { openInvitations: 1, expiredInvitations: 1, appRequests: 1, heldBackMembers: 0 };
+    const members = { memberCount: 2, members: { admin: 1, write: 1, contributor: 0, read: 0 } };
+    expect(await readOverview(person.actor, id)).toEqual({ ...members, waiting });
+    expect(await readOverview(bea.actor, id)).toEqual({ ...members, waiting: null });
+    // Administrators too are held back by what they ask of everybody.
+    await db().organization.update({ where: { id }, data: { requiresSecondStep: true } });
+    expect(await readOverview(person.actor, id)).toEqual({ ...members, waiting: null });
+    expect(await readOverview(operatorCommand, id)).toMatchObject({ waiting: { heldBackMembers: 2 } });
+    await expect(readOverview((await signedInPerson()).actor, id)).rejects.toMatchObject({ code: "forbidden" });
   });
 });

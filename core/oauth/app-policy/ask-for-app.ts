@@ -58,16 +58,14 @@ async function mailAdministrators(
   tx: Db,
   { orgId, askerId, app }: { orgId: string; askerId: string; app: string },
 ): Promise<void> {
-  const [organization, asker, admins] = await Promise.all([
-    tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } }),
-    tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } }),
-    tx.membership.findMany({
-      where: { orgId, role: "admin", user: { disabledAt: null, emailVerifiedAt: { not: null } } },
-      orderBy: { createdAt: "asc" },
-      take: LETTERS_MAX,
-      select: { user: { select: { username: true, email: true } } },
-    }),
-  ]);
+  const organization = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
+  const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } });
+  const admins = await tx.membership.findMany({
+    where: { orgId, role: "admin", user: { disabledAt: null, emailVerifiedAt: { not: null } } },
+    orderBy: { createdAt: "asc" },
+    take: LETTERS_MAX,
+    select: { user: { select: { username: true, email: true } } },
+  });
   for (const { user } of admins) {
     const letter = appRequestLetter({ greeted: user.username, asker: asker.username, organization: organization.name, app });
     await queueMail(tx, { to: user.email, ...letter });

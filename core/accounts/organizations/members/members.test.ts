@@ -34,6 +34,27 @@ describe("members", () => {
     }
   });
 
+  test("are searched by any part of a name and by role, and what is typed is taken literally", async () => {
+    const [admin, mira, jun] = [await signedInPerson("zz"), await signedInPerson("mira"), await signedInPerson("jun")];
+    const { id } = await organizationOf(admin, [
+      [mira, "write"],
+      [jun, "read"],
+    ]);
+    await db().user.update({ where: { id: jun.id }, data: { fullName: "Jun 100% Ōta_" } });
+    const found = async (search: Parameters<typeof listMembers>[2]) => {
+      const { items, total } = await listMembers(admin.actor, id, search);
+      expect(total).toBe(items.length);
+      return items.map(({ userId }) => userId);
+    };
+    expect(await found({ text: "MIRA" })).toEqual([mira.id]);
+    expect(await found({ text: "ōta" })).toEqual([jun.id]);
+    for (const text of ["%", "_", "100%"]) expect(await found({ text })).toEqual([jun.id]);
+    expect(await found({ text: "\\" })).toEqual([]);
+    expect(await found({ role: "write" })).toEqual([mira.id]);
+    expect(await found({ role: "write", text: "jun" })).toEqual([]);
+    for (const text of ["\0", "\ud800", "x".repeat(1_000_000)]) await found({ text });
+  });
+
   test("one is found by name, in any spelling, by members only", async () => {
     const [admin, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[reader, "read"]]);

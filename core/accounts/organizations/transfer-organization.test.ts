@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import {
+  auditTrail,
+  from,
+  lettersTo,
+  linkedToken,
+  longAgo,
+  organizationOf,
+  outcomes,
+  signedInPerson,
+} from "../testing/people.ts";
+import { createInvitation } from "./invitations/create-invitation.ts";
+import { findInvitation } from "./invitations/find-invitation.ts";
+import { listSoleAdministrations } from "./list-sole-administrations.ts";
+import { changeRole } from "./members/change-role.ts";
+import { removeMember } from "./members/remove-member.ts";
+import { transferOrganization } from "./transfer-organization.ts";
+
+const rolesIn = async (orgId: string) =>
+  Object.fromEntries((await db().membership.findMany({ where: { orgId } })).map(({ userId, role }) => [userId, role]));
+const adminsOf = (orgId: string) => db().membership.count({ where: { orgId, role: "admin" } });
+
+describe("transferOrganization", () => {
+  test.each([
+    ["write", "write"],
+    ["leave", undefined],
+  ])("the member becomes administrator and whoever hands over ends as %s; both are on record", async (afterwards, left) => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const { id, name } = await organizationOf(ada, [[bea, "read"]]);
+    await createInvitation(ada.actor, id, { email: `x${newId()}@example.test`, role: "admin" }, from);
+    const { email } = await db().invitation.findFirstOrThrow({ where: { orgId: id } });
+    await transferOrganization(ada.actor, id, { username: bea.username.toUpperCase(), afterwards }, from);
+    expect(await rolesIn(id)).toEqual({ [bea.id]: "admin", ...(left && { [ada.id]: left }) });
+    // Who has handed it over must not come back through a letter of their own.
+    expect(await findInvitation(await linkedToken(email, "invitations"))).toMatchObject({ state: "revoked" });
+    expect((await lettersTo(bea.email))[0]?.subject).toContain(`You administer ${name}`);
+    expect(await auditTrail({ orgId: id })).toContain("organization.transfer");
+  });
+
+  test("takes a recent proof, an administrator, and another live member", async () => {
+    const [ada, bea, stranger] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
+    const { id } = await organizationOf(ada, [[bea, "write"]]);
+    const to = { username: bea.username, afterwards: "read" };
+    await expect(transferOrganization(longAgo(ada.actor), id, to, from)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+    for (const { actor } of [bea, stranger]) {
+      await expect(transferOrganization(actor, id, to, from)).rejects.toMatchObject({ code: "forbidden" });
+    }
+    for (const username of [stranger.username, "nobody", "\0", ""]) {
+      await expect(transferOrganization(ada.actor, id, { ...to, username }, from)).rejects.toMatchObject({ field: "username" });
+    }
+    await expect(transferOrganization(ada.actor, id, { ...to, username: ada.username }, from)).rejects.toMatchObject({
+      field: "username",
+    });
+    for (const afterwards of ["admin", "owner", ""]) {
+      await expect(transferOrganization(ada.actor, id, { ...to, afterwards }, from)).rejects.toMatchObject({
+        field: "afterwards",
+      });
+    }
+    await db().user.update({ where: { id: bea.id }, data: { disabledAt: new Date() } });
+    await expect(transferOrganization(ada.actor, id, to, from)).rejects.toMatchObject({ field: "username" });
+    expect(await rolesIn(id)).toEqual({ [ada.id]: "admin", [bea.id]: "write" });
+  });
+
+  test("there is always an administrator, whoever hands over, steps down and leaves at the same moment", async () => {
+    for (let round = 0; round < 5; round++) {
+      const [ada, bea, cy] = [await signedInPerson(), await signedInPerson("bea"), await signedInPerson("cy")];
+      const { id } = await organizationOf(ada, [
+        [bea, "admin"],
+        [cy, "read"],
+      ]);
+      await outcomes([
+        transferOrganization(ada.actor, id, { username: bea.username, afterwards: "leave" }, from),
+        transferOrganization(bea.actor, id, { username: ada.username, afterwards: "leave" }, from),
+        removeMember(bea.actor, id, ada.id, from),
+        removeMember(ada.actor, id, ada.id, from),
+        changeRole(ada.actor, id, bea.id, "read", from),
+        changeRole(bea.actor, id, bea.id, "read", from),
+      ]);
+      expect(await adminsOf(id)).toBeGreaterThan(0);
+    }
+  });
+
+  test("who alone administers what is known beforehand", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const alone = await organizationOf(ada, [[bea, "write"]]);
+    await organizationOf(ada, [[bea, "admin"]]);
+    expect((await listSoleAdministrations(ada.id)).map(({ name }) => name)).toEqual([alone.name]);
+    expect(await listSoleAdministrations(bea.id)).toEqual([]);
+  });
+});
