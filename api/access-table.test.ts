@@ -40,6 +40,7 @@ const readsPrivate: Row[] = [
   ["org-private-by-bound", MEMBERS, "exchanged", "contribute-repos"],
   ["admin-private", "admin", ANY_HAND, READING],
   ["else-private", "admin", "personal", READING],
+  ["org-private", "job", "ci", "*"],
 ];
 const everybody: Row[] = [["*-public", "*", "*", "*"]];
 
@@ -63,6 +64,7 @@ const allowed = {
     ["org-gated", MEMBERS, "app other-app", "read-repos"],
     // Outside its organization an exchanged token still reads what its person was let into.
     ["*-gated", "accepted guest", `${ANY_HAND} exchanged`, "gated-repos"],
+    ["*-gated", "accepted", "ci", "*"],
     ...readsPrivate,
   ],
   write: [
@@ -74,6 +76,7 @@ const allowed = {
     ["org-private-by-bound", "admin write", "exchanged", "contribute-repos"],
     ["admin-private", "admin", ANY_HAND, "write-repos manage-repos"],
     ["else-private", "admin", "personal", "write-repos manage-repos"],
+    ["org-private", "job", "ci", "*"],
   ],
   manage: [
     ["own-*", "owner", ANY_HAND, "manage-repos"],
@@ -188,8 +191,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-/** `needsToken`: reading too is for those with a token only. */
-type Ask = { method?: string; path: string; body?: unknown; isGit?: boolean; needsToken?: boolean };
+/** `needsToken`: reading too is for those with a token only; `needsPerson`: a job is told at once, whatever it asks for. */
+type Ask = { method?: string; path: string; body?: unknown; isGit?: boolean; needsToken?: boolean; needsPerson?: boolean };
 type Answer = { status: number; code: string | null };
 
 async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask): Promise<Answer> {
@@ -212,9 +215,9 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
  * What a refusal looks like: as if it were not there for those who may not see it (S136), and plainly for the others. Nobody in
  * particular is asked for a token where one is needed anyway.
  */
-function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken }: Ask): string {
+function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";
-  return isSeen ? "403" : "404";
+  return isSeen || (needsPerson && actor?.who === "job") ? "403" : "404";
 }
 
 function described({ status, code }: Answer): string {
@@ -280,7 +283,12 @@ const doors = {
     acts: ["manage"],
     ask: (key) => {
       const { fullName } = at.repos[key];
-      return { method: "POST", path: "/api/repos/move", body: { fromRepo: fullName, toRepo: fullName, type: "model" } };
+      return {
+        method: "POST",
+        path: "/api/repos/move",
+        body: { fromRepo: fullName, toRepo: fullName, type: "model" },
+        needsPerson: true,
+      };
     },
   },
   requests: { acts: ["manage"], ask: (key) => ({ path: `${api(key)}/user-access-request/pending`, needsToken: true }) },
@@ -329,9 +337,9 @@ const REPO_SCOPES = "none read-repos gated-repos contribute-repos write-repos ma
 
 describe("S135 S136 the access table", () => {
   test.each([
-    ["auth-check", "none read-repos gated-repos contribute-repos manage-repos all"],
-    ["auth-check/write", "none read-repos contribute-repos write-repos all"],
-    ["settings", "none contribute-repos write-repos manage-repos"],
+    ["auth-check", "none read-repos gated-repos contribute-repos manage-repos"],
+    ["auth-check/write", "none contribute-repos write-repos all"],
+    ["settings", "none write-repos manage-repos"],
   ] as const)("everybody, every repository: %s", { timeout: TIMEOUT_MS }, async (door, sets) => {
     const { wrong, asked } = await check(cellsOf([door], { actors: some("*", sets), repos: repoNames }));
     expect(wrong).toEqual([]);
@@ -341,11 +349,7 @@ describe("S135 S136 the access table", () => {
   const reading = ["info", "file", "tree", "commits", "compare", "clone", "lfs download", "requests", "discussions"] as const;
   const writing = ["push", "lfs upload", "commit", "branch", "tag", "move"] as const;
   test("every door to what is in a repository decides alike", { timeout: TIMEOUT_MS }, async () => {
-    const actors = some(
-      "personal app exchanged unadmitted",
-      "none read-repos gated-repos all",
-      "owner read stranger guest unmet",
-    );
+    const actors = some("app exchanged ci", "none read-repos gated-repos all", "owner read guest unmet accepted job");
     const repos = ["own-gated", "own-private", "org-private"] as const;
     const { wrong, asked } = await check(cellsOf([...reading, ...writing], { actors, repos }));
     expect(wrong).toEqual([]);
@@ -354,8 +358,8 @@ describe("S135 S136 the access table", () => {
 
   test("discussions: opened, commented, changed, pinned, merged", { timeout: TIMEOUT_MS }, async () => {
     const pairs = ["read-repos", "contribute-repos", "write-repos"].map((scope) => `write-discussions+${scope}`).join(" ");
-    const inHands = "personal app app-without-org exchanged";
-    const actors = some(inHands, `none write-discussions ${pairs} all`, "owner admin maker read stranger unmet");
+    const inHands = "personal app exchanged ci";
+    const actors = some(inHands, `none write-discussions ${pairs} all`, "owner admin maker read unmet job");
     const repos = ["own-public", "own-private-by-app", "org-gated", "org-private", "org-private-by-maker"] as const;
     const { wrong, asked } = await check(cellsOf(["discuss", "title", "merge"], { actors, repos }));
     expect(wrong).toEqual([]);
@@ -398,7 +402,7 @@ describe("S135 S136 the access table", () => {
   test("lists show exactly what may be read", async () => {
     const wrong: string[] = [];
     await Promise.all(
-      some("*", "*").flatMap((actor) =>
+      some("*", "none read-repos contribute-repos write-repos all").flatMap((actor) =>
         Object.entries(at.handles).map(async ([namespace, handle]) => {
           const response = await fetch(`${world.origin}/api/models?author=${handle}&limit=1000`, {
             headers: actor ? { authorization: `Bearer ${actor.token}` } : {},
@@ -419,7 +423,7 @@ describe("S135 S136 the access table", () => {
 
   test("collections: read, changed, made", async () => {
     const sets = "none read-repos read-collections write-collections all";
-    const actors = some("personal app exchanged", sets, "owner admin write contributor read unmet stranger");
+    const actors = some("personal app exchanged ci", sets, "owner admin write contributor read unmet job");
     const path = (key: CollectionKey) => `/api/collections/${at.collections[key]}`;
     const existing = collectionNames.flatMap((key) =>
       actors.flatMap((actor): Cell[] => {

@@ -1,6 +1,7 @@
 import { type Scope, scopes } from "@keyhook/sdk";
 import { operatorCommand } from "#core/access/actor.ts";
 import { from, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { ciTokenKinds } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken, newToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
 import { createCollection } from "#core/hub/collections/create-collection.ts";
@@ -19,7 +20,7 @@ import { upsertArtifact } from "#core/oauth/artifact-store.ts";
 /**
  * Whose token it may be: the owner of `own-…`; the roles in the organization of `org-…`, of which `guest` reads, and was also let in
  * where there is a gate, and `unmet` writes, but has no second step, which the organization asks for; two from outside, of whom one
- * was let in at the gates.
+ * was let in at the gates. A `job` is no person: the repository org-private trusts it.
  */
 export const people = [
   "owner",
@@ -33,14 +34,15 @@ export const people = [
   "stranger",
   "accepted",
 ] as const;
-export type Who = (typeof people)[number];
+type PersonName = (typeof people)[number];
+export type Who = PersonName | "job";
 
 /**
  * Whose hand a token is in: a program of the person's own (a personal access token); the app, to which the organization is granted, or
- * to which it is not; another app, to which it is; one to which it is, but which the organization does not admit; and the
- * organization's own, which exchanged the person's address for it.
+ * to which it is not; another app, to which it is; one to which it is, but which the organization does not admit; the organization's
+ * own, which exchanged the person's address for it; and a CI job, which exchanged what its provider says of it.
  */
-export const hands = ["personal", "app", "app-without-org", "other-app", "unadmitted", "exchanged"] as const;
+export const hands = ["personal", "app", "app-without-org", "other-app", "unadmitted", "exchanged", "ci"] as const;
 export type Hand = (typeof hands)[number];
 
 /**
@@ -93,7 +95,7 @@ type Handles = Record<"own" | "org" | "admin" | "else", string>;
 export async function makeAccessWorld(origin: string): Promise<AccessWorld> {
   const person = Object.fromEntries(
     await Promise.all(people.map(async (who) => [who, await signedInPerson(who)] as const)),
-  ) as Record<Who, TestPerson>;
+  ) as Record<PersonName, TestPerson>;
   const { owner, admin, write, maker, contributor, read, guest, unmet } = person;
   const organization = await organizationOf(admin, [
     [write, "write"],
@@ -147,6 +149,8 @@ export async function makeAccessWorld(origin: string): Promise<AccessWorld> {
       if (isMember) add("exchanged", await exchangedToken(origin, bound, person[who], held));
     }
   }
+  actors.push({ who: "job", hand: "ci", scopes: [], token: await jobToken({ repoId: repos["org-private"].id }) });
+  actors.push({ who: "accepted", hand: "ci", scopes: [], token: await jobToken({ userId: person.accepted.id }) });
   // Last: with tokens that were there before the organization began to ask.
   await closeOrganization(organization.id, [appId, otherAppId]);
   return { actors, repos, collections, handles };
@@ -246,5 +250,17 @@ async function exchangedToken(
   });
   const { access_token: token } = (await response.json()) as { access_token?: string };
   if (!token) throw new Error(`no token was exchanged for ${email}: ${response.status}`);
+  return token;
+}
+
+/** What a CI job gets (wire.md 1.12): its rows, since issuers and their claims have tests of their own. */
+async function jobToken(subject: { repoId: string } | { userId: string }): Promise<string> {
+  const token = newToken(`kh_${ciTokenKinds["repoId" in subject ? "repo" : "user"]}_`);
+  const publisherId = newId();
+  const publisher = { id: publisherId, ...subject, preset: "oidc", issuer: "https://ci.example.test", claims: {} };
+  await db().trustedPublisher.create({ data: publisher });
+  const expiresAt = new Date(Date.now() + 3_600_000);
+  const data = { ...subject, publisherId, tokenHash: hashToken(token), last4: token.slice(-4), description: "run 7", expiresAt };
+  await db().ciToken.create({ data: { id: newId(), ...data } });
   return token;
 }

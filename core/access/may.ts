@@ -136,7 +136,7 @@ async function standingOf(actor: Person | TokenHolder, orgId: string, tx: Db): P
  */
 async function isUngranted(actor: Actor, rule: Rule, { orgId, makerId }: Target, tx: Db): Promise<boolean> {
   const isReached = actor.kind !== "token" || !orgId || reachesOrganization(actor, orgId);
-  if (isReached || actor.boundOrgId || !rule.token || !(rule.role || rule.maker)) return false;
+  if (isReached || actor.boundOrgId || actor.isReadOnly || !rule.token || !(rule.role || rule.maker)) return false;
   const standing = await standingInOrganization(actor.userId, orgId, tx);
   return standing !== undefined && isEnough(standing.role, rule, makerId === actor.userId);
 }
@@ -173,7 +173,9 @@ function isEnough(role: OrganizationRole, { role: least, maker }: Rule, isMaker:
 function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {
   if (!rule.token) return { noToken: "any" };
   const open = ways.filter((way) => isWayOpen(way, token, target));
-  if (open.length === 0) return token.boundOrgId ? { noToken: "exchanged" } : ungranted(target);
+  if (open.length === 0) {
+    return token.isReadOnly ? { noToken: "reading" } : token.boundOrgId ? { noToken: "exchanged" } : ungranted(target);
+  }
   if (rule.token === "any") return "allowed";
   const accepted = open.flatMap((way) => scopesFor(way, rule.token as TokenScopes, token, target));
   if (accepted.some((scope) => token.scopes.includes(scope))) return "allowed";

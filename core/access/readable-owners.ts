@@ -33,8 +33,8 @@ export async function readableOwners(
   const { own = [], organization = [], made = [] }: TokenScopes = (rules[action] as Rule).token as TokenScopes;
   const has = (accepted: readonly string[]) => actor.scopes.some((scope) => accepted.includes(scope));
   const forOrganizations = actor.clientId === null ? own : actor.boundOrgId ? [...own, ...organization] : organization;
-  // An exchanged token has no part in what is its person's own (S95).
-  const ownIds = actor.boundOrgId ? [] : [actor.userId];
+  // An exchanged token has no part in what is its person's own (S95), nor has a job that reads for them.
+  const ownIds = actor.boundOrgId || actor.isReadOnly ? [] : [actor.userId];
   const ownerIds = [...(has(own) ? ownIds : []), ...(has(forOrganizations) ? orgIds : [])];
   const madeBy = actor.clientId !== null && has(made) ? { clientId: actor.clientId, ownerIds: [...ownIds, ...orgIds] } : null;
   return { ...nothing, ownerIds, madeBy };

@@ -49,6 +49,7 @@ const noTokenSentences = {
   "of an app":
     "No scope lets an app do this to what an organization owns. Use a token of your own, or one exchanged for the organization.",
   exchanged: "This token acts within one organization: outside it, it reads what is public and nothing more.",
+  reading: "This token is a CI job's that reads what its person was let into, and nothing more.",
 } as const;
 
 /** What a member is told who has yet to meet one. */
