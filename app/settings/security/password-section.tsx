@@ -14,8 +14,8 @@ export function PasswordSection({ username, hasPassword }: PasswordSectionProps)
       <SectionCard title="Password">
         <p className="text-muted">
           You have none: you sign in elsewhere.{" "}
-          <Link prefetch={false} className="link" href="/forgot-password">
-            Set one by mail
+          <Link prefetch={false} className="link" href="/settings/linked-accounts">
+            Set one
           </Link>
           .
         </p>

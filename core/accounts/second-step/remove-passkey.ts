@@ -2,13 +2,14 @@ import type { Person } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
-import { notFound } from "../../errors.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { waysIn } from "../identity-providers/ways-in.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 
 /**
  * Removes a passkey of one's own: it signs nobody in any more.
  * @param closes the organizations that the person was told this closes to them, where it is the last second step
- * @throws ServiceError `not_found`, `conflict` (see `changeSecondStep`), `reauthentication_required`
+ * @throws ServiceError `not_found`, `conflict` (the last way in; see `changeSecondStep`), `reauthentication_required`
  */
 export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {
   const { userId } = actor;
@@ -21,8 +22,16 @@ export async function removePasskey(actor: Person, id: string, closes: readonly 
     work: async (tx: Db) => {
       const { count } = await tx.passkey.deleteMany({ where: { id, userId } });
       if (count === 0) throw notFound("Passkey");
+      await requireWayIn(tx, userId);
       await recordAuditEvent(tx, { type: "passkey.remove", actorId: userId, subjectId: userId, data: { name }, from });
     },
   };
   await changeSecondStep(actor, change, from);
+}
+
+/** For somebody without a password a passkey may be all that lets them in. */
+async function requireWayIn(tx: Db, userId: string): Promise<void> {
+  const { hasPassword, passkeys, identities } = await waysIn(userId, tx);
+  if (hasPassword || passkeys > 0 || identities > 0) return;
+  throw new ServiceError("conflict", "This is your only way in. Set a password first.");
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand, personActor } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { completeSignIn } from "../sessions/complete-sign-in.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import { reauthenticate } from "../sessions/reauthenticate.ts";
 import {
@@ -129,6 +130,16 @@ describe("signing in takes two steps", () => {
     const token = await firstStep(person);
     const other: SecondStepProof[] = codes.slice(1, 4).map((one) => ({ kind: "recovery-code", code: one }));
     expect((await outcomes(other.map((one) => finish(token, one)))).filter((one) => one === "ok")).toHaveLength(1);
+  });
+
+  test("another provider's word is a first step like the password", async () => {
+    const person = await signedInPerson();
+    const authenticator = await setUpAuthenticator(person.actor);
+    const first = { methods: [], provedBy: "provider", providerId: newId() } as const;
+    const pending = await db().$transaction((tx) => completeSignIn(tx, person.id, first, from));
+    expect(pending).toMatchObject({ step: "second-step" });
+    const done = await withCode(pending.token, authenticator.code());
+    expect((await findSiteSession(done.token))?.methods).toEqual(["otp"]);
   });
 
   test("S115 tries are counted per account, the owner is told, and other ways stay open", async () => {
@@ -337,6 +348,10 @@ describe("passkeys", () => {
     await renamePasskey(person.actor, id, { name: "  Key  ring " }, from);
     expect((await findSecondStep(person.id)).passkeys[0]?.name).toBe("Key ring");
     const use = await askForPasskeyToSignIn(fromElsewhere());
+    const { passwordHash } = await db().user.findUniqueOrThrow({ where: { id: person.id } });
+    await db().user.update({ where: { id: person.id }, data: { passwordHash: null } });
+    await expect(removePasskey(person.actor, id, [], from), "the only way in").rejects.toMatchObject({ code: "conflict" });
+    await db().user.update({ where: { id: person.id }, data: { passwordHash } });
     await removePasskey(person.actor, id, [], from);
     const input = { response: passkey.answer(use), challenge: use.challenge, replaces: undefined };
     await expect(signInWithPasskey(input, fromElsewhere())).rejects.toMatchObject({ code: "unauthorized" });
