@@ -174,7 +174,7 @@ async function makeRepo(
 
 const appInput = { name: "Paper Lantern", redirectUris: ["https://app.example.test/callback"], scopes: [...scopes] };
 
-async function makeApp(owner: TestPerson): Promise<string> {
+export async function makeApp(owner: TestPerson): Promise<string> {
   const { app } = await createApp(operatorCommand, { ...appInput, owner: { userId: owner.id } }, from);
   return app.clientId;
 }
@@ -182,7 +182,7 @@ async function makeApp(owner: TestPerson): Promise<string> {
 type BoundApp = { clientId: string; secret: string };
 
 /** An app that may exchange its organization's members' addresses for tokens: what operator and administrators agree on, as rows. */
-async function makeBoundApp(orgId: string): Promise<BoundApp> {
+export async function makeBoundApp(orgId: string): Promise<BoundApp> {
   const { app, secret } = await createApp(operatorCommand, { ...appInput, owner: { orgId }, isConfidential: true }, from);
   await db().organization.update({ where: { id: orgId }, data: { plan: "enterprise" } });
   await db().oAuthApp.update({ where: { id: app.id }, data: { boundOrgId: orgId, privileges: ["token-exchange"] } });
@@ -202,7 +202,7 @@ async function giveSecondStep({ id: userId }: TestPerson): Promise<void> {
 type Grant = { id: string; clientId: string };
 
 /** What a person allows an app: the rows that the permissions modal writes. Its own tests press its buttons. */
-async function makeGrant({ id: userId }: TestPerson, clientId: string, orgIds: string[]): Promise<Grant> {
+export async function makeGrant({ id: userId }: TestPerson, clientId: string, orgIds: string[]): Promise<Grant> {
   const there = await db().oAuthConsent.findFirst({ where: { userId, clientId }, select: { id: true } });
   const consentId = there?.id ?? newId();
   if (!there) {
@@ -215,7 +215,7 @@ async function makeGrant({ id: userId }: TestPerson, clientId: string, orgIds: s
   return { id, clientId };
 }
 
-async function accessToken({ id: accountId }: TestPerson, grant: Grant, held: readonly Scope[]): Promise<string> {
+export async function accessToken({ id: accountId }: TestPerson, grant: Grant, held: readonly Scope[]): Promise<string> {
   const token = newToken("kh_oauth_");
   const iat = Math.floor(Date.now() / 1000);
   const common = { iat, exp: iat + 3_600, kind: "AccessToken", accountId, clientId: grant.clientId, grantId: grant.id };
@@ -224,7 +224,7 @@ async function accessToken({ id: accountId }: TestPerson, grant: Grant, held: re
 }
 
 /** By its row: that one is made only by hand, and how many a person has, is not this table's business. */
-async function personalToken({ id: userId }: TestPerson, held: readonly Scope[]): Promise<string> {
+export async function personalToken({ id: userId }: TestPerson, held: readonly Scope[]): Promise<string> {
   const token = newToken("kh_");
   const data = { id: newId(), userId, name: "laptop", tokenHash: hashToken(token), last4: token.slice(-4), scopes: [...held] };
   await db().personalAccessToken.create({ data });
@@ -232,7 +232,7 @@ async function personalToken({ id: userId }: TestPerson, held: readonly Scope[])
 }
 
 /** By asking for it, as the organization's programs do (brief §4.3). */
-async function exchangedToken(
+export async function exchangedToken(
   origin: string,
   { clientId, secret }: BoundApp,
   { email }: TestPerson,

@@ -1,0 +1,16 @@
+import pg from "pg";
+
+/** How many statements this process sends to its database while something happens, and what it came to. */
+export async function countStatements<T>(run: () => Promise<T>): Promise<{ result: T; statements: number }> {
+  let statements = 0;
+  const { query } = pg.Client.prototype;
+  pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]) {
+    statements += 1;
+    return Reflect.apply(query, this, args);
+  } as typeof query;
+  try {
+    return { result: await run(), statements };
+  } finally {
+    pg.Client.prototype.query = query;
+  }
+}
