@@ -42,6 +42,7 @@ export type OrganizationPageName =
   | "settings"
   | `settings/${string}`
   | "audit-log"
+  | `audit-log/${string}`
   | "ask-for-app";
 
 /** `/organizations/<name>/<page>` */

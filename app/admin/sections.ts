@@ -6,6 +6,7 @@ export const sections = [
       { href: "/admin", label: "Overview", isExact: true },
       { href: "/admin/mail", label: "Mail" },
       { href: "/admin/outbound", label: "Outbound requests" },
+      { href: "/admin/audit-log", label: "Audit log" },
       { href: "/admin/keys", label: "Signing keys" },
       { href: "/admin/inference", label: "Inference" },
     ],

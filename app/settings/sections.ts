@@ -6,6 +6,7 @@ export const sections = [
       { href: "/settings/profile", label: "Profile" },
       { href: "/settings/account", label: "E-mail and sessions" },
       { href: "/settings/security", label: "Security" },
+      { href: "/settings/security-log", label: "Security log" },
       { href: "/settings/linked-accounts", label: "Linked accounts" },
       { href: "/settings/connected-applications", label: "Connected apps" },
       { href: "/settings/tokens", label: "Access tokens" },

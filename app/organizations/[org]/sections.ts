@@ -15,6 +15,7 @@ export type Part = Readonly<{
 const about: readonly Part[] = [
   { page: "", label: "Overview", isExact: true, isForMembers: true },
   { page: "members", label: "Members", hint: "Who is in, with which role; invitations; leaving", isForMembers: true },
+  { page: "audit-log", label: "Audit log", hint: "Who did what here, when and from where" },
 ];
 
 /** What administrators decide. */

@@ -1,0 +1,46 @@
+import { type AuditFilter, parseAuditQuery } from "#core/accounts/audit-log/parse-audit-query.ts";
+import { isServiceError } from "#core/errors.ts";
+import { textOf } from "./page-query.ts";
+
+/** What the address of a page of the audit log asks for. */
+export type AuditSearch = Readonly<{
+  /** As typed. */
+  search: string;
+  /** A scope of types, such as `oauth_app`; empty for all. */
+  kind: string;
+  /** Only the last so many days; empty for all. */
+  days: string;
+  before: string;
+  after: string;
+}>;
+
+export const auditDays = ["1", "7", "30", "90"] as const;
+
+type Query = Readonly<Record<string, string | string[] | undefined>>;
+
+export function auditSearchOf(query: Query, kinds: readonly string[]): AuditSearch {
+  const [kind, days] = [textOf(query.kind), textOf(query.days)];
+  return {
+    search: textOf(query.search).trim().slice(0, 300),
+    kind: kinds.includes(kind) ? kind : "",
+    days: auditDays.find((each) => each === days) ?? "",
+    before: textOf(query.before),
+    after: textOf(query.after),
+  };
+}
+
+/** The whole search in the words of the API, which the export takes as they are (wire.md 1.12). */
+export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | "kind" | "days">, now = new Date()): string {
+  const since = days && new Date(now.getTime() - Number(days) * 24 * 60 * 60 * 1000).toISOString().slice(0, 16);
+  return [search, kind && `type:${kind}.*`, since && `since:${since}Z`].filter(Boolean).join(" ");
+}
+
+/** The filter, or what is wrong with what was typed. */
+export function readAuditFilter(search: AuditSearch): { filter: AuditFilter; problem?: string } {
+  try {
+    return { filter: parseAuditQuery(auditQuery(search)) };
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    return { filter: { types: [], words: [] }, problem: error.message };
+  }
+}
