@@ -10,6 +10,7 @@ import { stopListening } from "#core/notifications.ts";
 import { deliverLogoutNotice } from "#core/oauth/back-channel-logout/deliver-logout-notice.ts";
 import { LOGOUT_NOTICE_CHANNEL, logoutNoticeTable } from "#core/oauth/back-channel-logout/logout-notice-table.ts";
 import { startAuditSeals } from "./audit-seals.ts";
+import { startExchangeWatch } from "./exchange-watch.ts";
 import { startGitUpkeep } from "./git-upkeep.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { startLoop } from "./loop.ts";
@@ -30,6 +31,7 @@ const loops = [
   startAuditSeals(),
   startGitUpkeep(),
   startHousekeeping(),
+  startExchangeWatch(),
 ];
 
 log().info("the worker has started");
