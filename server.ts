@@ -8,6 +8,7 @@ import { log } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
 import { ensureCliApp } from "#core/oauth/apps/ensure-cli-app.ts";
 import { flushUsage } from "#core/oauth/usage.ts";
+import { startHeartbeat } from "#core/operations/heartbeat.ts";
 import type { Door } from "./server/dispatch.ts";
 import { finishRequests } from "./server/finish-requests.ts";
 import { handleRequest } from "./server/handle-request.ts";
@@ -38,6 +39,7 @@ await ensureCliApp().catch((error: unknown) => {
   if (!isDatabaseDown(error)) throw error;
 });
 
+const heartbeat = startHeartbeat("web");
 server.listen(PORT, () => {
   log().info(`listening on port ${PORT}`);
   process.send?.("ready");
@@ -47,6 +49,7 @@ stopWhenTold(async () => {
   await finishRequests(server);
   await app.close();
   await stopListening();
+  await heartbeat.stop();
   await flushUsage();
   await closeConnections();
 });

@@ -9,6 +9,7 @@ import { closeMailTransport } from "#core/mail/send-mail.ts";
 import { stopListening } from "#core/notifications.ts";
 import { deliverLogoutNotice } from "#core/oauth/back-channel-logout/deliver-logout-notice.ts";
 import { LOGOUT_NOTICE_CHANNEL, logoutNoticeTable } from "#core/oauth/back-channel-logout/logout-notice-table.ts";
+import { startHeartbeat } from "#core/operations/heartbeat.ts";
 import { startAuditSeals } from "./audit-seals.ts";
 import { startExchangeWatch } from "./exchange-watch.ts";
 import { startGitUpkeep } from "./git-upkeep.ts";
@@ -34,12 +35,14 @@ const loops = [
   startExchangeWatch(),
 ];
 
+const heartbeat = startHeartbeat("worker");
 log().info("the worker has started");
 process.send?.("ready");
 
 stopWhenTold(async () => {
   await Promise.all(loops.map((loop) => loop.stop()));
   closeMailTransport();
+  await heartbeat.stop();
   await stopListening();
   await closeConnections();
 });

@@ -43,5 +43,10 @@ export const sweeps: readonly Sweep[] = [
   { table: "event", isOver: "created_at < now() - interval '30 days'" },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
+  // The trigger of each gives its meter back what a killed process had put aside.
+  { table: "inference_reservation", isOver: "expires_at < now()" },
+  { table: "inference_usage", isOver: "day < current_date - 400" },
+  { table: "inference_meter", isOver: "month < current_date - 400" },
+  { table: "process_heartbeat", isOver: "seen_at < now() - interval '1 day'" },
   { table: "mail", isOver: "sent_at < now() - interval '7 days' or failed_at < now() - interval '30 days'" },
 ];

@@ -5,11 +5,16 @@ import { MAIL_CHANNEL } from "./mail-table.ts";
 /** One letter to one address. `to` is an address that core/accounts has checked; `text` is plain text, lines end in `\n`. */
 export type NewMail = { to: string; subject: string; text: string };
 
-/** Queues a letter in the transaction that gives the reason for it; the worker sends it (architecture decision 8). */
-export async function queueMail(db: Db, { to, subject, text }: NewMail): Promise<void> {
+/**
+ * Queues a letter in the transaction that gives the reason for it; the worker sends it (architecture decision 8).
+ * @returns its id
+ */
+export async function queueMail(db: Db, { to, subject, text }: NewMail): Promise<string> {
   // A line break in a header would let a display name add headers of its own.
-  await db.mail.create({ data: { id: newId(), recipient: oneLine(to), subject: oneLine(subject), text } });
+  const id = newId();
+  await db.mail.create({ data: { id, recipient: oneLine(to), subject: oneLine(subject), text } });
   await db.$executeRaw`select pg_notify(${MAIL_CHANNEL}, '')`; // at commit
+  return id;
 }
 
 function oneLine(text: string): string {

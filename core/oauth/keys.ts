@@ -1,6 +1,7 @@
 import { generateKeyPairSync, type JsonWebKey, randomUUID } from "node:crypto";
 import type { JWK } from "oidc-provider";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { seal, unseal } from "#core/crypto/seal.ts";
 import { type Db, db } from "#core/db.ts";
 
@@ -78,7 +79,10 @@ export async function nextKeyChange(): Promise<Date | undefined> {
  * @param isImmediate for a key that leaked: signs with the new keys at once and withdraws the present ones, since whoever has
  *   one could sign in as anybody for as long as it stays published.
  */
-export async function rotateSigningKeys({ isImmediate = false } = {}): Promise<{ kids: string[]; activeAt: Date }> {
+export async function rotateSigningKeys(
+  { isImmediate = false } = {},
+  by: { actorId?: string | null; from?: RequestOrigin } = {},
+): Promise<{ kids: string[]; activeAt: Date }> {
   const activeAt = new Date(Date.now() + (isImmediate ? 0 : PUBLISH_AHEAD_SECONDS * 1000));
   const retiredAt = new Date(activeAt.getTime() + (isImmediate ? 0 : RETIRE_AFTER_SECONDS * 1000));
   return db().$transaction(async (tx) => {
@@ -87,7 +91,11 @@ export async function rotateSigningKeys({ isImmediate = false } = {}): Promise<{
     await tx.signingKey.updateMany({ where: present, data: { retiredAt } });
     const kids: string[] = [];
     for (const alg of algorithms) kids.push(await createKey(tx, alg, activeAt));
-    await recordAuditEvent(tx, { type: "signing_key.rotate", data: { kids, activeAt: activeAt.toISOString(), isImmediate } });
+    await recordAuditEvent(tx, {
+      type: "signing_key.rotate",
+      data: { kids, activeAt: activeAt.toISOString(), isImmediate },
+      ...by,
+    });
     await tx.$executeRawUnsafe(`NOTIFY ${SIGNING_KEYS_CHANNEL}`);
     return { kids, activeAt };
   });

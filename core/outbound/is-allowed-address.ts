@@ -96,6 +96,27 @@ export function isAllowedOrOwnAddress(address: string): boolean {
   return isInSome(plain, ownNetworks) && !isInSome(plain, metadataServices);
 }
 
+/** The range of OUTBOUND_ALLOW_CIDRS that an address is in. */
+export function allowedRange(address: string): string | undefined {
+  return rangeWith(address, allowedByOperator());
+}
+
+/** The range because of which an address may not be reached, were it not for OUTBOUND_ALLOW_CIDRS. */
+export function forbiddenRange(address: string): string | undefined {
+  const range = rangeWith(address, [...forbidden4, ...forbidden6]);
+  if (range || isIP(address) !== 6) return range;
+  const parsed = parse(inHex(address)) as IPv6;
+  const [inside] = embeddedAddresses(parsed).flatMap((embedded) => forbiddenRange(embedded.toString()) ?? []);
+  return inside ?? (isInSome(parsed, [...transparent, globalUnicast]) ? undefined : "outside 2000::/3");
+}
+
+function rangeWith(address: string, ranges: Range[]): string | undefined {
+  if (isIP(address) === 0) return undefined;
+  const parsed = parse(isIP(address) === 6 ? inHex(address) : address);
+  const range = ranges.find((each) => isInSome(parsed, [each]));
+  return range && `${range[0]}/${range[1]}`;
+}
+
 /** ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`, and not for `::102:304`. */
 function inHex(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);

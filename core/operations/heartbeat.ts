@@ -1,0 +1,46 @@
+import { hostname } from "node:os";
+import packageJson from "../../package.json" with { type: "json" };
+import { pool } from "../db.ts";
+import { newId } from "../ids.ts";
+import { log } from "../log.ts";
+
+export type ProcessKind = "web" | "worker";
+
+const EVERY_MS = 15_000;
+/** A process that has not been seen for so long is gone, or in trouble. */
+export const SILENT_AFTER_SECONDS = 60;
+
+export type Heartbeat = {
+  /** Ends the process's row with it: one that stops in good order is not missed. */
+  stop(): Promise<void>;
+};
+
+/** Writes down that this process is alive, now and every 15 seconds, for the operators' overview. Trouble with it stops nothing else. */
+export function startHeartbeat(kind: ProcessKind): Heartbeat {
+  const id = newId();
+  let beating: Promise<void> = Promise.resolve();
+
+  async function beat(): Promise<void> {
+    await pool()
+      .query(
+        `INSERT INTO process_heartbeat (id, kind, host, pid, version) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (id) DO UPDATE SET seen_at = now()`,
+        [id, kind, hostname().slice(0, 200), process.pid, packageJson.version],
+      )
+      .catch((error: unknown) => log().debug({ err: error }, "the heartbeat could not be written"));
+  }
+
+  beating = beat();
+  const timer = setInterval(() => {
+    beating = beat();
+  }, EVERY_MS).unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await beating;
+      await pool()
+        .query("DELETE FROM process_heartbeat WHERE id = $1", [id])
+        .catch((error: unknown) => log().debug({ err: error }, "the heartbeat could not be ended"));
+    },
+  };
+}
