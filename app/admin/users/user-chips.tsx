@@ -1,0 +1,16 @@
+import { Chip } from "../../_components/chip.tsx";
+
+export type UserChipsProps = Readonly<{
+  user: Readonly<{ isOperator: boolean; disabledAt: Date | null; emailVerifiedAt: Date | null }>;
+}>;
+
+/** What is particular about an account. */
+export function UserChips({ user: { isOperator, disabledAt, emailVerifiedAt } }: UserChipsProps) {
+  return (
+    <>
+      {isOperator && <Chip>Operator</Chip>}
+      {disabledAt && <Chip tone="bad">Disabled</Chip>}
+      {!emailVerifiedAt && <Chip tone="warn">Address not verified</Chip>}
+    </>
+  );
+}
