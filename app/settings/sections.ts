@@ -12,6 +12,7 @@ export const sections = [
       { href: "/settings/tokens", label: "Access tokens" },
       { href: "/settings/publishers", label: "Trusted publishers" },
       { href: "/settings/gated-repos", label: "Gated repositories" },
+      { href: "/settings/inference", label: "Inference" },
     ],
   },
   { label: "Build", pages: [{ href: "/settings/applications", label: "OAuth apps" }] },
