@@ -3,12 +3,12 @@ import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { identityUnlinkedLetter } from "../mails/identity-letters.ts";
 import { lockLiveUser } from "../users/lock-live-user.ts";
-import { waysIn } from "./ways-in.ts";
+import { requireWayIn } from "./ways-in.ts";
 
 /**
  * Takes a linked identity away, but not the last way in.
@@ -28,11 +28,8 @@ export async function unlinkIdentity(actor: Person, identityId: string, from: Re
     if (!identity) throw notFound("Linked account");
     const { name, slug, orgId, disabledAt } = identity.provider;
     const isWayIn = orgId === null && !disabledAt;
-    const { hasPassword, passkeys, identities } = await waysIn(userId, tx);
-    if (isWayIn && !hasPassword && passkeys === 0 && identities <= 1) {
-      throw new ServiceError("conflict", "This is your only way in. Set a password or add a passkey first.");
-    }
     await tx.linkedIdentity.delete({ where: { id: identityId } });
+    if (isWayIn) await requireWayIn(userId, tx);
     const user = await tx.user.findUniqueOrThrow({ where: { id: userId }, select: { username: true, email: true } });
     const displayName = identity.displayName ?? "";
     await queueMail(tx, { to: user.email, ...identityUnlinkedLetter({ ...user, provider: name, displayName, isWayIn }) });

@@ -20,6 +20,16 @@ export async function waysIn(userId: string, tx: Db = db()): Promise<WaysIn> {
 }
 
 /**
+ * After something was taken away by which its owner signs in: the last way in stays. The caller has locked the user.
+ * @throws ServiceError `conflict`
+ */
+export async function requireWayIn(userId: string, tx: Db): Promise<void> {
+  const { hasPassword, passkeys, identities } = await waysIn(userId, tx);
+  if (hasPassword || passkeys > 0 || identities > 0) return;
+  throw new ServiceError("conflict", "This is your only way in. Set a password, add a passkey or link an account first.");
+}
+
+/**
  * Proving anew by a provider (S113) is for those who have neither password nor passkey: whoever sits at an unlocked machine may well
  * have its owner's sessions elsewhere, so it proves less than these.
  * @throws ServiceError `forbidden`

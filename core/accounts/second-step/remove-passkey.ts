@@ -2,8 +2,8 @@ import type { Person } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
-import { waysIn } from "../identity-providers/ways-in.ts";
+import { notFound } from "../../errors.ts";
+import { requireWayIn } from "../identity-providers/ways-in.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 
 /**
@@ -22,16 +22,9 @@ export async function removePasskey(actor: Person, id: string, closes: readonly 
     work: async (tx: Db) => {
       const { count } = await tx.passkey.deleteMany({ where: { id, userId } });
       if (count === 0) throw notFound("Passkey");
-      await requireWayIn(tx, userId);
+      await requireWayIn(userId, tx);
       await recordAuditEvent(tx, { type: "passkey.remove", actorId: userId, subjectId: userId, data: { name }, from });
     },
   };
   await changeSecondStep(actor, change, from);
-}
-
-/** For somebody without a password a passkey may be all that lets them in. */
-async function requireWayIn(tx: Db, userId: string): Promise<void> {
-  const { hasPassword, passkeys, identities } = await waysIn(userId, tx);
-  if (hasPassword || passkeys > 0 || identities > 0) return;
-  throw new ServiceError("conflict", "This is your only way in. Set a password first.");
 }
