@@ -60,7 +60,9 @@ export async function admitIdentity(proved: Proved, from: RequestOrigin): Promis
       return { step: "enter", outcome: await completeReauthentication(tx, actor, { methods: [] }, from), next } as const;
     });
   } catch (error) {
-    if (isServiceError(error) && (error.code === "forbidden" || error.code === "unauthorized")) return "disabled";
+    if (!isServiceError(error)) throw error;
+    // Something changed meanwhile: the account was disabled, its session ended, or it has a better proof by now.
+    if (error.code === "forbidden" || error.code === "unauthorized") return intent === "sign-in" ? "disabled" : "expired";
     throw error;
   }
 }
