@@ -267,4 +267,7 @@ try {
 if (status === 0 && "lists of repositories".includes(ONLY)) {
   status = spawnSync(process.execPath, [join(import.meta.dirname, "repo-lists.ts")], { stdio: "inherit" }).status ?? 1;
 }
+if (status === 0 && "access decision".includes(ONLY)) {
+  status = spawnSync(process.execPath, [join(import.meta.dirname, "access.ts")], { stdio: "inherit" }).status ?? 1;
+}
 process.exit(status);

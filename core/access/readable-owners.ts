@@ -28,13 +28,15 @@ export async function readableOwners(
   if (actor.kind === "anonymous") return nothing;
   if (actor.kind === "command") return { ...nothing, isAll: true };
   if (actor.kind === "publisher") return { ...nothing, repoId: action === "repo.read" ? actor.repoId : null };
+  // A job that reads for its person reads what they were let into, and none of that is private.
+  if (actor.kind === "token" && actor.isReadOnly) return nothing;
   const orgIds = await organizationsOf(actor, action, { tx });
   if (actor.kind === "person") return { ...nothing, ownerIds: [actor.userId, ...orgIds] };
   const { own = [], organization = [], made = [] }: TokenScopes = (rules[action] as Rule).token as TokenScopes;
   const has = (accepted: readonly string[]) => actor.scopes.some((scope) => accepted.includes(scope));
   const forOrganizations = actor.clientId === null ? own : actor.boundOrgId ? [...own, ...organization] : organization;
-  // An exchanged token has no part in what is its person's own (S95), nor has a job that reads for them.
-  const ownIds = actor.boundOrgId || actor.isReadOnly ? [] : [actor.userId];
+  // An exchanged token has no part in what is its person's own (S95).
+  const ownIds = actor.boundOrgId ? [] : [actor.userId];
   const ownerIds = [...(has(own) ? ownIds : []), ...(has(forOrganizations) ? orgIds : [])];
   const madeBy = actor.clientId !== null && has(made) ? { clientId: actor.clientId, ownerIds: [...ownIds, ...orgIds] } : null;
   return { ...nothing, ownerIds, madeBy };
