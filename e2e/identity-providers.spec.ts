@@ -4,6 +4,7 @@ import { expectAccessible } from "./support/accessibility.ts";
 import { admin } from "./support/admin.ts";
 import { enter } from "./support/enter.ts";
 import { type RunningIssuer, runUpstreamIssuer } from "./support/run-upstream-issuer.ts";
+import { SignInPage } from "./support/sign-in-page.ts";
 
 const LINKED = "/settings/linked-accounts";
 
@@ -149,7 +150,10 @@ test("an organization requires its own issuer: members see the next step, take i
     await expect(theirs.getByText(`${organization.fullName} asks you to sign in with Harbour ID every 7 days.`)).toBeVisible();
     await theirs.goto(`/organizations/${organization.name}`);
     await expectAccessible(theirs);
+    // Signed out in between: the way there leads over the sign-in here, since the issuer signs nobody in.
+    await theirs.context().clearCookies();
     await theirs.getByRole("link", { name: "Sign in with Harbour ID" }).click();
+    await new SignInPage(theirs).signIn(another);
     await beAt(theirs, `crew-${another.username}`);
     await theirs.getByRole("button", { name: "Link", exact: true }).click();
     await theirs.waitForURL(`**/organizations/${organization.name}`);

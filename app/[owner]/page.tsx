@@ -7,6 +7,7 @@ import { findOwner } from "#core/accounts/handles/find-owner.ts";
 import { ownerColumns } from "#core/hub/repos/repo.ts";
 import { FormMessage } from "../_components/form-message.tsx";
 import { PageBody } from "../_components/page-body.tsx";
+import { RestrictionNotice } from "../_components/restriction-notice.tsx";
 import { SiteFrame } from "../_components/site-frame.tsx";
 import { type PageQuery, textOf } from "../_server/page-query.ts";
 import { currentSession } from "../_server/session.ts";
@@ -51,6 +52,9 @@ export default async function OwnerPage({ params, searchParams }: Props) {
           </FormMessage>
         )}
         <OwnerHeader owner={owner} isOneself={owner.id === person?.userId} isMember={isMember} />
+        {person && isMember && (
+          <RestrictionNotice userId={person.userId} orgId={owner.id} next={`/${owner.handle}`} className="mt-5" />
+        )}
         <div className="mt-7 grid gap-5">
           <ReposSection owner={owner} actor={actor} mayCreate={mayCreate} />
           <CollectionsSection owner={owner} actor={actor} mayCreate={mayCollect} />
