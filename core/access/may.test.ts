@@ -39,6 +39,7 @@ const expected: Record<Action, Who[]> = {
   "organization.leave": [...members, "command"],
   "organization.manage": ["admin", "operator", "command"],
   "organization.manage_security": ["admin", "operator", "command"],
+  "organization.ask_for_app": [...members, "command"],
   "organization.transfer": ["admin", "command"],
   "organization.delete": ["admin", "operator", "command"],
   "audit_log.read": ["admin", "operator", "command"],

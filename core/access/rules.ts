@@ -134,6 +134,8 @@ export const rules = {
   "organization.manage": { on: "organization", role: "admin", operator: true, refusal: "forbidden" },
   /** What it asks of its members' sign-in, and where they prove who they are. */
   "organization.manage_security": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
+  /** Asking its administrators to let an app in. */
+  "organization.ask_for_app": { on: "organization", role: "read", refusal: "not_found" },
   /** Handing it over to another member, and stepping down. */
   "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
   "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },

@@ -22,7 +22,7 @@ const LETTERS_MAX = 20;
  * `rate_limited`
  */
 export async function askForApp(person: Person, orgId: string, clientId: string, from: RequestOrigin): Promise<void> {
-  await requirePermission(person, "organization.leave", { orgId }, { what: "Organization" });
+  await requirePermission(person, "organization.ask_for_app", { orgId }, { what: "Organization" });
   const app = clientId.includes("\0") ? undefined : await findClientRecord(clientId);
   if (!app) throw notFound("App");
   const refusal = (await findRefusals(clientId, [orgId])).get(orgId);
@@ -60,14 +60,14 @@ async function mailAdministrators(
 ): Promise<void> {
   const organization = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
   const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } });
-  const admins = await tx.membership.findMany({
-    where: { orgId, role: "admin", user: { disabledAt: null, emailVerifiedAt: { not: null } } },
-    orderBy: { createdAt: "asc" },
-    take: LETTERS_MAX,
-    select: { user: { select: { username: true, email: true } } },
-  });
-  for (const { user } of admins) {
-    const letter = appRequestLetter({ greeted: user.username, asker: asker.username, organization: organization.name, app });
-    await queueMail(tx, { to: user.email, ...letter });
+  // Who has yet to meet what the organization asks could not answer, and learns nothing of it meanwhile.
+  const admins = await tx.$queryRaw<{ username: string; email: string }[]>`
+    SELECT u.username, u.email FROM member_standing s JOIN membership m USING (org_id, user_id) JOIN "user" u ON u.id = s.user_id
+    WHERE s.org_id = ${orgId} AND s.role = 'admin' AND cardinality(s.restrictions) = 0
+      AND u.disabled_at IS NULL AND u.email_verified_at IS NOT NULL
+    ORDER BY m.created_at LIMIT ${LETTERS_MAX}`;
+  for (const { username, email } of admins) {
+    const letter = appRequestLetter({ greeted: username, asker: asker.username, organization: organization.name, app });
+    await queueMail(tx, { to: email, ...letter });
   }
 }
