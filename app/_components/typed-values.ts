@@ -1,7 +1,7 @@
 import type { FormValues } from "./form-state.ts";
 
 /** Fields of such names are never filled in again. */
-const SECRET_NAME = /password|secret/i;
+const SECRET_NAME = /password|secret|api-?key/i;
 /** React's own fields, which tell it what action was meant. */
 const INTERNAL_NAME = /^\$ACTION/;
 

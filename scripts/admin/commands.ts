@@ -4,6 +4,9 @@ import type { Command } from "./command.ts";
 const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "user create": async () => (await import("./user-create.ts")).userCreate,
   "user reset-second-step": async () => (await import("./user-reset-second-step.ts")).userResetSecondStep,
+  "user list": async () => (await import("./user.ts")).userList,
+  "user disable": async () => (await import("./user.ts")).userDisable,
+  "user enable": async () => (await import("./user.ts")).userEnable,
   "org create": async () => (await import("./org-create.ts")).orgCreate,
   "org add-member": async () => (await import("./org-add-member.ts")).orgAddMember,
   "org list": async () => (await import("./org-list.ts")).orgList,
@@ -38,6 +41,10 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "platform rotate": async () => (await import("./platform.ts")).platformRotate,
   "platform revoke": async () => (await import("./platform.ts")).platformRevoke,
   "event list": async () => (await import("./event.ts")).eventList,
+  "inference-provider add": async () => (await import("./inference-provider.ts")).inferenceProviderAdd,
+  "inference-provider list": async () => (await import("./inference-provider.ts")).inferenceProviderList,
+  "inference-provider remove": async () => (await import("./inference-provider.ts")).inferenceProviderRemove,
+  "mail test": async () => (await import("./mail-test.ts")).mailTest,
   doctor: async () => (await import("./doctor.ts")).doctor,
 };
 

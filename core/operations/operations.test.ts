@@ -1,0 +1,215 @@
+import { beforeEach, expect, test } from "vitest";
+import { operatorCommand } from "../access/actor.ts";
+import { findSiteSession } from "../accounts/sessions/find-site-session.ts";
+import { anotherSession, freshName, from, longAgo, organizationOf, signedInPerson } from "../accounts/testing/people.ts";
+import { createPersonalAccessToken } from "../accounts/tokens/create-personal-access-token.ts";
+import { endUserSessions } from "../accounts/users/end-user-sessions.ts";
+import { listUsers } from "../accounts/users/list-users.ts";
+import { db, pool } from "../db.ts";
+import { provideSettings } from "../env.ts";
+import { newId } from "../ids.ts";
+import { loadSigningKeys } from "../oauth/keys.ts";
+import { listSigningKeys, rotateKeys } from "../oauth/signing-keys.ts";
+import { examineAddress } from "../outbound/examine-address.ts";
+import { examineOutbound } from "./examine-outbound.ts";
+import { startHeartbeat } from "./heartbeat.ts";
+import { inspectUser } from "./inspect-user.ts";
+import { readLetterState, readMailState } from "./mail/read-mail-state.ts";
+import { retryMail } from "./mail/retry-mail.ts";
+import { sendTestLetter } from "./mail/send-test-letter.ts";
+import { needsAttention } from "./needs-attention.ts";
+import { readOverview } from "./read-overview.ts";
+
+beforeEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
+const operator = await signedInPerson("opal", { isOperator: true });
+const ada = await signedInPerson("ada");
+
+test("S136 what operators see is not there for others, and what they change needs recent authentication (S113)", async () => {
+  const reads = [
+    () => readOverview(ada.actor),
+    () => listUsers(ada.actor),
+    () => readMailState(ada.actor),
+    () => readLetterState(ada.actor, newId()),
+    () => retryMail(ada.actor),
+    () => sendTestLetter(ada.actor, undefined, from),
+    () => examineOutbound(ada.actor, "https://example.com"),
+    () => listSigningKeys(ada.actor),
+    () => rotateKeys(ada.actor, false, from),
+  ];
+  for (const read of reads) await expect(read()).rejects.toMatchObject({ code: "forbidden" });
+  await expect(inspectUser(ada.actor, operator.id)).rejects.toMatchObject({ code: "not_found" });
+  await expect(endUserSessions(ada.actor, operator.id, from)).rejects.toMatchObject({ code: "not_found" });
+  const stale = { code: "reauthentication_required" };
+  await expect(rotateKeys(longAgo(operator.actor), true, from)).rejects.toMatchObject(stale);
+  await expect(endUserSessions(longAgo(operator.actor), ada.id, from)).rejects.toMatchObject(stale);
+  for (const bad of ["\0", "x", newId()]) {
+    await expect(inspectUser(operator.actor, bad)).rejects.toMatchObject({ code: "not_found" });
+  }
+});
+
+test("the overview tells which processes live, what waits and what needs somebody, and falls quiet when all is well", async () => {
+  const empty = await readOverview(operator.actor);
+  expect(needsAttention(empty).map(({ text }) => text)).toContainEqual(expect.stringContaining("No worker runs"));
+  const [web, worker] = [startHeartbeat("web"), startHeartbeat("worker")];
+  await expect.poll(async () => (await readOverview(operator.actor)).processes.length).toBe(2);
+  await pool().query(
+    "insert into process_heartbeat (id, kind, host, pid, version, seen_at) values ($1, 'worker', 'old', 1, '0.0.1', now() - interval '5 minutes')",
+    [newId()],
+  );
+  const due = new Date(Date.now() - 20 * 60_000);
+  await db().mail.create({ data: { id: newId(), recipient: "a@example.test", subject: "s", text: "t", createdAt: due } });
+  provideSettings({ SMTP_URL: "smtps://mail.example:465", OUTBOUND_ALLOW_CIDRS: "0.0.0.0/0" });
+  const overview = await readOverview(operator.actor);
+  expect(overview.processes.map(({ kind, isSilent }) => [kind, isSilent])).toEqual([
+    ["worker", false],
+    ["worker", true],
+    ["web", false],
+  ]);
+  expect(overview).toMatchObject({
+    queues: { mail: { waiting: expect.any(Number), oldestAt: due } },
+    disk: { totalBytes: expect.any(Number) },
+  });
+  expect(overview.database.sizeBytes).toBeGreaterThan(1_000_000);
+  const texts = needsAttention(overview).map(({ text }) => text);
+  expect(texts).toContainEqual(expect.stringContaining("Mail has waited"));
+  expect(texts).toContainEqual(expect.stringContaining("opens every address"));
+  expect(texts).toContainEqual(expect.stringContaining("one operator only"));
+  expect(texts).not.toContainEqual(expect.stringContaining("No worker runs"));
+  await db().mail.deleteMany({ where: { createdAt: due } });
+  provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
+  const second = await signedInPerson("orla", { isOperator: true });
+  const quiet = needsAttention(await readOverview(operator.actor)).filter(({ text }) => !/disk|connections/.test(text));
+  expect(quiet).toEqual([]);
+  await db().user.update({ where: { id: second.id }, data: { isOperator: false } });
+  await web.stop();
+  await worker.stop();
+  expect((await readOverview(operator.actor)).processes.map(({ host }) => host)).toEqual(["old"]);
+  provideSettings({ SMTP_URL: "" });
+});
+
+test("users are found by how their name or address begins, taken literally, by index among however many", async () => {
+  const stem = freshName("zoë").replace("ë", "e");
+  const one = await signedInPerson(stem);
+  await db().user.update({ where: { id: one.id }, data: { fullName: "100%_Zed \\ O'Neil" } });
+  const ids = async (text: string) => (await listUsers(operator.actor, { text })).items.map(({ id }) => id);
+  for (const text of [stem.toUpperCase(), one.email.slice(0, 12), "100%_zed \\", one.id, ` ${stem} `]) {
+    expect(await ids(text), text).toContain(one.id);
+  }
+  for (const text of ["%", "_", "\\", "00%", "\0\0x", "' OR 1=1 --", "\ud800", "x".repeat(5_000)]) {
+    expect(await ids(text), text).not.toContain(one.id);
+  }
+  expect((await listUsers(operator.actor, { page: Number.NaN, pageSize: -1 })).page).toBe(1);
+  // However few there are now, it is the index that would answer.
+  await pool().query("set enable_seqscan = off");
+  const { rows } = await pool().query<{ "QUERY PLAN": string }>(
+    `explain select id from "user" u where lower(u.username) like 'ab%' or lower(u.full_name) like 'ab%' or lower(u.email_canonical) like 'ab%'`,
+  );
+  const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+  for (const index of ["user_username_prefix", "user_full_name_prefix", "user_email_prefix"]) expect(plan).toContain(index);
+  await pool().query("reset enable_seqscan");
+});
+
+test("an account is seen with what has access in its name, without secrets, and its sessions end together", async () => {
+  const bea = await signedInPerson("bea");
+  const another = await anotherSession(bea.id);
+  const org = await organizationOf(bea);
+  const { token } = await createPersonalAccessToken(
+    bea.actor,
+    bea.id,
+    { name: "laptop", scopes: ["read-repos"], expiresInDays: 1 },
+    from,
+  );
+  const seen = await inspectUser(operator.actor, bea.id);
+  expect(seen).toMatchObject({
+    user: { username: bea.username, email: bea.email },
+    organizations: [{ id: org.id, role: "admin" }],
+    tokens: { total: 1, items: [{ name: "laptop", last4: token.slice(-4) }] },
+    apps: { total: 0 },
+  });
+  expect(seen.sessions).toHaveLength(2);
+  expect(JSON.stringify(seen)).not.toMatch(/hash/i);
+  await endUserSessions(operator.actor, bea.id, from);
+  for (const each of [bea.token, another.token]) expect(await findSiteSession(each)).toBeUndefined();
+  expect(await db().auditEvent.findFirstOrThrow({ where: { type: "user.end_all_sessions" } })).toMatchObject({
+    actorId: operator.id,
+    subjectId: bea.id,
+  });
+  await expect(endUserSessions(operatorCommand, newId(), from)).rejects.toMatchObject({ code: "not_found" });
+});
+
+test("mail: a test goes to one's own address, trouble is seen with its reason, what waits is tried again, the password is shown to nobody", async () => {
+  provideSettings({ SMTP_URL: "smtps://keyhook:p%40ss@mail.example:465" });
+  const { id, to } = await sendTestLetter(operator.actor, "elsewhere@example.test", from);
+  expect(to).toBe(operator.email);
+  expect(await readLetterState(operator.actor, id)).toEqual({ state: "waiting", recipient: operator.email, lastError: null });
+  const later = new Date(Date.now() + 3600_000);
+  await db().mail.update({ where: { id }, data: { attempts: 2, lastError: "421 busy", dueAt: later } });
+  await db().mail.create({
+    data: {
+      id: newId(),
+      recipient: "gone@example.test",
+      subject: "s",
+      text: "",
+      failedAt: new Date(),
+      lastError: "550 nobody",
+      attempts: 1,
+    },
+  });
+  const state = await readMailState(operator.actor);
+  expect(state.way).toEqual({ server: "mail.example:465", user: "keyhook", isSecure: true });
+  expect(state.troubled).toMatchObject([
+    { lastError: "550 nobody", dueAt: null },
+    { lastError: "421 busy", dueAt: later },
+  ]);
+  expect(JSON.stringify(state)).not.toMatch(/p@ss|p%40ss/);
+  expect(await retryMail(operator.actor)).toBe(1);
+  expect((await db().mail.findUniqueOrThrow({ where: { id } })).dueAt.getTime()).toBeLessThanOrEqual(Date.now() + 1_000);
+  expect(await retryMail(operator.actor)).toBe(0);
+  provideSettings({ SMTP_URL: "" });
+  expect((await readMailState(operator.actor)).way).toEqual({ outbox: expect.stringMatching(/outbox$/) });
+});
+
+test("an outbound address is judged as a request would be, with the range that decides, and nothing is sent", async () => {
+  const addresses = ["203.0.113.9", "10.1.2.3", "::ffff:10.0.0.1", "8.8.8.8", "2001:4860:4860::8888", "fe80::1", "2002:7f00:1::"];
+  provideSettings({ OUTBOUND_ALLOW_CIDRS: "10.1.0.0/16" });
+  const examined = await examineAddress("https://hooks.example/in", async () => addresses);
+  expect(examined).toMatchObject({ outcome: "resolved", host: "hooks.example", port: 443, isAllowed: false });
+  if (examined.outcome !== "resolved") return;
+  expect(examined.addresses.map(({ isAllowed, range }) => [isAllowed, range])).toEqual([
+    [false, "203.0.113.0/24"],
+    [true, "10.1.0.0/16"],
+    [false, "10.0.0.0/8"],
+    [true, null],
+    [true, null],
+    [false, "outside 2000::/3"],
+    [false, "2002::/16"],
+  ]);
+  for (const bad of [
+    "ftp://example.com",
+    "https://user:pw@example.com",
+    "no address",
+    "x".repeat(3_000),
+    "http://localhost.invalid/",
+  ]) {
+    expect((await examineOutbound(operator.actor, bad)).outcome, bad).toBe("refused");
+  }
+  expect(await examineOutbound(operator.actor, "http://127.1/")).toMatchObject({
+    isAllowed: false,
+    addresses: [{ range: "127.0.0.0/8" }],
+  });
+});
+
+test("S107 signing keys are rotated with their state told, and after a leak withdrawn at once; the audit log says who did it", async () => {
+  await loadSigningKeys();
+  expect((await listSigningKeys(operator.actor)).map(({ state }) => state)).toEqual(["signing", "signing"]);
+  await rotateKeys(operator.actor, false, from);
+  const rotated = await listSigningKeys(operator.actor);
+  expect(rotated.map(({ state }) => state)).toEqual(["next", "next", "signing", "signing"]);
+  expect(JSON.stringify(rotated)).not.toMatch(/jwk|"d"/i);
+  await rotateKeys(operator.actor, true, from);
+  expect((await listSigningKeys(operator.actor)).map(({ state }) => state)).toEqual([
+    ...["signing", "signing"],
+    ...["retired", "retired", "retired", "retired"],
+  ]);
+  expect(await db().auditEvent.count({ where: { type: "signing_key.rotate", actorId: operator.id } })).toBe(2);
+});
