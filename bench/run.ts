@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { DEVICE_CODE_GRANT } from "#core/oauth/client-of-app.ts";
+import { TOKEN_EXCHANGE_GRANT } from "#core/oauth/exchange/token-exchange.ts";
 import { POLL_INTERVAL_SECONDS } from "#core/oauth/lifetimes.ts";
 import { cpuBetween, cpuSeconds, statementsSoFar } from "./cost.ts";
 import { benchGit } from "./git.ts";
@@ -20,6 +21,8 @@ const PACED_ROUNDS = 3;
 
 type Row = Result & { cpuMs: number; statements?: number };
 type Measure = { name: string; aim?: number; baseline?: string; run(target: Target): Promise<Row | undefined> };
+
+const USER_EMAIL = "urn:huggingface:token-type:user-email";
 
 const form = { "content-type": "application/x-www-form-urlencoded" };
 const basic = (target: Target) => ({
@@ -51,6 +54,23 @@ async function makeCodes(target: Target, count: number): Promise<string[]> {
 
 const exchange = (target: Target, code: string): Prepared =>
   tokenRequest(target, { grant_type: "authorization_code", code, redirect_uri: REDIRECT_URI, code_verifier: verifier });
+
+function measureExchange(target: Target, scope: string): Promise<Row> {
+  const { clientId, secret, emails } = target.exchange;
+  const headers = { ...form, authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString("base64")}` };
+  const requests = cycle(
+    emails.map((subject_token): Prepared => {
+      const body = new URLSearchParams({
+        grant_type: TOKEN_EXCHANGE_GRANT,
+        subject_token,
+        subject_token_type: USER_EMAIL,
+        scope,
+      });
+      return { method: "POST", path: target.paths.token, headers, body: body.toString() };
+    }),
+  );
+  return measure(target, 200, async () => take(READS, requests));
+}
 
 type Tokens = { access_token: string; refresh_token: string };
 
@@ -169,6 +189,17 @@ const measures: Measure[] = [
         }
         return requests;
       }),
+  },
+  {
+    // The audit entry included; 100,000 members in the organization.
+    name: "token exchange",
+    aim: 0.4,
+    run: (target) => measureExchange(target, "profile"),
+  },
+  {
+    name: "token exchange, ID token",
+    baseline: "token exchange",
+    run: async (target) => (target.statementsSocket ? measureExchange(target, "openid profile") : undefined),
   },
   {
     name: "userinfo",

@@ -8,16 +8,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { operatorCommand } from "#core/access/actor.ts";
+import { createOrganization } from "#core/accounts/organizations/create-organization.ts";
+import { setPlan } from "#core/accounts/organizations/set-plan.ts";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
 import { createUser } from "#core/accounts/users/create-user.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { newToken } from "#core/crypto/token.ts";
+import { pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
 import { CLI_CLIENT_ID } from "#core/oauth/apps/ensure-cli-app.ts";
+import { setAppPrivilege } from "#core/oauth/apps/set-app-privilege.ts";
 import { upsertArtifact } from "#core/oauth/artifact-store.ts";
 import { readConsentRequest } from "#core/oauth/consents/consent-request.ts";
 import { grantConsent } from "#core/oauth/consents/grant-consent.ts";
@@ -39,6 +43,8 @@ export type Target = {
   paths: { authorize: string; token: string; userinfo: string; introspect: string; whoami?: string };
   /** A public client for the device flow. */
   deviceClientId: string;
+  /** A client that may exchange the addresses of these members for tokens. */
+  exchange: { clientId: string; secret: string; emails: string[] };
   /** Device codes that nobody has answered. */
   makeDeviceCodes(clientId: string): Promise<string[]>;
   /** Where the web process tells how many statements it has sent. */
@@ -66,6 +72,11 @@ export async function startBare(): Promise<Target> {
     browser: new Browser(origin),
     paths: { authorize: "/auth", token: "/token", userinfo: "/me", introspect: "/token/introspection" },
     deviceClientId: "bench-device",
+    exchange: {
+      clientId: "bench",
+      secret: "a-secret-that-is-long-enough-for-the-benchmark",
+      emails: Array.from({ length: EXCHANGED }, (_, at) => memberEmail(at)),
+    },
     makeDeviceCodes: (clientId) => askForDeviceCodes(target, clientId),
     stop: () => end(child),
   };
@@ -152,6 +163,7 @@ export async function startService(): Promise<Target> {
       whoami: "/api/whoami-v2",
     },
     deviceClientId: CLI_CLIENT_ID,
+    exchange: await makeExchange(userId),
     makeDeviceCodes: insertDeviceCodes,
     statementsSocket,
     stop: async () => {
@@ -162,6 +174,42 @@ export async function startService(): Promise<Target> {
   };
   await agree(target, (await findSiteSession(token)) as SiteSession);
   return target;
+}
+
+/** So many members has the organization, and tokens of so many of them are asked for. */
+export const MEMBERS = 100_000;
+const EXCHANGED = 5_000;
+const memberEmail = (at: number) => `member-${at}@example.test`;
+
+/** An Enterprise organization with as many members as a large company, and its app. */
+async function makeExchange(ownerId: string): Promise<Target["exchange"]> {
+  const { id: orgId } = await createOrganization(
+    operatorCommand,
+    { name: "northwind", fullName: "Northwind", ownerId },
+    noOrigin,
+  );
+  await setPlan(operatorCommand, orgId, "enterprise", noOrigin);
+  const ids = `SELECT n, lpad(to_hex(n), 24, '0') AS id FROM generate_series(0, ${MEMBERS - 1}) AS n`;
+  await pool().query(`INSERT INTO "user" (id, username, full_name, email, email_canonical, email_verified_at)
+    SELECT id, 'member-' || n, 'Member', 'member-' || n || '@example.test', 'member-' || n || '@example.test', now() FROM (${ids}) m`);
+  await pool().query(`INSERT INTO membership (org_id, user_id, role) SELECT $1, id, 'read' FROM (${ids}) m`, [orgId]);
+  await pool().query(`ANALYZE "user", membership`);
+  const { app, secret = "" } = await createApp(
+    operatorCommand,
+    {
+      owner: { orgId },
+      name: "Exchange",
+      redirectUris: [],
+      scopes: ["openid", "profile", "read-repos"],
+      isConfidential: true,
+      isBound: true,
+    },
+    noOrigin,
+  );
+  await setAppPrivilege(operatorCommand, app.id, "token-exchange", true, noOrigin);
+  // Spread over all of them.
+  const emails = Array.from({ length: EXCHANGED }, (_, at) => memberEmail(Math.floor((at * MEMBERS) / EXCHANGED)));
+  return { clientId: app.clientId, secret, emails };
 }
 
 /** Answers the questions of the first request as the pages would: who is there, and whether they agree. */

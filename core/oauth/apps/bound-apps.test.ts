@@ -1,0 +1,200 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Person } from "../../access/actor.ts";
+import { noOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { addSecret } from "./add-secret.ts";
+import { bindApp } from "./bind-app.ts";
+import { createApp } from "./create-app.ts";
+import { deleteApp } from "./delete-app.ts";
+import { getApp } from "./get-app.ts";
+import { listApps } from "./list-apps.ts";
+import { listBindable } from "./list-bindable.ts";
+import { requestPrivilege } from "./request-privilege.ts";
+import { rotateSecret } from "./rotate-secret.ts";
+import { setAppPrivilege } from "./set-app-privilege.ts";
+import { setTokenDuration } from "./set-token-duration.ts";
+import { auditOf, longSignedIn, organizationWith, settings, someApp, someone } from "./test-fixtures.ts";
+import { unbindApp } from "./unbind-app.ts";
+import { updateApp } from "./update-app.ts";
+
+let operator: Person;
+beforeAll(async () => {
+  operator = await someone({ isOperator: true });
+});
+
+const notFound = { code: "not_found" };
+const read = (id: string) => db().oAuthApp.findUniqueOrThrow({ where: { id } });
+
+/** An organization with two administrators, the app of one of them, and somebody who has nothing to do with either. */
+async function scene() {
+  const [owner, admin, member, stranger] = await Promise.all([someone(), someone(), someone(), someone()]);
+  const orgId = await organizationWith({ [owner.userId]: "admin", [admin.userId]: "admin", [member.userId]: "write" });
+  const { app } = await someApp(owner, { isConfidential: true });
+  return { owner, admin, member, stranger, orgId, app };
+}
+
+describe("binding", () => {
+  test("takes managing the app and administering the organization, and a recent proof (S113)", async () => {
+    const { owner, admin, member, stranger, orgId, app } = await scene();
+    for (const person of [admin, member, stranger]) {
+      await expect(bindApp(person, app.id, orgId, noOrigin)).rejects.toMatchObject(notFound);
+    }
+    const elsewhere = await organizationWith({ [admin.userId]: "admin", [owner.userId]: "write" });
+    await expect(bindApp(owner, app.id, elsewhere, noOrigin)).rejects.toMatchObject(notFound);
+    for (const id of [newId(), "\0", "x"]) await expect(bindApp(owner, app.id, id, noOrigin)).rejects.toMatchObject(notFound);
+    await expect(bindApp(longSignedIn(owner), app.id, orgId, noOrigin)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+    await bindApp(owner, app.id, orgId, noOrigin);
+    expect(await read(app.id)).toMatchObject({ boundOrgId: orgId, privileges: [] });
+    expect((await auditOf(app.clientId)).at(-1)).toMatchObject({ type: "oauth_app.bind", orgId, actorId: owner.userId });
+    const second = await organizationWith({ [owner.userId]: "admin" });
+    await expect(bindApp(owner, app.id, second, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  test("an organization's app is bound to that organization only, from the start if it is asked for", async () => {
+    const { owner, orgId } = await scene();
+    const { app } = await createApp(owner, settings({ owner: { orgId }, isBound: true, redirectUris: [] }), noOrigin);
+    expect(app).toMatchObject({ boundOrgId: orgId, redirectUris: [] });
+    const other = await organizationWith({ [owner.userId]: "admin" });
+    const { app: unbound } = await createApp(owner, settings({ owner: { orgId } }), noOrigin);
+    await expect(bindApp(owner, unbound.id, other, noOrigin)).rejects.toMatchObject({ field: "orgId" });
+    expect((await listBindable(owner, unbound)).map(({ id }) => id)).toEqual([orgId]);
+    expect(await listBindable(owner, app)).toEqual([]);
+    const ofPerson = settings({ owner: { userId: owner.userId }, isBound: true });
+    await expect(createApp(owner, ofPerson, noOrigin)).rejects.toMatchObject({ field: "isBound" });
+    await expect(createApp(owner, settings({ owner: { orgId }, redirectUris: [] }), noOrigin)).rejects.toMatchObject({
+      field: "redirectUris",
+    });
+  });
+
+  test("ends by the owner or by any administrator, and takes privilege and duration with it", async () => {
+    for (const by of ["owner", "admin"] as const) {
+      const at = await scene();
+      await bindApp(at.owner, at.app.id, at.orgId, noOrigin);
+      await setAppPrivilege(operator, at.app.id, "token-exchange", true, noOrigin);
+      await setTokenDuration(at.admin, at.app.id, 7200, noOrigin);
+      for (const person of [at.member, at.stranger]) {
+        await expect(unbindApp(person, at.app.id, noOrigin)).rejects.toMatchObject(notFound);
+      }
+      await unbindApp(at[by], at.app.id, noOrigin);
+      expect(await read(at.app.id)).toMatchObject({ boundOrgId: null, privileges: [], accessTokenSeconds: null });
+      await expect(unbindApp(at.owner, at.app.id, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+    }
+  });
+
+  test("of a deleted organization is gone", async () => {
+    const { owner, orgId, app } = await scene();
+    await bindApp(owner, app.id, orgId, noOrigin);
+    await setAppPrivilege(operator, app.id, "token-exchange", true, noOrigin);
+    await db().organization.delete({ where: { id: orgId } });
+    expect(await read(app.id)).toMatchObject({ boundOrgId: null, privileges: [] });
+  });
+});
+
+describe("once bound, the organization's administrators decide", () => {
+  test("S113 about the secret, whoever owns the app; an owner who is no administrator any more does not", async () => {
+    const { owner, admin, member, stranger, orgId, app } = await scene();
+    await bindApp(owner, app.id, orgId, noOrigin);
+    expect((await rotateSecret(admin, app.id, {}, noOrigin)).secret).toMatch(/^kh_secret_/);
+    expect((await auditOf(app.clientId)).at(-1)).toMatchObject({ type: "oauth_app.secret_rotate", orgId, actorId: admin.userId });
+    await expect(rotateSecret(longSignedIn(admin), app.id, {}, noOrigin)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+    for (const person of [member, stranger]) {
+      await expect(rotateSecret(person, app.id, {}, noOrigin)).rejects.toMatchObject(notFound);
+    }
+    await db().membership.delete({ where: { orgId_userId: { orgId, userId: owner.userId } } });
+    for (const change of [
+      () => rotateSecret(owner, app.id, {}, noOrigin),
+      () => addSecret(owner, app.id, noOrigin),
+      () => setTokenDuration(owner, app.id, 7200, noOrigin),
+      () => requestPrivilege(owner, app.id, noOrigin),
+      () => updateApp(owner, app.id, { scopes: ["openid", "manage-repos"] }, noOrigin),
+    ]) {
+      await expect(change()).rejects.toMatchObject({ code: "forbidden", message: /administrators decide/ });
+    }
+    await expect(updateApp(owner, app.id, { name: "Lantern", scopes: ["openid", "jobs"] }, noOrigin)).rejects.toMatchObject(
+      notFound,
+    );
+    expect((await updateApp(owner, app.id, { name: "Lantern" }, noOrigin)).name).toBe("Lantern");
+    expect(await getApp(owner, app.id)).toMatchObject({ isOwner: true, isInCharge: false });
+  });
+
+  test("about scopes, and not about what is the owner's", async () => {
+    const { owner, admin, orgId, app } = await scene();
+    await bindApp(owner, app.id, orgId, noOrigin);
+    expect((await updateApp(admin, app.id, { scopes: ["openid", "read-repos"] }, noOrigin)).scopes).toEqual([
+      "openid",
+      "read-repos",
+    ]);
+    await expect(updateApp(admin, app.id, { name: "Ours" }, noOrigin)).rejects.toMatchObject(notFound);
+    await expect(updateApp(admin, app.id, { redirectUris: ["https://evil.example/cb"] }, noOrigin)).rejects.toMatchObject(
+      notFound,
+    );
+    await expect(deleteApp(admin, app.id, noOrigin)).rejects.toMatchObject(notFound);
+    expect(await getApp(admin, app.id)).toMatchObject({ isOwner: false, isInCharge: true, boundOrganization: { id: orgId } });
+    expect((await listApps(admin, { orgId })).apps.map(({ id }) => id)).toEqual([app.id]);
+  });
+
+  test("S97 S113 about the token duration: one hour to thirty days, with a recent proof", async () => {
+    const { owner, admin, orgId, app } = await scene();
+    await expect(setTokenDuration(owner, app.id, 7200, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+    await bindApp(owner, app.id, orgId, noOrigin);
+    for (const seconds of [0, -1, 3599, 30 * 86_400 + 1, 3600.5, Number.NaN, Number.POSITIVE_INFINITY]) {
+      await expect(setTokenDuration(admin, app.id, seconds, noOrigin)).rejects.toMatchObject({ field: "tokenHours" });
+    }
+    await expect(setTokenDuration(longSignedIn(admin), app.id, 7200, noOrigin)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+    for (const seconds of [3600, 30 * 86_400]) {
+      await setTokenDuration(admin, app.id, seconds, noOrigin);
+      expect(await read(app.id)).toMatchObject({ accessTokenSeconds: seconds });
+    }
+    expect((await auditOf(app.clientId)).at(-1)).toMatchObject({
+      type: "oauth_app.set_token_duration",
+      orgId,
+      data: { before: 3600, after: 2_592_000 },
+    });
+  });
+});
+
+describe("the privilege", () => {
+  test("S90 S113 S116 is the operator's to give to a bound app and to take, recently proved and recorded", async () => {
+    const { owner, admin, orgId, app } = await scene();
+    const set = (by: Person, isGranted: boolean) => setAppPrivilege(by, app.id, "token-exchange", isGranted, noOrigin);
+    await expect(set(operator, true)).rejects.toMatchObject({ code: "conflict" });
+    await bindApp(owner, app.id, orgId, noOrigin);
+    for (const person of [owner, admin]) await expect(set(person, true)).rejects.toMatchObject(notFound);
+    await expect(set(longSignedIn(operator), true)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await set(operator, true);
+    await set(operator, true);
+    expect((await read(app.id)).privileges).toEqual(["token-exchange"]);
+    await set(operator, false);
+    expect((await read(app.id)).privileges).toEqual([]);
+    expect((await auditOf(app.clientId)).slice(-2)).toMatchObject([
+      { type: "oauth_app.privilege_grant", orgId, actorId: operator.userId, data: { privilege: "token-exchange" } },
+      { type: "oauth_app.privilege_revoke", orgId },
+    ]);
+  });
+
+  test("is asked for once a week; operators get a letter, and administrators the answer", async () => {
+    const { owner, admin, member, orgId, app } = await scene();
+    await db().user.updateMany({ where: { id: { in: [owner.userId, admin.userId] } }, data: { emailVerifiedAt: new Date() } });
+    await expect(requestPrivilege(owner, app.id, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+    await bindApp(owner, app.id, orgId, noOrigin);
+    await expect(requestPrivilege(member, app.id, noOrigin)).rejects.toMatchObject(notFound);
+    await requestPrivilege(admin, app.id, noOrigin);
+    await expect(requestPrivilege(admin, app.id, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+    const to = async (person: Person) => {
+      const { email } = await db().user.findUniqueOrThrow({ where: { id: person.userId } });
+      return (await db().mail.findMany({ where: { recipient: email } })).map(({ text }) => text);
+    };
+    expect((await to(operator)).filter((text) => text.includes(app.clientId))).toHaveLength(1);
+    await setAppPrivilege(operator, app.id, "token-exchange", true, noOrigin);
+    expect(await read(app.id)).toMatchObject({ privilegeRequestedAt: null });
+    for (const person of [owner, admin]) expect(await to(person)).toEqual([expect.stringContaining(app.id)]);
+    await expect(requestPrivilege(admin, app.id, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+  });
+});
