@@ -7,7 +7,7 @@ import { hasGrantedAccess } from "./has-granted-access.ts";
 import { isRecentlyAuthenticated } from "./is-recently-authenticated.ts";
 import { type Missing, refused } from "./refused.ts";
 import { type Action, type ResourceOf, type Rule, rules, type TokenScopes } from "./rules.ts";
-import { type Standing, standingInOrganization } from "./standing-in-organization.ts";
+import { type Standing, standingInOrganization, withTokenRestrictions } from "./standing-in-organization.ts";
 
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
@@ -127,7 +127,8 @@ async function decideAlone(actor: Decided, rule: Rule, target: Target, tx: Db): 
 /** Where the actor's person stands in an organization: as it was read with their token, but within a change anew. */
 async function standingOf(actor: Person | TokenHolder, orgId: string, tx: Db): Promise<Standing | undefined> {
   if (actor.kind === "token" && actor.standings && tx === db()) return actor.standings.get(orgId);
-  return standingInOrganization(actor.userId, orgId, tx);
+  const standing = await standingInOrganization(actor.userId, orgId, tx);
+  return standing && withTokenRestrictions(actor, orgId, standing);
 }
 
 /**

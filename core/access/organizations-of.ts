@@ -3,7 +3,7 @@ import { type Db, db } from "../db.ts";
 import type { Person, TokenHolder } from "./actor.ts";
 import { reachesOrganization } from "./may.ts";
 import { type Rule, rules } from "./rules.ts";
-import { standingsOf } from "./standing-in-organization.ts";
+import { standingsOf, withTokenRestrictions } from "./standing-in-organization.ts";
 
 /** What a member's role gives them a right to. */
 export type MembersAction = {
@@ -22,7 +22,8 @@ export async function organizationsOf(
   const standings = actor.kind === "token" && tx === db() ? actor.standings : undefined;
   const { role, maker, beforeRestrictions }: Rule = rules[action];
   const least = asMaker ? (maker ?? role) : role;
-  return [...(standings ?? (await standingsOf(actor.userId, tx)))].flatMap(([orgId, standing]) => {
+  return [...(standings ?? (await standingsOf(actor.userId, tx)))].flatMap(([orgId, found]) => {
+    const standing = withTokenRestrictions(actor, orgId, found);
     const isReached = actor.kind === "person" || reachesOrganization(actor, orgId);
     const isMet = beforeRestrictions === true || standing.restrictions.length === 0;
     return isReached && isMet && least && isRoleAtLeast(standing.role, least) ? [orgId] : [];

@@ -1,5 +1,6 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 import { type Db, db } from "../db.ts";
+import type { Person, TokenHolder } from "./actor.ts";
 
 /** Where a member stands in an organization: the role, and what the organization asks of them that they have not met. */
 export type Standing = { role: OrganizationRole; restrictions: readonly SecurityRestriction[] };
@@ -16,6 +17,16 @@ export async function standingsOf(userId: string, tx: Db = db()): Promise<Map<st
   const rows = await tx.$queryRaw<(Standing & { orgId: string })[]>`
     SELECT org_id AS "orgId", role, restrictions FROM member_standing WHERE user_id = ${userId}`;
   return new Map(rows.map(({ orgId, ...standing }) => [orgId, standing]));
+}
+
+/**
+ * The standing of a person within a change, where it is read anew, with what was found of their token when that was looked up: that
+ * the organization has cut it off is about the token, and not about its person.
+ */
+export function withTokenRestrictions(actor: Person | TokenHolder, orgId: string, standing: Standing): Standing {
+  const known = actor.kind === "token" ? actor.standings?.get(orgId)?.restrictions : undefined;
+  if (!known?.includes("token-revoked")) return standing;
+  return { ...standing, restrictions: [...standing.restrictions, "token-revoked"] };
 }
 
 /** The role of a user in an organization, whether or not they have met what it asks; undefined for everybody who is not a member. */

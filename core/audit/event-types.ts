@@ -130,7 +130,11 @@ export const auditEventTypes = {
   "ci_token.exchange_refused": { did: "was refused a token for a job[: {error}]", isForOrganizations: true },
 
   // ---- leaked tokens
-  "credential.revoke_leaked": { did: "reported a leaked token, which was revoked[: {name}]" },
+  "credential.revoke_leaked": {
+    did: "was told of a leaked token of {subject}, and revoked it[: {name}]",
+    isForOrganizations: true,
+  },
+  "oauth_app.secret_leaked": { did: "was told that a secret of the app {app} has leaked", isForOrganizations: true },
   "organization.revoke_token": { did: "cut a token of {subject} off from the organization", isForOrganizations: true },
 
   // ---- repositories

@@ -1,3 +1,4 @@
+import { cutOff } from "#core/accounts/tokens/find-personal-access-token.ts";
 import { pool } from "#core/db.ts";
 import { gather } from "#core/postgres/gather.ts";
 import type { Payload } from "./artifact-store.ts";
@@ -16,7 +17,7 @@ const ACCOUNT = `json_build_object('id', u.id, 'username', u.username, 'fullName
     'isEmailVerified', u.email_verified_at IS NOT NULL, 'website', u.website, 'boundOrgId', g.bound_org_id, 'organizations', `;
 
 const ORGANIZATIONS = `(SELECT coalesce(json_agg(json_build_object('id', o.id, 'name', o.name, 'fullName', o.full_name,
-      'plan', o.plan, 'role', m.role, 'restrictions', m.restrictions) ORDER BY o.name), '[]')
+      'plan', o.plan, 'role', m.role, 'restrictions', m.restrictions || ${cutOff("g.id")}) ORDER BY o.name), '[]')
     FROM member_standing m JOIN organization o ON o.id = m.org_id
     WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)) AND is_app_admitted(o.id, a.client_id))`;
 

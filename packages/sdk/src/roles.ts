@@ -7,6 +7,9 @@ export function isRoleAtLeast(role: OrganizationRole, least: OrganizationRole): 
   return organizationRoles.indexOf(role) >= organizationRoles.indexOf(least);
 }
 
-/** What an organization may ask of its members before they reach what is its own (wire contract, 1.7). */
-export const securityRestrictions = ["mfa", "sso"] as const;
+/**
+ * Why a member does not reach what is an organization's own (wire contract, 1.7): a second step or its sign-in is not met, or its
+ * administrators have cut this token off.
+ */
+export const securityRestrictions = ["mfa", "sso", "token-revoked"] as const;
 export type SecurityRestriction = (typeof securityRestrictions)[number];

@@ -1,0 +1,207 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { from, lettersTo, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { auditEventTypes } from "#core/audit/event-types.ts";
+import { db } from "#core/db.ts";
+import { type Prepared, prepare, refresh, type SignIn, signIn } from "#core/oauth/testing/sign-in.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+beforeAll(async () => {
+  world = await startApiWorld();
+});
+afterAll(() => world.stop());
+
+const tokenOf = (userId: string, scopes = ["manage-repos"], name = "laptop") =>
+  createPersonalAccessToken(operatorCommand, userId, { name, scopes, expiresInDays: null }, from);
+
+const send = (path: string, body: unknown, token?: string) =>
+  fetch(world.origin + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify(body),
+  });
+const report = (...credentials: unknown[]) => send("/api/credentials/revoke", { credentials });
+
+const whoami = async (token: string) => fetch(`${world.origin}/api/whoami-v2`, { headers: { authorization: `Bearer ${token}` } });
+const isLive = async (token: string) => (await whoami(token)).status === 200;
+const leaks = (clause: object) => db().auditEvent.findMany({ where: clause, orderBy: { createdAt: "asc" } });
+
+describe("POST /api/credentials/revoke (wire.md 1.12)", () => {
+  test("ends tokens of every kind at once, tells their owners in one letter, and says nothing to the finder", async () => {
+    const at: SignIn & Prepared = await signIn(
+      world,
+      { name: "Paper Lantern", isConfidential: true },
+      { scope: "openid offline_access" },
+    );
+    const again = await signIn(world, {}, { scope: "openid offline_access" });
+    const { token, id } = await tokenOf(at.person.id);
+    const untouched = await tokenOf(at.person.id, ["read-repos"], "desktop");
+    expect([await isLive(at.tokens.access_token), await isLive(token)]).toEqual([true, true]);
+
+    const answer = await report(
+      token,
+      at.tokens.access_token,
+      at.app.secret,
+      again.tokens.refresh_token,
+      "kh_unknown",
+      "\u{1f511}",
+    );
+    expect([answer.status, await answer.text()]).toEqual([202, ""]);
+
+    expect([await isLive(token), await isLive(at.tokens.access_token), await isLive(again.tokens.access_token)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(await isLive(untouched.token)).toBe(true);
+    for (const one of [at, again]) expect((await refresh(one, one.tokens.refresh_token)).body.error).toBe("invalid_grant");
+    // The app's secret stays: its users are not to be shut out at a stranger's word.
+    const secret = await world.post(
+      "/oauth/introspect",
+      { token: "x" },
+      { authorization: world.basic(at.app.clientId, at.app.secret ?? "") },
+    );
+    expect(secret.status).toBe(200);
+
+    const letters = await lettersTo(at.person.email);
+    expect(letters).toHaveLength(1);
+    expect(letters[0]?.text).toContain('your access token "laptop": it is revoked');
+    expect(letters[0]?.text).toContain('the app "Paper Lantern" had from you');
+    expect(letters[0]?.text).toContain("Rotate it now");
+    for (const value of [token, at.tokens.access_token, at.app.secret ?? ""])
+      expect(letters[0]?.text).not.toContain(value.slice(5));
+    expect(await lettersTo(again.person.email)).toHaveLength(1);
+
+    const recorded = await leaks({
+      subjectId: at.person.id,
+      type: { in: ["credential.revoke_leaked", "oauth_app.secret_leaked"] },
+    });
+    expect(recorded.map(({ data }) => data)).toEqual([
+      { kind: "personal", tokenId: id, name: "laptop", last4: token.slice(-4) },
+      { kind: "oauth", tokenId: expect.any(String), last4: at.tokens.access_token.slice(-4) },
+      { kind: "client_secret", tokenId: expect.any(String), last4: at.app.secret?.slice(-4) },
+    ]);
+    expect(JSON.stringify(recorded)).not.toContain(token.slice(5));
+
+    // Told twice is told once.
+    await report(token, at.tokens.access_token);
+    expect(await lettersTo(at.person.email)).toHaveLength(1);
+  });
+
+  test("S136 answers alike and as late for what is known and unknown, to anybody, and takes a bounded body only", async () => {
+    const person = await signedInPerson();
+    const { token } = await tokenOf(person.id);
+    const timed = async (...credentials: string[]) => {
+      const startedAt = performance.now();
+      const answer = await report(...credentials);
+      const headers = Object.fromEntries([...answer.headers].filter(([name]) => !/^(date|x-request-id)$/.test(name)));
+      return { shape: [answer.status, await answer.text(), headers], took: performance.now() - startedAt };
+    };
+    const [unknown, known] = [await timed("kh_nobodys"), await timed(token)];
+    expect(known.shape).toEqual(unknown.shape);
+    for (const { took } of [unknown, known]) expect(took).toBeGreaterThan(390);
+    expect(await isLive(token)).toBe(false);
+    const thousand = Array.from({ length: 1_000 }, (_, at) => `kh_${at}`);
+    expect((await report(...thousand)).status).toBe(202);
+    for (const bad of [[], [...thousand, "kh_x"], [""], ["x".repeat(201)], [7], [null]])
+      expect((await report(...bad)).status).toBe(400);
+    for (const body of [{}, { credentials: "kh_x" }, [], null])
+      expect((await send("/api/credentials/revoke", body)).status).toBe(400);
+    expect((await report("\0", "\ud800")).status).toBeLessThan(500);
+  });
+
+  test("S115 is not for searching: 60 requests in ten minutes", async () => {
+    const statuses = await Promise.all(Array.from({ length: 80 }, () => report("kh_guess").then(({ status }) => status)));
+    expect(statuses).toContain(202);
+    expect(statuses).toContain(429);
+    expect(statuses.filter((status) => status === 202).length).toBeLessThanOrEqual(60);
+  });
+});
+
+describe("POST /api/organizations/{name}/settings/tokens/revoke (wire.md 1.12)", () => {
+  let admin: TestPerson;
+  let member: TestPerson;
+  let org: { id: string; name: string };
+  let adminToken: string;
+  const revoke = (token: string, name = org.name, as = adminToken) =>
+    send(`/api/organizations/${name}/settings/tokens/revoke`, { token }, as);
+  const create = (token: string, organization: string | undefined, name: string) =>
+    send("/api/repos/create", { name, type: "model", ...(organization && { organization }) }, token).then(({ status }) => status);
+  const restrictionsOf = async (token: string) =>
+    ((await (await whoami(token)).json()) as { orgs: { name: string; securityRestrictions?: string[] }[] }).orgs.find(
+      ({ name }) => name === org.name,
+    )?.securityRestrictions ?? [];
+
+  beforeAll(async () => {
+    [admin, member] = [await signedInPerson("ada"), await signedInPerson("bob")];
+    org = await organizationOf(admin, [[member, "write"]]);
+    adminToken = (await tokenOf(admin.id)).token;
+  });
+
+  test("S95 closes the organization to that token and nothing else to it, in writing too; its owner is told", async () => {
+    const [leaked, other] = [await tokenOf(member.id), await tokenOf(member.id, ["manage-repos"], "desktop")];
+    expect(await create(leaked.token, org.name, "before")).toBe(200);
+    expect((await revoke(leaked.token)).status).toBe(200);
+    expect(await restrictionsOf(leaked.token)).toEqual(["token-revoked"]);
+    expect(await create(leaked.token, org.name, "after")).toBe(403);
+    const hidden = await send(
+      "/api/repos/create",
+      { name: "hidden", type: "model", private: true, organization: org.name },
+      other.token,
+    );
+    expect(hidden.status).toBe(200);
+    const read = (token: string) =>
+      fetch(`${world.origin}/api/models/${org.name}/hidden`, { headers: { authorization: `Bearer ${token}` } }).then(
+        ({ status }) => status,
+      );
+    expect([await read(leaked.token), await read(other.token)]).toEqual([403, 200]);
+    // Its own person's things, and the person's other tokens, are as they were.
+    expect(await create(leaked.token, undefined, "mine")).toBe(200);
+    expect(await restrictionsOf(other.token)).toEqual([]);
+    const [letter] = await lettersTo(member.email);
+    expect(letter?.text).toContain(`has cut your access token "laptop" off`);
+    const [event] = await leaks({ orgId: org.id, type: "organization.revoke_token" });
+    expect(event).toMatchObject({ actorId: admin.id, subjectId: member.id, data: { kind: "personal", tokenId: leaked.id } });
+    // By the id that the log has, and twice.
+    expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
+    expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
+    expect(await restrictionsOf(other.token)).toEqual(["token-revoked"]);
+  });
+
+  test("cuts off an app's token with what it is renewed into", async () => {
+    const at = await prepare(world);
+    await db().membership.create({ data: { orgId: org.id, userId: at.person.id, role: "write" } });
+    const { tokens } = await world.signInWith(
+      at.app,
+      at.session,
+      at.browser,
+      { scope: "openid profile read-repos offline_access", orgIds: org.id },
+      { orgIds: [org.id] },
+    );
+    expect(await restrictionsOf(String(tokens.access_token))).toEqual([]);
+    expect((await revoke(String(tokens.access_token))).status).toBe(200);
+    expect(await restrictionsOf(String(tokens.access_token))).toEqual(["token-revoked"]);
+    const { body } = await refresh(at, String(tokens.refresh_token));
+    expect(await restrictionsOf(body.access_token)).toEqual(["token-revoked"]);
+  });
+
+  test("S136 is for administrators, and for tokens of members: all else is not found", async () => {
+    const stranger = await signedInPerson();
+    const theirs = await tokenOf(stranger.id);
+    for (const token of [theirs.token, "kh_unknown", "x"]) expect((await revoke(token)).status).toBe(404);
+    for (const id of [theirs.id, "%00", "x", "0".repeat(24)])
+      expect(
+        (await send(`/api/organizations/${org.name}/settings/tokens/${id}/revoke`, {}, adminToken)).status,
+      ).toBeGreaterThanOrEqual(400);
+    expect(await isLive(theirs.token)).toBe(true);
+    const own = await tokenOf(member.id);
+    expect((await revoke(own.token, org.name, own.token)).status).toBe(403);
+    expect((await revoke(own.token, org.name, theirs.token)).status).toBe(403);
+    expect((await revoke(own.token, org.name, (await tokenOf(admin.id, ["write-repos"])).token)).status).toBe(403);
+    expect((await send(`/api/organizations/${org.name}/settings/tokens/revoke`, { token: own.token })).status).toBe(401);
+    expect(await restrictionsOf(own.token)).toEqual([]);
+    expect(Object.keys(auditEventTypes)).toContain("organization.revoke_token");
+  });
+});

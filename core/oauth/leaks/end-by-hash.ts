@@ -1,0 +1,48 @@
+import type { Db } from "#core/db.ts";
+
+export type LeakedCredential = {
+  kind: "personal" | "oauth" | "ci" | "client_secret";
+  hash: string;
+  /** Of a personal or CI token, of an OAuth token's Grant, or of a client secret. */
+  id: string;
+  /** Whom it acted for; null for a job's, and for an app's secret. */
+  userId: string | null;
+  clientId: string | null;
+  /** The organization whose administrators should know. */
+  orgId: string | null;
+  /** What its owner calls it, or which job it was for. */
+  name: string | null;
+};
+
+/**
+ * Ends what is found by these hashes: a personal or a job's token itself, an OAuth token with all that was issued under its Grant. An
+ * app's secret stays, since all its users would be shut out at a stranger's word; those who look after the app are told to rotate it.
+ * @returns what was live until now; a statement for each kind, whatever was asked
+ */
+export async function endByHash(tx: Db, hashes: string[]): Promise<LeakedCredential[]> {
+  const personal = await tx.$queryRaw<LeakedCredential[]>`
+    UPDATE personal_access_token SET revoked_at = now()
+     WHERE token_hash = ANY (${hashes}) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+    RETURNING 'personal' AS kind, token_hash AS hash, id, user_id AS "userId", NULL AS "clientId", NULL AS "orgId", name`;
+  // A refresh token that was used before still tells that its family is in other hands (S47); an access token that is over tells nothing.
+  const oauth = await tx.$queryRaw<LeakedCredential[]>`
+    WITH found AS (
+      SELECT DISTINCT ON (grant_id) grant_id, id_hash FROM oauth_artifact
+       WHERE model IN ('AccessToken', 'RefreshToken') AND id_hash = ANY (${hashes}) AND expires_at > now() AND grant_id IS NOT NULL
+    )
+    UPDATE oauth_grant g SET revoked_at = now() FROM found WHERE g.id = found.grant_id AND g.revoked_at IS NULL
+    RETURNING 'oauth' AS kind, found.id_hash AS hash, g.id, g.user_id AS "userId", g.client_id AS "clientId",
+              g.bound_org_id AS "orgId", NULL AS name`;
+  const ci = await tx.$queryRaw<LeakedCredential[]>`
+    UPDATE ci_token t SET revoked_at = now()
+     WHERE t.token_hash = ANY (${hashes}) AND t.revoked_at IS NULL AND t.expires_at > now()
+    RETURNING 'ci' AS kind, t.token_hash AS hash, t.id, t.user_id AS "userId", NULL AS "clientId",
+              (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'organization') AS "orgId",
+              t.description AS name`;
+  const secrets = await tx.$queryRaw<LeakedCredential[]>`
+    SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",
+           coalesce(a.owner_org_id, a.bound_org_id) AS "orgId", NULL AS name
+      FROM oauth_app_secret s JOIN oauth_app a ON a.id = s.app_id
+     WHERE s.secret_hash = ANY (${hashes}) AND (s.expires_at IS NULL OR s.expires_at > now())`;
+  return [...personal, ...oauth, ...ci, ...secrets];
+}

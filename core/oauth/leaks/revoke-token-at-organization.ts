@@ -1,0 +1,92 @@
+import { type Actor, actorId } from "#core/access/actor.ts";
+import { requirePermission } from "#core/access/may.ts";
+import { letter } from "#core/accounts/mails/letter.ts";
+import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import type { RequestOrigin } from "#core/audit/request-origin.ts";
+import { hashToken } from "#core/crypto/token.ts";
+import { type Db, db } from "#core/db.ts";
+import { notFound } from "#core/errors.ts";
+import { queueMail } from "#core/mail/queue-mail.ts";
+
+/** A token itself, or the id under which the audit log has it. */
+export type TokenReference = { token: string } | { tokenId: string };
+
+type Found = {
+  kind: "personal" | "oauth" | "exchanged" | "ci";
+  id: string;
+  userId: string | null;
+  name: string | null;
+};
+
+/**
+ * Cuts a member's token off from an organization (wire.md 1.12). What belongs to the organization alone, an exchanged token or a job's
+ * for one of its repositories, is revoked; any other goes on for its person elsewhere, and finds this organization closed
+ * (`token-revoked` among its restrictions).
+ * @throws ServiceError `not_found` also for a token that is nobody's here; `forbidden`, `insufficient_scope`
+ */
+export async function revokeTokenAtOrganization(
+  actor: Actor,
+  orgId: string,
+  reference: TokenReference,
+  from: RequestOrigin,
+): Promise<void> {
+  await db().$transaction(async (tx) => {
+    await requirePermission(actor, "organization.revoke_token", { orgId }, { what: "Organization", tx });
+    const found = await findToken(tx, orgId, reference);
+    if (!found) throw notFound("Token");
+    const { kind, id, userId, name } = found;
+    if (kind === "exchanged") await tx.oAuthGrant.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+    else if (kind === "ci") await tx.ciToken.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+    else if (userId) await cutOff(tx, { orgId, tokenId: id, userId, revokedById: actorId(actor) });
+    const data = { kind, tokenId: id, ...(name !== null && { name }) };
+    await recordAuditEvent(tx, {
+      type: "organization.revoke_token",
+      actorId: actorId(actor),
+      orgId,
+      subjectId: userId,
+      data,
+      from,
+    });
+    if (userId) await tellOwner(tx, userId, orgId, found);
+  });
+}
+
+async function cutOff(
+  tx: Db,
+  row: { orgId: string; tokenId: string; userId: string; revokedById: string | null },
+): Promise<void> {
+  await tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
+}
+
+/** A live token that reaches this organization: of a member, or of its own. */
+async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
+  const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
+  const [found] = await tx.$queryRaw<Found[]>`
+    SELECT 'personal' AS kind, t.id, t.user_id AS "userId", t.name FROM personal_access_token t
+      JOIN membership m ON m.user_id = t.user_id AND m.org_id = ${orgId}
+     WHERE (t.token_hash = ${hash} OR t.id = ${id}) AND t.revoked_at IS NULL
+    UNION ALL
+    SELECT CASE WHEN g.bound_org_id IS NULL THEN 'oauth' ELSE 'exchanged' END, g.id, g.user_id, g.client_id FROM oauth_grant g
+      JOIN membership m ON m.user_id = g.user_id AND m.org_id = ${orgId}
+     WHERE (g.id = ${id} OR g.id = (SELECT a.grant_id FROM oauth_artifact a
+              WHERE a.model IN ('AccessToken', 'RefreshToken') AND a.id_hash = ${hash} LIMIT 1))
+       AND g.revoked_at IS NULL AND (g.bound_org_id = ${orgId} OR (g.bound_org_id IS NULL AND (g.is_all_orgs OR ${orgId} = ANY (g.org_ids))))
+    UNION ALL
+    SELECT 'ci', t.id, NULL, t.description FROM ci_token t JOIN repo r ON r.id = t.repo_id
+     WHERE (t.token_hash = ${hash} OR t.id = ${id}) AND r.owner_id = ${orgId} AND r.owner_kind = 'organization' AND t.revoked_at IS NULL
+    LIMIT 1`;
+  return found;
+}
+
+async function tellOwner(tx: Db, userId: string, orgId: string, { kind, name }: Found): Promise<void> {
+  const person = await tx.user.findUnique({ where: { id: userId }, select: { email: true, username: true } });
+  const organization = await tx.organization.findUnique({ where: { id: orgId }, select: { fullName: true } });
+  if (!person || !organization) return;
+  const token = kind === "personal" ? `your access token "${name}"` : "a token that an app has for you";
+  const text = `an administrator of ${organization.fullName} has cut ${token} off from the organization. It no longer reaches what is the organization's.`;
+  const advice = "Ask them why before you make another one: it may have leaked.";
+  await queueMail(tx, {
+    to: person.email,
+    ...letter(`A token was cut off from ${organization.fullName}`, person.username, [text, advice]),
+  });
+}
