@@ -5,7 +5,7 @@ import { isId } from "../ids.ts";
 import type { Actor, Person, TokenHolder } from "./actor.ts";
 import { hasGrantedAccess } from "./has-granted-access.ts";
 import { isRecentlyAuthenticated } from "./is-recently-authenticated.ts";
-import { type Missing, refused } from "./refused.ts";
+import { type Missing, refused, refusedContent } from "./refused.ts";
 import { type Action, type ResourceOf, type Rule, rules, type TokenScopes } from "./rules.ts";
 import { type Standing, standingInOrganization, withTokenRestrictions } from "./standing-in-organization.ts";
 
@@ -49,13 +49,8 @@ export async function requirePermission<A extends Action>(
   // What existing clients know a gated repository by, whoever asks (wire.md 1.13).
   const wireCode = action === "repo.read_content" ? "GatedRepo" : undefined;
   if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.", { wireCode });
-  const lacking = decision === "refused" && (await isUngranted(actor, rules[action], target, tx)) ? ungranted(target) : decision;
-  if (wireCode && (lacking === "refused" || (typeof lacking === "object" && "role" in lacking))) {
-    throw new ServiceError("forbidden", "Access to this repository is restricted. Ask for it on the repository's page.", {
-      wireCode,
-    });
-  }
-  throw refused(actor, lacking, wireCode);
+  const lacking = decision === "refused" ? (unreached(actor, rules[action], target) ?? decision) : decision;
+  throw wireCode ? refusedContent(actor, lacking) : refused(actor, lacking);
 }
 
 const stale = () => new ServiceError("reauthentication_required", "Confirm that it is you to go on.");
@@ -126,23 +121,21 @@ async function decideAlone(actor: Decided, rule: Rule, target: Target, tx: Db): 
 
 /** Where the actor's person stands in an organization: as it was read with their token, but within a change anew. */
 async function standingOf(actor: Person | TokenHolder, orgId: string, tx: Db): Promise<Standing | undefined> {
+  if (actor.kind === "token" && !reachesOrganization(actor, orgId)) return undefined;
   if (actor.kind === "token" && actor.standings && tx === db()) return actor.standings.get(orgId);
   const standing = await standingInOrganization(actor.userId, orgId, tx);
   return standing && withTokenRestrictions(actor, orgId, standing);
 }
 
 /**
- * Whether it is the organization's grant alone that an app's token lacks: its person would do. Asked for the words of a refusal only,
- * since what is read with a token leaves out the organizations that it does not reach.
+ * That a token does not reach the organization: said to all alike, member or not, since what its person is there is not for an app to
+ * know to which the organization was not granted.
  */
-async function isUngranted(actor: Actor, rule: Rule, { orgId, makerId }: Target, tx: Db): Promise<boolean> {
-  const isReached = actor.kind !== "token" || !orgId || reachesOrganization(actor, orgId);
-  if (isReached || actor.boundOrgId || actor.isReadOnly || !rule.token || !(rule.role || rule.maker)) return false;
-  const standing = await standingInOrganization(actor.userId, orgId, tx);
-  return standing !== undefined && isEnough(standing.role, rule, makerId === actor.userId);
+function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
+  if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.maker)) return undefined;
+  if (reachesOrganization(actor, orgId)) return undefined;
+  return actor.boundOrgId ? { noToken: "exchanged" } : { ungranted: orgId };
 }
-
-const ungranted = ({ orgId }: Target): Missing => ({ ungranted: orgId as string });
 
 /** What else than membership gives the right. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
@@ -174,9 +167,7 @@ function isEnough(role: OrganizationRole, { role: least, maker }: Rule, isMaker:
 function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {
   if (!rule.token) return { noToken: "any" };
   const open = ways.filter((way) => isWayOpen(way, token, target));
-  if (open.length === 0) {
-    return token.isReadOnly ? { noToken: "reading" } : token.boundOrgId ? { noToken: "exchanged" } : ungranted(target);
-  }
+  if (open.length === 0) return { noToken: token.isReadOnly ? "reading" : "exchanged" };
   if (rule.token === "any") return "allowed";
   const accepted = open.flatMap((way) => scopesFor(way, rule.token as TokenScopes, token, target));
   if (accepted.some((scope) => token.scopes.includes(scope))) return "allowed";

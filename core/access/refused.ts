@@ -7,7 +7,7 @@ export type Missing =
   | { missing: Scope }
   | { role: OrganizationRole; least: OrganizationRole }
   | { restrictions: readonly SecurityRestriction[] }
-  /** The organization whose grant the app lacks. */
+  /** The organization that was not granted to the app, or that does not admit it. */
   | { ungranted: string }
   | { noToken: keyof typeof noTokenSentences };
 
@@ -32,6 +32,18 @@ export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: 
   return new ServiceError("forbidden", sentences, { requires: { securityRestrictions: restrictions }, wireCode });
 }
 
+/** The same of a gated repository's content, which people can ask for (wire.md 1.13). */
+export function refusedContent(actor: Actor, decision: "refused" | Missing): ServiceError {
+  const wireCode = "GatedRepo";
+  const ask = "Access to this repository is restricted. Ask for it on the repository's page.";
+  if (decision === "refused" || "role" in decision) return new ServiceError("forbidden", ask, { wireCode });
+  if (!("ungranted" in decision)) return refused(actor, decision, wireCode);
+  const { ungranted: orgId } = decision;
+  return new ServiceError("forbidden", `${ask} ${FOR_MEMBERS}`, { requires: { orgId }, wireCode });
+}
+
+const FOR_MEMBERS = "Members of the organization can choose it when they sign in to the app.";
+
 function sentenceFor({ kind }: Actor): string {
   if (kind === "publisher")
     return "This token is a CI job's: it reads and writes the one repository that trusts the job, and no other.";
@@ -41,7 +53,7 @@ function sentenceFor({ kind }: Actor): string {
 }
 
 const UNGRANTED =
-  "The app does not reach this organization. Sign in to the app again and choose the organization there; " +
+  "The app does not reach this organization. As a member, sign in to the app again and choose the organization there; " +
   "where it is not offered, its administrators do not admit the app.";
 
 const noTokenSentences = {

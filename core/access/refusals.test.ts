@@ -1,0 +1,272 @@
+import { type OrganizationRole, organizationRoles, scopes } from "@keyhook/sdk";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type Db, db } from "../db.ts";
+import type { ServiceError } from "../errors.ts";
+import { newId } from "../ids.ts";
+import type { Actor, Person, Publisher, TokenHolder } from "./actor.ts";
+import { may, requirePermission } from "./may.ts";
+import type { Action, RepoResource } from "./rules.ts";
+import { standingInOrganization, standingsOf } from "./standing-in-organization.ts";
+
+async function person(): Promise<Person> {
+  const id = newId();
+  const email = `${id}@example.test`;
+  await db().user.create({ data: { id, username: id, fullName: id, email, emailCanonical: email } });
+  return { kind: "person", userId: id, isOperator: false, sessionId: newId(), authenticatedAt: new Date() };
+}
+
+async function organization(members: [Person, OrganizationRole][], asks: object = {}): Promise<string> {
+  const id = newId();
+  await db().organization.create({ data: { id, name: id, fullName: id, ...asks } });
+  for (const [{ userId }, role] of members) await db().membership.create({ data: { orgId: id, userId, role } });
+  return id;
+}
+
+const owned = (by: { userId: string } | { orgId: string }, changes: Partial<RepoResource> = {}): RepoResource => ({
+  ownerUserId: "userId" in by ? by.userId : null,
+  ownerOrgId: "orgId" in by ? by.orgId : null,
+  isPrivate: true,
+  isGated: false,
+  repoId: newId(),
+  createdById: null,
+  createdByClientId: null,
+  ...changes,
+});
+
+const tokenOf = ({ userId }: Person, changes: Partial<TokenHolder> = {}): TokenHolder => ({
+  kind: "token",
+  userId,
+  scopes: [...scopes],
+  orgIds: "all",
+  clientId: "client-a",
+  ...changes,
+});
+
+/** How an action is refused; "allowed" where it is not. */
+async function refusalOf(
+  actor: Actor,
+  action: Action,
+  resource: unknown,
+  tx: Db = db(),
+): Promise<Partial<ServiceError> | "allowed"> {
+  return requirePermission(actor, action, resource as never, { what: "Repository", tx }).then(
+    () => "allowed" as const,
+    ({ code, message, scope, requires }: ServiceError) => ({
+      code,
+      message,
+      ...(scope && { scope }),
+      ...(requires && { requires }),
+    }),
+  );
+}
+
+const roles = {} as Record<OrganizationRole, Person>;
+let [orgId, otherOrgId] = ["", ""];
+beforeAll(async () => {
+  for (const role of organizationRoles) roles[role] = await person();
+  orgId = await organization(organizationRoles.map((role) => [roles[role], role]));
+  otherOrgId = await organization([[roles.admin, "admin"]]);
+});
+
+describe("S95 an exchanged token", () => {
+  // Even with a Grant that says more than it may.
+  const exchanged = () => tokenOf(roles.admin, { boundOrgId: orgId });
+
+  test("acts in its organization, where a scope means the organization's things", async () => {
+    const repo = owned({ orgId });
+    for (const action of ["repo.read", "repo.read_content", "repo.write", "repo.manage", "discussion.write"] as const) {
+      expect([action, await may(exchanged(), action, repo)]).toEqual([action, true]);
+    }
+    expect(await may(exchanged(), "repo.create", { ownerUserId: null, ownerOrgId: orgId })).toBe(true);
+    expect(await may(exchanged(), "collection.write", repo)).toBe(true);
+    expect(await may({ ...exchanged(), scopes: ["read-repos"] }, "repo.write", repo)).toBe(false);
+    expect(await may(tokenOf(roles.read, { boundOrgId: orgId }), "repo.write", repo)).toBe(false);
+    expect(await may(tokenOf(await person(), { boundOrgId: orgId }), "repo.read", repo)).toBe(false);
+  });
+
+  test("does nothing with its person's own things, nor with another organization's", async () => {
+    for (const repo of [owned({ userId: roles.admin.userId }), owned({ orgId: otherOrgId })]) {
+      for (const action of ["repo.read", "repo.read_content", "repo.write", "repo.manage", "discussion.write"] as const) {
+        expect([action, await may(exchanged(), action, repo)]).toEqual([action, false]);
+      }
+      expect(await may(exchanged(), "repo.create", repo)).toBe(false);
+      expect(await may(exchanged(), "collection.create", repo)).toBe(false);
+      expect(await may(exchanged(), "collection.read", repo)).toBe(false);
+    }
+    expect(await may(exchanged(), "organization.list_members", { orgId: otherOrgId })).toBe(false);
+    expect(await may(exchanged(), "access_request.withdraw", { userId: roles.admin.userId })).toBe(false);
+  });
+
+  test("outside reads what is public, and gated repositories that its person was let into, and changes nothing", async () => {
+    const stranger = await person();
+    const open = owned({ userId: stranger.userId }, { isPrivate: false });
+    const repoId = newId();
+    const data = { id: repoId, type: "model", ownerId: stranger.userId, ownerKind: "user", name: "g", nameCanonical: "g" };
+    await db().repo.create({ data: { ...data, gated: "manual" } });
+    await db().accessRequest.create({ data: { id: newId(), repoId, userId: roles.admin.userId, status: "accepted" } });
+    const gated = { ...open, repoId, isGated: true };
+    expect(await may(exchanged(), "repo.read_content", open)).toBe(true);
+    expect(await may(exchanged(), "collection.read", open)).toBe(true);
+    expect(await may(exchanged(), "repo.read_content", gated)).toBe(true);
+    expect(await may({ ...exchanged(), scopes: ["read-repos"] }, "repo.read_content", gated)).toBe(false);
+    expect(await may(exchanged(), "repo.read_content", { ...gated, repoId: newId() })).toBe(false);
+    expect(await refusalOf(exchanged(), "discussion.write", open)).toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining("within one organization"),
+    });
+    // In its own organization what is public is written about as well.
+    expect(await may(exchanged(), "discussion.write", owned({ orgId }, { isPrivate: false }))).toBe(true);
+  });
+});
+
+describe("a CI job's token", () => {
+  test("S99 reads and writes its one repository, and is anybody elsewhere", async () => {
+    const repo = owned({ orgId });
+    const job: Publisher = { kind: "publisher", publisherId: newId(), repoId: repo.repoId, description: "run 7" };
+    const other = owned({ orgId });
+    expect(await may(job, "repo.read", repo)).toBe(true);
+    expect(await may(job, "repo.read_content", { ...repo, isPrivate: false, isGated: true })).toBe(true);
+    expect(await may(job, "repo.write", repo)).toBe(true);
+    for (const action of ["repo.manage", "repo.manage_publishers", "discussion.write", "discussion.merge"] as const) {
+      expect([action, await may(job, action, repo)]).toEqual([action, false]);
+    }
+    for (const action of ["repo.read", "repo.write"] as const) {
+      expect(await refusalOf(job, action, other)).toEqual({ code: "not_found", message: "Repository not found" });
+    }
+    expect(await may(job, "repo.read_content", { ...other, isPrivate: false })).toBe(true);
+    expect(await may(job, "collection.read", owned({ orgId }))).toBe(false);
+    expect(await may(job, "organization.read_membership", { orgId })).toBe(false);
+    expect(await refusalOf(job, "repo.write", { ...other, isPrivate: false })).toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining("the one repository that trusts the job"),
+    });
+  });
+
+  test("for a user changes nothing, whatever scopes it had", async () => {
+    const reader = tokenOf(roles.admin, { clientId: null, isReadOnly: true });
+    const own = owned({ userId: roles.admin.userId });
+    for (const repo of [own, owned({ orgId })]) {
+      for (const action of ["repo.read", "repo.write", "repo.manage", "discussion.write"] as const) {
+        expect([action, await may(reader, action, repo)]).toEqual([action, false]);
+      }
+    }
+    expect(await refusalOf(reader, "discussion.write", { ...own, isPrivate: false })).toMatchObject({
+      message: expect.stringContaining("reads what its person was let into"),
+    });
+  });
+});
+
+describe("what an organization asks of its members", () => {
+  let member: Person;
+  let closedId: string;
+  let providerId: string;
+  beforeAll(async () => {
+    member = await person();
+    providerId = newId();
+    const provider = {
+      id: providerId,
+      slug: providerId,
+      kind: "oidc",
+      name: "Own",
+      issuer: "https://id.example.test",
+      clientId: "x",
+    };
+    await db().identityProvider.create({ data: provider });
+    closedId = await organization([[member, "admin"]], { requiresSecondStep: true, requiredProviderId: providerId });
+  });
+
+  const asked = (securityRestrictions: string[]) => ({ code: "forbidden", requires: { securityRestrictions } });
+
+  test("closes everything of it, at every action, and says what is asked", async () => {
+    const token = tokenOf(member, { clientId: null, standings: await standingsOf(member.userId) });
+    for (const actor of [member, token, { ...token, boundOrgId: closedId }, { ...token, clientId: "client-a" }]) {
+      for (const action of ["repo.read", "repo.read_content"] as const) {
+        expect(await refusalOf(actor, action, owned({ orgId: closedId }))).toMatchObject(asked(["mfa", "sso"]));
+      }
+      expect(await refusalOf(actor, "organization.list_members", { orgId: closedId })).toMatchObject(asked(["mfa", "sso"]));
+      expect(await may(actor, "organization.read_membership", { orgId: closedId })).toBe(true);
+    }
+    for (const action of ["organization.manage", "repo.create", "collection.create", "oauth_app.create"] as const) {
+      const resource = { orgId: closedId, ownerUserId: null, ownerOrgId: closedId };
+      expect([action, await refusalOf(member, action, resource)]).toMatchObject([action, asked(["mfa", "sso"])]);
+    }
+    // What anybody may, and leaving.
+    expect(await may(member, "repo.read_content", owned({ orgId: closedId }, { isPrivate: false }))).toBe(true);
+    expect(await may(member, "discussion.write", owned({ orgId: closedId }, { isPrivate: false }))).toBe(true);
+    expect(await may(member, "organization.leave", { orgId: closedId })).toBe(true);
+  });
+
+  test("a token without the scope is not told more than that of a repository that is not there", async () => {
+    const token = tokenOf(member, { clientId: null, scopes: ["openid"] });
+    expect(await refusalOf(token, "repo.read", owned({ orgId: closedId }))).toEqual({
+      code: "not_found",
+      message: "Repository not found",
+    });
+  });
+
+  test("is met by a confirmed second step and by a sign-in with its provider within the last 7 days", async () => {
+    const restrictions = async () => (await standingInOrganization(member.userId, closedId))?.restrictions;
+    const { userId } = member;
+    await db().totp.create({ data: { userId, sealedSecret: Buffer.from("sealed") } });
+    expect(await restrictions()).toEqual(["mfa", "sso"]);
+    await db().totp.update({ where: { userId }, data: { confirmedAt: new Date() } });
+    expect(await restrictions()).toEqual(["sso"]);
+    const id = newId();
+    const lastUsedAt = new Date(Date.now() - 8 * 24 * 3600_000);
+    await db().linkedIdentity.create({ data: { id, userId, providerId, subject: "7", lastUsedAt } });
+    expect(await refusalOf(member, "repo.read", owned({ orgId: closedId }))).toMatchObject(asked(["sso"]));
+    await db().linkedIdentity.update({ where: { id }, data: { lastUsedAt: new Date() } });
+    expect(await restrictions()).toEqual([]);
+    expect(await may(member, "repo.manage", owned({ orgId: closedId }))).toBe(true);
+  });
+});
+
+describe("a 403 names what is missing", () => {
+  test("the scope", async () => {
+    const token = tokenOf(roles.write, { clientId: null, scopes: ["read-repos"] });
+    expect(await refusalOf(token, "repo.write", owned({ orgId }))).toEqual({
+      code: "insufficient_scope",
+      message: "The token lacks the scope write-repos.",
+      scope: "write-repos",
+    });
+  });
+
+  test("the role, of a person and of a token alike", async () => {
+    for (const actor of [roles.read, tokenOf(roles.read, { clientId: null }), tokenOf(roles.read, { boundOrgId: orgId })]) {
+      const refusal = await refusalOf(actor, "repo.write", owned({ orgId }));
+      expect(refusal).toMatchObject({ code: "forbidden", requires: { role: "write" } });
+      expect(refusal).toMatchObject({ message: expect.stringContaining("the role write in the organization; yours is read") });
+    }
+  });
+
+  test("the organization that was not granted to the app, to members and others alike", async () => {
+    for (const { userId } of [roles.admin, roles.read, await person()]) {
+      const token = tokenOf(roles.admin, { userId, orgIds: [] });
+      const open = owned({ orgId }, { isPrivate: false });
+      const refusals = [await refusalOf(token, "discussion.moderate", open)];
+      // Within a change memberships are read anew; an app is told no more of them.
+      await db().$transaction(async (tx) => void refusals.push(await refusalOf(token, "discussion.moderate", open, tx)));
+      for (const refusal of refusals) expect(refusal).toMatchObject({ code: "forbidden", requires: { orgId } });
+      expect(await refusalOf(token, "repo.write", owned({ orgId }))).toEqual({
+        code: "not_found",
+        message: "Repository not found",
+      });
+      // What is gated can be asked for as well.
+      const gated = { ...open, isGated: true };
+      expect(await refusalOf(token, "repo.read_content", gated)).toMatchObject({
+        message: expect.stringContaining("Ask for it on the repository's page"),
+        requires: { orgId },
+      });
+    }
+  });
+
+  test("and what no token, or no app's token, is for", async () => {
+    const open = owned({ orgId }, { isPrivate: false });
+    expect(await refusalOf(tokenOf(roles.admin), "organization.manage", { orgId })).toMatchObject({
+      message: expect.stringContaining("No token can do this"),
+    });
+    expect(await refusalOf(tokenOf(roles.admin), "repo.write", open)).toMatchObject({
+      message: expect.stringContaining("No scope lets an app do this"),
+    });
+  });
+});
