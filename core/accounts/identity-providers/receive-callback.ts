@@ -74,7 +74,9 @@ export async function receiveCallback(callback: Callback, from: RequestOrigin): 
     const identify = provider.kind === "github" ? identifyByGithub : identifyByOidc;
     identity = await identify(provider, parameters, { state, browser });
   } catch (error) {
-    log().info({ err: error, provider: slug }, "a sign-in elsewhere came to nothing");
+    // Not the error itself: what it carries may be the code, or the tokens.
+    const { code, message } = error as Error & { code?: string };
+    log().info({ provider: slug, code, reason: message }, "a sign-in elsewhere came to nothing");
     return fail(failureOf(error));
   }
   // Linking and proving anew began with somebody signed in, who still has to be.

@@ -52,6 +52,7 @@ export async function startSignInElsewhere(
   const address = addressKey(from.ip);
   if (address) await consumeThrottle(throttleKey("sign-in-elsewhere", address), START_LIMIT);
 
+  const endpoint = await authorizationEndpoint(provider);
   const browser = input.browser && BROWSER_SECRET.test(input.browser) ? input.browser : newToken();
   const state = await issueOneTimeToken(db(), {
     purpose: "sign-in-elsewhere",
@@ -66,7 +67,7 @@ export async function startSignInElsewhere(
       startedAt: Date.now(),
     },
   });
-  return { url: await authorizationUrl(provider, intent, { state, browser }), browser };
+  return { url: authorizationUrl(endpoint, provider, intent, { state, browser }), browser };
 }
 
 async function requireEntitled(
@@ -85,8 +86,8 @@ async function requireEntitled(
   }
 }
 
-async function authorizationUrl(provider: IdentityProvider, intent: SignInElsewhereIntent, flow: Flow): Promise<string> {
-  const url = new URL(await authorizationEndpoint(provider));
+function authorizationUrl(endpoint: string, provider: IdentityProvider, intent: SignInElsewhereIntent, flow: Flow): string {
+  const url = new URL(endpoint);
   const parameters: Record<string, string> = {
     client_id: provider.clientId,
     redirect_uri: redirectUriOf(provider.slug),
