@@ -66,7 +66,7 @@ function SavedIssuer({ organization, provider, isRequired, path }: IssuerSection
         <span className="text-muted text-small">{people}.</span>
       </p>
       <div className="flex flex-wrap items-start gap-2">
-        <a className={buttonClass({ variant: "secondary" })} href={elsewherePath(slug, { next: path })}>
+        <a className={buttonClass({ variant: "secondary" })} href={elsewherePath(slug, { next: `${path}?notice=tried` })}>
           Sign in with {name}
         </a>
       </div>

@@ -17,6 +17,7 @@ const notices = new Map([
   ["on", "The rule holds from now on."],
   ["off", "The rule is taken back."],
   ["issuer-saved", "The issuer is saved. Sign in with it yourself to try it."],
+  ["tried", "The issuer works: you have signed in with it."],
   ["issuer-removed", "The issuer is removed, and nobody is linked to it any more."],
 ]);
 
