@@ -82,5 +82,5 @@ test("user list, disable, enable; mail test", async () => {
 
   expect((await admin("mail", "test", "--to", "Someone@EXAMPLE.test")).json).toMatchObject({ to: "Someone@example.test" });
   expect(await db().mail.findFirstOrThrow({ where: { recipient: "Someone@example.test" } })).toMatchObject({ attempts: 0 });
-  expect((await admin("mail", "test", "--to", "a\r\nb@example.test")).exitCode).toBe(1);
+  expect((await admin("mail", "test", "--to", "a\r\nb@example.test")).exitCode).toBe(2);
 });
