@@ -86,8 +86,14 @@ export const auditEventTypes = {
   "oauth_consent.revoke_organization": { did: "took back that the app {app} was let in", isForOrganizations: true },
   "device.approve": { did: "let a device in for the app {app}" },
   "device.deny": { did: "refused a device of the app {app}" },
-  "oauth_token.exchange": { did: "exchanged an e-mail address for a token of {subject}", isForOrganizations: true },
-  "oauth_token.exchange_refused": { did: "was refused a token for an e-mail address[: {error}]", isForOrganizations: true },
+  "oauth_token.exchange": {
+    did: "exchanged an e-mail address for a token of {subject}, by the app {app}",
+    isForOrganizations: true,
+  },
+  "oauth_token.exchange_refused": {
+    did: "was refused a token for an e-mail address, by the app {app}[: {reason}]",
+    isForOrganizations: true,
+  },
   "oauth_token.exchange_burst": { did: "noticed unusually many exchanges by the app {app}", isForOrganizations: true },
   "oauth_token.replay_detected": { did: "used a code or token of the app {app} again", isForOrganizations: true },
   "oauth_logout_notice.fail": { did: "could not tell the app {app} of a sign-out", isForOrganizations: true },

@@ -114,6 +114,10 @@ export const screens: Screen[] = [
     as("newcomer", "collections-empty", "/collections?owner=opal"),
     as("newcomer", "collection-new", "/collections/new"),
   ],
+  {
+    name: "organization-app-exchange",
+    open: async (visit) => openApp(visit, "/organizations/tidepool/settings/applications", "Night Heron"),
+  },
   { name: "app", open: async (visit) => openApp(visit, "/settings/applications", "Paper Lantern") },
   {
     name: "organization-app",
