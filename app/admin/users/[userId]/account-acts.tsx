@@ -7,12 +7,19 @@ import { ProveIdentity } from "../../../_components/prove-identity.tsx";
 import { SectionCard } from "../../../_components/section-card.tsx";
 import { SubmitButton } from "../../../_components/submit-button.client.tsx";
 import { userPath } from "../users-path.ts";
-import { deleteAction, disableAction, enableAction, endSessionsAction, setOperatorAction } from "./actions.ts";
+import {
+  deleteAction,
+  disableAction,
+  enableAction,
+  endSessionsAction,
+  resetSecondStepAction,
+  setOperatorAction,
+} from "./actions.ts";
 
-export type AccountActsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number }>;
+export type AccountActsProps = Readonly<{ user: UserProfile; operator: Person; sessionCount: number; hasSecondStep: boolean }>;
 
 /** What an operator can do about an account. Each act asks, and is in the audit log. */
-export function AccountActs({ user, operator, sessionCount }: AccountActsProps) {
+export function AccountActs({ user, operator, sessionCount, hasSecondStep }: AccountActsProps) {
   if (!isRecentlyAuthenticated(operator)) {
     return (
       <SectionCard title="Change this account">
@@ -34,6 +41,17 @@ export function AccountActs({ user, operator, sessionCount }: AccountActsProps) 
             >
               {sessionCount === 1 ? "The session ends" : `${sessionCount} sessions end`} at once, and apps that sign people out
               with us are told. Tokens stay: to end those too, disable the account.
+            </ConfirmDestructive>
+          )}
+          {hasSecondStep && (
+            <ConfirmDestructive
+              action={resetSecondStepAction.bind(null, user.id)}
+              trigger="Reset the second step"
+              title={`Take the second step of signing in away from ${user.username}?`}
+              confirm={`Reset the second step of ${user.username}`}
+            >
+              For somebody who has lost it: their passkeys, authenticator app and recovery codes go, and the password alone signs
+              in. Be sure who asks you. They are written to; nothing else ends.
             </ConfirmDestructive>
           )}
         </div>

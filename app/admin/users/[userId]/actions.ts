@@ -2,6 +2,7 @@
 
 import { redirect } from "next/navigation";
 import type { Person } from "#core/access/actor.ts";
+import { resetSecondStep } from "#core/accounts/second-step/reset-second-step.ts";
 import { disableUser } from "#core/accounts/users/disable-user.ts";
 import { enableUser } from "#core/accounts/users/enable-user.ts";
 import { endUserSessions } from "#core/accounts/users/end-user-sessions.ts";
@@ -42,6 +43,10 @@ export async function enableAction(userId: string, _previous: FormState, data: F
 
 export async function endSessionsAction(userId: string, _previous: FormState, data: FormData): Promise<FormState> {
   return act(userId, data, "signed-out", (operator, from) => endUserSessions(operator, userId, from));
+}
+
+export async function resetSecondStepAction(userId: string, _previous: FormState, data: FormData): Promise<FormState> {
+  return act(userId, data, "second-step-reset", (operator, from) => resetSecondStep(operator, userId, from));
 }
 
 export async function setOperatorAction(

@@ -3,6 +3,7 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { notFound } from "next/navigation";
 import type { Person } from "#core/access/actor.ts";
+import { hasSecondStep } from "#core/accounts/second-step/has-second-step.ts";
 import { isServiceError } from "#core/errors.ts";
 import { type InspectedUser, inspectUser } from "#core/operations/inspect-user.ts";
 import { CopyField } from "../../../_components/copy-field.tsx";
@@ -24,6 +25,7 @@ const notices: Record<string, string> = {
   disabled: "The account is disabled. All its sessions and tokens have ended.",
   enabled: "The account is enabled again. Its person signs in anew, and apps ask anew.",
   "signed-out": "All sessions of the account have ended.",
+  "second-step-reset": "The second step is gone. The password alone signs in, and its owner was written to.",
   operator: "This person is an operator now.",
   "no-operator": "This person is no operator any more.",
 };
@@ -37,6 +39,7 @@ export default async function AdminUserPage({
   const operator = await requireOperator(userPath(userId));
   const inspected = await inspect(operator, userId);
   const { user } = inspected;
+  const isTwoSteps = await hasSecondStep(user.id);
   const notice = notices[textOf(query.notice)];
   return (
     <>
@@ -67,7 +70,7 @@ export default async function AdminUserPage({
         <Apps inspected={inspected} />
         <Tokens inspected={inspected} />
         <Organizations inspected={inspected} />
-        <AccountActs user={user} operator={operator} sessionCount={inspected.sessions.length} />
+        <AccountActs user={user} operator={operator} sessionCount={inspected.sessions.length} hasSecondStep={isTwoSteps} />
       </div>
     </>
   );
