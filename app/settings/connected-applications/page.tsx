@@ -3,6 +3,7 @@ import type { Metadata } from "next";
 import { redirect } from "next/navigation";
 import { env } from "#core/env.ts";
 import { listConsents } from "#core/oauth/consents/list-consents.ts";
+import { listTokensOfMember } from "#core/oauth/exchange/list-tokens-of-member.ts";
 import { Card } from "../../_components/card.tsx";
 import { EmptyState } from "../../_components/empty-state.tsx";
 import { FormMessage } from "../../_components/form-message.tsx";
@@ -13,6 +14,7 @@ import { type PageQuery, textOf } from "../../_server/page-query.ts";
 import { requireSession } from "../../_server/session.ts";
 import { ConnectedAppRow } from "./connected-app-row.tsx";
 import { connectedAppsPath } from "./connected-apps-path.ts";
+import { IssuedSection } from "./issued-section.tsx";
 
 export const metadata: Metadata = { title: "Connected apps" };
 
@@ -20,7 +22,10 @@ export const metadata: Metadata = { title: "Connected apps" };
 export default async function ConnectedAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const { userId } = await requireSession(connectedAppsPath());
-  const { items, page, pageSize, total } = await listConsents(userId, { page: Number(textOf(query.page)) });
+  const [{ items, page, pageSize, total }, issued] = await Promise.all([
+    listConsents(userId, { page: Number(textOf(query.page)) }),
+    listTokensOfMember(userId),
+  ]);
   // The last app of the last page was revoked, or the address is made up.
   if (items.length === 0 && total > 0) redirect(connectedAppsPath(Math.ceil(total / pageSize)));
   return (
@@ -48,6 +53,7 @@ export default async function ConnectedAppsPage({ searchParams }: Readonly<{ sea
         )}
       </Card>
       <Pagination label="connected apps" page={page} pageSize={pageSize} total={total} hrefOf={connectedAppsPath} />
+      <IssuedSection apps={issued} />
     </>
   );
 }

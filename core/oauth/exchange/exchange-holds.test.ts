@@ -10,8 +10,10 @@ import { deleteApp } from "../apps/delete-app.ts";
 import { setAppBlock } from "../apps/set-app-block.ts";
 import { setAppPrivilege } from "../apps/set-app-privilege.ts";
 import { unbindApp } from "../apps/unbind-app.ts";
+import { listConsents } from "../consents/list-consents.ts";
 import { exchange, type Prepared, prepareExchange } from "../testing/exchange.ts";
 import { startWorld, type World } from "../testing/world.ts";
+import { listTokensOfMember } from "./list-tokens-of-member.ts";
 
 let world: World;
 beforeAll(async () => {
@@ -104,6 +106,27 @@ test("userinfo and the token know the bound organization and no other of the per
   const { access_token } = (await exchange(at, at.writer.email)).body;
   const { organizations } = await (await world.userinfo(access_token)).json();
   expect(organizations.map(({ sub }: { sub: string }) => sub)).toEqual([at.orgId]);
+});
+
+test("a member sees which apps hold tokens for them, until they end; their own connected apps have none of it", async () => {
+  const at = await prepareExchange(world);
+  const [first] = [await exchange(at, at.writer.email), await exchange(at, at.writer.email, { scope: "read-repos" })];
+  expect(await listTokensOfMember(at.writer.id)).toMatchObject([
+    {
+      clientId: at.app.clientId,
+      tokenCount: 2,
+      scopes: ["read-repos"],
+      organization: { name: at.orgName },
+      endsAt: expect.any(Date),
+    },
+  ]);
+  expect(await listTokensOfMember(at.reader.id)).toEqual([]);
+  expect(await listConsents(at.writer.id)).toMatchObject({ total: 0, items: [] });
+  issued = first.body.access_token;
+  await revoke(at.app);
+  expect(await listTokensOfMember(at.writer.id)).toMatchObject([{ tokenCount: 1 }]);
+  await removeMember(operatorCommand, at.orgId, at.writer.id, noOrigin);
+  expect(await listTokensOfMember(at.writer.id)).toEqual([]);
 });
 
 test("housekeeping takes Grants and tokens an hour after their end, and none before", async () => {
