@@ -27,7 +27,7 @@ describe("S112 deleteAccount", () => {
     expect((await eventsOf(shared)).map(({ action }) => action)).toEqual(["create"]);
   });
 
-  test("what they said elsewhere stays without their name; their reactions and requests go", async () => {
+  test("what they said elsewhere stays without their name; their reactions, requests and what they asked models go", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const repo = await someRepo(bea);
     const discussion = { id: newId(), repoId: repo.id, num: 1, title: "High water?", authorId: ada.id };
@@ -36,7 +36,12 @@ describe("S112 deleteAccount", () => {
     await db().discussionEvent.create({ data: comment });
     await db().commentReaction.create({ data: { commentId: comment.id, userId: ada.id, reaction: "👍" } });
     await db().accessRequest.create({ data: { id: newId(), repoId: repo.id, userId: ada.id, status: "accepted" } });
+    const day = new Date("2026-11-01");
+    await db().inferenceUsage.create({ data: { userId: ada.id, day, clientId: "", orgId: "", model: "tide" } });
+    await db().inferenceMeter.create({ data: { ownerId: ada.id, month: day } });
     await deleteAccount(ada.actor, ada.id, from);
+    expect(await db().inferenceUsage.count({ where: { userId: ada.id } })).toBe(0);
+    expect(await db().inferenceMeter.count({ where: { ownerId: ada.id } })).toBe(0);
     expect(await db().discussion.findUnique({ where: { id: discussion.id } })).toMatchObject({
       authorId: null,
       title: "High water?",

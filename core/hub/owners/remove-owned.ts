@@ -7,7 +7,8 @@ import { removeRepos } from "../repos/remove-repos.ts";
 const BATCH = 500;
 
 /**
- * Takes out what an owner has in the hub: repositories, each with its event, collections and webhooks. Whoever calls it holds the
+ * Takes out what an owner has in the hub: repositories, each with its event, collections and webhooks; and the record of what they asked
+ * models. Whoever calls it holds the
  * owner's row, so that nothing is added meanwhile.
  * @param actorId for the events; null when the actor is the owner who goes
  */
@@ -19,6 +20,11 @@ export async function removeOwned(
   const repos = await removeOwnedRepos(tx, ownerId, actorId);
   const collections = await tx.collection.deleteMany({ where: { ownerId } });
   const webhooks = await tx.webhook.deleteMany({ where: { ownerId } });
+  // No foreign key leads there, since an owner is either a user or an organization. What people used at an organization's expense
+  // stays theirs to read.
+  await tx.inferenceMeter.deleteMany({ where: { ownerId } });
+  await tx.inferenceAllowance.deleteMany({ where: { subject: ownerId } });
+  await tx.inferenceUsage.deleteMany({ where: { userId: ownerId } });
   return { repos, collections: collections.count, webhooks: webhooks.count };
 }
 
