@@ -34,7 +34,7 @@ export function RuleSection({ organization, rule, title, isRequired, unmet, memb
       <p className="mb-4 max-w-reading">
         {unmet === 0
           ? `All of the ${members.toLocaleString("en")} members have done it.`
-          : `${whom} of ${members.toLocaleString("en")} ${unmet === 1 ? "has" : "have"} not done it yet.`}
+          : `${unmet.toLocaleString("en")} of ${members.toLocaleString("en")} ${members === 1 ? "member" : "members"} ${unmet === 1 ? "has" : "have"} not done it yet.`}
       </p>
       {isRequired ? (
         <ActionForm action={action} label={title}>
