@@ -45,6 +45,10 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "inference-provider list": async () => (await import("./inference-provider.ts")).inferenceProviderList,
   "inference-provider remove": async () => (await import("./inference-provider.ts")).inferenceProviderRemove,
   "mail test": async () => (await import("./mail-test.ts")).mailTest,
+  "audit list": async () => (await import("./audit.ts")).auditList,
+  "audit export": async () => (await import("./audit.ts")).auditExport,
+  "audit verify": async () => (await import("./audit.ts")).auditVerify,
+  "audit retention": async () => (await import("./audit.ts")).auditRetention,
   doctor: async () => (await import("./doctor.ts")).doctor,
 };
 

@@ -1,5 +1,6 @@
 import { env, loadSettingsFile } from "#core/env.ts";
 import { command, type Outcome } from "./command.ts";
+import { checkAuditLog } from "./doctor/check-audit-log.ts";
 import { checkClock } from "./doctor/check-clock.ts";
 import { checkDataDir } from "./doctor/check-data-dir.ts";
 import { checkDatabase } from "./doctor/check-database.ts";
@@ -53,7 +54,8 @@ async function checkWithDatabase(): Promise<Finding[]> {
   const found: Finding[] = [];
   try {
     await withInstance(async () => {
-      for (const check of [checkDatabase, checkClock, checkKeys, checkPeople, checkMailQueue]) found.push(...(await check()));
+      for (const check of [checkDatabase, checkAuditLog, checkClock, checkKeys, checkPeople, checkMailQueue])
+        found.push(...(await check()));
     });
     return found;
   } catch (error) {
