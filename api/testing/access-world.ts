@@ -91,8 +91,11 @@ export type AccessWorld = {
 
 type Handles = Record<"own" | "org" | "admin" | "else", string>;
 
-/** @param origin of the service, where addresses are exchanged for tokens */
-export async function makeAccessWorld(origin: string): Promise<AccessWorld> {
+/**
+ * @param origin of the service, where addresses are exchanged for tokens
+ * @param sets of scopes that there are tokens with
+ */
+export async function makeAccessWorld(origin: string, sets = scopeSets): Promise<AccessWorld> {
   const person = Object.fromEntries(
     await Promise.all(people.map(async (who) => [who, await signedInPerson(who)] as const)),
   ) as Record<PersonName, TestPerson>;
@@ -139,7 +142,7 @@ export async function makeAccessWorld(origin: string): Promise<AccessWorld> {
       ...(["owner", "admin"].includes(who) && { "other-app": await grant(otherAppId, [organization.id]) }),
       ...(["admin", "guest"].includes(who) && { unadmitted: await grant(unadmittedId, [organization.id]) }),
     };
-    for (const held of scopeSets) {
+    for (const held of sets) {
       const add = (hand: Hand, token: string) => actors.push({ who, hand, scopes: held, token });
       add("personal", await personalToken(person[who], held));
       for (const [hand, given] of Object.entries(grants) as [Hand, Grant][]) {

@@ -40,7 +40,7 @@ export async function requirePermission<A extends Action>(
   // Whoever has the right and has yet to meet what the organization asks is told so: they know of it, being a member.
   const isHeldBack = typeof decision === "object" && "restrictions" in decision;
   if (refusal === "not_found" && !isHeldBack) throw decision === "stale" ? stale() : notFound(what);
-  if (refusal !== "forbidden" && refusal !== "not_found" && !isHeldBack) {
+  if (refusal !== "forbidden" && refusal !== "not_found") {
     const least = await decide(actor, refusal, target, tx);
     if (typeof least === "object" && "restrictions" in least) throw refused(actor, least);
     if (least !== "allowed") throw notFound(what);

@@ -58,7 +58,8 @@ export const whoamiJobSchema = z.object({
   periodEnd: z.null(),
   isPro: z.literal(false),
   avatarUrl: z.url(),
-  orgs: z.array(z.never()),
+  /** None: nobody stands behind it. */
+  orgs: z.array(whoamiOrganizationSchema).max(0),
   auth: z.object({
     type: z.literal("ci_token"),
     resource: z.object({ sub: z.string(), type: z.enum(["model", "dataset", "space"]), name: z.string() }),

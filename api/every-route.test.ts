@@ -1,0 +1,218 @@
+import { scopes } from "@keyhook/sdk";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { api } from "./app.ts";
+import { type AccessWorld, type Hand, makeAccessWorld, type RepoKey, type Who } from "./testing/access-world.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+/**
+ * S135: every route that there is, walked with every kind of token at things that it must not reach. It needs no list of routes: what a
+ * new one forgets to ask, this test asks for it. Every scope is granted, so that only what the token is can stand in the way.
+ */
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+let at: AccessWorld;
+/** Stands in everything private, and in nothing else. */
+const MURMUR = `murmur-${newId()}`;
+
+beforeAll(async () => {
+  world = await startApiWorld();
+  at = await makeAccessWorld(world.origin, [scopes]);
+  await db().repo.updateMany({ where: { isPrivate: true }, data: { description: MURMUR } });
+  await db().collection.updateMany({ where: { isPrivate: true }, data: { description: MURMUR } });
+  const repos = { repoId: { in: Object.values(at.repos).flatMap(({ id, isPrivate }) => (isPrivate ? [id] : [])) } };
+  await db().discussion.updateMany({ where: repos, data: { title: MURMUR } });
+});
+afterAll(() => world.stop());
+
+type Target = Extract<RepoKey, `${string}-private`>;
+
+/** Who must not reach what. Somebody who has not met what the organization asks is told so, of what is not there as well. */
+const attempts: { who?: Who; hand?: Hand; at: Target; refusals: number[] }[] = [
+  { at: "own-private", refusals: [401, 404] },
+  { at: "org-private", refusals: [401, 404] },
+  { who: "stranger", hand: "personal", at: "org-private", refusals: [404] },
+  // Its person may, at each of them.
+  { who: "admin", hand: "exchanged", at: "admin-private", refusals: [404] },
+  { who: "admin", hand: "exchanged", at: "else-private", refusals: [404] },
+  { who: "admin", hand: "app", at: "else-private", refusals: [404] },
+  { who: "admin", hand: "app-without-org", at: "org-private", refusals: [404] },
+  { who: "admin", hand: "unadmitted", at: "org-private", refusals: [404] },
+  { who: "unmet", hand: "personal", at: "org-private", refusals: [403] },
+  { who: "unmet", hand: "exchanged", at: "org-private", refusals: [403] },
+  { who: "job", hand: "ci", at: "else-private", refusals: [404] },
+  { who: "accepted", hand: "ci", at: "own-private", refusals: [404] },
+];
+
+type Route = { method: string; template: string };
+
+function routesLike(pattern: RegExp): Route[] {
+  const found = api.routes
+    .filter(({ method, path }) => method !== "ALL" && pattern.test(path))
+    .map(({ method, path }) => ({ method, template: path }));
+  return [...new Map(found.map((one) => [`${one.method} ${one.template}`, one])).values()];
+}
+
+const values: Record<string, string> = {
+  rev: "main",
+  branch: "main",
+  tag: "v1",
+  num: "1",
+  range: "main..main",
+  oid: "a".repeat(64),
+  status: "pending",
+};
+
+const fill = (template: string, named: Record<string, string>): string =>
+  template
+    .replace(/:(\w+)(\{[^}]*\})?\??/g, (_, parameter: string) => named[parameter] ?? values[parameter] ?? "a".repeat(24))
+    .replace(/\*$/, "a.txt")
+    .replace(/info\/refs$/, "$&?service=git-upload-pack");
+
+const bodyFor = (path: string): string =>
+  JSON.stringify({
+    ...{ title: "x", comment: "x", content: "x", message: "x", summary: "x", tag: "v2", reaction: "👍", user: "nobody" },
+    status: path.endsWith("/handle") ? "accepted" : "closed",
+    item: { type: "model", id: at.repos["own-public"].fullName },
+    token: "x",
+    ...{ files: [], paths: ["a.txt"], operation: "download", transfers: ["basic"], objects: [{ oid: values.oid, size: 1 }] },
+  });
+
+async function send({ method }: Route, path: string, token?: string, body = bodyFor(path)) {
+  const hasBody = !["GET", "HEAD"].includes(method);
+  const response = await fetch(world.origin + path, {
+    method,
+    redirect: "manual",
+    headers: { ...(token && { authorization: `Bearer ${token}` }), ...(hasBody && { "content-type": "application/json" }) },
+    ...(hasBody && { body }),
+  });
+  const kept = [...response.headers].filter(([name]) => !["date", "x-request-id", "connection", "keep-alive"].includes(name));
+  return { status: response.status, all: JSON.stringify([kept, await response.text()]) };
+}
+
+function tokenOf({ who, hand }: { who?: Who; hand?: Hand }): string | undefined {
+  if (!who) return undefined;
+  const token = at.actors.find((actor) => actor.who === who && actor.hand === hand)?.token;
+  if (!token) throw new Error(`nobody is ${who} by ${hand}`);
+  return token;
+}
+
+/** Sixteen at a time. */
+async function each<T>(items: T[], run: (item: T) => Promise<void>): Promise<void> {
+  const left = items.values();
+  const lane = async () => {
+    for (const item of left) await run(item);
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+}
+
+const crossed = (routes: Route[]) => attempts.flatMap((attempt) => routes.map((route) => ({ attempt, route })));
+const named = ({ who, hand }: { who?: Who; hand?: Hand }, { method, template }: Route) =>
+  `${who ?? "anybody"} by ${hand ?? "no token"}: ${method} ${template}`;
+
+test("S135 S136 S95 no kind of token reaches a repository that is closed to it, nor learns that it is there", {
+  timeout: 120_000,
+}, async () => {
+  // The three types share one definition each.
+  const routes = routesLike(/^(\/api\/models)?\/:owner\/:name\b|^\/api\/:type(\{[^}]*\})?\/:owner\/:name\b/);
+  expect(routes.length).toBeGreaterThan(35);
+  const wrong: string[] = [];
+  await each(crossed(routes), async ({ attempt, route }) => {
+    const { owner, name } = at.repos[attempt.at];
+    const missing = `${name}-absent`;
+    const pathOf = (one: string) => fill(route.template, { type: "models", owner: owner.handle, name: one });
+    const token = tokenOf(attempt);
+    const [there, absent] = [await send(route, pathOf(name), token), await send(route, pathOf(missing), token)];
+    // Addresses of single large files carry their own proof, and are nothing without it.
+    const refusals = route.template.includes("/info/lfs/objects/:oid") ? [403] : attempt.refusals;
+    if (!refusals.includes(there.status)) wrong.push(`${named(attempt, route)}: ${there.status}`);
+    if (there.all.includes(MURMUR)) wrong.push(`${named(attempt, route)} tells what is in it`);
+    if (there.status !== absent.status || there.all !== absent.all.replaceAll(missing, name))
+      wrong.push(`${named(attempt, route)} tells it from what is not there: ${there.all} and ${absent.all}`);
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("S135 S95 no kind of token reaches a collection that is closed to it, and none makes, moves or deletes there", async () => {
+  const ofCollections = routesLike(/^\/api\/collections\/:namespace\/:slug\b/);
+  const ofOrganizations = routesLike(/^\/api\/organizations\/:name\b/).filter(
+    // What anybody may know of an organization.
+    ({ template }) => !/\/(overview|avatar)$/.test(template),
+  );
+  expect([ofCollections.length > 4, ofOrganizations.length > 2]).toEqual([true, true]);
+  const wrong: string[] = [];
+  await each(crossed([...ofCollections, ...ofOrganizations]), async ({ attempt, route }) => {
+    const path = at.collections[attempt.at as keyof typeof at.collections];
+    const [namespace = "", slug = ""] = path.split("/");
+    // Nobody else's organization, and one's own only as far as it is open.
+    const { status, all } = await send(route, fill(route.template, { namespace, slug, name: namespace }), tokenOf(attempt));
+    const isRefused = status === 401 || status === 403 || status === 404;
+    if (!isRefused || all.includes(MURMUR)) wrong.push(`${named(attempt, route)}: ${status}`);
+  });
+  const making = [
+    { method: "POST", template: "/api/repos/create", body: (owner: string) => ({ name: "x", organization: owner }) },
+    { method: "DELETE", template: "/api/repos/delete", body: (owner: string, name: string) => ({ name, organization: owner }) },
+    {
+      method: "POST",
+      template: "/api/repos/move",
+      body: (owner: string, name: string) => ({ fromRepo: `${owner}/${name}`, toRepo: `${owner}/taken-over` }),
+    },
+    { method: "POST", template: "/api/collections", body: (namespace: string) => ({ title: "x", namespace }) },
+  ];
+  await each(
+    attempts.flatMap((attempt) => making.map((route) => ({ attempt, route }))),
+    async ({ attempt, route }) => {
+      const { owner, name } = at.repos[attempt.at];
+      const body = JSON.stringify(route.body(owner.handle, name));
+      const { status } = await send(route, route.template, tokenOf(attempt), body);
+      if (![401, 403, 404].includes(status)) wrong.push(`${named(attempt, route)}: ${status}`);
+    },
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("S136 no list shows what is closed to a token, however it is asked for", async () => {
+  const lists = routesLike(/^\/api\//).filter(({ method, template }) => method === "GET" && !template.includes(":owner"));
+  expect(lists.length).toBeGreaterThan(8);
+  const wrong: string[] = [];
+  await each(crossed(lists), async ({ attempt, route }) => {
+    const { owner, fullName } = at.repos[attempt.at];
+    const handle = owner.handle;
+    const queries = ["", `?author=${handle}&limit=100`, `?owner=${handle}&limit=100`, `?search=private&limit=100`];
+    for (const query of queries) {
+      const path = fill(route.template, { name: handle, namespace: handle, username: handle }) + query;
+      const { status, all } = await send(route, path, tokenOf(attempt));
+      // What the token may see has it too: the organization's own, of an exchanged one.
+      const isShown = all.includes(`"${fullName}"`) || all.includes(at.collections[attempt.at as keyof typeof at.collections]);
+      if (isShown || status >= 500) wrong.push(`${named(attempt, route)}${query}: ${status}`);
+    }
+  });
+  expect(wrong).toEqual([]);
+});
+
+test("every route of the OpenAPI document that takes a token takes none for an answer, and one that is none", async () => {
+  const document = (await (await api.request("/api/openapi.json")).json()) as {
+    paths: Record<string, Record<string, { security?: object[] }>>;
+  };
+  const routes = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { security }]) => ({
+      method: method.toUpperCase(),
+      template: path.replace(/\{(\w+)\}/g, ":$1"),
+      security,
+    })),
+  );
+  expect(routes.length).toBeGreaterThan(100);
+  const { owner, name } = at.repos["own-public"];
+  const wrong: string[] = [];
+  await each(routes, async ({ security, ...route }) => {
+    const path = fill(route.template, { owner: owner.handle, name, namespace: owner.handle, type: "models" });
+    const needsToken = security !== undefined && !security.some((one) => Object.keys(one).length === 0);
+    const { status } = await send(route, path);
+    if (needsToken && status < 300) wrong.push(`${route.method} ${route.template} without a token: ${status}`);
+    if (security === undefined) return;
+    const forged = await send(route, path, `kh_oauth_${"x".repeat(43)}`);
+    if (forged.status < 300 || forged.status >= 500)
+      wrong.push(`${route.method} ${route.template} with a token that is none: ${forged.status}`);
+  });
+  expect(wrong).toEqual([]);
+});
