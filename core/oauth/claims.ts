@@ -7,8 +7,9 @@ import type { AccountRow, GrantedOrganization } from "./request-rows.ts";
  * by `claimsByScope`, so that an address appears only with `email` and organizations only where they were granted (S103).
  */
 export const claimsByScope = {
-  // Clients find auth_time in every ID token, whether or not they asked with max_age (wire.md 1.6).
-  openid: ["sub", "auth_time", "isPro", "organizations", "orgs"],
+  // Clients find auth_time in every ID token, whether or not they asked with max_age (wire.md 1.6), and how the
+  // person proved who they are (RFC 8176) beside it.
+  openid: ["sub", "auth_time", "amr", "isPro", "organizations", "orgs"],
   profile: ["name", "preferred_username", "profile", "picture", "website"],
   email: ["email", "email_verified"],
   "read-billing": ["canPay", "billingMode"],

@@ -1,4 +1,5 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { amrOf } from "./amr.ts";
 import { answerInteraction, type Interaction, type InteractionCookies, interactionStartedAt } from "./interaction.ts";
 
 /** What has to happen before consent can be asked. */
@@ -39,7 +40,7 @@ export async function finishLogin(
   if (!isFreshEnough(interaction, session, startedAt)) return { step: "sign-in", isRepeat: true, loginHint };
 
   const ts = Math.floor(session.authenticatedAt.getTime() / 1000);
-  const url = await answerInteraction(at, { login: { accountId: session.user.id, ts, amr: session.methods, remember: true } });
+  const url = await answerInteraction(at, { login: { accountId: session.user.id, ts, amr: amrOf(session), remember: true } });
   return { step: "continue", url };
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { endAllSiteSessions } from "#core/accounts/sessions/end-all-site-sessions.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { db } from "#core/db.ts";
 import { ask, claimsOf, openInteraction, openQuestion, resume } from "./testing/authorization.ts";
 import { type Prepared, prepare } from "./testing/sign-in.ts";
 import { startWorld, type World } from "./testing/world.ts";
@@ -62,8 +63,10 @@ test("S34 every sign-in renews the engine's session id, and the old one is worth
   await endAllSiteSessions(at.person.id);
   await new Promise((resolve) => setTimeout(resolve, 1100));
   at.session = await world.signIn(at.browser, at.person);
+  await db().siteSession.update({ where: { id: at.session.id }, data: { methods: ["pwd", "otp", "mfa"] } });
   const { tokens } = await world.signInWith(at.app, at.session, at.browser, { max_age: "100" });
   expect(cookieOf(at, engineCookie())).not.toBe(before);
+  expect(claimsOf(tokens.id_token ?? "").amr, "how they signed in (RFC 8176)").toEqual(["pwd", "otp", "mfa"]);
   expect(claimsOf(tokens.id_token ?? "").auth_time).toBe(Math.floor(at.session.authenticatedAt.getTime() / 1000));
 
   const { name } = siteSessionCookie();

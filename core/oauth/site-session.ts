@@ -1,6 +1,7 @@
 import { type KoaContextWithOIDC, Provider } from "oidc-provider";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { amrOf } from "./amr.ts";
 
 /**
  * A person is signed in on our pages or not at all: the engine's session follows the site session, and ends with it (S34;
@@ -42,5 +43,5 @@ export async function adoptSiteSession(ctx: KoaContextWithOIDC): Promise<void> {
   // Two tabs that begin at once get two engine sessions, of which the browser keeps one. The same uid on both lets it finish
   // the interactions of either.
   if (!session.accountId) session.uid = site.id;
-  session.loginAccount({ accountId: site.user.id, loginTs, amr: site.methods });
+  session.loginAccount({ accountId: site.user.id, loginTs, amr: amrOf(site) });
 }

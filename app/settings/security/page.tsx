@@ -40,7 +40,7 @@ export default async function SecurityPage({ searchParams }: Readonly<{ searchPa
         title="Security"
         description="How you sign in. A second step keeps whoever learns your password out of your account."
       />
-      <div className="grid gap-5">
+      <div className="grid grid-cols-1 gap-5">
         {notice && (
           <FormMessage tone="good">
             {notice} Your other sessions go on;{" "}

@@ -9,7 +9,7 @@ export type DeviceAnswer =
       scope: string;
       /** When the person proved who they are, in seconds since 1970, and how (OIDC Core §2). */
       authTime: number;
-      amr: string[];
+      amr: string[] | undefined;
       resource?: string | string[];
     }
   | { error: "access_denied"; errorDescription: string };

@@ -3,6 +3,7 @@ import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
+import { amrOf } from "../amr.ts";
 import { assertAsked } from "../consents/assert-asked.ts";
 import type { ConsentAnswer } from "../consents/merge-answer.ts";
 import { storeAnswer } from "../consents/store-answer.ts";
@@ -45,7 +46,7 @@ export async function approveDevice(
         grantId: await insertGrant(tx, grant),
         scope: grant.getOIDCScopeFiltered(requestedScopes(code)),
         authTime: Math.floor(session.authenticatedAt.getTime() / 1000),
-        amr: session.methods,
+        amr: amrOf(session),
         ...resourceOf(code),
       },
     );

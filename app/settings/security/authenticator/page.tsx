@@ -25,7 +25,7 @@ export default async function AuthenticatorPage() {
   return (
     <>
       <PageHeader trail={[{ href: SECURITY_PAGE, label: "Security" }]} title="Set up an authenticator app" />
-      <div className="grid gap-5">
+      <div className="grid grid-cols-1 gap-5">
         <SectionCard title="1. Scan this with the app">
           <div className="grid gap-4">
             <QrCode value={uri} label="QR code for your authenticator app" />
