@@ -197,6 +197,8 @@ test("a job's token for a user reads the gated repositories that they were let i
   const { body } = await send(token, "GET", "/api/whoami-v2");
   expect(body).toMatchObject({ type: "user", name: grace.username, orgs: [] });
   expect(body.email).toBeUndefined();
+  const mine = await send(token, "GET", `/api/models?author=${grace.username}`);
+  expect(mine).toEqual({ status: 200, body: [] });
   const withdrawal = await send(token, "DELETE", `/api/models/${gated.fullName}/user-access-request`);
   expect(withdrawal.status).toBeGreaterThanOrEqual(400);
   expect((await send(token, "GET", file)).status).toBe(200);

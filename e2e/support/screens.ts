@@ -70,6 +70,8 @@ export const screens: Screen[] = [
     as("newcomer", "app-new", "/settings/applications/new"),
     as("newcomer", "tokens-empty", "/settings/tokens"),
     as("newcomer", "token-new", "/settings/tokens/new"),
+    as("newcomer", "publishers-empty", "/settings/publishers"),
+    as("newcomer", "publisher-new", "/settings/publishers/new?from=gitlab"),
     as("newcomer", "organizations-empty", "/organizations"),
     as("newcomer", "organization-new", "/organizations/new"),
     as("newcomer", "reauthenticate", "/login?reauthenticate=1&next=/settings/account"),
@@ -89,6 +91,9 @@ export const screens: Screen[] = [
     as("aiko", "organization-app-new", "/organizations/tidepool/settings/applications/new"),
     as("aiko", "organization-security", "/organizations/tidepool/settings/security"),
     as("aiko", "organization-settings", "/organizations/tidepool/settings"),
+    as("aiko", "organization-publishers-empty", "/organizations/tidepool/settings/publishers"),
+    as("aiko", "repo-publishers-empty", "/datasets/aiko/storm-surges/settings/publishers"),
+    as("aiko", "repo-publisher-new", "/datasets/aiko/storm-surges/settings/publishers/new?from=oidc"),
     as("aiko", "apps", "/settings/applications"),
     as("opal", "admin", "/admin"),
     as("opal", "admin-users", "/admin/users"),
@@ -117,6 +122,17 @@ export const screens: Screen[] = [
   {
     name: "organization-app-exchange",
     open: async (visit) => openApp(visit, "/organizations/tidepool/settings/applications", "Night Heron"),
+  },
+  {
+    name: "publishers",
+    async open({ page, newcomer }) {
+      await enter(page, newcomer);
+      await go(page, "/settings/publishers/new?from=github");
+      await page.getByRole("textbox", { name: "Repository", exact: true }).fill(`octo/kite-${Date.now()}`);
+      await page.getByRole("textbox", { name: "Branch or tag" }).fill("refs/heads/main");
+      await page.getByRole("button", { name: "Trust these jobs" }).click();
+      await page.getByText("What the pipeline has to do").waitFor();
+    },
   },
   { name: "app", open: async (visit) => openApp(visit, "/settings/applications", "Paper Lantern") },
   {

@@ -13,7 +13,8 @@ export const ID_TOKEN_TYPE = "urn:ietf:params:oauth:token-type:id_token";
 export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
   return (
     form.get("grant_type") === TOKEN_EXCHANGE_GRANT &&
-    form.get("subject_token_type") === ID_TOKEN_TYPE &&
+    // One that names what it is for and forgets what it sends is told so, not asked for a client that it has no need of.
+    (form.get("subject_token_type") ?? (form.has("resource") ? ID_TOKEN_TYPE : null)) === ID_TOKEN_TYPE &&
     headers.authorization === undefined &&
     !["client_id", "client_secret", "client_assertion"].some((name) => form.get(name))
   );

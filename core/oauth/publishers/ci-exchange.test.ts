@@ -120,6 +120,7 @@ describe("the exchange of a CI job's ID token", () => {
 
   test("S99 what is malformed or missing is an invalid_request that names it", async () => {
     const cases: [string, Record<string, unknown>][] = [
+      ["subject_token_type", { subject_token_type: undefined }],
       ["subject_token", { subject_token: undefined }],
       ["subject_token", { subject_token: "a token" }],
       ["subject_token", { subject_token: "W10.W10.x" }],
@@ -182,6 +183,7 @@ describe("the exchange of a CI job's ID token", () => {
       }),
     );
     expect((await refusals()).length - before).toBe(Object.keys(tokens).length);
+    expect((await exchange(await ci.sign({ ...claims, exp: 1e300 }))).status).toBe(200);
     for (const aud of [world.origin, [world.origin]])
       expect((await exchange(await ci.sign({ ...claims, aud }))).status).toBe(200);
     expect((await exchange(await ci.sign({ ...claims, iat: now + 30, nbf: now + 30 }))).status).toBe(200);
@@ -345,6 +347,15 @@ describe("the exchange of a CI job's ID token", () => {
     later.mockRestore();
     await bad.stop();
   }, 20_000);
+
+  test("S116 a flood of refusals is answered, and does not fill the log of those who manage the repository", async () => {
+    const other = await privateRepo("flood");
+    const junk = await ci.sign({ ...claims, aud: "https://else.example" });
+    const answers = await Promise.all(Array.from({ length: 80 }, () => exchange(junk, { resource: other.name })));
+    expect(answers.every(({ error }) => error === "invalid_grant" || error === "temporarily_unavailable")).toBe(true);
+    const noted = await refusals();
+    expect(noted.filter(({ data }) => (data as { repo?: string }).repo === other.name)).toHaveLength(60);
+  });
 
   test("S98 an issuer that nobody trusts with the resource is never asked", async () => {
     const stranger = await startCiIssuer();

@@ -6,7 +6,7 @@ import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
 import { isFirstUse } from "../replay.ts";
-import { decodeIdToken, flawOf, quoted, SKEW_SECONDS, type UnprovenIdToken } from "./id-token.ts";
+import { decodeIdToken, flawOf, overAt, quoted, type UnprovenIdToken } from "./id-token.ts";
 import { type IssuedCiToken, issueCiToken } from "./issue-ci-token.ts";
 import { noteRefusal } from "./note-refusal.ts";
 import type { CiRequest } from "./read-ci-request.ts";
@@ -17,11 +17,13 @@ import { verifyIdToken } from "./verify-id-token.ts";
 export type Refusal = {
   /** For whoever sent the token; undefined where anything of it would tell what is trusted here, or what is here at all (S136). */
   flaw?: string;
-  /** For those who manage the resource. */
+  /** For the log of those who manage the resource. */
   reason: string;
-  /** Whose issuer has signed it, or could not be asked: theirs is the list in which the reason is shown. */
-  publishers: readonly TrustedPublisher[];
+  /** The same of each publisher whose issuer has signed the token, or could not be asked: it is shown beside it. */
+  of: readonly RefusedPublisher[];
 };
+
+export type RefusedPublisher = { id: string; reason: string };
 
 type RefusedExchange = { refused: UnprovenIdToken; flaw: string | undefined };
 
@@ -43,10 +45,10 @@ export async function exchangeIdToken(
   if (!("publisher" in trusted)) return refusedWith(trusted);
   await consumeThrottle(throttleKey("ci_exchange_publisher", trusted.publisher.id), OF_PUBLISHER);
   if (!(await isFirstUseOf(token))) {
-    return refusedWith({ ...refuse("the token was used before", [trusted.publisher]), flaw: USED });
+    return refusedWith({ ...refuseBy([trusted.publisher], "the token was used before"), flaw: USED });
   }
   const issued = await issueCiToken(trusted.resource, trusted.publisher, trusted.claims, from);
-  return issued ?? refusedWith(refuse("the publisher was changed meanwhile", [trusted.publisher]));
+  return issued ?? refusedWith(refuseBy([trusted.publisher], "another job was the first, of another repository or owner"));
 
   async function refusedWith(refusal: Refusal): Promise<RefusedExchange> {
     if (resource) await noteRefusal(resource, token, refusal, from);
@@ -66,22 +68,27 @@ async function trustedIn(resource: Resource, token: UnprovenIdToken): Promise<Tr
   const publishers = await publishersOf(resource, issuer);
   if (publishers.length === 0) return refuse("no publisher is trusted with the token's issuer");
   const verified = await verifyIdToken({ ...token, issuer });
-  if ("unproven" in verified) return refuse(verified.unproven, verified.isIssuerDown ? publishers : []);
+  if ("unproven" in verified) return refuseBy(verified.isIssuerDown ? publishers : [], verified.unproven);
   const { claims } = verified;
   const publisher = publishers.find((one) => differingClaim({ ...one.claims, ...one.pinned }, claims) === undefined);
-  return publisher ? { resource, publisher, claims } : refuse(differenceFrom(publishers, claims), publishers);
+  if (publisher) return { resource, publisher, claims };
+  const of = publishers.map((one) => ({ id: one.id, reason: differenceFrom(one, claims) }));
+  return { reason: of.map(({ reason }) => reason).join("; "), of };
 }
 
-/** What differs, by the publisher that comes nearest. */
-function differenceFrom(publishers: readonly TrustedPublisher[], claims: JWTPayload): string {
-  const [{ claims: wanted, pinned } = { claims: {}, pinned: {} }] = publishers;
+/** What differs first, what was set up before what was recorded. */
+function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
   const id = differingClaim(pinned, claims) ?? "";
   return `the claim ${id} is ${quoted(claims[id] ?? "absent")}, not what was recorded with the first run: it is another repository or owner of the same name`;
 }
 
-const refuse = (reason: string, publishers: readonly TrustedPublisher[] = []): Refusal => ({ reason, publishers });
+const refuse = (reason: string): Refusal => ({ reason, of: [] });
+const refuseBy = (publishers: readonly TrustedPublisher[], reason: string): Refusal => ({
+  reason,
+  of: publishers.map(({ id }) => ({ id, reason })),
+});
 
 async function publishersOf(resource: Resource, issuer: string): Promise<TrustedPublisher[]> {
   if (issuer.includes("\0") || !issuer.isWellFormed()) return [];
@@ -94,8 +101,9 @@ async function publishersOf(resource: Resource, issuer: string): Promise<Trusted
 }
 
 /** S99: by the issuer's own number for the token, or where it gives none by the token itself. */
-function isFirstUseOf({ text, issuer, claims }: UnprovenIdToken): Promise<boolean> {
+function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
+  const { text, issuer, claims } = token;
   // The part that is signed: the rest can be spelled in several ways.
   const id = typeof claims.jti === "string" && claims.jti !== "" ? claims.jti : hashToken(text.slice(0, text.lastIndexOf(".")));
-  return isFirstUse(`ci:${issuer}`, id, Number(claims.exp) + SKEW_SECONDS);
+  return isFirstUse(`ci:${issuer}`, id, overAt(token));
 }

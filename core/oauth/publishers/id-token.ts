@@ -14,6 +14,14 @@ export const SKEW_SECONDS = 60;
 /** The longest that a job may run between being given its token and using it. */
 const AGE_MAX_SECONDS = 24 * 60 * 60;
 
+/**
+ * From when on a token is refused anyway, in Unix seconds: what its issuer wrote into it may be any number.
+ * @param token without a flaw
+ */
+export function overAt({ claims }: UnprovenIdToken): number {
+  return Math.min(Number(claims.exp), Number(claims.iat) + AGE_MAX_SECONDS) + SKEW_SECONDS;
+}
+
 /** @throws ProtocolError `invalid_request` for what is no JWT */
 export function decodeIdToken(text: string): UnprovenIdToken {
   try {

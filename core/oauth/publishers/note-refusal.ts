@@ -15,22 +15,20 @@ const NOTED = { limit: 60, windowSeconds: 60 * 60 };
 export async function noteRefusal(
   resource: Resource,
   { issuer, claims }: UnprovenIdToken,
-  { reason, publishers }: Refusal,
+  { reason, of }: Refusal,
   from: RequestOrigin,
 ): Promise<void> {
   const { data, ...audited } = auditedAs(resource);
-  const isProven = publishers.length > 0;
+  const isProven = of.length > 0;
   const id = "repo" in resource ? resource.repo.id : resource.user.id;
   if (!(await isNoted(throttleKey(isProven ? "ci_refusal" : "ci_refusal_unproven", id)))) {
     log().info({ ...data, reason, issuer: quoted(issuer) }, "a job was refused a token, as many were before it");
     return;
   }
   await db().$transaction(async (tx) => {
-    if (isProven) {
-      await tx.trustedPublisher.updateMany({
-        where: { id: { in: publishers.map(({ id }) => id) } },
-        data: { lastRefusal: storable(reason), lastRefusedAt: new Date() },
-      });
+    for (const { id: publisherId, reason: own } of of) {
+      const data = { lastRefusal: storable(own), lastRefusedAt: new Date() };
+      await tx.trustedPublisher.updateMany({ where: { id: publisherId }, data });
     }
     const words = { error: storable(reason), issuer: storable(quoted(issuer)), subject: storable(quoted(claims.sub ?? "")) };
     await recordAuditEvent(tx, { type: "ci_token.exchange_refused", ...audited, data: { ...data, ...words }, from });

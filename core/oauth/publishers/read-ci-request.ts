@@ -1,5 +1,5 @@
 import { isRepoType, type RepoType, repoTypeOfSegment } from "@keyhook/sdk";
-import { ACCESS_TOKEN_TYPE } from "../exchange/token-exchange.ts";
+import { ACCESS_TOKEN_TYPE, ID_TOKEN_TYPE } from "../exchange/token-exchange.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
 export type CiRequest = {
@@ -23,6 +23,7 @@ export function readCiRequest(form: URLSearchParams): CiRequest {
     if (values.length > 1) throw invalid(`${name} is there ${values.length} times`);
     return values[0] ?? "";
   };
+  if (one("subject_token_type") === "") throw invalid(`subject_token_type is missing: send ${ID_TOKEN_TYPE}`);
   const subjectToken = one("subject_token");
   if (subjectToken === "") throw invalid("subject_token is missing: send the ID token of the job");
   if (subjectToken.length > TOKEN_MAX_CHARACTERS || !JWT.test(subjectToken)) throw invalid("subject_token is not a signed JWT");
