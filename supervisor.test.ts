@@ -1,13 +1,14 @@
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
+import pg from "pg";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { startEmbedded } from "#core/postgres/embedded.ts";
+import { findEmbedded, startEmbedded } from "#core/postgres/embedded.ts";
 import {
   buildForTests,
   isAlive,
@@ -67,6 +68,33 @@ describe("the service", { timeout: 90_000 }, () => {
     const scripts = (await page.text()).match(/<script\b[^>]*>/g) ?? [];
     expect(scripts.length).toBeGreaterThan(0);
     for (const script of scripts) expect(script).toContain(`nonce="${nonce}"`);
+  });
+
+  it("S116 runs what answers requests as a role that can only add to the audit log, which the worker seals", async () => {
+    const service = await start();
+    for (const what of ["server.ts", "worker/index.ts"] as const) {
+      const environment = readFileSync(`/proc/${service.pidOf(what)}/environ`, "utf8").split("\0");
+      expect(environment.filter((line) => /^DATABASE_(OWNER_)?URL=/.test(line)).sort()).toEqual([
+        "DATABASE_OWNER_URL=",
+        expect.stringMatching(/^DATABASE_URL=postgres:\/\/keyhook_service:/),
+      ]);
+    }
+    const { url = "" } = findEmbedded(service.dataDir) ?? {};
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    onTestFinished(() => client.end());
+    await client.query("insert into audit_event (id, type) values ('0123456789abcdef01234567', 'user.sign_in')");
+    await vi.waitFor(async () => {
+      const { rows } = await client.query("select event_id from audit_seal where event_id = '0123456789abcdef01234567'");
+      expect(rows).toHaveLength(1);
+    }, SOON);
+    for (const sql of [
+      "delete from audit_event",
+      "update audit_seal set seq = 9",
+      "truncate audit_event",
+      "drop table audit_seal",
+    ])
+      await expect(client.query(sql)).rejects.toMatchObject({ code: "42501" });
   });
 
   it("logs one line for each request, with its id and without its query", async () => {
@@ -180,7 +208,9 @@ describe("the service", { timeout: 90_000 }, () => {
     const database = mkdtempSync(join(tmpdir(), "keyhook-service-"));
     const before = await startEmbedded(database, { isDurable: false });
     onTestFinished(() => before.stop());
-    const service = await start({ DATABASE_URL: before.url, SECRET_KEY: "a key for this test, at least 32 characters" });
+    // Both roles, as an operator has them who wants the service to own nothing.
+    const urls = { DATABASE_URL: before.url, DATABASE_OWNER_URL: before.ownerUrl };
+    const service = await start({ ...urls, SECRET_KEY: "a key for this test, at least 32 characters" });
     await before.stop();
     await vi.waitFor(async () => expect(await statusOf(service, "/readyz")).toBe(503), SOON);
     for (const path of ["/login", "/api/whoami-v2", "/oauth/userinfo"]) {
