@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import OpenAI, { APIError } from "openai";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -184,6 +185,34 @@ test("whoever goes away ends the request at the provider, before and within the 
   expect(line?.completionTokens).toBeGreaterThan(0);
   expect(line?.estimatedTokens).toBe((line?.promptTokens ?? 0) + (line?.completionTokens ?? 0));
   await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0 });
+});
+
+test("a slow client slows the provider: nothing is gathered on the way, and one that leaves before it reads leaves nothing open", async () => {
+  const caller = await someCaller("inference-api");
+  const word = "x".repeat(64 * 1024);
+  let sent = 0;
+  upstream.answers(async (_req, res, body) => {
+    res.setHeader("content-type", "text/event-stream");
+    const [event = ""] = chunks(body, [word]);
+    res.setMaxListeners(0);
+    for (sent = 0; sent < 2_000 && !res.closed; sent++) {
+      if (!res.write(event)) await Promise.race([once(res, "drain"), once(res, "close")]);
+    }
+    res.end();
+  });
+  const leave = new AbortController();
+  const answer = await post(caller.accessToken, chat({ stream: true }), { signal: leave.signal });
+  await eventually(() => sent).toBeGreaterThan(0);
+  await delay(700);
+  const stuckAt = sent;
+  // 128 MB would have been sent by then.
+  expect(stuckAt).toBeLessThan(500);
+  await delay(200);
+  expect(sent - stuckAt).toBeLessThan(10);
+  expect(answer.status).toBe(200);
+  leave.abort();
+  await eventually(() => upstream.state.open).toBe(0);
+  await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0, requests: 1 });
 });
 
 test("a provider that breaks off or falls silent within its answer ends it with an event that says so", async () => {

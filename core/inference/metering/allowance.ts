@@ -79,7 +79,7 @@ export async function setAllowance(
     await recordAuditEvent(tx, {
       type: "inference_allowance.set",
       actorId: actorId(actor),
-      ...(key !== subject && !key.includes(":") && { orgId: await orgIdOf(tx, key) }),
+      ...(isId(key) && { orgId: await orgIdOf(tx, key) }),
       data: { subject, ...limits },
       from,
     });

@@ -60,14 +60,21 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     }
     const counter = new AnswerCounter(promptEstimate);
     if (/^text\/event-stream\b/i.test(answered.headers["content-type"] ?? "")) {
-      return { kind: "events", events: events(answered, { model, prepared, counter, signal, finish }) };
+      const end = async () => {
+        answered.close();
+        await finish(counter.result());
+      };
+      // Whoever has gone before the first event is asked for never lets the events come to their end.
+      signal.addEventListener("abort", () => void end());
+      if (signal.aborted) await end();
+      return { kind: "events", events: events(answered, { model, prepared, counter, signal, end }) };
     }
     const json = await readAnswer(model, answered, counter);
     await finish(counter.result());
     return { kind: "whole", json };
   } catch (error) {
     await finish(undefined);
-    throw failureOfUpstream(model, error);
+    throw failureOfUpstream(model, error, signal);
   }
 }
 
@@ -106,17 +113,22 @@ async function ask(
   throw new ServiceError("upstream_error", "The provider of this model could not be reached. Try again later.");
 }
 
-type Passing = { model: UsableModel; prepared: PreparedBody; counter: AnswerCounter; signal: AbortSignal; finish: Finish };
+type Passing = {
+  model: UsableModel;
+  prepared: PreparedBody;
+  counter: AnswerCounter;
+  signal: AbortSignal;
+  end: () => Promise<void>;
+};
 
 async function* events(
-  { body, close }: Answered,
-  { model, prepared: { isUsageWanted }, counter, signal, finish }: Passing,
+  { body }: Answered,
+  { model, prepared: { isUsageWanted }, counter, signal, end }: Passing,
 ): AsyncGenerator<string, void, undefined> {
   try {
     yield* relayEvents({ body, counter, names: model, isUsageWanted, signal });
   } finally {
-    close();
-    await finish(counter.result());
+    await end();
   }
 }
 
@@ -162,9 +174,11 @@ function jsonObject(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function failureOfUpstream({ provider, name }: UsableModel, error: unknown): unknown {
+function failureOfUpstream({ provider, name }: UsableModel, error: unknown, { aborted: isGone }: AbortSignal): unknown {
   if (!isOutboundFailure(error)) return error;
-  log().warn({ provider: provider.name, model: name, reason: error.result.reason }, "an inference provider's answer broke off");
+  if (!isGone) {
+    log().warn({ provider: provider.name, model: name, reason: error.result.reason }, "an inference provider's answer broke off");
+  }
   return error.result.outcome === "unreachable" && error.result.isTimeout
     ? new ServiceError("upstream_timeout", "The provider of this model did not answer in time. Try again later.")
     : new ServiceError("upstream_error", "The provider of this model broke off. Try again later.");
