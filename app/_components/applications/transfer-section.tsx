@@ -1,4 +1,5 @@
 import type { Person } from "#core/access/actor.ts";
+import { organizationsOf } from "#core/access/organizations-of.ts";
 import { listOrganizations } from "#core/accounts/organizations/list-organizations.ts";
 import { findUser } from "#core/accounts/users/find-user.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
@@ -41,9 +42,13 @@ export async function TransferSection({ details: { app, organization }, person, 
 
 /** Oneself and the organizations that one administers, without the present owner. */
 async function ownersBeside(person: Person, ownerName: string | null): Promise<{ value: string; label: string }[]> {
-  const [user, organizations] = await Promise.all([findUser(person.userId), listOrganizations(person.userId)]);
+  const [user, organizations, allowed] = await Promise.all([
+    findUser(person.userId),
+    listOrganizations(person.userId),
+    organizationsOf(person, "oauth_app.create"),
+  ]);
   const own = user && ownerName !== null ? [{ value: user.username, label: `${user.username} (you)` }] : [];
-  const administered = organizations.filter(({ name, role }) => role === "admin" && name !== ownerName);
+  const administered = organizations.filter(({ id, name }) => allowed.includes(id) && name !== ownerName);
   return [
     ...own,
     ...administered.map(({ name, fullName }) => ({ value: name, label: fullName === name ? name : `${fullName} (${name})` })),

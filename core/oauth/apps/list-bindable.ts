@@ -1,4 +1,5 @@
 import type { Person } from "../../access/actor.ts";
+import { organizationsOf } from "../../access/organizations-of.ts";
 import { db } from "../../db.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 
@@ -7,7 +8,7 @@ const ORGANIZATIONS_MAX = 100;
 
 /** The organizations that somebody may bind an app to: its owner, or those that they administer. None for one that is bound. */
 export async function listBindable(
-  { userId }: Person,
+  person: Person,
   {
     ownerUserId,
     ownerOrgId,
@@ -15,9 +16,10 @@ export async function listBindable(
     isFirstParty,
   }: Pick<OAuthApp, "ownerUserId" | "ownerOrgId" | "boundOrgId" | "isFirstParty">,
 ): Promise<{ id: string; name: string; fullName: string }[]> {
-  if (boundOrgId || isFirstParty || (ownerUserId !== userId && !ownerOrgId)) return [];
+  if (boundOrgId || isFirstParty || (ownerUserId !== person.userId && !ownerOrgId)) return [];
+  const administered = await organizationsOf(person, "oauth_app.manage_security");
   return db().organization.findMany({
-    where: { memberships: { some: { userId, role: "admin" } }, ...(ownerOrgId && { id: ownerOrgId }) },
+    where: { id: { in: administered.filter((id) => !ownerOrgId || id === ownerOrgId) } },
     select: { id: true, name: true, fullName: true },
     orderBy: { name: "asc" },
     take: ORGANIZATIONS_MAX,
