@@ -1,4 +1,4 @@
-import type { Actor } from "../../../access/actor.ts";
+import { type Actor, actorId } from "../../../access/actor.ts";
 import { requirePermission } from "../../../access/may.ts";
 import { type Db, db } from "../../../db.ts";
 import { organizationSlug } from "../../identity-providers/identity-provider.ts";
@@ -22,6 +22,8 @@ export type OrganizationSecurity = {
   withoutSecondStep: number;
   /** Members who have not signed in with the issuer in the last 7 days, whether or not it is required. */
   withoutProvider: number;
+  /** What who asks, as a member, has not done: until they have they cannot require it. */
+  own: { lacksSecondStep: boolean; lacksProvider: boolean };
 };
 
 /**
@@ -30,7 +32,7 @@ export type OrganizationSecurity = {
  */
 export async function readOrganizationSecurity(actor: Actor, orgId: string): Promise<OrganizationSecurity> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
-  const [organization, row, counts] = await Promise.all([
+  const [organization, row, counts, own] = await Promise.all([
     db().organization.findUniqueOrThrow({
       where: { id: orgId },
       select: { requiresSecondStep: true, requiredProviderId: true },
@@ -40,6 +42,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
       include: { _count: { select: { identities: true } } },
     }),
     countUnmet(orgId),
+    countUnmet(orgId, { userId: actorId(actor) ?? "" }),
   ]);
   return {
     requiresSecondStep: organization.requiresSecondStep,
@@ -55,6 +58,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
       linked: row._count.identities,
     },
     ...counts,
+    own: { lacksSecondStep: own.withoutSecondStep > 0, lacksProvider: own.withoutProvider > 0 },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Metadata } from "next";
+import Link from "next/link";
 import { redirect } from "next/navigation";
 import { listRestrictedMembers } from "#core/accounts/organizations/security/list-restricted-members.ts";
 import { readOrganizationSecurity } from "#core/accounts/organizations/security/read-organization-security.ts";
@@ -53,6 +54,17 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
           isRequired={security.requiresSecondStep}
           unmet={security.withoutSecondStep}
           members={security.members}
+          ownStep={
+            security.own.lacksSecondStep && (
+              <>
+                You have not done it yourself, so it would shut you out too.{" "}
+                <Link prefetch={false} className="link" href="/settings/security">
+                  Set up your second step
+                </Link>{" "}
+                first.
+              </>
+            )
+          }
         />
         <IssuerSection
           organization={organization}
@@ -68,6 +80,9 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
             isRequired={security.requiresProvider}
             unmet={security.withoutProvider}
             members={security.members}
+            ownStep={
+              security.own.lacksProvider && "You have not done it yourself in the last 7 days. Sign in with it above first."
+            }
           />
         )}
         <RestrictedSection

@@ -1,3 +1,4 @@
+import type { ReactNode } from "react";
 import { ActionForm } from "../../../../_components/action-form.client.tsx";
 import { Chip } from "../../../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../../../_components/confirm-destructive.client.tsx";
@@ -18,10 +19,12 @@ export type RuleSectionProps = Readonly<{
   /** Members who have not met it, whether or not it is required. */
   unmet: number;
   members: number;
+  /** What whoever looks has to do before they can require it; nothing when they have. */
+  ownStep?: ReactNode;
 }>;
 
 /** One rule: whether it holds, whom it would shut out, and the button that changes it. */
-export function RuleSection({ organization, rule, title, isRequired, unmet, members }: RuleSectionProps) {
+export function RuleSection({ organization, rule, title, isRequired, unmet, members, ownStep }: RuleSectionProps) {
   const { name, fullName } = organization;
   const whom = unmet === 1 ? "1 member" : `${unmet.toLocaleString("en")} members`;
   const action = changeRuleAction.bind(null, name);
@@ -36,6 +39,7 @@ export function RuleSection({ organization, rule, title, isRequired, unmet, memb
           ? `All of the ${members.toLocaleString("en")} members have done it.`
           : `${unmet.toLocaleString("en")} of ${members.toLocaleString("en")} ${members === 1 ? "member" : "members"} ${unmet === 1 ? "has" : "have"} not done it yet.`}
       </p>
+      {!isRequired && ownStep && <p className="mb-4 max-w-reading text-muted text-small">{ownStep}</p>}
       {isRequired ? (
         <ActionForm action={action} label={title}>
           <input type="hidden" name="rule" value={rule} />
