@@ -5,6 +5,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { secondStepChangedLetter } from "../mails/second-step-letters.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { lockLiveUser } from "../users/lock-live-user.ts";
 import { hasSecondStep } from "./has-second-step.ts";
 import { organizationsAskingForSecondStep, requireKnownClosing } from "./organizations-asking.ts";
@@ -17,15 +18,19 @@ export type SecondStepChange<T> = {
   work: (tx: Db) => Promise<T>;
 };
 
+/** Each is a letter, and nobody moves house that often. */
+const CHANGE_LIMIT = { limit: 60, windowSeconds: 60 * 60 };
+
 /**
  * The one frame of every change of how somebody signs in: recent authentication (S113), one change at a time for each person, what
  * turns the second step on or off in the audit log (S116), a letter to the owner, and nothing taken away unawares that an
  * organization asks for.
- * @throws ServiceError `reauthentication_required`; `conflict` when an organization would close and the person was not told
+ * @throws ServiceError `reauthentication_required`; `rate_limited`; `conflict` when an organization would close and the person was not told
  */
 export async function changeSecondStep<T>(actor: Person, change: SecondStepChange<T>, from: RequestOrigin): Promise<T> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
+  await consumeThrottle(throttleKey("second-step-change", userId), CHANGE_LIMIT);
   return db().$transaction(async (tx) => {
     // Two removals at once would each take the other's for the last one left.
     await lockLiveUser(tx, userId);

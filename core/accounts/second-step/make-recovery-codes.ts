@@ -5,17 +5,22 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 import { hasSecondStep } from "./has-second-step.ts";
 import { hashRecoveryCode, newRecoveryCode, RECOVERY_CODES } from "./recovery-code.ts";
 
+/** Ten slow hashes each time. */
+const MAKE_LIMIT = { limit: 10, windowSeconds: 60 * 60 };
+
 /**
  * Makes ten recovery codes; those made before stop working. They are stored hashed, so this is the only time that they can be read.
- * @throws ServiceError `conflict` without a second step, `reauthentication_required`
+ * @throws ServiceError `conflict` without a second step, `rate_limited`, `reauthentication_required`
  */
 export async function makeRecoveryCodes(actor: Person, from: RequestOrigin): Promise<string[]> {
   const { userId } = actor;
   await requirePermission(actor, "second_step.manage", { userId }, { what: "User" });
+  await consumeThrottle(throttleKey("recovery-codes", userId), MAKE_LIMIT);
   const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
   const hashes = await Promise.all(codes.map((code) => hashRecoveryCode(userId, code)));
   const change = {
