@@ -148,6 +148,17 @@ const allowed = {
     ["admin", "admin", ANY_HAND, "write-collections"],
     ["else", "admin", "personal", "write-collections"],
   ],
+  /** Who is in an organization: its members tell by any token that reaches it. */
+  members: [
+    ["org", MEMBERS, "personal app other-app exchanged", "*"],
+    ["else", "admin", "personal", "*"],
+  ],
+  /** "Scopes read-repos and read-billing apply to organizations as well." */
+  billing: [
+    ["org", MEMBERS, "personal", "*"],
+    ["org", MEMBERS, "app other-app exchanged", "read-billing"],
+    ["else", "admin", "personal", "*"],
+  ],
 } as const satisfies Record<string, readonly Row[]>;
 
 type Act = keyof typeof allowed;
@@ -415,6 +426,40 @@ describe("S135 S136 the access table", () => {
           ];
           if (shown.join() !== expected.join())
             wrong.push(`${actor?.who} ${actor?.hand} ${actor?.scopes}: ${shown}, not ${expected}`);
+        }),
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  test("who is in an organization, and whether it pays, is for members whom their token lets reach it", async () => {
+    const wrong: string[] = [];
+    const ask = async (path: string, { token }: TokenActor) => {
+      const response = await fetch(world.origin + path, { headers: { authorization: `Bearer ${token}` } });
+      return { status: response.status, body: await response.json() };
+    };
+    type Orgs = { orgs: { name: string; canPay?: boolean }[] };
+    await Promise.all(
+      some("*", "none read-repos all").flatMap((actor) =>
+        (["org", "else"] as const).map(async (key) => {
+          if (!actor) return;
+          const name = at.handles[key];
+          const [list, profile, self] = await Promise.all([
+            ask(`/api/organizations/${name}/members`, actor),
+            // The administrator is in both.
+            ask(`/api/users/${at.handles.admin}/overview`, actor),
+            ask("/api/whoami-v2", actor),
+          ]);
+          const found = [
+            list.status === 200,
+            (profile.body as Orgs).orgs.some((one) => one.name === name),
+            (self.body as Orgs).orgs.some((one) => one.name === name && one.canPay !== undefined),
+          ];
+          const isTo = isAllowed("members", key, actor);
+          const expected = [isTo, isTo, isAllowed("billing", key, actor)];
+          if (found.join() !== expected.join())
+            wrong.push(`${actor.who} ${actor.hand} ${actor.scopes} ${key}: ${found}, not ${expected}`);
+          if (list.status !== 200 && list.status !== 403) wrong.push(`${actor.who} ${actor.hand}: ${list.status}`);
         }),
       ),
     );

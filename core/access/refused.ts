@@ -65,7 +65,7 @@ const noTokenSentences = {
 } as const;
 
 /** What a member is told who has yet to meet one. */
-export const demands: Record<SecurityRestriction, string> = {
+const demands: Record<SecurityRestriction, string> = {
   mfa: "The organization asks its members to sign in in two steps: set up a second step in your account's settings.",
   sso: "The organization asks its members to sign in with its own provider: do so on the organization's page.",
   "token-revoked": "An administrator has cut this token off from the organization. Make another one.",

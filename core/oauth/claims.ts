@@ -39,7 +39,8 @@ export function organizationClaim(organization: GrantedOrganization, hasBilling:
     picture: avatarUrl(organization.name),
     preferred_username: organization.name,
     ...(organization.plan && { plan: organization.plan }),
-    ...(hasBilling && { canPay: false }),
+    // Its own affair, like all that it has, until what it asks is met.
+    ...(hasBilling && organization.restrictions.length === 0 && { canPay: false }),
     roleInOrg: organization.role,
     isEnterprise: organization.plan === "enterprise",
     securityRestrictions: organization.restrictions,

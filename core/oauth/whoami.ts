@@ -22,7 +22,7 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
       name: organization.name,
       fullname: organization.fullName,
       email: null,
-      ...(has("read-billing") && { canPay: false }),
+      ...(has("read-billing") && organization.restrictions.length === 0 && { canPay: false }),
       periodEnd: null,
       isEnterprise: organization.plan === "enterprise",
       ...(organization.plan && { plan: organization.plan }),
