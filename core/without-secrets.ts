@@ -7,6 +7,8 @@ const secretNames = new Set([
   "access_token",
   "refresh_token",
   "id_token",
+  "subject_token",
+  "actor_token",
   "code",
   "code_verifier",
   "device_code",

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { presetNames } from "#core/accounts/publishers/presets.ts";
+import { resourceOf, workflowOf } from "./workflow.ts";
+
+const origin = "https://keyhook.example.com";
+const guide = readFileSync(new URL("../../../docs/keyless-ci.md", import.meta.url), "utf8");
+
+describe("the pipeline to copy", () => {
+  test.each(presetNames)("of %s is the one in the guide", (preset) => {
+    const workflow = workflowOf(preset, { repo: { type: "model", fullName: "ada/tide" } }, origin);
+    expect(guide).toContain(workflow);
+    expect(workflow).not.toMatch(/\t|undefined| $/m);
+    // Whole lines of the script, as the provider's shell gets them.
+    if (preset !== "oidc") expect(JSON.stringify(parse(workflow))).toContain("\\n  -d resource=ada/tide \\\\\\n");
+  });
+
+  test("names a dataset as the exchange and git do, and for a user reads a file", () => {
+    const dataset = { repo: { type: "dataset", fullName: "ada/tide" } } as const;
+    expect(resourceOf(dataset)).toBe("datasets/ada/tide");
+    expect(workflowOf("gitlab", dataset, "http://localhost:3000")).toContain(
+      `      git push "http://job:$TOKEN@localhost:3000/datasets/ada/tide" HEAD:main`,
+    );
+    expect(workflowOf("oidc", { username: "ada" }, origin)).toContain("-d resource=ada ");
+  });
+});
