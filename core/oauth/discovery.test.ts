@@ -46,6 +46,7 @@ describe("S106 discovery", () => {
       "authorization_code",
       "refresh_token",
       "urn:ietf:params:oauth:grant-type:device_code",
+      "urn:ietf:params:oauth:grant-type:token-exchange",
     ]);
     expect(sorted("scopes_supported")).toEqual([...scopes, "offline_access"].sort());
     expect(sorted("id_token_signing_alg_values_supported")).toEqual(["ES256", "RS256"]);
