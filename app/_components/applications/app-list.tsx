@@ -1,6 +1,7 @@
 import { AppWindow } from "lucide-react";
 import Link from "next/link";
 import { APPS_PAGE_SIZE, type AppPage, type ListedApp } from "#core/oauth/apps/list-apps.ts";
+import { TOKEN_EXCHANGE } from "#core/oauth/apps/privilege.ts";
 import { ButtonLink } from "../button.tsx";
 import { Card } from "../card.tsx";
 import { Chip } from "../chip.tsx";
@@ -60,6 +61,7 @@ function AppRow({ app, path }: Readonly<{ app: ListedApp; path: string }>) {
           <Link prefetch={false} href={`${path}/${app.id}`} className="link break-words">
             {app.name}
           </Link>
+          {app.privileges.includes(TOKEN_EXCHANGE) ? <Chip>Exchanges tokens</Chip> : app.boundOrgId && <Chip>Bound</Chip>}
           {app.blockedAt && <Chip tone="bad">Blocked</Chip>}
         </>
       }

@@ -4,6 +4,7 @@ import * as openid from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { countStatements } from "#core/testing/count-statements.ts";
 import { proofKey } from "../testing/dpop.ts";
 import {
   auditOfOrganization,
@@ -15,6 +16,7 @@ import {
   USER_EMAIL,
 } from "../testing/exchange.ts";
 import { startWorld, type World } from "../testing/world.ts";
+import { FIND_EXCHANGE } from "./find-exchange.ts";
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "./token-exchange.ts";
 
 let world: World;
@@ -416,6 +418,25 @@ describe("hostile and odd requests", () => {
     expect(await auditOfOrganization(other.orgId)).toHaveLength(50);
     expect(await db().oAuthGrant.count({ where: { boundOrgId: other.orgId } })).toBe(50);
   });
+});
+
+test("an exchange takes two statements, in an organization of 20,000 members as in one of three", async () => {
+  const other = await prepareExchange(world);
+  const ids = "SELECT n, 'ee' || lpad(to_hex(n), 22, '0') AS id FROM generate_series(1, 20000) AS n";
+  await db().$executeRawUnsafe(`INSERT INTO "user" (id, username, full_name, email, email_canonical, email_verified_at)
+    SELECT id, 'crowd-' || n, 'Crowd', 'crowd-' || n || '@example.test', 'crowd-' || n || '@example.test', now() FROM (${ids}) m`);
+  await db().$executeRawUnsafe(
+    `INSERT INTO membership (org_id, user_id, role) SELECT $1, id, 'read' FROM (${ids}) m`,
+    other.orgId,
+  );
+  await exchange(other, other.writer.email);
+  const { result, statements } = await countStatements(() => exchange(other, "crowd-12345@example.test", { scope: "profile" }));
+  expect([outcomeOf(result), statements]).toEqual(["200", 2]);
+  // Nothing reads through the members to find one.
+  const plan = await db().$queryRawUnsafe<Record<string, string>[]>(
+    `EXPLAIN ${FIND_EXCHANGE.replace("$1", "'x'").replace("$2", "'y'")}`,
+  );
+  expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toMatch(/Seq Scan on (membership|"?user"?)/);
 });
 
 test("an app that takes bound tokens only gets none without a proof, and none by a proof that was used", async () => {

@@ -30,7 +30,7 @@ export type Subject = {
 };
 
 /** One statement for all of it, each part found by an index: it costs the same in an organization of five and of a hundred thousand. */
-const FIND = `SELECT x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
+export const FIND_EXCHANGE = `SELECT x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
     coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
     coalesce(o.plan IN ('enterprise', 'plus'), false) AS "hasPlan",
     coalesce(d.decision = 'blocked', false) AS "isBlockedByOrganization",
@@ -50,6 +50,6 @@ const FIND = `SELECT x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds
  * @returns undefined for an app that was deleted or blocked since its client was read.
  */
 export async function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {
-  const { rows } = await pool().query<Exchange>({ name: "exchange-find", text: FIND, values: [clientId, email ?? ""] });
+  const { rows } = await pool().query<Exchange>({ name: "exchange-find", text: FIND_EXCHANGE, values: [clientId, email ?? ""] });
   return rows[0];
 }
