@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { estimateCompletion, estimatePrompt, tokenCountOf } from "./token-count.ts";
+
+test("what a provider tells is taken in the words of either API, and only where it makes sense", () => {
+  expect(tokenCountOf({ prompt_tokens: 3, completion_tokens: 4, total_tokens: 9 })).toEqual({
+    prompt: 3,
+    completion: 4,
+    isEstimated: false,
+  });
+  expect(tokenCountOf({ input_tokens: 3, output_tokens: 4.2 })).toMatchObject({ prompt: 3, completion: 5 });
+  expect(tokenCountOf({ total_tokens: 5 })).toMatchObject({ prompt: 5, completion: 0 });
+  for (const none of [undefined, null, {}, "text", [], { prompt_tokens: -1 }, { prompt_tokens: "9" }, { total_tokens: 1e300 }]) {
+    expect(tokenCountOf(none)).toBeUndefined();
+  }
+  expect(tokenCountOf({ prompt_tokens: Number.NaN, completion_tokens: 2 })).toMatchObject({ prompt: 0, completion: 2 });
+});
+
+test("a prompt is estimated by its text, wherever it stands; pictures and sounds are none, and depth is no danger", () => {
+  const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"A".repeat(1_000_000)}` } };
+  const sound = { type: "input_audio", input_audio: { data: "A".repeat(1_000_000), format: "wav" } };
+  const messages = [{ content: [{ text: "x".repeat(4_000) }, picture, sound] }];
+  expect(estimatePrompt({ messages })).toBeGreaterThanOrEqual(1_000);
+  expect(estimatePrompt({ messages })).toBeLessThan(1_050);
+  expect(estimatePrompt({ prompt: [1, 2, 3, 4] })).toBe(4);
+  let deep: unknown = "word";
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+  expect(estimatePrompt(deep)).toBe(1);
+});
+
+test("of the answer the longest that is asked for is put aside, within bounds, or what is usual", () => {
+  expect(estimateCompletion({})).toBe(1_000);
+  expect(estimateCompletion({ max_tokens: 50 })).toBe(50);
+  expect(estimateCompletion({ max_tokens: 50, max_completion_tokens: 70 })).toBe(70);
+  expect(estimateCompletion({ max_output_tokens: 20, n: 3 })).toBe(60);
+  expect(estimateCompletion({ max_tokens: 1e9, n: 1e9 })).toBe(100_000);
+  for (const odd of [{ max_tokens: -5 }, { max_tokens: "many" }, { n: -1 }, { n: null }])
+    expect(estimateCompletion(odd)).toBe(1_000);
+});
