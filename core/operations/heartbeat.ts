@@ -44,3 +44,13 @@ export function startHeartbeat(kind: ProcessKind): Heartbeat {
     },
   };
 }
+
+/** How many processes of each kind have been seen within a minute. */
+export async function countAlive(): Promise<Record<ProcessKind, number>> {
+  const { rows } = await pool().query<Record<ProcessKind, number>>(
+    `SELECT count(*) FILTER (WHERE kind = 'web')::int AS web, count(*) FILTER (WHERE kind = 'worker')::int AS worker
+       FROM process_heartbeat WHERE seen_at > now() - make_interval(secs => $1)`,
+    [SILENT_AFTER_SECONDS],
+  );
+  return rows[0] ?? { web: 0, worker: 0 };
+}

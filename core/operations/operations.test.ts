@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
+import { checkWorker } from "../../scripts/admin/doctor/check-worker.ts";
 import { operatorCommand } from "../access/actor.ts";
 import { findSiteSession } from "../accounts/sessions/find-site-session.ts";
 import { anotherSession, freshName, from, longAgo, organizationOf, signedInPerson } from "../accounts/testing/people.ts";
@@ -12,7 +13,7 @@ import { loadSigningKeys } from "../oauth/keys.ts";
 import { listSigningKeys, rotateKeys } from "../oauth/signing-keys.ts";
 import { examineAddress } from "../outbound/examine-address.ts";
 import { examineOutbound } from "./examine-outbound.ts";
-import { startHeartbeat } from "./heartbeat.ts";
+import { countAlive, startHeartbeat } from "./heartbeat.ts";
 import { inspectUser } from "./inspect-user.ts";
 import { readLetterState, readMailState } from "./mail/read-mail-state.ts";
 import { retryMail } from "./mail/retry-mail.ts";
@@ -81,8 +82,11 @@ test("the overview tells which processes live, what waits and what needs somebod
   const quiet = needsAttention(await readOverview(operator.actor)).filter(({ text }) => !/disk|connections/.test(text));
   expect(quiet).toEqual([]);
   await db().user.update({ where: { id: second.id }, data: { isOperator: false } });
-  await web.stop();
+  expect(await countAlive()).toEqual({ web: 1, worker: 1 });
   await worker.stop();
+  expect((await checkWorker())[0]).toMatchObject({ status: "fail" });
+  await web.stop();
+  expect((await checkWorker())[0]).toMatchObject({ status: "ok", found: "not running" });
   expect((await readOverview(operator.actor)).processes.map(({ host }) => host)).toEqual(["old"]);
   provideSettings({ SMTP_URL: "" });
 });

@@ -12,6 +12,7 @@ import { checkOrigin } from "./doctor/check-origin.ts";
 import { checkOutbound } from "./doctor/check-outbound.ts";
 import { checkPeople } from "./doctor/check-people.ts";
 import { checkService } from "./doctor/check-service.ts";
+import { checkWorker } from "./doctor/check-worker.ts";
 import { type Finding, findings, reason } from "./doctor/finding.ts";
 import { withInstance } from "./with-instance.ts";
 
@@ -54,7 +55,7 @@ async function checkWithDatabase(): Promise<Finding[]> {
   const found: Finding[] = [];
   try {
     await withInstance(async () => {
-      for (const check of [checkDatabase, checkAuditLog, checkClock, checkKeys, checkPeople, checkMailQueue])
+      for (const check of [checkDatabase, checkAuditLog, checkClock, checkKeys, checkPeople, checkMailQueue, checkWorker])
         found.push(...(await check()));
     });
     return found;
