@@ -1,3 +1,4 @@
+import type { OrganizationRole } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../../access/actor.ts";
 import { requirePermission } from "../../../access/may.ts";
 import { type Db, db } from "../../../db.ts";
@@ -42,7 +43,7 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
       include: { _count: { select: { identities: true } } },
     }),
     countUnmet(orgId),
-    countUnmet(orgId, { userId: actorId(actor) ?? "" }),
+    lacksOf(orgId, actorId(actor) ?? ""),
   ]);
   return {
     requiresSecondStep: organization.requiresSecondStep,
@@ -58,30 +59,45 @@ export async function readOrganizationSecurity(actor: Actor, orgId: string): Pro
       linked: row._count.identities,
     },
     ...counts,
-    own: { lacksSecondStep: own.withoutSecondStep > 0, lacksProvider: own.withoutProvider > 0 },
+    own,
   };
 }
 
 type Counts = { members: number; withoutSecondStep: number; withoutProvider: number };
 
 /**
- * As the view `member_standing` asks, but for both whether or not they are required.
- * @param options `userId` counts this member alone, `role` those who have it
+ * As the view `member_standing` asks, but for both rules whether or not they hold: each set is read once, however many members there
+ * are.
+ * @param options `role` counts those who have it alone
  */
 export async function countUnmet(
   orgId: string,
-  { tx = db(), userId = null, role = null }: { tx?: Db; userId?: string | null; role?: string | null } = {},
+  { tx = db(), role = null }: { tx?: Db; role?: OrganizationRole | null } = {},
 ): Promise<Counts> {
   const [counts] = await tx.$queryRaw<Counts[]>`
     SELECT count(*)::int AS members,
-           count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM passkey p WHERE p.user_id = m.user_id)
-             AND NOT EXISTS (SELECT 1 FROM totp t WHERE t.user_id = m.user_id AND t.confirmed_at IS NOT NULL))::int
-             AS "withoutSecondStep",
-           count(*) FILTER (WHERE NOT EXISTS (
-             SELECT 1 FROM linked_identity i JOIN identity_provider p ON p.id = i.provider_id
-              WHERE i.user_id = m.user_id AND p.slug = ${organizationSlug(orgId)}
-                AND i.last_used_at > now() - interval '7 days'))::int AS "withoutProvider"
+           (count(*) - count(s.user_id))::int AS "withoutSecondStep",
+           (count(*) - count(i.user_id))::int AS "withoutProvider"
       FROM membership m
-     WHERE m.org_id = ${orgId} AND (${userId}::text IS NULL OR m.user_id = ${userId}) AND (${role}::text IS NULL OR m.role = ${role})`;
+      LEFT JOIN (SELECT user_id FROM passkey UNION SELECT user_id FROM totp WHERE confirmed_at IS NOT NULL) s
+             ON s.user_id = m.user_id
+      LEFT JOIN (SELECT DISTINCT user_id FROM linked_identity
+                  WHERE provider_id = (SELECT id FROM identity_provider WHERE slug = ${organizationSlug(orgId)})
+                    AND last_used_at > now() - interval '7 days') i
+             ON i.user_id = m.user_id
+     WHERE m.org_id = ${orgId} AND (${role}::text IS NULL OR m.role = ${role})`;
   return counts ?? { members: 0, withoutSecondStep: 0, withoutProvider: 0 };
+}
+
+/** What one member has not done; nothing for who is no member. */
+export async function lacksOf(orgId: string, userId: string, tx: Db = db()): Promise<OrganizationSecurity["own"]> {
+  const [lacks] = await tx.$queryRaw<OrganizationSecurity["own"][]>`
+    SELECT NOT EXISTS (SELECT 1 FROM passkey WHERE user_id = m.user_id)
+           AND NOT EXISTS (SELECT 1 FROM totp WHERE user_id = m.user_id AND confirmed_at IS NOT NULL) AS "lacksSecondStep",
+           NOT EXISTS (SELECT 1 FROM linked_identity
+                        WHERE user_id = m.user_id AND last_used_at > now() - interval '7 days'
+                          AND provider_id = (SELECT id FROM identity_provider WHERE slug = ${organizationSlug(orgId)}))
+           AS "lacksProvider"
+      FROM membership m WHERE m.org_id = ${orgId} AND m.user_id = ${userId}`;
+  return lacks ?? { lacksSecondStep: false, lacksProvider: false };
 }

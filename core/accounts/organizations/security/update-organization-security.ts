@@ -6,7 +6,7 @@ import { type Db, db } from "../../../db.ts";
 import { ServiceError } from "../../../errors.ts";
 import { organizationSlug } from "../../identity-providers/identity-provider.ts";
 import { lockOrganization } from "../lock-organization.ts";
-import { countUnmet } from "./read-organization-security.ts";
+import { countUnmet, lacksOf } from "./read-organization-security.ts";
 
 /** What is absent stays as it is. */
 export type OrganizationSecurityChanges = { requiresSecondStep?: boolean; requiresProvider?: boolean };
@@ -61,11 +61,13 @@ async function liveProviderId(tx: Db, orgId: string): Promise<string> {
 
 const sentences = {
   withoutSecondStep: {
+    own: "lacksSecondStep",
     field: "requiresSecondStep",
     oneself: "Set up a second step for your own account first: this rule would lock you out.",
     others: "No administrator has a second step yet: this rule would lock all of them out.",
   },
   withoutProvider: {
+    own: "lacksProvider",
     field: "requiresProvider",
     oneself: "Sign in with the issuer yourself first: this rule would lock you out.",
     others: "No administrator has signed in with the issuer yet: this rule would lock all of them out.",
@@ -73,9 +75,9 @@ const sentences = {
 } as const;
 
 async function requireMet(tx: Db, actor: Actor, orgId: string, rule: keyof typeof sentences): Promise<void> {
-  const { field, oneself, others } = sentences[rule];
-  const own = actor.kind === "person" ? await countUnmet(orgId, { tx, userId: actor.userId }) : undefined;
-  if (own && own[rule] > 0) throw new ServiceError("conflict", oneself, { field });
+  const { own, field, oneself, others } = sentences[rule];
+  const lacks = await lacksOf(orgId, actorId(actor) ?? "", tx);
+  if (lacks[own]) throw new ServiceError("conflict", oneself, { field });
   const admins = await countUnmet(orgId, { tx, role: "admin" });
   if (admins[rule] === admins.members) throw new ServiceError("conflict", others, { field });
 }
