@@ -13,6 +13,7 @@ import { provideSettings } from "#core/env.ts";
 import { createRepo } from "#core/hub/repos/create-repo.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
+import { asOwner } from "#core/testing/as-owner.ts";
 import { countStatements } from "#core/testing/count-statements.ts";
 import { handleApi } from "../api/index.ts";
 import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "../api/testing/access-world.ts";
@@ -96,7 +97,7 @@ async function addMembers(orgId: string): Promise<void> {
     MEMBERS,
     orgId,
   ]);
-  await pool().query(`ANALYZE membership, "user"`);
+  await asOwner(`ANALYZE membership, "user"`);
 }
 
 async function measure(url: string, token?: string): Promise<{ statements: number; p50: number; p99: number }> {

@@ -11,6 +11,7 @@ import { pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { writeCursor } from "#core/hub/repos/list-cursor.ts";
 import { openInstance } from "#core/instance/open-instance.ts";
+import { asOwner } from "#core/testing/as-owner.ts";
 import { handleApi } from "../api/index.ts";
 
 /**
@@ -100,7 +101,7 @@ async function fill(): Promise<{ token: string; username: string }> {
          FROM (SELECT n, (ARRAY['tide', 'moon', 'harbour', 'gull'])[1 + n % 4] AS word FROM generate_series(1, $2::int) n) numbers`,
     [id, REPOS],
   );
-  await pool().query("VACUUM ANALYZE repo");
+  await asOwner("VACUUM ANALYZE repo");
   return { token, username };
 }
 

@@ -30,6 +30,7 @@ import { finishLogin } from "#core/oauth/finish-login.ts";
 import { readInteraction } from "#core/oauth/interaction.ts";
 import { DEVICE_CODE_SECONDS } from "#core/oauth/lifetimes.ts";
 import { Browser } from "#core/oauth/testing/browser.ts";
+import { asOwner } from "#core/testing/as-owner.ts";
 
 /** A running provider with a person who has already agreed to a confidential app. */
 export type Target = {
@@ -193,7 +194,7 @@ async function makeExchange(ownerId: string): Promise<Target["exchange"]> {
   await pool().query(`INSERT INTO "user" (id, username, full_name, email, email_canonical, email_verified_at)
     SELECT id, 'member-' || n, 'Member', 'member-' || n || '@example.test', 'member-' || n || '@example.test', now() FROM (${ids}) m`);
   await pool().query(`INSERT INTO membership (org_id, user_id, role) SELECT $1, id, 'read' FROM (${ids}) m`, [orgId]);
-  await pool().query(`ANALYZE "user", membership`);
+  await asOwner(`ANALYZE "user", membership`);
   const { app, secret = "" } = await createApp(
     operatorCommand,
     {
@@ -292,7 +293,7 @@ function countStatements(socketPath: string): Record<string, string> {
 }
 
 function environment(): NodeJS.ProcessEnv {
-  const { DATABASE_URL: _url, SECRET_KEY: _key, ...rest } = process.env;
+  const { DATABASE_URL: _url, DATABASE_OWNER_URL: _owner, SECRET_KEY: _key, ...rest } = process.env;
   return rest;
 }
 

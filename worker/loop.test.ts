@@ -1,10 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
-import pg from "pg";
 import { afterAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { pool } from "#core/db.ts";
-import { env } from "#core/env.ts";
 import { claimRows, type LeasedTable, renewClaims } from "#core/leases/leased-table.ts";
 import { stopListening } from "#core/notifications.ts";
+import { asOwner } from "#core/testing/as-owner.ts";
 import { type Loop, startLoop, type Work } from "./loop.ts";
 
 type Task = { id: string; attempts: number };
@@ -25,15 +24,12 @@ async function loop(run: Work<Task>["run"], concurrency = 4): Promise<Loop> {
 
 beforeEach(async () => {
   // Tables are the owner's to make.
-  const owner = new pg.Client({ connectionString: env().DATABASE_OWNER_URL });
-  await owner.connect();
-  await owner.query(
+  await asOwner(
     `drop table if exists task;
      create table task (id text primary key, due_at timestamptz not null, attempts int not null default 0,
        claim_id text, claimed_until timestamptz, done_at timestamptz);
      grant all on task to public`,
   );
-  await owner.end();
 });
 afterAll(stopListening);
 

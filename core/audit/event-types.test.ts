@@ -36,6 +36,15 @@ describe("S116 the kinds of entries", () => {
     expect(sources.includes(type)).toBe(true);
   });
 
+  test("the table has none that nothing records", () => {
+    const inSql = ["audit_log.expire"];
+    const unused = Object.keys(auditEventTypes).filter((type) => {
+      const scope = type.slice(0, type.indexOf("."));
+      return !sources.includes(`"${type}"`) && !sources.includes(`\`${scope}.\${`) && !inSql.includes(type);
+    });
+    expect(unused).toEqual([]);
+  });
+
   test("each is a scope and an action, and its sentence ends without a full stop", () => {
     for (const [type, { did }] of Object.entries(auditEventTypes)) {
       expect(type).toMatch(/^[a-z_]+\.[a-z_]+$/);

@@ -12,7 +12,7 @@ type Described = {
 export const auditEventTypes = {
   // ---- people: signing in
   "user.sign_in": { did: "signed in[ with {with}]" },
-  "user.sign_in_failed": { did: "failed to sign in as {subject}[: {reason}]" },
+  "user.sign_in_failed": { did: "refused a wrong password for {subject}" },
   "user.sign_out": { did: "signed out" },
   "user.reauthenticate": { did: "proved again who they are" },
   "user.end_session": { did: "ended a session[ of {subject}]" },
@@ -22,7 +22,6 @@ export const auditEventTypes = {
   "user.reset_password": { did: "chose a new password by a link" },
   "user.change_password": { did: "changed their password" },
   "user.set_password": { did: "set a password" },
-  "user.remove_password": { did: "removed their password" },
   "user.request_email_change": { did: "asked for another e-mail address" },
   "user.change_email": { did: "confirmed an e-mail address" },
 
@@ -174,7 +173,6 @@ export const auditEventTypes = {
   "installation.client_document_policy": { did: "set which metadata documents are taken" },
   "signing_key.rotate": { did: "rotated the signing keys" },
   "resource_server.add": { did: "added the resource server {identifier}" },
-  "resource_server.rotate_secret": { did: "rotated the secret of the resource server {identifier}" },
   "resource_server.remove": { did: "removed the resource server {identifier}" },
   "platform.create": { did: "connected the platform {name}" },
   "platform.rotate_token": { did: "rotated the token of the platform {name}" },

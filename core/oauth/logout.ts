@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
-import { endSiteSessionByToken } from "#core/accounts/sessions/end-site-session.ts";
+import { signOut } from "#core/accounts/sessions/sign-out.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { logoutForm, renderLogoutPage } from "./pages/logout-page.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
@@ -27,7 +27,7 @@ export async function endSiteSessionWithLogout(ctx: KoaContextWithOIDC, next: ()
   const token = isConfirmation ? ctx.cookies.get(name, { signed: false }) : undefined;
   await next();
   if (!token || ctx.status !== 303 || !isDestroyed(ctx.oidc.session)) return;
-  await endSiteSessionByToken(token);
+  await signOut(token, { ip: ctx.ip || null, userAgent: ctx.get("user-agent") || null });
   ctx.cookies.set(name, null, { ...options, signed: false, maxAge: undefined });
 }
 

@@ -1,8 +1,8 @@
 "use server";
 
 import { redirect } from "next/navigation";
-import { endOtherSiteSessions } from "#core/accounts/sessions/end-other-site-sessions.ts";
 import { endSiteSession } from "#core/accounts/sessions/end-site-session.ts";
+import { signOutElsewhere } from "#core/accounts/sessions/sign-out.ts";
 import { changeEmail } from "#core/accounts/users/change-email.ts";
 import { ServiceError } from "#core/errors.ts";
 import { deleteAccount } from "#core/hub/owners/delete-account.ts";
@@ -28,7 +28,7 @@ export async function changeEmailAction(_previous: FormState, data: FormData): P
 export async function endSessionAction(_previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
     const { userId } = await requirePerson(PAGE);
-    await endSiteSession(userId, form.text("sessionId"));
+    await endSiteSession(userId, form.text("sessionId"), await requestOrigin());
     redirect(`${PAGE}?notice=session-ended#sessions`);
   });
 }
@@ -36,7 +36,7 @@ export async function endSessionAction(_previous: FormState, data: FormData): Pr
 export async function endOtherSessionsAction(_previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     const { userId, sessionId } = await requirePerson(PAGE);
-    await endOtherSiteSessions(userId, sessionId);
+    await signOutElsewhere(userId, sessionId, await requestOrigin());
     redirect(`${PAGE}?notice=sessions-ended#sessions`);
   });
 }

@@ -1,3 +1,5 @@
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import { noOrigin, type RequestOrigin } from "../../audit/request-origin.ts";
 import { hashToken } from "../../crypto/token.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
@@ -7,13 +9,16 @@ import { isId } from "../../ids.ts";
  * Ends one session of a user, from the list of their sessions (S113). Another's session answers like an unknown one (S136).
  * @throws ServiceError `not_found`
  */
-export async function endSiteSession(userId: string, sessionId: string): Promise<void> {
+export async function endSiteSession(userId: string, sessionId: string, from: RequestOrigin = noOrigin): Promise<void> {
   if (!isId(sessionId)) throw notFound("Session");
-  const { count } = await db().siteSession.updateMany({
-    where: { id: sessionId, userId, endedAt: null },
-    data: { endedAt: new Date() },
+  await db().$transaction(async (tx) => {
+    const { count } = await tx.siteSession.updateMany({
+      where: { id: sessionId, userId, endedAt: null },
+      data: { endedAt: new Date() },
+    });
+    if (count === 0) throw notFound("Session");
+    await recordAuditEvent(tx, { type: "user.end_session", actorId: userId, subjectId: userId, data: { sessionId }, from });
   });
-  if (count === 0) throw notFound("Session");
 }
 
 /** Ends the session that a cookie stands for: sign-out, and another person's sign-in in the same browser (S34). Unknown tokens are let pass. */

@@ -1,3 +1,4 @@
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db, pool } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
@@ -31,6 +32,8 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   if (!(await verifyPassword(user?.passwordHash, password)) || !user?.passwordHash) {
     // Not the login as typed: people put their password into that field by mistake.
     log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");
+    // Not waited for: that an account is there must not show in the time that the refusal takes (S115).
+    if (user) void recordFailure(user.id, from);
     throw wrongLogin();
   }
   await attempt.succeeded();
@@ -41,6 +44,12 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
     if (newHash) await tx.user.update({ where: { id: user.id }, data: { passwordHash: newHash } });
     return completeSignIn(tx, user.id, { methods: ["pwd"], provedBy: "password", replaces: input.replaces }, from);
   });
+}
+
+async function recordFailure(subjectId: string, from: RequestOrigin): Promise<void> {
+  await recordAuditEvent(db(), { type: "user.sign_in_failed", subjectId, from }).catch((error: unknown) =>
+    log().warn({ err: error }, "a failed sign-in could not be recorded"),
+  );
 }
 
 /** The login in the form in which accounts are found and attempts counted. */

@@ -14,6 +14,7 @@ import { db, pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { newId } from "#core/ids.ts";
 import { claimRows } from "#core/leases/leased-table.ts";
+import { asOwner } from "#core/testing/as-owner.ts";
 import { ask, claimsOf } from "../testing/authorization.ts";
 import { type Prepared, prepare, type SignIn, signIn } from "../testing/sign-in.ts";
 import { startWorld, type World } from "../testing/world.ts";
@@ -373,9 +374,9 @@ describe("S122 a worker that dies", () => {
   test("while it ends the engine's sessions leaves them, and what is to be told of them", async () => {
     const { at, receiver } = await signedIn();
     await endAllSiteSessions(at.person.id);
-    await pool().query("alter table oauth_logout_notice add constraint refuse_all check (false) not valid");
+    await asOwner("alter table oauth_logout_notice add constraint refuse_all check (false) not valid");
     await expect(endEngineSessions()).rejects.toThrow();
-    await pool().query("alter table oauth_logout_notice drop constraint refuse_all");
+    await asOwner("alter table oauth_logout_notice drop constraint refuse_all");
     await work();
     expect(receiver.told).toHaveLength(1);
   });

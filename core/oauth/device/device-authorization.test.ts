@@ -3,6 +3,7 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { asOwner } from "#core/testing/as-owner.ts";
 import { deleteSecret } from "../apps/delete-secret.ts";
 import { idHash } from "../artifact-store.ts";
 import { STORED_REQUESTS_OF_ADDRESS, STORED_REQUESTS_OF_CLIENT } from "../count-stored-request.ts";
@@ -208,10 +209,10 @@ describe("S67 codes", () => {
 
   /** Makes the database see the next user code as this one, as chance would once in billions. */
   async function collide(userCode: string): Promise<void> {
-    await pool().query(`
+    await asOwner(`
       CREATE SEQUENCE IF NOT EXISTS collision;
       SELECT setval('collision', 1, false);
-      CREATE OR REPLACE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS $$
+      CREATE OR REPLACE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
         BEGIN
           IF nextval('collision') = 1 THEN NEW.user_code := '${userCode.replace("-", "")}'; END IF;
           RETURN NEW;
