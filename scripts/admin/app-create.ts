@@ -1,5 +1,7 @@
 import { operatorCommand } from "#core/access/actor.ts";
+import { hasTokenExchange } from "#core/accounts/organizations/plans.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
+import { db } from "#core/db.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
 import { type AppPrivilege, appPrivileges } from "#core/oauth/apps/privilege.ts";
 import { setAppPrivilege } from "#core/oauth/apps/set-app-privilege.ts";
@@ -76,13 +78,21 @@ export const appCreate = command({
     return {
       json: { id, client_id: clientId, client_secret: secret },
       text: [
-        privilege ? `App ${name} can exchange tokens for members of ${values.org}.` : `App ${name} can sign people in.`,
+        privilege && app.boundOrgId
+          ? await describeExchange(name, app.boundOrgId, values.org ?? "")
+          : `App ${name} can sign people in.`,
         `client_id: ${clientId}`,
         ...(secret ? [`client_secret: ${secret}`] : []),
       ].join("\n"),
     };
   },
 });
+
+async function describeExchange(name: string, orgId: string, orgName: string): Promise<string> {
+  const { plan } = await db().organization.findUniqueOrThrow({ where: { id: orgId }, select: { plan: true } });
+  if (hasTokenExchange(plan)) return `App ${name} can exchange tokens for members of ${orgName}.`;
+  return `App ${name} may exchange tokens once ${orgName} has the plan: admin org set-plan --org ${orgName} --plan enterprise`;
+}
 
 async function findOwner(username?: string, orgName?: string): Promise<{ userId: string } | { orgId: string }> {
   if ((username === undefined) === (orgName === undefined))
