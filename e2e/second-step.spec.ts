@@ -108,10 +108,10 @@ test.describe("without JavaScript", () => {
     await page.getByRole("button", { name: "Set up an authenticator app" }).click();
     await expect(page.getByRole("img", { name: "QR code for your authenticator app" })).toBeVisible();
     const secret = ((await page.getByText(/^([A-Z2-7]{4} ?){8}$/).textContent()) ?? "").replaceAll(" ", "");
-    await page.getByLabel("Code").fill("000000");
+    await page.getByRole("textbox", { name: "Code" }).fill("000000");
     await page.getByRole("button", { name: "Turn on" }).click();
-    await expect(page.getByLabel("Code")).toHaveAccessibleDescription(/not what your app should show/);
-    await page.getByLabel("Code").fill(codeOf(secret, -1));
+    await expect(page.getByRole("textbox", { name: "Code" })).toHaveAccessibleDescription(/not what your app should show/);
+    await page.getByRole("textbox", { name: "Code" }).fill(codeOf(secret, -1));
     await page.getByRole("button", { name: "Turn on" }).click();
     await page.getByRole("button", { name: "Make recovery codes" }).click();
     const recoveryCodes = await page.getByRole("list", { name: "Recovery codes" }).getByRole("listitem").allTextContents();
