@@ -171,6 +171,23 @@ test("S135 S95 no kind of token reaches a collection that is closed to it, and n
   expect(wrong).toEqual([]);
 });
 
+test("S95 nothing is carried out of the organization, nor into it, by an exchanged token", async () => {
+  const token = tokenOf({ who: "admin", hand: "exchanged" });
+  const post = (template: string, body: object) => send({ method: "POST", template }, template, token, JSON.stringify(body));
+  const statusOf = async (template: string, body: object) => (await post(template, body)).status;
+  const { repos, handles, collections } = at;
+  const move = (from: RepoKey, to: string) => statusOf("/api/repos/move", { fromRepo: repos[from].fullName, toRepo: `${to}/x` });
+  // Its person may do each of these.
+  for (const to of [handles.admin, handles.else]) expect(await move("org-private", to)).toBe(403);
+  for (const from of ["admin-private", "else-private"] as const) expect(await move(from, handles.org)).toBe(404);
+  const add = (to: keyof typeof collections, key: RepoKey) =>
+    statusOf(`/api/collections/${collections[to]}/items`, { item: { type: "model", id: repos[key].fullName } });
+  expect(await add("org-private", "else-private")).toBe(404);
+  expect(await add("else-private", "org-private")).toBe(404);
+  expect(await add("own-public", "org-private")).toBe(403);
+  expect(await add("org-private", "org-private")).toBe(200);
+});
+
 test("S136 no list shows what is closed to a token, however it is asked for", async () => {
   const lists = routesLike(/^\/api\//).filter(({ method, template }) => method === "GET" && !template.includes(":owner"));
   expect(lists.length).toBeGreaterThan(8);
