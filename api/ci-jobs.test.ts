@@ -293,6 +293,8 @@ describe("whom a repository trusts", () => {
       issuer: "https://api.bitbucket.org/2.0/workspaces/octo/pipelines-config/identity/oidc",
       claims: { repositoryUuid: `{${uuid}}` },
     });
+    const many = await outcomes(Array.from({ length: 18 }, (_, index) => add("github", { repository: `octo/kite-${index}` })));
+    expect(many).toEqual([...Array(2).fill("conflict"), ...Array(16).fill("ok")]);
     const refused = [
       ["github", { repository: "kite" }, "repository"],
       ["github", { repository: "octo/kite", workflow: "publish.yml" }, "ref"],

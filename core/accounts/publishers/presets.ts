@@ -339,8 +339,9 @@ function readClaimLines(text: string): Claims {
   const refuse = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "claims" });
   const claims = new Map<string, string>();
   for (const line of text.split(/\r?\n/).filter((one) => one.trim() !== "")) {
-    const [, name = "", value = ""] = /^\s*(\S+?)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name === "" || value === "") throw refuse("Write each claim as name = value, one a line.");
+    const at = line.indexOf("=");
+    const [name, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
+    if (!/^\S+$/.test(name) || value === "") throw refuse("Write each claim as name = value, one a line.");
     if (PROTOCOL_CLAIMS.has(name)) throw refuse(`${name} is checked anyway. Name claims that say which job it is.`);
     if (claims.has(name)) throw refuse(`${name} is there twice.`);
     if (name.length > 100 || value.length > CLAIM_MAX_CHARACTERS) throw refuse("A claim this long cannot be kept.");
