@@ -15,7 +15,7 @@ export function QrCode({ value, label }: QrCodeProps) {
       aria-label={label}
       viewBox={`0 0 ${size} ${size}`}
       shapeRendering="crispEdges"
-      className="size-48 max-w-full rounded-control border border-line bg-white"
+      className="size-56 max-w-full rounded-control border border-line bg-white"
     >
       <path d={dark.join("")} fill="#000" />
     </svg>

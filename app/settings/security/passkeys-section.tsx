@@ -24,7 +24,7 @@ export function PasskeysSection({ passkeys, isRecent, isAvailable, closing }: Pa
   return (
     <SectionCard
       title="Passkeys"
-      description="Your finger, your face, a PIN or a security key in place of a password. Nothing that can be phished or guessed."
+      description="Your finger, your face, a PIN or a security key in place of a password. It cannot be phished or guessed."
       isFlush
     >
       {passkeys.length === 0 && (

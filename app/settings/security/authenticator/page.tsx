@@ -29,9 +29,7 @@ export default async function AuthenticatorPage() {
         <SectionCard title="1. Scan this with the app">
           <div className="grid gap-4">
             <QrCode value={uri} label="QR code for your authenticator app" />
-            <p className="text-muted text-small">
-              Cannot scan it? Enter this key into the app yourself, as one that changes by time.
-            </p>
+            <p className="text-muted text-small">Cannot scan it? Enter this key into the app yourself, as a time-based one.</p>
             <CopyField label="Key" value={grouped(secret)} />
           </div>
         </SectionCard>
