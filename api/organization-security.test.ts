@@ -10,6 +10,7 @@ import { removeIdentityProvider } from "#core/accounts/identity-providers/remove
 import { startSignInElsewhere } from "#core/accounts/identity-providers/start-sign-in-elsewhere.ts";
 import { createOrganization } from "#core/accounts/organizations/create-organization.ts";
 import { addMember } from "#core/accounts/organizations/members/add-member.ts";
+import { listMembersWithout } from "#core/accounts/organizations/security/list-members-without.ts";
 import { listOwnRestrictions } from "#core/accounts/organizations/security/list-own-restrictions.ts";
 import { listRestrictedMembers } from "#core/accounts/organizations/security/list-restricted-members.ts";
 import { readOrganizationSecurity } from "#core/accounts/organizations/security/read-organization-security.ts";
@@ -92,6 +93,9 @@ test("S135 a second step that is required closes what is the organization's to e
     withoutSecondStep: 1,
     requiresSecondStep: false,
   });
+  expect(await listMembersWithout(admin, orgId, "second-step")).toMatchObject({ total: 1, items: [{ role: "read" }] });
+  expect(await listMembersWithout(admin, orgId, "provider")).toMatchObject({ total: 2 });
+  await expect(listMembersWithout(member.actor, orgId, "second-step")).rejects.toMatchObject({ code: "forbidden" });
   await require(admin, true);
 
   const [personal, app] = await seenBy(at);

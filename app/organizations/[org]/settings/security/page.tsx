@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import Link from "next/link";
 import { redirect } from "next/navigation";
+import { listMembersWithout, securityRules } from "#core/accounts/organizations/security/list-members-without.ts";
 import { listRestrictedMembers } from "#core/accounts/organizations/security/list-restricted-members.ts";
 import { readOrganizationSecurity } from "#core/accounts/organizations/security/read-organization-security.ts";
 import { FormMessage } from "../../../../_components/form-message.tsx";
@@ -10,6 +11,7 @@ import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
 import { IssuerSection } from "./issuer-section.tsx";
 import { RestrictedSection } from "./restricted-section.tsx";
 import { RuleSection } from "./rule-section.tsx";
+import { WithoutSection } from "./without-section.tsx";
 
 type Props = Readonly<{ params: OrganizationParams; searchParams: PageQuery }>;
 
@@ -33,11 +35,13 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
   const { name, id } = organization;
   if (!isManager) redirect(organizationPath(name, "members"));
   const path = organizationPath(name, "settings/security");
-  const [security, restricted] = await Promise.all([
-    readOrganizationSecurity(person, id),
-    listRestrictedMembers(person, id, { page: Number(textOf(query.page)) }),
-  ]);
-  if (restricted.items.length === 0 && restricted.page > 1) redirect(path);
+  const security = await readOrganizationSecurity(person, id);
+  const page = Number(textOf(query.page));
+  const rule = securityRules.find((each) => each === textOf(query.without) && (each === "second-step" || security.provider));
+  const without = rule && (await listMembersWithout(person, id, rule, { page }));
+  const restricted = await listRestrictedMembers(person, id, { page: rule ? 1 : page });
+  const shown = without ?? restricted;
+  if (shown.items.length === 0 && shown.page > 1) redirect(path);
   const notice = notices.get(textOf(query.notice));
   return (
     <>
@@ -85,11 +89,24 @@ export default async function OrganizationSecurityPage({ params, searchParams }:
             }
           />
         )}
-        <RestrictedSection
-          restricted={restricted}
-          path={path}
-          hasRules={security.requiresSecondStep || security.requiresProvider}
-        />
+        {rule && without ? (
+          <WithoutSection
+            members={without}
+            title={
+              rule === "provider"
+                ? `Members who have not signed in with ${security.provider?.name}`
+                : "Members without a second step"
+            }
+            path={path}
+            hrefOf={(page) => `${path}?${new URLSearchParams({ without: rule, page: String(page) })}#without`}
+          />
+        ) : (
+          <RestrictedSection
+            restricted={restricted}
+            path={path}
+            hasRules={security.requiresSecondStep || security.requiresProvider}
+          />
+        )}
       </div>
     </>
   );

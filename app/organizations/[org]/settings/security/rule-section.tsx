@@ -1,9 +1,11 @@
+import Link from "next/link";
 import type { ReactNode } from "react";
 import { ActionForm } from "../../../../_components/action-form.client.tsx";
 import { Chip } from "../../../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../../../_components/confirm-destructive.client.tsx";
 import { SectionCard } from "../../../../_components/section-card.tsx";
 import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
+import { organizationPath } from "../../../../_server/organization-page.ts";
 import { changeRuleAction } from "./actions.ts";
 
 const descriptions = {
@@ -37,7 +39,12 @@ export function RuleSection({ organization, rule, title, isRequired, unmet, memb
       <p className="mb-4 max-w-reading">
         {unmet === 0
           ? `All of the ${members.toLocaleString("en")} members have done it.`
-          : `${unmet.toLocaleString("en")} of ${members.toLocaleString("en")} ${members === 1 ? "member" : "members"} ${unmet === 1 ? "has" : "have"} not done it yet.`}
+          : `${unmet.toLocaleString("en")} of ${members.toLocaleString("en")} ${members === 1 ? "member" : "members"} ${unmet === 1 ? "has" : "have"} not done it yet.`}{" "}
+        {unmet > 0 && (
+          <Link prefetch={false} className="link" href={`${organizationPath(name, "settings/security")}?without=${rule}#without`}>
+            Show who<span className="sr-only"> has not, {title}</span>
+          </Link>
+        )}
       </p>
       {!isRequired && ownStep && <p className="mb-4 max-w-reading text-muted text-small">{ownStep}</p>}
       {isRequired ? (
