@@ -181,6 +181,9 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (wire.md 1.12)",
       { orgIds: [org.id] },
     );
     expect(await restrictionsOf(String(tokens.access_token))).toEqual([]);
+    // S116: that a member let the app in is for the organization's administrators to read.
+    const letIn = { orgId: org.id, type: "oauth_consent.give_organization", clientId: at.app.clientId };
+    expect(await leaks(letIn)).toMatchObject([{ actorId: at.person.id, subjectId: at.person.id }]);
     expect((await revoke(String(tokens.access_token))).status).toBe(200);
     expect(await restrictionsOf(String(tokens.access_token))).toEqual(["token-revoked"]);
     const { body } = await refresh(at, String(tokens.refresh_token));
