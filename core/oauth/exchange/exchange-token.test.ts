@@ -434,7 +434,7 @@ test("an exchange takes two statements, in an organization of 20,000 members as 
   expect([outcomeOf(result), statements]).toEqual(["200", 2]);
   // Nothing reads through the members to find one.
   const plan = await db().$queryRawUnsafe<Record<string, string>[]>(
-    `EXPLAIN ${FIND_EXCHANGE.replace("$1", "'x'").replace("$2", "'y'")}`,
+    `EXPLAIN ${FIND_EXCHANGE.replace("$1", "'{x}'").replace("$2", "'{y}'")}`,
   );
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toMatch(/Seq Scan on (membership|"?user"?)/);
 });

@@ -2,6 +2,7 @@ import { type NewAuditEvent, recordAuditEvent, storableUserAgent } from "#core/a
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { gather } from "#core/postgres/gather.ts";
 import type { Payload } from "../artifact-store.ts";
 import type { ActingParty } from "./find-acting-party.ts";
 
@@ -17,17 +18,33 @@ export type DecidedExchange = {
 
 /**
  * The Grant under which the token lives, the token and the line in the organization's audit log: one statement, so that there is none
- * without the others (S96). What ends the right to exchange ends the Grant (artifact-rows.ts, and triggers of the database).
+ * without the others (S96). What ends the right to exchange ends the Grant (artifact-rows.ts, and triggers of the database). Exchanges
+ * that come in one turn of the event loop share it, and its commit (gather.ts).
  */
-const SAVE = `WITH granted AS (
+const SAVE = `WITH given AS (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[], $9::text[],
+      $10::text[], $11::text[], $12::text[], $13::text[])
+      AS t(grant_id, org_id, user_id, client_id, grant_payload, id_hash, payload, seconds, event_id, actor_id, data, ip, user_agent)
+  ), granted AS (
     INSERT INTO oauth_grant (id, bound_org_id, user_id, client_id, payload, org_ids, expires_at)
-    VALUES ($1, $2, $3, $4, $5, ARRAY[$2], now() + make_interval(secs => $8))
+    SELECT grant_id, org_id, user_id, client_id, grant_payload::jsonb, ARRAY[org_id], now() + make_interval(secs => seconds) FROM given
   ), issued AS (
     INSERT INTO oauth_artifact (model, id_hash, grant_id, payload, account_id, client_id, expires_at)
-    VALUES ('AccessToken', $6, $1, $7, $3, $4, now() + make_interval(secs => $8))
+    SELECT 'AccessToken', id_hash, grant_id, payload::jsonb, user_id, client_id, now() + make_interval(secs => seconds) FROM given
   )
   INSERT INTO audit_event (id, type, actor_id, org_id, client_id, subject_id, data, ip, user_agent)
-  VALUES ($9, 'oauth_token.exchange', $10, $2, $4, $3, $11, $12, $13)`;
+  SELECT event_id, 'oauth_token.exchange', actor_id, org_id, client_id, user_id, data::jsonb, ip, user_agent FROM given`;
+
+type Row = readonly (string | number | null)[];
+/** More would make those wait who came first. */
+const AT_ONCE_MAX = 16;
+const COLUMNS = 13;
+
+const save = gather<Row, undefined>(async (rows) => {
+  const values = Array.from({ length: COLUMNS }, (_, column) => rows.map((row) => row[column]));
+  await pool().query({ name: "exchange-save", text: SAVE, values });
+  return rows.map(() => undefined);
+}, AT_ONCE_MAX);
 
 /** @param payload of the access token, as the engine stores it; `idHash` is what it is found by (S55). */
 export async function saveExchange(
@@ -38,11 +55,11 @@ export async function saveExchange(
 ): Promise<void> {
   const { accountId, clientId, iat, exp, scope } = payload;
   const grant = { iat, exp, kind: "Grant", accountId, clientId, openid: { scope } };
-  const values = [
+  await save([
     grantId,
     orgId,
-    accountId,
-    clientId,
+    String(accountId),
+    String(clientId),
     JSON.stringify(grant),
     idHash,
     JSON.stringify(payload),
@@ -52,8 +69,7 @@ export async function saveExchange(
     JSON.stringify(data),
     from.ip,
     storableUserAgent(from.userAgent),
-  ];
-  await pool().query({ name: "exchange-save", text: SAVE, values });
+  ]);
 }
 
 /** A refused exchange is in the organization's audit log like one that was made (S96). */
