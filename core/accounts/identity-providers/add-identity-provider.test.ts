@@ -1,0 +1,86 @@
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { operatorCommand } from "../../access/actor.ts";
+import { db } from "../../db.ts";
+import { startHttpsSite } from "../../testing/https-site.ts";
+import { from, organizationOf, signedInPerson } from "../testing/people.ts";
+import { addIdentityProvider, type NewIdentityProvider } from "./add-identity-provider.ts";
+import { removeIdentityProvider } from "./remove-identity-provider.ts";
+import { startElsewhere } from "./testing/elsewhere.ts";
+import { updateIdentityProvider } from "./update-identity-provider.ts";
+
+const { issuer, provider, linked } = await startElsewhere();
+afterAll(() => issuer.stop());
+beforeEach(() => issuer.behave({}));
+
+test("S117 an issuer at a forbidden address, of another name or out of reach is refused, and says why", async () => {
+  const admin = await signedInPerson();
+  const organization = await organizationOf(admin);
+  const refusal = async (changes: Partial<NewIdentityProvider>) => {
+    const input = { orgId: organization.id, kind: "oidc", name: "Ours", clientId: "c", ...changes };
+    return addIdentityProvider(admin.actor, input, from).then(
+      () => "saved",
+      ({ field, message }) => `${field}: ${message}`,
+    );
+  };
+  expect(await refusal({ issuer: "http://169.254.169.254/latest" })).toBe(
+    "issuer: This issuer could not be asked: the host is not on the public internet.",
+  );
+  expect(await refusal({ issuer: "https://10.0.0.1" })).toContain("not on the public internet");
+  expect(await refusal({ issuer: "https://localhost:1" })).toContain("could not be asked");
+  expect(await refusal({ issuer: "file:///etc/passwd" })).toContain("https://");
+  expect(await refusal({ issuer: "https://user:pw@x.example" })).toContain("password");
+  const discovery = async (change: (honest: Record<string, unknown>) => unknown) => {
+    issuer.behave({ discovery: change });
+    return refusal({ issuer: issuer.origin });
+  };
+  expect(await discovery((honest) => ({ ...honest, issuer: "https://evil.example" }))).toContain(
+    "another issuer, “https://evil.example”",
+  );
+  expect(await discovery((honest) => ({ ...honest, authorization_endpoint: "javascript:alert(1)" }))).toContain(
+    "authorization_endpoint",
+  );
+  expect(await discovery(({ jwks_uri: _, ...honest }) => honest)).toContain("names no jwks_uri");
+  expect(await discovery((honest) => ({ ...honest, id_token_signing_alg_values_supported: ["none", "HS256"] }))).toContain(
+    "signs",
+  );
+  expect(await discovery((honest) => ({ ...honest, code_challenge_methods_supported: ["plain"] }))).toContain("PKCE");
+  expect(await discovery(() => [1])).toContain("no usable discovery document");
+  const silent = await startHttpsSite();
+  expect(await refusal({ issuer: silent.origin })).toContain("it answered 404");
+  silent.answer(() => undefined);
+  expect(await refusal({ issuer: silent.origin })).toContain("in time");
+  await silent.stop();
+  issuer.behave({});
+  expect(await refusal({ issuer: issuer.origin })).toBe("saved");
+  expect(await refusal({ issuer: issuer.origin })).toContain("has an issuer already");
+  expect(await db().identityProvider.count({ where: { orgId: organization.id } })).toBe(1);
+});
+
+test("S130 the secret is sealed, kept when it is left empty, and in no audit entry", async () => {
+  const one = await provider({ clientSecret: "a secret of the upstream" });
+  await updateIdentityProvider(operatorCommand, one.slug, { name: "Renamed", clientSecret: "" }, from);
+  const row = await db().identityProvider.findUniqueOrThrow({ where: { id: one.id } });
+  expect(row).toMatchObject({ name: "Renamed", sealedClientSecret: expect.any(Uint8Array) });
+  expect(Buffer.from(row.sealedClientSecret ?? []).toString("latin1")).not.toContain("a secret of the upstream");
+  await updateIdentityProvider(operatorCommand, one.slug, { clientSecret: "another secret" }, from);
+  expect(JSON.stringify(await db().auditEvent.findMany({ where: { type: { startsWith: "identity_provider." } } }))).not.toContain(
+    "secret of",
+  );
+  await expect(
+    addIdentityProvider(operatorCommand, { orgId: null, kind: "oidc", slug: "org-x", clientId: "c" }, from),
+  ).rejects.toMatchObject({
+    field: "slug",
+  });
+  await expect(
+    addIdentityProvider(operatorCommand, { orgId: null, kind: "github", slug: "gh", clientId: "c" }, from),
+  ).rejects.toMatchObject({
+    field: "clientSecret",
+  });
+  const member = await signedInPerson();
+  await expect(addIdentityProvider(member.actor, { orgId: null, kind: "oidc", clientId: "c" }, from)).rejects.toMatchObject({
+    code: "forbidden",
+  });
+  await expect(removeIdentityProvider(member.actor, one.slug, from)).rejects.toMatchObject({ code: "forbidden" });
+  await linked(one, "removed-with-it");
+  expect(await removeIdentityProvider(operatorCommand, one.slug, from)).toEqual({ unlinked: 1 });
+});

@@ -1,0 +1,169 @@
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { db } from "../../db.ts";
+import { anotherSession, freshName, from, longAgo, signedInPerson } from "../testing/people.ts";
+import { forgotPassword } from "../users/forgot-password.ts";
+import { setPassword } from "../users/set-password.ts";
+import { signIn } from "../users/sign-in.ts";
+import { linkIdentity } from "./link-identity.ts";
+import { listLinkedIdentities } from "./list-linked-identities.ts";
+import { findPendingIdentity } from "./pending-identity.ts";
+import { signUpWithIdentity } from "./sign-up-with-identity.ts";
+import { startSignInElsewhere } from "./start-sign-in-elsewhere.ts";
+import { startElsewhere } from "./testing/elsewhere.ts";
+import { unlinkIdentity } from "./unlink-identity.ts";
+
+const { issuer, provider, goThrough, pendingToken, as, linked } = await startElsewhere();
+afterAll(() => issuer.stop());
+beforeEach(() => issuer.behave({}));
+
+describe("who is not known yet", () => {
+  test("gets an account where the operator allows it, with the verified address and no password", async () => {
+    const one = await provider({ isSignUpAllowed: true });
+    const sub = freshName("new");
+    as(sub, { preferred_username: `${sub}@corp.example` });
+    const token = await pendingToken(one, { next: "/interaction/uid" });
+    expect(await findPendingIdentity(token, undefined)).toMatchObject({
+      choice: "sign-up",
+      username: sub,
+      email: `${sub}@upstream.test`,
+    });
+    await expect(signUpWithIdentity(token, { username: "admin" }, from)).rejects.toMatchObject({ field: "username" });
+    const { outcome, next } = await signUpWithIdentity(token, { username: sub }, from);
+    expect([outcome.step, next]).toEqual(["done", "/interaction/uid"]);
+    const user = await db().user.findUniqueOrThrow({ where: { id: outcome.userId } });
+    expect(user).toMatchObject({ email: `${sub}@upstream.test`, passwordHash: null, emailVerifiedAt: expect.any(Date) });
+    await expect(signUpWithIdentity(token, { username: freshName("again") }, from)).rejects.toMatchObject({ code: "gone" });
+    await expect(signIn({ login: sub, password: "" }, from)).rejects.toMatchObject({ code: "invalid_request" });
+    await expect(signIn({ login: sub, password: "guess guess" }, from)).rejects.toMatchObject({ code: "unauthorized" });
+    expect(await goThrough(one)).toMatchObject({ step: "enter", outcome: { userId: user.id } });
+  });
+
+  test("is never linked to the account that has the same address: they sign in to it first", async () => {
+    const one = await provider({ isSignUpAllowed: true });
+    const victim = await signedInPerson("victim");
+    as(freshName("attacker"), { email: victim.email.toUpperCase() });
+    const token = await pendingToken(one);
+    expect(await findPendingIdentity(token, undefined)).toMatchObject({ choice: "sign-in-first", hasAccount: true });
+    await expect(signUpWithIdentity(token, { username: freshName("x") }, from)).rejects.toMatchObject({ code: "conflict" });
+    expect(await listLinkedIdentities(victim.id)).toEqual([]);
+    // Whoever signed in to it may link it, and is asked.
+    expect(await findPendingIdentity(token, victim.actor)).toMatchObject({ choice: "link" });
+    await expect(linkIdentity(longAgo(victim.actor), token, from)).rejects.toMatchObject({ code: "reauthentication_required" });
+    await linkIdentity(victim.actor, token, from);
+    expect(await listLinkedIdentities(victim.id)).toHaveLength(1);
+  });
+
+  test("gets none with an address that is not verified, nor where sign-up is not allowed", async () => {
+    const [open, closed] = [await provider({ isSignUpAllowed: true }), await provider()];
+    for (const email_verified of [false, "true", undefined]) {
+      as(freshName("unverified"), { email_verified });
+      const token = await pendingToken(open);
+      expect(await findPendingIdentity(token, undefined)).toMatchObject({
+        choice: "sign-in-first",
+        hasAccount: false,
+        email: null,
+      });
+      await expect(signUpWithIdentity(token, { username: freshName("u") }, from)).rejects.toMatchObject({ code: "forbidden" });
+    }
+    as(freshName("closed"));
+    const token = await pendingToken(closed);
+    await expect(signUpWithIdentity(token, { username: freshName("u") }, from)).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
+
+describe("linking, unlinking and proving anew", () => {
+  test("one identity is one account's: another's sign-in says so and links nothing", async () => {
+    const one = await provider();
+    const owner = await linked(one, "taken");
+    const thief = await signedInPerson("thief");
+    expect(await goThrough(one, { person: thief, intent: "link" })).toMatchObject({ step: "failed", reason: "of-another" });
+    // Two at the same moment: one of them.
+    as(freshName("race"));
+    const tokens = [
+      await pendingToken(one, { person: thief, intent: "link" }),
+      await pendingToken(one, { person: owner, intent: "link" }),
+    ];
+    const done = await Promise.allSettled([
+      linkIdentity(thief.actor, tokens[0] ?? "", from),
+      linkIdentity(owner.actor, tokens[1] ?? "", from),
+    ]);
+    expect(done.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
+  test("begun by one and answered as another, or signed out: nothing", async () => {
+    const one = await provider();
+    const [person, someone] = [await signedInPerson(), await signedInPerson()];
+    as(freshName("switch"));
+    for (const actor of [someone.actor, undefined]) {
+      expect(await goThrough(one, { person, intent: "link" }, { actor })).toMatchObject({ reason: "not-you" });
+    }
+    await expect(startSignInElsewhere({ slug: one.slug, intent: "link", next: "/" }, undefined, from)).rejects.toMatchObject({
+      code: "unauthorized",
+    });
+    await expect(
+      startSignInElsewhere({ slug: one.slug, intent: "link", next: "/" }, longAgo(person.actor), from),
+    ).rejects.toMatchObject({ code: "reauthentication_required" });
+  });
+
+  test("S113 the last way in stays, two unlinked at once too; who has no password can set one", async () => {
+    const one = await provider({ isSignUpAllowed: true });
+    const sub = freshName("only");
+    as(sub);
+    const { outcome } = await signUpWithIdentity(await pendingToken(one), { username: sub }, from);
+    const person = {
+      id: outcome.userId,
+      email: `${sub}@upstream.test`,
+      username: sub,
+      ...(await anotherSession(outcome.userId)),
+    };
+    const [first] = await listLinkedIdentities(person.id);
+    const unlink = (id = first?.id ?? "") => unlinkIdentity(person.actor, id, from);
+    await expect(unlink()).rejects.toMatchObject({ code: "conflict", message: expect.stringContaining("only way in") });
+    as(freshName("second"));
+    await linkIdentity(person.actor, await pendingToken(one, { person, intent: "link" }), from);
+    const both = (await listLinkedIdentities(person.id)).map(({ id }) => id);
+    const settled = await Promise.allSettled(both.map(unlink));
+    expect(settled.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+    const [left] = await listLinkedIdentities(person.id);
+    await expect(setPassword(longAgo(person.actor), { newPassword: "a lantern on the sea" }, from)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+    await setPassword(person.actor, { newPassword: "a lantern on the sea" }, from);
+    await expect(setPassword(person.actor, { newPassword: "another lantern out" }, from)).rejects.toMatchObject({
+      code: "conflict",
+    });
+    await unlink(left?.id);
+    expect(await listLinkedIdentities(person.id)).toEqual([]);
+    expect(await signIn({ login: sub, password: "a lantern on the sea" }, from)).toMatchObject({ step: "done" });
+    const stranger = await linked(one, freshName("theirs"));
+    const [theirs] = await listLinkedIdentities(stranger.id);
+    await expect(unlink(theirs?.id)).rejects.toMatchObject({ code: "not_found" });
+    await forgotPassword({ email: person.email }, from);
+  });
+
+  test("S113 proving anew takes the same identity and an auth_time since it was asked, and is for who has nothing else", async () => {
+    const one = await provider({ isSignUpAllowed: true });
+    const withPassword = await linked(one, freshName("pw"));
+    await expect(
+      startSignInElsewhere({ slug: one.slug, intent: "reauthenticate", next: "/" }, withPassword.actor, from),
+    ).rejects.toMatchObject({ code: "forbidden" });
+    const sub = freshName("anew");
+    as(sub);
+    const { outcome } = await signUpWithIdentity(await pendingToken(one), { username: sub }, from);
+    const session = await anotherSession(outcome.userId);
+    const person = { id: outcome.userId, email: "", username: sub, token: session.token, actor: longAgo(session.actor) };
+    const go = () => goThrough(one, { person, intent: "reauthenticate" });
+    const { url } = await startSignInElsewhere({ slug: one.slug, intent: "reauthenticate", next: "/" }, person.actor, from);
+    expect(Object.fromEntries(new URL(url).searchParams)).toMatchObject({ prompt: "login", max_age: "0" });
+    as(sub, { auth_time: Math.floor(Date.now() / 1000) - 3600 });
+    expect(await go()).toMatchObject({ reason: "not-anew" });
+    as(sub, { auth_time: undefined });
+    expect(await go()).toMatchObject({ reason: "not-anew" });
+    as(freshName("someone-else"));
+    expect(await go()).toMatchObject({ reason: "not-you" });
+    as(sub);
+    expect(await go()).toMatchObject({ step: "enter", outcome: { step: "done", userId: person.id } });
+    const row = await db().siteSession.findUniqueOrThrow({ where: { id: person.actor.sessionId } });
+    expect(Date.now() - row.authenticatedAt.getTime()).toBeLessThan(10_000);
+  });
+});
