@@ -6,6 +6,9 @@ export const APPEND_ONLY_TABLES = ["audit_event", "audit_seal"] as const;
 /** What only the owner touches. */
 const MIGRATIONS_TABLE = "_prisma_migrations";
 
+// Any number that nobody else of us uses.
+const GRANT_LOCK = 5_407_229;
+
 /** The way by which old contents of the audit log go, with the owner's rights and within its own bounds. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
@@ -24,8 +27,10 @@ export async function grantToService(ownerUrl: string, role: string): Promise<vo
     const service = pg.escapeIdentifier(role);
     const appendOnly = APPEND_ONLY_TABLES.map((table) => `${schema}.${table}`).join(", ");
     const everything = `all tables in schema ${schema}`;
-    // One transaction: a service that runs meanwhile never finds itself without its rights.
+    // One transaction: a service that runs meanwhile never finds itself without its rights. One after another: Postgres fails grants
+    // that meet at the same table, as when two machines start at once.
     await client.query(`begin;
+      select pg_advisory_xact_lock(${GRANT_LOCK});
       grant connect on database ${database} to ${service};
       grant usage on schema ${schema} to ${service};
       revoke create on schema ${schema} from public;
