@@ -38,7 +38,8 @@ export async function takeChallenge(clientDataJSON: string, terms: ChallengeTerm
   return challenge;
 }
 
-function readChallenge(clientDataJSON: string): string {
+/** The challenge that an answer says it was made for. @throws ServiceError `unauthorized` */
+export function readChallenge(clientDataJSON: string): string {
   try {
     return clientData.parse(JSON.parse(Buffer.from(clientDataJSON, "base64url").toString())).challenge;
   } catch {

@@ -5,7 +5,9 @@ import { db } from "../../db.ts";
 import { lockForSignIn, type SignInOutcome, startSignedIn } from "../sessions/complete-sign-in.ts";
 import { renewAuthentication } from "./complete-reauthentication.ts";
 import { countChallenge } from "./count-second-step-attempt.ts";
+import { readChallenge } from "./passkey-challenge.ts";
 import { passkeyRefused } from "./passkey-refused.ts";
+import { parseAuthentication } from "./passkey-response.ts";
 import { verifyPasskey } from "./verify-passkey.ts";
 
 export type SignInWithPasskeyInput = {
@@ -26,7 +28,8 @@ export async function signInWithPasskey(
   from: RequestOrigin,
 ): Promise<SignInOutcome & { step: "done" }> {
   await countChallenge(from);
-  if (!challenge || !isAnswerTo(challenge, response)) throw passkeyRefused();
+  const answered = readChallenge(parseAuthentication(response).response.clientDataJSON);
+  if (!challenge || !isEqualInConstantTime(answered, challenge)) throw passkeyRefused();
   const terms = { for: "sign-in" as const, userId: null, boundTo: null };
   const { userId } = await verifyPasskey(response, terms, { isVerificationRequired: true });
   return db().$transaction(async (tx) => {
@@ -48,15 +51,4 @@ export async function reauthenticateWithPasskey(
   await countChallenge(from);
   await verifyPasskey(response, { for: "reauthenticate", userId, boundTo: sessionId }, { isVerificationRequired: true });
   return db().$transaction((tx) => renewAuthentication(tx, { userId, sessionId, session: session ?? "" }, ["pop", "mfa"], from));
-}
-
-function isAnswerTo(challenge: string, response: unknown): boolean {
-  const clientData = (response as { response?: { clientDataJSON?: unknown } } | null)?.response?.clientDataJSON;
-  if (typeof clientData !== "string" || clientData.length > 8_000) return false;
-  try {
-    const { challenge: answered } = JSON.parse(Buffer.from(clientData, "base64url").toString()) as { challenge?: unknown };
-    return typeof answered === "string" && isEqualInConstantTime(answered, challenge);
-  } catch {
-    return false;
-  }
 }

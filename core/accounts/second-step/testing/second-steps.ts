@@ -1,7 +1,8 @@
 import { Secret, TOTP } from "otpauth";
 import type { Person } from "../../../access/actor.ts";
-import { fromElsewhere, PASSWORD, type TestPerson } from "../../testing/people.ts";
-import { signIn } from "../../users/sign-in.ts";
+import { db } from "../../../db.ts";
+import { completeSignIn } from "../../sessions/complete-sign-in.ts";
+import { fromElsewhere, type TestPerson } from "../../testing/people.ts";
 import { beginPasskeyRegistration } from "../begin-passkey-registration.ts";
 import { confirmTotp } from "../confirm-totp.ts";
 import { registerPasskey } from "../register-passkey.ts";
@@ -34,9 +35,10 @@ export async function setUpPasskey(actor: Person, passkey = new SoftwarePasskey(
   return passkey;
 }
 
-/** The first step, with the password: the token of what is pending. */
-export async function firstStep({ username }: Pick<TestPerson, "username">): Promise<string> {
-  const outcome = await signIn({ login: username, password: PASSWORD }, fromElsewhere());
+/** A right first step, as `signIn` ends after the slow hash: the token of what is pending. */
+export async function firstStep({ id }: Pick<TestPerson, "id">): Promise<string> {
+  const first = { methods: ["pwd"], provedBy: "password" } as const;
+  const outcome = await db().$transaction((tx) => completeSignIn(tx, id, first, fromElsewhere()));
   if (outcome.step !== "second-step") throw new Error("no second step was asked for");
   return outcome.token;
 }
