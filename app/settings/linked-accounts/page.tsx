@@ -126,7 +126,7 @@ function LinkSection({ offered, linked }: Readonly<{ offered: OfferedProvider[];
         {offered.map(({ slug, name }) => (
           <ListRow
             key={slug}
-            title={name}
+            title={<span className="wrap-anywhere min-w-0">{name}</span>}
             trailing={
               <a
                 className={buttonClass({ size: "small" })}

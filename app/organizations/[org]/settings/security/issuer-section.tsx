@@ -66,8 +66,11 @@ function SavedIssuer({ organization, provider, isRequired, path }: IssuerSection
         <span className="text-muted text-small">{people}.</span>
       </p>
       <div className="flex flex-wrap items-start gap-2">
-        <a className={buttonClass({ variant: "secondary" })} href={elsewherePath(slug, { next: `${path}?notice=tried` })}>
-          Sign in with {name}
+        <a
+          className={buttonClass({ variant: "secondary" }, "min-w-0 max-w-full")}
+          href={elsewherePath(slug, { next: `${path}?notice=tried` })}
+        >
+          <span className="truncate">Sign in with {name}</span>
         </a>
       </div>
       <details>
