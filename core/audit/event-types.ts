@@ -37,8 +37,8 @@ export const auditEventTypes = {
   "totp.remove": { did: "removed their authenticator app" },
   "recovery_code.create": { did: "made new recovery codes" },
   "recovery_code.use": { did: "signed in with a recovery code" },
-  "linked_identity.link": { did: "linked their account with[ {provider}]" },
-  "linked_identity.unlink": { did: "unlinked their account from[ {provider}]" },
+  "linked_identity.link": { did: "linked their account with[ {provider}]", isForOrganizations: true },
+  "linked_identity.unlink": { did: "unlinked their account from[ {provider}]", isForOrganizations: true },
 
   // ---- people: accounts
   "user.create": { did: "created the account {subject}" },
