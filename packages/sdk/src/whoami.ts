@@ -6,6 +6,16 @@ export const errorBodySchema = z.object({
   error: z.string(),
   error_description: z.string().optional(),
   code: z.string(),
+  /** The scope that a token lacks (RFC 6750 §3.1). */
+  scope: z.string().optional(),
+  /** What else would have let the caller: a role, what an organization asks of its members, or the organization itself by its id. */
+  requires: z
+    .object({
+      role: z.enum(organizationRoles).optional(),
+      securityRestrictions: z.array(z.enum(securityRestrictions)).optional(),
+      orgId: z.string().optional(),
+    })
+    .optional(),
 });
 
 /** One organization in the answer of `GET /api/whoami-v2`. */
