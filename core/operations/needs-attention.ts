@@ -18,7 +18,7 @@ const CONNECTIONS_HIGH_SHARE = 0.85;
 
 /** What needs attention in an installation, the worst first; nothing when all is well. */
 export function needsAttention(overview: Overview, now = new Date()): Concern[] {
-  const { processes, queues, database, disk, signingKeySince, people, version } = overview;
+  const { processes, queues, database, disk, signingKeySince, version } = overview;
   const alive = processes.filter(({ isSilent }) => !isSilent);
   const bad: Concern[] = [];
   const warn: Concern[] = [];
@@ -59,13 +59,6 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   }
   if (signingKeySince && now.getTime() - signingKeySince.getTime() > KEY_OLD_MS) {
     warn.push({ tone: "warn", text: "The signing keys are over a year old. Rotate them.", href: "/admin/keys" });
-  }
-  if (people.operators === 1) {
-    warn.push({
-      tone: "warn",
-      text: "There is one operator only. Make somebody else one too, for the day that one is away.",
-      href: "/admin/users",
-    });
   }
   if (env().OUTBOUND_ALLOW_CIDRS.some((range) => range.endsWith("/0"))) {
     bad.push({ tone: "bad", text: "OUTBOUND_ALLOW_CIDRS opens every address, internal ones too.", href: "/admin/outbound" });
