@@ -79,7 +79,7 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
             The example reads the private key from the environment variable <code>CLIENT_KEY</code>, as PEM (PKCS #8).
           </p>
         )}
-        {hasSecret && (
+        {hasSecret && snippets.length > 0 && (
           <p className="text-muted text-small">
             The examples read the secret from the environment variable <code>CLIENT_SECRET</code>.
           </p>
