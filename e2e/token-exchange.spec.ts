@@ -76,7 +76,7 @@ test("an organization's app gets from nothing to its first token, and back", asy
   await page.getByLabel("Name", { exact: true }).fill("Lamp Lighter");
   await page.getByRole("radio", { name: /Confidential/ }).check();
   await page.getByRole("checkbox", { name: /Bind the app to/ }).check();
-  await page.getByRole("checkbox", { name: /read-repos/ }).check();
+  await page.getByRole("checkbox", { name: /^Read your repositories/ }).check();
   await page.getByRole("button", { name: "Create app" }).click();
   const shown = page.locator("code", { hasText: "kh_secret_" });
   await expect(shown).toBeVisible();
