@@ -119,7 +119,7 @@ function Privilege({ app: { id, name, boundTo, privileges }, returnTo }: ActProp
           {isGranted ? "End token exchange of" : "Allow token exchange to"} <bdi>{name}</bdi>?
         </>
       }
-      confirm={isGranted ? `End it for ${name}` : `Allow ${name} to exchange tokens`}
+      confirm={isGranted ? `End it for ${name}` : `Allow ${name}`}
       size="small"
     >
       <input type="hidden" name="returnTo" value={returnTo} />
