@@ -99,10 +99,10 @@ function OrganizationRow({ organization }: Readonly<{ organization: ListedOrgani
         <>
           <span className="break-all">{name}</span> ·{" "}
           {memberCount === 1 ? "1 member" : `${memberCount.toLocaleString("en")} members`} · since <RelativeTime at={createdAt} />
-          <span className="block break-all">
+          <span className="block">
             {contact ? (
               <>
-                <a className="link" href={`mailto:${contact}`}>
+                <a className="link break-all" href={`mailto:${contact}`}>
                   {contact}
                 </a>
                 {admin && ` · first administrator ${admin.username}`}
