@@ -107,8 +107,8 @@ function ConfirmAdminSection({ organization, member, name }: RemoveSectionProps)
           see the secrets of its OAuth apps once they are made anew, and can delete the organization.
         </p>
         <div className="flex flex-wrap gap-3">
-          <SubmitButton>Make {member.username} an administrator</SubmitButton>
-          <ButtonLink variant="quiet" href={organizationPath(organization.name, `members/${member.username}`)}>
+          <SubmitButton>Make administrator</SubmitButton>
+          <ButtonLink variant="quiet" href={organizationPath(organization.name, "members")}>
             Cancel
           </ButtonLink>
         </div>
