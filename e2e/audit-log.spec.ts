@@ -63,10 +63,8 @@ test("the operator exports everything, and the export is the newest entry; other
   page,
   demo,
   person,
-  signInPage,
 }) => {
-  await page.goto("/login");
-  await signInPage.signIn({ ...person });
+  await enter(page, person);
   for (const path of ["/admin/audit-log", "/admin/audit-log/export", "/organizations/tidepool/audit-log"]) {
     expect([path, (await page.request.get(path)).status()]).toEqual([path, 404]);
   }

@@ -27,7 +27,7 @@ export function AuditEntry({ entry, place, base, listLabel }: AuditEntryProps) {
   return (
     <>
       <PageHeader title={`${authorOf(entry)} ${messageOf(entry)}`} trail={[{ href: base, label: listLabel }]} />
-      <div className="grid gap-5">
+      <div className="grid grid-cols-1 gap-5">
         <SectionCard title="Entry">
           <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[max-content_1fr]">
             <Fact name="Who">

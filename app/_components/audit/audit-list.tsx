@@ -38,7 +38,7 @@ export function AuditList({ page, base, address, kinds, problem, emptyText, isOr
   const { search, kind, days } = address;
   const isSearched = search !== "" || kind !== "" || days !== "";
   return (
-    <div className="grid gap-4">
+    <div className="grid grid-cols-1 gap-4">
       <SearchForm action={base} label="Words, or author:, ip:, type:, since:, until:" value={search}>
         <div className="min-w-44 flex-1 sm:flex-none">
           <Select name="kind" label="About" defaultValue={kind} options={[{ value: "", label: "Everything" }, ...kinds]} />

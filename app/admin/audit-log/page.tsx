@@ -29,7 +29,7 @@ export default async function AdminAuditLogPage({ searchParams }: Readonly<{ sea
         title="Audit log"
         description="Everything that was recorded in this installation, of people and organizations alike."
       />
-      <div className="grid gap-4">
+      <div className="grid grid-cols-1 gap-4">
         <AuditList
           page={page}
           base={BASE}

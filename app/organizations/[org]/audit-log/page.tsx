@@ -36,7 +36,7 @@ export default async function AuditLogPage({ params, searchParams }: Props) {
         title="Audit log"
         description="Who did what in this organization, on whom, when and from where. Nothing here can be changed or deleted."
       />
-      <div className="grid gap-4">
+      <div className="grid grid-cols-1 gap-4">
         <AuditList
           page={page}
           base={base}
