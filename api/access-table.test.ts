@@ -440,7 +440,7 @@ describe("S135 S136 the access table", () => {
     };
     type Orgs = { orgs: { name: string; canPay?: boolean }[] };
     await Promise.all(
-      some("*", "none read-repos all").flatMap((actor) =>
+      some("*", "none read-repos").flatMap((actor) =>
         (["org", "else"] as const).map(async (key) => {
           if (!actor) return;
           const name = at.handles[key];
