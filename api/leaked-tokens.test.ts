@@ -198,9 +198,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (wire.md 1.12)",
     const theirs = await tokenOf(stranger.id);
     for (const token of [theirs.token, "kh_unknown", "x"]) expect((await revoke(token)).status).toBe(404);
     for (const id of [theirs.id, "%00", "x", "0".repeat(24)])
-      expect(
-        (await send(`/api/organizations/${org.name}/settings/tokens/${id}/revoke`, {}, adminToken)).status,
-      ).toBeGreaterThanOrEqual(400);
+      expect((await send(`/api/organizations/${org.name}/settings/tokens/${id}/revoke`, {}, adminToken)).status).toBe(404);
     expect(await isLive(theirs.token)).toBe(true);
     const own = await tokenOf(member.id);
     expect((await revoke(own.token, org.name, own.token)).status).toBe(403);

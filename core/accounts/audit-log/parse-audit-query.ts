@@ -51,7 +51,8 @@ function parseType(value: string): string {
 function parseTime(value: string, name: "since" | "until"): Date {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(value);
   const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2})$/.test(value);
-  const at = new Date(value);
+  // Nothing was recorded before there were such times, and Postgres knows no year 0.
+  const at = new Date(Math.max(new Date(value).getTime(), 0));
   if ((!isDay && !isMoment) || Number.isNaN(at.getTime()))
     throw invalid(`Give ${name} as a day, such as ${name}:2026-11-21, or a moment, such as ${name}:2026-11-21T09:30Z.`);
   return name === "until" && isDay ? new Date(at.getTime() + 24 * 60 * 60 * 1000) : at;

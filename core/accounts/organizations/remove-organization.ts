@@ -67,7 +67,8 @@ async function endApps(tx: Db, orgId: string): Promise<number> {
   const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId });
   const bound = await tx.oAuthApp.updateManyAndReturn({
     where: { boundOrgId: orgId },
-    data: { boundOrgId: null },
+    // As unbinding does: a privilege or a duration of 30 days was for this organization.
+    data: { boundOrgId: null, privileges: [], privilegeRequestedAt: null, accessTokenSeconds: null },
     select: { clientId: true },
   });
   for (const { clientId } of bound) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;

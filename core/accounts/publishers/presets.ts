@@ -343,6 +343,8 @@ function readClaimLines(text: string): Claims {
     const [name, value] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
     if (!/^\S+$/.test(name) || value === "") throw refuse("Write each claim as name = value, one a line.");
     if (PROTOCOL_CLAIMS.has(name)) throw refuse(`${name} is checked anyway. Name claims that say which job it is.`);
+    // Set as a member of an object it would be gone without a word, and with it the condition.
+    if (name === "__proto__") throw refuse(`${name} cannot be a claim's name here.`);
     if (claims.has(name)) throw refuse(`${name} is there twice.`);
     if (name.length > 100 || value.length > CLAIM_MAX_CHARACTERS) throw refuse("A claim this long cannot be kept.");
     claims.set(name, value);

@@ -45,7 +45,10 @@ describe("deleteOrganization", () => {
     await createInvitation(ada.actor, id, { email: `${freshName("x")}@example.test`, role: "read" }, from);
     const { app } = await createApp(ada.actor, appFor(id), from);
     const { app: bound } = await createApp(bea.actor, { ...appFor(other.id), owner: { userId: bea.id } }, from);
-    await db().oAuthApp.update({ where: { id: bound.id }, data: { boundOrgId: id, privileges: ["token-exchange"] } });
+    await db().oAuthApp.update({
+      where: { id: bound.id },
+      data: { boundOrgId: id, privileges: ["token-exchange"], accessTokenSeconds: 30 * 24 * 3600 },
+    });
     const consent = { scopes: ["openid"], clientFingerprint: "x", orgIds: [id, other.id], declinedOrgIds: [id] };
     const [theirs, toApp] = [newId(), newId()];
     await db().oAuthConsent.create({ data: { id: theirs, userId: bea.id, clientId: bound.clientId, ...consent } });
@@ -65,7 +68,11 @@ describe("deleteOrganization", () => {
     expect(await db().repoRemoval.count({ where: { repoId: { in: [one.id, two.id] } } })).toBe(2);
     for (const repo of [one, two]) expect((await eventsOf(repo)).at(-1)).toMatchObject({ scope: "repo", action: "delete" });
     expect((await eventsOf(own)).map(({ action }) => action)).toEqual(["create"]);
-    expect(await db().oAuthApp.findUnique({ where: { id: bound.id } })).toMatchObject({ boundOrgId: null });
+    expect(await db().oAuthApp.findUnique({ where: { id: bound.id } })).toMatchObject({
+      boundOrgId: null,
+      privileges: [],
+      accessTokenSeconds: null,
+    });
     expect(await db().oAuthConsent.findUnique({ where: { id: theirs } })).toMatchObject({
       orgIds: [other.id],
       declinedOrgIds: [],

@@ -32,7 +32,8 @@ export async function revokeTokenAtOrganization(
 ): Promise<void> {
   await db().$transaction(async (tx) => {
     await requirePermission(actor, "organization.revoke_token", { orgId }, { what: "Organization", tx });
-    const found = await findToken(tx, orgId, reference);
+    // Postgres holds no NUL, so that no id has one.
+    const found = "tokenId" in reference && reference.tokenId.includes("\0") ? undefined : await findToken(tx, orgId, reference);
     if (!found) throw notFound("Token");
     const { kind, id, userId, name } = found;
     if (kind === "exchanged") await tx.oAuthGrant.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { presets } from "#core/accounts/publishers/presets.ts";
 import { organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
@@ -275,6 +276,24 @@ describe("the exchange of a CI job's ID token", () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const { pinned } = await db().trustedPublisher.findUniqueOrThrow({ where: { id: raced } });
     expect(pinned).toMatchObject({ repository_id: ids[answers.findIndex(({ status }) => status === 200)] });
+  });
+
+  test("S98 what cannot be kept equals nothing and is not recorded; a publisher without claims trusts nobody", async () => {
+    const quay = await privateRepo("quay");
+    const id = await trust({ repoId: quay.id }, { preset: "gitlab" });
+    const pinned = async () => (await db().trustedPublisher.findUniqueOrThrow({ where: { id } })).pinned;
+    for (const project_id of ["7\0", "\ud800"])
+      expect((await exchange(await ci.sign({ ...claims, project_id }), { resource: quay.name })).status).toBe(200);
+    expect(await pinned()).toEqual({});
+    expect((await exchange(await ci.sign({ ...claims, project_id: "7" }), { resource: quay.name })).status).toBe(200);
+    expect((await exchange(await ci.sign({ ...claims, project_id: "7\0" }), { resource: quay.name })).error).toBe(
+      "invalid_grant",
+    );
+    const open = await privateRepo("open");
+    await trust({ repoId: open.id }, { claims: {} });
+    expect((await exchange(await ci.sign(claims), { resource: open.name })).error).toBe("invalid_grant");
+    const values = { issuer: "https://ci.example.com", claims: "__proto__ = x" };
+    expect(() => presets.oidc.read(values)).toThrow("cannot be a claim's name");
   });
 
   test("S98 new keys are found at once, those taken away are honoured no longer, and tokens cannot have us ask again and again", async () => {

@@ -1,5 +1,5 @@
 import type { JWTPayload } from "jose";
-import { differingClaim } from "#core/accounts/publishers/compare-claims.ts";
+import { differingClaim, isMetBy } from "#core/accounts/publishers/compare-claims.ts";
 import { publisherColumns, type TrustedPublisher, toPublisher } from "#core/accounts/publishers/publisher.ts";
 import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -70,7 +70,7 @@ async function trustedIn(resource: Resource, token: UnprovenIdToken): Promise<Tr
   const verified = await verifyIdToken({ ...token, issuer });
   if ("unproven" in verified) return refuseBy(verified.isIssuerDown ? publishers : [], verified.unproven);
   const { claims } = verified;
-  const publisher = publishers.find((one) => differingClaim({ ...one.claims, ...one.pinned }, claims) === undefined);
+  const publisher = publishers.find((one) => isMetBy(one, claims));
   if (publisher) return { resource, publisher, claims };
   const of = publishers.map((one) => ({ id: one.id, reason: differenceFrom(one, claims) }));
   return { reason: of.map(({ reason }) => reason).join("; "), of };
@@ -80,7 +80,8 @@ async function trustedIn(resource: Resource, token: UnprovenIdToken): Promise<Tr
 function differenceFrom({ claims: wanted, pinned }: TrustedPublisher, claims: JWTPayload): string {
   const name = differingClaim(wanted, claims);
   if (name !== undefined) return `the claim ${name} is ${quoted(claims[name] ?? "absent")}`;
-  const id = differingClaim(pinned, claims) ?? "";
+  const id = differingClaim(pinned, claims);
+  if (id === undefined) return "the publisher names no claims; add it anew";
   return `the claim ${id} is ${quoted(claims[id] ?? "absent")}, not what was recorded with the first run: it is another repository or owner of the same name`;
 }
 
