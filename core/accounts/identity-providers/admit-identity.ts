@@ -1,4 +1,5 @@
 import type { Person } from "../../access/actor.ts";
+import { RECENT_AUTHENTICATION_SECONDS } from "../../access/is-recently-authenticated.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { isServiceError } from "../../errors.ts";
@@ -11,7 +12,7 @@ import type { IdentityProvider } from "./identity-provider.ts";
 import { kindDefaults } from "./provider-kinds.ts";
 import type { CallbackFailure } from "./receive-callback.ts";
 import type { UpstreamIdentity } from "./upstream-identity.ts";
-import { requireNothingElse } from "./ways-in.ts";
+import { requireNothingElse, waysIn } from "./ways-in.ts";
 
 /** What an identity that was proved elsewhere leads to. */
 export type AdmittedIdentity =
@@ -47,7 +48,8 @@ export async function admitIdentity(proved: Proved, from: RequestOrigin): Promis
       if (intent === "sign-in") {
         if (userId === undefined) return pending(tx, proved);
         const { sessionToken } = proved;
-        const first = { methods: [], provedBy: "provider", providerId: provider.id, replaces: sessionToken } as const;
+        const provedAt = await provedWhen(tx, userId, provider, identity);
+        const first = { methods: [], provedBy: "provider", providerId: provider.id, provedAt, replaces: sessionToken } as const;
         return { step: "enter", outcome: await completeSignIn(tx, userId, first, from), next } as const;
       }
       const actor = proved.actor as Person;
@@ -99,4 +101,18 @@ async function pending(tx: Db, { provider, identity, question }: Proved): Promis
 function isProvedSince(startedAt: number, { kind }: IdentityProvider, { authenticatedAt }: UpstreamIdentity): boolean {
   if (!kindDefaults[kind].provesAnew) return true;
   return authenticatedAt !== null && authenticatedAt.getTime() >= startedAt - CLOCK_SKEW_MILLISECONDS;
+}
+
+/**
+ * When somebody who signs in by a provider proved who they are, as far as sensitive changes and the `max_age` of apps go (S113). A
+ * browser that is signed in there comes back without a question, at an unlocked machine too: were that as good as proof, it would be
+ * the way around what `requireNothingElse` and `isProvedSince` ask for.
+ */
+async function provedWhen(tx: Db, userId: string, { kind }: IdentityProvider, identity: UpstreamIdentity): Promise<Date> {
+  const now = Date.now();
+  const { provesAnew } = kindDefaults[kind];
+  if (provesAnew && identity.authenticatedAt) return new Date(Math.min(now, identity.authenticatedAt.getTime()));
+  const { hasPassword, passkeys } = await waysIn(userId, tx);
+  const isBestProof = !provesAnew && !hasPassword && passkeys === 0;
+  return new Date(isBestProof ? now : now - RECENT_AUTHENTICATION_SECONDS * 1000);
 }

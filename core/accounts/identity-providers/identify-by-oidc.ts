@@ -62,9 +62,12 @@ function identityOf(claims: Record<string, unknown>): UpstreamIdentity {
     email: verified,
     username: shownText(preferred_username)?.split("@")[0] ?? shownText(email)?.split("@")[0] ?? null,
     fullName: shownText(name),
-    authenticatedAt: typeof auth_time === "number" ? new Date(auth_time * 1000) : null,
+    authenticatedAt: isTime(auth_time) ? new Date(auth_time * 1000) : null,
   };
 }
+
+/** Whole seconds since 1970 (OpenID Connect Core §2), within what a date can be. */
+const isTime = (value: unknown): value is number => typeof value === "number" && value >= 0 && value < 1e11;
 
 function clientAuthentication(metadata: oauth.AuthorizationServer, secret: string | undefined): oauth.ClientAuth {
   if (secret === undefined) return oauth.None();

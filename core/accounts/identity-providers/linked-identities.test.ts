@@ -1,5 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { personActor } from "../../access/actor.ts";
+import { isRecentlyAuthenticated } from "../../access/is-recently-authenticated.ts";
 import { db } from "../../db.ts";
+import { beginPasskeyRegistration } from "../second-step/begin-passkey-registration.ts";
+import { findSiteSession } from "../sessions/find-site-session.ts";
 import { anotherSession, freshName, from, longAgo, signedInPerson } from "../testing/people.ts";
 import { forgotPassword } from "../users/forgot-password.ts";
 import { setPassword } from "../users/set-password.ts";
@@ -165,5 +169,36 @@ describe("linking, unlinking and proving anew", () => {
     expect(await go()).toMatchObject({ step: "enter", outcome: { step: "done", userId: person.id } });
     const row = await db().siteSession.findUniqueOrThrow({ where: { id: person.actor.sessionId } });
     expect(Date.now() - row.authenticatedAt.getTime()).toBeLessThan(10_000);
+  });
+
+  test("S113 signing in by a provider is no way around that: it counts from when it was proved there, and takes nothing back", async () => {
+    const one = await provider();
+    const sub = freshName("unlocked");
+    const person = await linked(one, sub);
+    const provedFor = async (auth_time: unknown, token: string | undefined = undefined) => {
+      as(sub, { auth_time });
+      const entered = await goThrough(one, { person: { ...person, token: token ?? "" } });
+      if (entered.step !== "enter" || entered.outcome.step !== "done") throw new Error(JSON.stringify(entered));
+      const session = await findSiteSession(entered.outcome.token);
+      if (!session) throw new Error("no session");
+      return { session, token: entered.outcome.token };
+    };
+    const now = Math.floor(Date.now() / 1000);
+    // A browser that is signed in there comes back without having been asked anything.
+    for (const told of [undefined, now - 3600, 1e20]) {
+      const { session } = await provedFor(told);
+      expect([told, isRecentlyAuthenticated(session)]).toEqual([told, false]);
+      await expect(beginPasskeyRegistration(personActor(session), from)).rejects.toMatchObject({
+        code: "reauthentication_required",
+      });
+    }
+    const old = await provedFor(undefined);
+    const again = await provedFor(undefined, old.token);
+    expect([again.session.id, isRecentlyAuthenticated(again.session)]).toEqual([old.session.id, false]);
+    expect(isRecentlyAuthenticated((await provedFor(now)).session)).toBe(true);
+    // Who has just shown the password goes on having shown it.
+    const { session } = await provedFor(now - 3600, person.token);
+    expect(session).toMatchObject({ id: person.actor.sessionId, methods: ["pwd"] });
+    expect(isRecentlyAuthenticated(session)).toBe(true);
   });
 });

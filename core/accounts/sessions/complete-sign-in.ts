@@ -16,6 +16,8 @@ export type FirstStep = {
   provedBy: "password" | "passkey" | "provider";
   /** The provider's id, with `provedBy: "provider"`. */
   providerId?: string;
+  /** When it was shown; now, unless the word of a provider is older or says less (S113). */
+  provedAt?: Date;
   /** The session token that the browser brought along; it is worth nothing afterwards (S34). */
   replaces?: string | undefined;
 };
@@ -56,15 +58,15 @@ export async function lockForSignIn(tx: Db, userId: string): Promise<void> {
 export async function startSignedIn(
   tx: Db,
   userId: string,
-  { methods, provedBy, providerId, replaces }: FirstStep,
+  { methods, provedBy, providerId, provedAt, replaces }: FirstStep,
   from: RequestOrigin,
 ): Promise<SignInOutcome & { step: "done" }> {
   const data = { with: spoken(provedBy, methods), methods: [...methods], ...(providerId && { providerId }) };
   await recordAuditEvent(tx, { type: "user.sign_in", actorId: userId, subjectId: userId, data, from });
-  const renewed = replaces && (await renewSiteSession(userId, replaces, from, tx, methods));
+  const renewed = replaces && (await renewSiteSession(userId, replaces, from, tx, methods, provedAt));
   if (renewed) return { step: "done", userId, ...renewed };
   if (replaces) await endSiteSessionByToken(replaces, tx);
-  return { step: "done", userId, ...(await startSiteSession(userId, from, tx, methods)) };
+  return { step: "done", userId, ...(await startSiteSession(userId, from, tx, methods, provedAt)) };
 }
 
 function spoken(provedBy: FirstStep["provedBy"], methods: readonly AuthenticationMethod[]): string {

@@ -17,19 +17,25 @@ export async function renewSiteSession(
   from: RequestOrigin,
   tx: Db,
   methods: readonly AuthenticationMethod[],
+  authenticatedAt = new Date(),
 ): Promise<StartedSiteSession | undefined> {
   const now = new Date();
+  const live = { tokenHash: hashToken(token), userId, endedAt: null, expiresAt: { gt: now } };
+  const before = await tx.siteSession.findFirst({ where: live, select: { authenticatedAt: true, methods: true } });
+  if (!before) return undefined;
+  // What was shown here a moment ago is not undone by somebody's word for it that is older.
+  const proof = before.authenticatedAt > authenticatedAt ? before : { authenticatedAt, methods: [...methods] };
   const renewed = newToken();
   const expiresAt = new Date(now.getTime() + SITE_SESSION_INACTIVITY_SECONDS * 1000);
   const { count } = await tx.siteSession.updateMany({
-    where: { tokenHash: hashToken(token), userId, endedAt: null, expiresAt: { gt: now } },
+    where: live,
     data: {
       tokenHash: hashToken(renewed),
       ip: from.ip,
       userAgent: storableUserAgent(from.userAgent),
       createdAt: now,
-      authenticatedAt: now,
-      methods: [...methods],
+      authenticatedAt: proof.authenticatedAt,
+      methods: proof.methods,
       lastSeenAt: now,
       expiresAt,
     },

@@ -19,6 +19,7 @@ export async function startSiteSession(
   from: RequestOrigin,
   tx: Db = db(),
   methods: readonly AuthenticationMethod[] = ["pwd"],
+  authenticatedAt = new Date(),
 ): Promise<StartedSiteSession> {
   const token = newToken();
   const expiresAt = new Date(Date.now() + SITE_SESSION_INACTIVITY_SECONDS * 1000);
@@ -30,6 +31,7 @@ export async function startSiteSession(
       ip: from.ip,
       userAgent: storableUserAgent(from.userAgent),
       methods: [...methods],
+      authenticatedAt,
       expiresAt,
     },
   });
