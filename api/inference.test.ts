@@ -179,9 +179,11 @@ test("whoever goes away ends the request at the provider, before and within the 
   const stream = await clientOf(caller.accessToken).chat.completions.create({ ...chat(), stream: true });
   for await (const _ of stream) break;
   await eventually(() => upstream.state.ended).toBe(before + 2);
-  await eventually(async () => (await lineOf(caller))?.requests).toBe(1);
+  // The one that was left before anything came has cost its prompt: the provider had begun with it.
+  await eventually(async () => (await lineOf(caller))?.requests).toBe(2);
   const line = await lineOf(caller);
-  expect(line).toMatchObject({ failures: 1 });
+  expect(line).toMatchObject({ failures: 0 });
+  expect(line?.promptTokens).toBeGreaterThan(0);
   expect(line?.completionTokens).toBeGreaterThan(0);
   expect(line?.estimatedTokens).toBe((line?.promptTokens ?? 0) + (line?.completionTokens ?? 0));
   await eventually(() => meterOf(caller.id)).toMatchObject({ reservedTokens: 0n, reservedRequests: 0 });
@@ -238,6 +240,25 @@ test("a provider that breaks off or falls silent within its answer ends it with 
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_error", type: "upstream_error" } });
   begin(() => undefined);
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_timeout" } });
+  // An event that never ends, with comments in between: what waits for its end is bounded all the same.
+  let sent = 0;
+  upstream.answers(async (_req, res, body) => {
+    res.setHeader("content-type", "text/event-stream");
+    res.write(chunks(body)[0] ?? "");
+    const piece = `data: ${"x".repeat(256 * 1024)}\n:\n`;
+    for (sent = 0; sent < 160 && !res.closed; sent++) {
+      if (!res.write(piece)) await Promise.race([once(res, "drain"), once(res, "close")]);
+    }
+    res.end();
+  });
+  expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_error" } });
+  expect(sent).toBeLessThan(120);
+  // An answer that cannot be written again under its other name.
+  upstream.answers((_req, res, { model }) => {
+    res.writeHead(200, { "content-type": "application/json" });
+    res.end(`{"model":${JSON.stringify(model)},"choices":${"[".repeat(200_000)}${"]".repeat(200_000)}}`);
+  });
+  expect((await post(caller.accessToken, chat())).status).toBe(502);
   await eventually(() => upstream.state.open).toBe(0);
 });
 

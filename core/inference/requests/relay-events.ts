@@ -21,22 +21,23 @@ export type Relay = {
  */
 export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGenerator<string, void, undefined> {
   const ready: string[] = [];
+  let pending = 0;
   const parser = createParser({
-    onEvent: (event) => void ready.push(relayed(event, relay)),
+    onEvent: (event) => {
+      pending = 0;
+      ready.push(relayed(event, relay));
+    },
     // What keeps connections awake passes on.
     onComment: (comment) => void ready.push(`:${comment}\n\n`),
   });
   const decoder = new TextDecoder();
-  let pending = 0;
   try {
     for await (const piece of body) {
-      parser.feed(decoder.decode(piece, { stream: true }));
+      // Before it is fed: an event within it begins the count anew. Comments do not, or an event could grow behind them without end.
       pending += piece.length;
+      parser.feed(decoder.decode(piece, { stream: true }));
       const text = ready.splice(0).join("");
-      if (text) {
-        pending = 0;
-        yield text;
-      }
+      if (text) yield text;
       if (pending > EVENT_MAX_BYTES) {
         yield failure("upstream_error", "The provider sent what is no event of an answer.");
         return;

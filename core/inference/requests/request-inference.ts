@@ -73,7 +73,8 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     await finish(counter.result());
     return { kind: "whole", json };
   } catch (error) {
-    await finish(undefined);
+    // Whoever leaves before the answer has had it worked on all the same: free of charge, an allowance could be wasted without end.
+    await finish(signal.aborted ? new AnswerCounter(promptEstimate).result() : undefined);
     throw failureOfUpstream(model, error, signal);
   }
 }
@@ -140,7 +141,17 @@ async function readAnswer(model: UsableModel, answered: Answered, counter: Answe
     throw new ServiceError("upstream_error", "What the provider of this model answered could not be read.");
   }
   counter.take(data);
-  return rename(data, model) ? JSON.stringify(data) : text;
+  return rename(data, model) ? written(data, model) : text;
+}
+
+function written(data: Record<string, unknown>, { provider, name }: UsableModel): string {
+  try {
+    return JSON.stringify(data);
+  } catch (cause) {
+    // What can be parsed can still be too deep to be written.
+    log().warn({ provider: provider.name, model: name, err: cause }, "an inference provider's answer cannot be written");
+    throw new ServiceError("upstream_error", "What the provider of this model answered could not be read.", { cause });
+  }
 }
 
 async function readRefusal(model: UsableModel, answered: Answered): Promise<PassedRefusal> {
