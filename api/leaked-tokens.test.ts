@@ -3,7 +3,11 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { from, lettersTo, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
 import { auditEventTypes } from "#core/audit/event-types.ts";
+import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
+import { someRepo } from "#core/hub/testing/repos.ts";
+import { newId } from "#core/ids.ts";
+import { exchange, prepareExchange } from "#core/oauth/testing/exchange.ts";
 import { type Prepared, prepare, refresh, type SignIn, signIn } from "#core/oauth/testing/sign-in.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
@@ -113,6 +117,29 @@ describe("POST /api/credentials/revoke (wire.md 1.12)", () => {
     for (const body of [{}, { credentials: "kh_x" }, [], null])
       expect((await send("/api/credentials/revoke", body)).status).toBe(400);
     expect((await report("\0", "\ud800")).status).toBeLessThan(500);
+  });
+
+  test("S96 administrators hear of what reaches their organization, though it is somebody else's app, and of a secret once a day", async () => {
+    const { app, orgId, admin, writer, stranger, ...at } = await prepareExchange(world);
+    const { body } = await exchange({ ...at, app }, writer.email);
+    await db().oAuthApp.update({ where: { id: app.id }, data: { ownerOrgId: null, ownerUserId: stranger.id } });
+    const repo = await someRepo(await signedInPerson());
+    const publisher = { id: newId(), repoId: repo.id, preset: "oidc", issuer: "https://ci.example.com", claims: {} };
+    await db().trustedPublisher.create({ data: publisher });
+    const tokenHash = hashToken("kh_jwt_leaked");
+    const job = { id: newId(), tokenHash, last4: "aked", publisherId: publisher.id, repoId: repo.id, description: "run 7" };
+    await db().ciToken.create({ data: { ...job, expiresAt: new Date(Date.now() + 60_000) } });
+
+    for (let each = 0; each < 3; each++) await report(app.secret, body.access_token, "kh_jwt_leaked");
+
+    const [letter, ...others] = await lettersTo(admin.email);
+    expect(letter?.text).toContain("had exchanged for a member of the organization: it is revoked");
+    expect(letter?.text).toContain("Rotate it now");
+    expect(others).toEqual([]);
+    expect((await lettersTo(stranger.email)).map(({ text }) => text.includes("Rotate it now"))).toEqual([true]);
+    expect(await leaks({ orgId, type: "oauth_app.secret_leaked" })).toHaveLength(1);
+    const owner = await db().user.findUniqueOrThrow({ where: { id: repo.owner.id } });
+    expect((await lettersTo(owner.email))[0]?.text).toContain('the job "run 7"');
   });
 
   test("S115 is not for searching: 60 requests in ten minutes", async () => {

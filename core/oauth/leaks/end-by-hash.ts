@@ -5,7 +5,7 @@ export type LeakedCredential = {
   hash: string;
   /** Of a personal or CI token, of an OAuth token's Grant, or of a client secret. */
   id: string;
-  /** Whom it acted for; null for a job's, and for an app's secret. */
+  /** Whom it acted for, or whose repository or app it was for; null where that is an organization's. */
   userId: string | null;
   clientId: string | null;
   /** The organization whose administrators should know. */
@@ -36,13 +36,22 @@ export async function endByHash(tx: Db, hashes: string[]): Promise<LeakedCredent
   const ci = await tx.$queryRaw<LeakedCredential[]>`
     UPDATE ci_token t SET revoked_at = now()
      WHERE t.token_hash = ANY (${hashes}) AND t.revoked_at IS NULL AND t.expires_at > now()
-    RETURNING 'ci' AS kind, t.token_hash AS hash, t.id, t.user_id AS "userId", NULL AS "clientId",
+    RETURNING 'ci' AS kind, t.token_hash AS hash, t.id,
+              coalesce(t.user_id, (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'user')) AS "userId", NULL AS "clientId",
               (SELECT r.owner_id FROM repo r WHERE r.id = t.repo_id AND r.owner_kind = 'organization') AS "orgId",
               t.description AS name`;
+  // What goes on working could be reported again and again: once a day is told.
   const secrets = await tx.$queryRaw<LeakedCredential[]>`
-    SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",
-           coalesce(a.owner_org_id, a.bound_org_id) AS "orgId", NULL AS name
-      FROM oauth_app_secret s JOIN oauth_app a ON a.id = s.app_id
-     WHERE s.secret_hash = ANY (${hashes}) AND (s.expires_at IS NULL OR s.expires_at > now())`;
+    WITH live AS (
+      SELECT 'client_secret' AS kind, s.secret_hash AS hash, s.id, a.owner_user_id AS "userId", a.client_id AS "clientId",
+             coalesce(a.owner_org_id, a.bound_org_id) AS "orgId", NULL AS name
+        FROM oauth_app_secret s JOIN oauth_app a ON a.id = s.app_id
+       WHERE s.secret_hash = ANY (${hashes}) AND (s.expires_at IS NULL OR s.expires_at > now())
+    ), untold AS (
+      INSERT INTO throttle AS t (key, count, reset_at) SELECT 'leaked-secret:' || id, 1, now() + interval '1 day' FROM live ORDER BY id
+      ON CONFLICT (key) DO UPDATE SET count = 1, reset_at = excluded.reset_at WHERE t.reset_at <= now()
+      RETURNING key
+    )
+    SELECT live.* FROM live JOIN untold ON untold.key = 'leaked-secret:' || live.id`;
   return [...personal, ...oauth, ...ci, ...secrets];
 }

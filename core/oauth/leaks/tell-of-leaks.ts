@@ -4,6 +4,9 @@ import { env } from "#core/env.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 import type { LeakedCredential } from "./end-by-hash.ts";
 
+/** Of an organization with many, those who were there first. */
+const ADMINISTRATORS_MAX = 20;
+
 type Reader = { userId: string; username: string; email: string };
 
 /** One letter to each person whose tokens these were, or who looks after what they were for. */
@@ -17,9 +20,11 @@ export async function tellOfLeaks(tx: Db, leaked: readonly LeakedCredential[]): 
   for (const [reader, about] of lines) await queueMail(tx, { to: reader.email, ...leakLetter(reader, about) });
 }
 
-function lineOf({ kind, name, clientId }: LeakedCredential, apps: ReadonlyMap<string, string>): string {
+function lineOf({ kind, name, clientId, orgId }: LeakedCredential, apps: ReadonlyMap<string, string>): string {
   const app = (clientId && apps.get(clientId)) ?? clientId;
   if (kind === "personal") return `- your access token "${name}": it is revoked.`;
+  if (kind === "oauth" && orgId)
+    return `- a token that the app "${app}" had exchanged for a member of the organization: it is revoked.`;
   if (kind === "oauth")
     return `- a token that the app "${app}" had from you: the app is signed out, and has to ask you to sign in anew.`;
   if (kind === "ci") return `- a token of the job "${name}": it is revoked.`;
@@ -36,15 +41,19 @@ function leakLetter({ username }: Reader, lines: readonly string[]): Letter {
   ]);
 }
 
-/** The person of a token; of what is an organization's, its administrators. */
+/**
+ * The person of a token; of what is an organization's, its administrators: also of the secret of somebody else's app that exchanges
+ * tokens for it, which they and not its owner can rotate.
+ */
 async function readersOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<Map<LeakedCredential, Reader[]>> {
   const userIds = leaked.flatMap(({ userId }) => userId ?? []);
-  const orgIds = leaked.flatMap(({ userId, orgId }) => (userId === null && orgId ? [orgId] : []));
+  const orgIds = [...new Set(leaked.flatMap(({ orgId }) => orgId ?? []))];
   const rows = await tx.$queryRaw<(Reader & { orgId: string | null })[]>`
     SELECT u.id AS "userId", u.username, u.email, NULL AS "orgId" FROM "user" u WHERE u.id = ANY (${userIds}) AND u.disabled_at IS NULL
     UNION ALL
-    SELECT u.id, u.username, u.email, m.org_id FROM membership m JOIN "user" u ON u.id = m.user_id
-     WHERE m.org_id = ANY (${orgIds}) AND m.role = 'admin' AND u.disabled_at IS NULL`;
+    SELECT a.id, a.username, a.email, o.id FROM unnest(${orgIds}::text[]) AS o(id) CROSS JOIN LATERAL (
+      SELECT u.id, u.username, u.email FROM membership m JOIN "user" u ON u.id = m.user_id
+       WHERE m.org_id = o.id AND m.role = 'admin' AND u.disabled_at IS NULL ORDER BY m.created_at LIMIT ${ADMINISTRATORS_MAX}) a`;
   const [people, administrators] = [new Map<string, Reader>(), new Map<string, Reader[]>()];
   for (const { orgId, ...reader } of rows) {
     const known = people.get(reader.userId) ?? reader;
@@ -54,7 +63,8 @@ async function readersOf(tx: Db, leaked: readonly LeakedCredential[]): Promise<M
   return new Map(
     leaked.map((one) => {
       const person = one.userId ? people.get(one.userId) : undefined;
-      return [one, person ? [person] : (one.orgId && administrators.get(one.orgId)) || []];
+      const others = (one.orgId && administrators.get(one.orgId)) || [];
+      return [one, [...new Set(person ? [person, ...others] : others)]];
     }),
   );
 }
