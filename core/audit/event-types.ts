@@ -145,7 +145,7 @@ export const auditEventTypes = {
   // ---- repositories
   "repo.create": { did: "created the repository {repo}", isForOrganizations: true },
   "repo.update_settings": { did: "changed the settings of {repo}", isForOrganizations: true },
-  "repo.move": { did: "moved {from} to {to}", isForOrganizations: true },
+  "repo.move": { did: "moved {from} to {to}[ and ended its {endedPublishers} trusted publishers]", isForOrganizations: true },
   "repo.delete": { did: "deleted the repository {repo}", isForOrganizations: true },
   "access_request.ask": { did: "asked for access to {repo}", isForOrganizations: true },
   "access_request.accept": { did: "accepted the request of {subject} for {repo}", isForOrganizations: true },

@@ -2,6 +2,7 @@ import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { auditTrail, freshName, from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
 import { deleteRepo } from "./delete-repo.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
@@ -42,6 +43,23 @@ describe("moveRepo", () => {
     // The same once more is no change.
     await moveRepo(ada.actor, nameOf(repo), { owner: ada.username.toUpperCase(), name: "Tide" }, from);
     expect(await eventsOf(repo)).toHaveLength(4);
+  });
+
+  test("S100 whom the owner trusted to publish, the next owner does not: another name keeps the trust, another owner ends it", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const organization = await organizationOf(ada, [[bea, "contributor"]]);
+    const repo = await someRepo(bea);
+    const publisher = { preset: "oidc", issuer: "https://ci.example.com", claims: { project: "7" }, repoId: repo.id };
+    const { id: publisherId } = await db().trustedPublisher.create({ data: { id: newId(), ...publisher } });
+    const job = { tokenHash: newId(), last4: "aked", publisherId, repoId: repo.id, description: "run 7" };
+    await db().ciToken.create({ data: { id: newId(), ...job, expiresAt: new Date(Date.now() + 60_000) } });
+    const renamed = await moveRepo(bea.actor, nameOf(repo), { owner: bea.username, name: freshName("moon") }, from);
+    expect(await db().ciToken.count({ where: { repoId: repo.id } })).toBe(1);
+    await moveRepo(bea.actor, nameOf(renamed), { owner: organization.name, name: renamed.name }, from);
+    expect(await db().trustedPublisher.count({ where: { repoId: repo.id } })).toBe(0);
+    expect(await db().ciToken.count({ where: { repoId: repo.id } })).toBe(0);
+    const [entry] = await db().auditEvent.findMany({ where: { orgId: organization.id, type: "repo.move" } });
+    expect(entry?.data).toMatchObject({ endedPublishers: 1 });
   });
 
   test("S135 to another owner takes the right to manage here and to create there", async () => {

@@ -18,7 +18,8 @@ const UNIQUE_VIOLATION = "P2002";
 
 /**
  * Gives a repository another name, another owner, or both. It takes the right to manage it where it is, and the right to create one
- * where it goes. The name that it had leads to it until somebody takes that name anew; its data does not move at all.
+ * where it goes. The name that it had leads to it until somebody takes that name anew; its data does not move at all. With
+ * another owner its trusted publishers end, with the tokens of their jobs.
  * @param to `owner` is a handle
  * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, and as `changeRepo`
  */
@@ -43,10 +44,13 @@ export async function moveRepo(
           where: { id: before.id },
           data: { ownerId: owner.id, ownerKind: owner.kind, name: name.spelled, nameCanonical: name.canonical },
         });
+        // Whom the one before trusted with it, the next has not: their jobs would have a way in that nobody here gave them (S100).
+        const ended =
+          owner.id === before.owner.id ? 0 : (await tx.trustedPublisher.deleteMany({ where: { repoId: before.id } })).count;
         await rememberName(tx, before, { ownerId: owner.id, nameCanonical: name.canonical });
         const repo = await readRepo(before.id, tx);
         if (!repo) throw notFound("Owner");
-        await record(tx, actor, before, repo, from);
+        await record(tx, actor, { before, repo, ended }, from);
         return repo;
       },
       async (tx) => {
@@ -80,7 +84,14 @@ async function rememberName(
   await tx.repoFormerName.deleteMany({ where: { ...now, type } });
 }
 
-async function record(tx: Db, actor: Actor, before: Repo, repo: Repo, from: RequestOrigin): Promise<void> {
+type Moved = {
+  before: Repo;
+  repo: Repo;
+  /** Publishers that were trusted until now. */
+  ended: number;
+};
+
+async function record(tx: Db, actor: Actor, { before, repo, ended }: Moved, from: RequestOrigin): Promise<void> {
   // The administrators of either organization read of it.
   const organizations = [before.owner, repo.owner].filter(({ kind }) => kind === "organization").map(({ id }) => id);
   for (const orgId of organizations.length > 0 ? new Set(organizations) : [null]) {
@@ -89,7 +100,7 @@ async function record(tx: Db, actor: Actor, before: Repo, repo: Repo, from: Requ
       actorId: actorId(actor),
       orgId,
       clientId: clientIdOf(actor),
-      data: { from: before.fullName, to: repo.fullName, type: repo.type },
+      data: { from: before.fullName, to: repo.fullName, type: repo.type, ...(ended > 0 && { endedPublishers: ended }) },
       from,
     });
   }

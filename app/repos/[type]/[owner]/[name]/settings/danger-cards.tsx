@@ -16,7 +16,7 @@ export function MoveCard({ repo, owners }: Readonly<{ repo: Repo; owners: readon
   return (
     <SectionCard
       title="Name and owner"
-      description="Its address changes. Links and clones that use the earlier one are led to the new one, until somebody takes that name anew. A new owner decides from then on: you keep only the rights that you have there."
+      description="Its address changes. Links and clones that use the earlier one are led to the new one, until somebody takes that name anew. A new owner decides from then on: you keep only the rights that you have there, and its trusted publishers end."
     >
       <ActionForm
         action={moveRepoAction.bind(null, repoNameOf(repo))}
