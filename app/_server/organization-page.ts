@@ -23,6 +23,8 @@ export type OrganizationParams = Promise<{ org: string }>;
 
 /** What the pages of an organization start from; 404 for those who may not see them, whether it exists or not (S136). */
 export const requireOrganizationPage = cache(async (name: string): Promise<OrganizationPage> => {
+  // Actions get it from the browser, so it may be anything.
+  if (typeof name !== "string" || !name.isWellFormed()) notFound();
   const session = await requireSession(organizationPath(name));
   const person = personActor(session);
   const organization = await findOrganizationByName(name);
@@ -47,5 +49,5 @@ export type OrganizationPageName =
 
 /** `/organizations/<name>/<page>` */
 export function organizationPath(name: string, page: OrganizationPageName = ""): string {
-  return `/organizations/${encodeURIComponent(name)}${page && `/${page}`}`;
+  return `/organizations/${encodeURIComponent(String(name).toWellFormed())}${page && `/${page}`}`;
 }

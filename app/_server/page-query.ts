@@ -5,3 +5,12 @@ export type PageQuery = Promise<Readonly<Record<string, string | string[] | unde
 export function textOf(value: string | string[] | undefined): string {
   return (Array.isArray(value) ? value[0] : value) ?? "";
 }
+
+/**
+ * The sentence that a page has for what an address says has just happened. Of its own sentences only: `?notice=__proto__` names
+ * something too, which no page can show.
+ */
+export function noticeOf(notices: Readonly<Record<string, string>>, value: string | string[] | undefined): string | undefined {
+  const name = textOf(value);
+  return Object.hasOwn(notices, name) ? notices[name] : undefined;
+}

@@ -76,7 +76,7 @@ export async function AppPage({ person, details, notice }: AppPageProps) {
         }
       />
       <div className="grid grid-cols-1 gap-5">
-        {notices[notice] && <FormMessage tone="good">{notices[notice]}</FormMessage>}
+        {Object.hasOwn(notices, notice) && <FormMessage tone="good">{notices[notice]}</FormMessage>}
         {app.blockedAt && (
           <FormMessage tone="bad">
             An operator has blocked this app: nobody can sign in to it. Ask them for the reason.

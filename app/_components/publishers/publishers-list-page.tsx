@@ -2,7 +2,7 @@ import { Workflow } from "lucide-react";
 import type { ReactNode } from "react";
 import { isPresetName } from "#core/accounts/publishers/presets.ts";
 import type { ListedPublisher } from "#core/hub/publishers/list-publishers.ts";
-import { textOf } from "../../_server/page-query.ts";
+import { noticeOf, textOf } from "../../_server/page-query.ts";
 import { ButtonLink } from "../button.tsx";
 import { Card } from "../card.tsx";
 import { EmptyState } from "../empty-state.tsx";
@@ -36,7 +36,7 @@ export function PublishersListPage({ header, subject, publishers, addHref, remov
       Add a publisher
     </ButtonLink>
   );
-  const [notice, preset] = [notices[textOf(query.notice)], textOf(query.from)];
+  const [notice, preset] = [noticeOf(notices, query.notice), textOf(query.from)];
   return (
     <>
       {header(publishers.length > 0 && add)}

@@ -14,7 +14,7 @@ import { ProveIdentity } from "../../_components/prove-identity.tsx";
 import { SearchForm } from "../../_components/search-form.tsx";
 import { Select } from "../../_components/select.client.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
 import { AppRow } from "./app-row.tsx";
 import { APPS_PATH, appsPath } from "./apps-path.ts";
 
@@ -49,7 +49,7 @@ export default async function AdminAppsPage({ searchParams }: Readonly<{ searchP
   if (items.length === 0 && total > 0) redirect(appsPath({ search, state, page: Math.ceil(total / pageSize) }));
   const here = appsPath({ search, state, page });
   const isRecent = isRecentlyAuthenticated(operator);
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <>
       <PageHeader

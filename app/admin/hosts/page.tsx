@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { FormMessage } from "../../_components/form-message.tsx";
 import { PageHeader } from "../../_components/page-header.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
 import { DocumentsSection } from "./documents-section.tsx";
 import { HOSTS_PATH } from "./hosts-path.ts";
 import { PolicySection } from "./policy-section.tsx";
@@ -24,7 +24,7 @@ export default async function HostsPage({ searchParams }: Readonly<{ searchParam
   const operator = await requireOperator(HOSTS_PATH);
   const search = textOf(query.search).trim().slice(0, 200);
   const pages = { search, page: Number(textOf(query.page)), rules: Number(textOf(query.rules)) };
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <>
       <PageHeader

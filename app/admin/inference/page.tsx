@@ -16,7 +16,7 @@ import { PageHeader } from "../../_components/page-header.tsx";
 import { ProveIdentity } from "../../_components/prove-identity.tsx";
 import { SectionCard } from "../../_components/section-card.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
 import { AllowancesSection } from "./allowances-section.tsx";
 import { INFERENCE_PATH } from "./inference-path.ts";
 import { NewProvider } from "./new-provider.tsx";
@@ -49,7 +49,7 @@ export default async function AdminInferencePage({ searchParams }: Readonly<{ se
     readInstallationUsage(operator),
   ]);
   const isRecent = isRecentlyAuthenticated(operator);
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <>
       <PageHeader

@@ -13,7 +13,7 @@ import { ProveIdentity } from "../../_components/prove-identity.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import { SectionCard } from "../../_components/section-card.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
 import { rotateAction } from "./actions.ts";
 
 export const metadata: Metadata = { title: "Signing keys · Administration" };
@@ -38,7 +38,7 @@ export default async function AdminKeysPage({ searchParams }: Readonly<{ searchP
   const query = await searchParams;
   const operator = await requireOperator("/admin/keys");
   const keys = await listSigningKeys(operator);
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <>
       <PageHeader

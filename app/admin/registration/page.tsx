@@ -10,7 +10,7 @@ import { RelativeTime } from "../../_components/relative-time.tsx";
 import { SectionCard } from "../../_components/section-card.tsx";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery } from "../../_server/page-query.ts";
 import { appsPath } from "../apps/apps-path.ts";
 import { setRegistrationAction } from "./actions.ts";
 
@@ -30,7 +30,7 @@ export default async function RegistrationPage({ searchParams }: Readonly<{ sear
     listAllApps(operator, { state: "self_registered", pageSize: 1 }),
     searchParams,
   ]);
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <>
       <PageHeader title="Registration" description="How apps come in that nobody here has made." />

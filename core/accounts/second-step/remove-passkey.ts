@@ -3,6 +3,7 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
+import { isId } from "../../ids.ts";
 import { requireWayIn } from "../identity-providers/ways-in.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 
@@ -13,6 +14,7 @@ import { changeSecondStep } from "./change-second-step.ts";
  */
 export async function removePasskey(actor: Person, id: string, closes: readonly string[], from: RequestOrigin): Promise<void> {
   const { userId } = actor;
+  if (!isId(id)) throw notFound("Passkey");
   const passkey = await db().passkey.findFirst({ where: { id, userId }, select: { name: true } });
   if (!passkey) throw notFound("Passkey");
   const { name } = passkey;

@@ -3,6 +3,7 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
+import { isId } from "../../ids.ts";
 import { displayText } from "../display-text.ts";
 import { changeSecondStep } from "./change-second-step.ts";
 
@@ -12,6 +13,7 @@ import { changeSecondStep } from "./change-second-step.ts";
  */
 export async function renamePasskey(actor: Person, id: string, input: { name: string }, from: RequestOrigin): Promise<void> {
   const { userId } = actor;
+  if (!isId(id)) throw notFound("Passkey");
   const name = displayText("name", input.name, { maxCharacters: 60 });
   const change = {
     letter: null,

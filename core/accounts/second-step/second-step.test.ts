@@ -346,6 +346,10 @@ describe("passkeys", () => {
       });
       await expect(renamePasskey(other.actor, one, { name: "x" }, from)).rejects.toMatchObject({ code: "not_found" });
     }
+    for (const none of ["\0", "x", { not: "" } as never, undefined as never]) {
+      await expect(renamePasskey(person.actor, none, { name: "x" }, from)).rejects.toMatchObject({ code: "not_found" });
+      await expect(removePasskey(person.actor, none, [], from)).rejects.toMatchObject({ code: "not_found" });
+    }
     await expect(renamePasskey(person.actor, id, { name: "\u202e " }, from)).rejects.toMatchObject({ field: "name" });
     await renamePasskey(person.actor, id, { name: "  Key  ring " }, from);
     expect((await findSecondStep(person.id)).passkeys[0]?.name).toBe("Key ring");

@@ -13,7 +13,7 @@ import { PageHeader } from "../../../_components/page-header.tsx";
 import { RelativeTime } from "../../../_components/relative-time.tsx";
 import { SectionCard } from "../../../_components/section-card.tsx";
 import { requireOperator } from "../../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../../_server/page-query.ts";
+import { noticeOf, type PageQuery } from "../../../_server/page-query.ts";
 import { UserChips } from "../user-chips.tsx";
 import { USERS_PATH, userPath } from "../users-path.ts";
 import { AccountActs } from "./account-acts.tsx";
@@ -40,7 +40,7 @@ export default async function AdminUserPage({
   const inspected = await inspect(operator, userId);
   const { user } = inspected;
   const isTwoSteps = await hasSecondStep(user.id);
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <>
       <PageHeader

@@ -19,7 +19,7 @@ import {
   organizationPath,
   requireOrganizationPage,
 } from "../../../_server/organization-page.ts";
-import { type PageQuery, textOf } from "../../../_server/page-query.ts";
+import { noticeOf, type PageQuery, textOf } from "../../../_server/page-query.ts";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { LeaveSection } from "./leave-section.tsx";
 import { MemberRow } from "./member-row.tsx";
@@ -57,7 +57,7 @@ export default async function MembersPage({ params, searchParams }: Props) {
   };
   if (members.items.length === 0 && members.total > 0) redirect(hrefOf(Math.ceil(members.total / members.pageSize)));
   const isSearched = search !== "" || wanted !== undefined;
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <>
       <PageHeader title="Members" description="Who is in the organization, and what each may do." />

@@ -12,7 +12,7 @@ import { PageHeader } from "../../../../_components/page-header.tsx";
 import { SectionCard } from "../../../../_components/section-card.tsx";
 import { SiteFrame } from "../../../../_components/site-frame.tsx";
 import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
-import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
+import { noticeOf, type PageQuery } from "../../../../_server/page-query.ts";
 import { requireSession } from "../../../../_server/session.ts";
 import { deleteCollectionAction, placeCollectionAction, updateCollectionAction } from "../../../actions.ts";
 import { CollectionFields } from "../../../collection-fields.tsx";
@@ -42,7 +42,7 @@ export default async function EditCollectionPage({
   const items = await readItemsOf(actor, collection.id);
   const { title, owner, description, theme, isPrivate, position } = collection;
   const slug = collectionName(collection);
-  const notice = notices[textOf((await searchParams).notice)];
+  const notice = noticeOf(notices, (await searchParams).notice);
   const hidden = <input type="hidden" name="slug" value={slug} />;
   const values = { title, description: description ?? "", theme, visibility: isPrivate ? "private" : "public" };
   return (

@@ -23,7 +23,7 @@ import { SectionCard } from "../../../../_components/section-card.tsx";
 import { Select } from "../../../../_components/select.client.tsx";
 import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
 import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
-import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
+import { noticeOf, type PageQuery, textOf } from "../../../../_server/page-query.ts";
 import { decideAppAction, setAppPolicyAction } from "./actions.ts";
 import { appPolicyPath } from "./app-policy-path.ts";
 import { OrganizationAppRow } from "./organization-app-row.tsx";
@@ -66,7 +66,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
   // Past the end there are no rows to count; the first page says whether there are any.
   if (items.length === 0 && page > 1) redirect(appPolicyPath(name, { search, state }));
   const here = appPolicyPath(name, { search, state, page });
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <>
       <PageHeader

@@ -6,7 +6,7 @@ import { Card } from "../../../../_components/card.tsx";
 import { EmptyState } from "../../../../_components/empty-state.tsx";
 import { FormMessage } from "../../../../_components/form-message.tsx";
 import { Markdown } from "../../../../_components/markdown.tsx";
-import { type PageQuery, textOf } from "../../../../_server/page-query.ts";
+import { noticeOf, type PageQuery } from "../../../../_server/page-query.ts";
 import { type RepoPage, type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../_server/repo-page.ts";
 import { AccessCard } from "./access-card.tsx";
 import { EmptyRepo } from "./empty-repo.tsx";
@@ -24,7 +24,7 @@ const notices: Record<string, string> = {
 /** What the repository is about: its README, and what one needs to use it. */
 export default async function RepoCardPage({ params, searchParams }: Props) {
   const [page, query] = await Promise.all([repoPage(params), searchParams]);
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <div className="grid grid-cols-1 gap-6 lg:grid-cols-(--columns-card) lg:gap-8">
       <div className="grid min-w-0 grid-cols-1 content-start gap-5">

@@ -14,7 +14,7 @@ import { List } from "../../../../../../_components/list.tsx";
 import { Pagination } from "../../../../../../_components/pagination.tsx";
 import { SectionCard } from "../../../../../../_components/section-card.tsx";
 import { SubmitButton } from "../../../../../../_components/submit-button.client.tsx";
-import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
+import { noticeOf, type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoHref, repoNameOf, repoPage } from "../../../../../../_server/repo-page.ts";
 import { AccessRow } from "./access-row.tsx";
 import { grantAction } from "./actions.ts";
@@ -45,7 +45,7 @@ export default async function AccessPage({ params, searchParams }: Readonly<{ pa
     listAccessRequests(person, name, { status, page: Number(textOf(query.page)) }),
   ]);
   const path = repoHref(repo, "settings", "access");
-  const notice = notices[textOf(query.notice)];
+  const notice = noticeOf(notices, query.notice);
   return (
     <div className="grid max-w-3xl gap-5">
       <div>
