@@ -58,7 +58,7 @@ test("an operator connects a provider of models, somebody's token asks one, and 
   await section.getByLabel("Its name at the provider").fill("upstream-tide");
   await section.getByRole("button", { name: "Offer the model" }).click();
   await administration.expectNotice("The model is offered");
-  await expect(section.getByRole("list").getByText(model)).toBeVisible();
+  await expect(section.getByRole("list").getByText(model, { exact: true })).toBeVisible();
   await expect(page.getByText("sk-never-shown-again")).toHaveCount(0);
   await expectAccessible(page);
 
