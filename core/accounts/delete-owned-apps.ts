@@ -1,8 +1,15 @@
+import { recordAuditEvent } from "../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../audit/request-origin.ts";
 import type { Db } from "../db.ts";
 
 /** The OAuth apps of an owner who goes: they go too, and what other people granted them ends. @returns how many they were */
-export async function deleteOwnedApps(tx: Db, owner: { ownerUserId: string } | { ownerOrgId: string }): Promise<number> {
-  const apps = await tx.oAuthApp.findMany({ where: owner, select: { clientId: true, logoId: true } });
+export async function deleteOwnedApps(
+  tx: Db,
+  owner: { ownerUserId: string } | { ownerOrgId: string },
+  by: { actorId: string | null; from: RequestOrigin },
+): Promise<number> {
+  const select = { clientId: true, logoId: true, name: true, boundOrgId: true } as const;
+  const apps = await tx.oAuthApp.findMany({ where: owner, select });
   const ofApps = { clientId: { in: apps.map((app) => app.clientId) } };
   const live = { where: { ...ofApps, revokedAt: null }, data: { revokedAt: new Date() } };
   await tx.oAuthConsent.updateMany(live);
@@ -10,6 +17,10 @@ export async function deleteOwnedApps(tx: Db, owner: { ownerUserId: string } | {
   await tx.oAuthAppUsage.deleteMany({ where: ofApps });
   await tx.oAuthAppActiveUser.deleteMany({ where: ofApps });
   await tx.oAuthApp.deleteMany({ where: owner });
+  // A person's app may have acted for an organization, whose administrators read what became of it (S116).
+  for (const { clientId, name, boundOrgId: orgId } of "ownerUserId" in owner ? apps : []) {
+    if (orgId) await recordAuditEvent(tx, { type: "oauth_app.delete", orgId, clientId, data: { name }, ...by });
+  }
   // core/oauth keeps clients in memory and listens on this channel for what changed.
   for (const { clientId } of apps) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
   await tx.image.deleteMany({ where: { id: { in: apps.flatMap((app) => app.logoId ?? []) } } });

@@ -42,7 +42,7 @@ export async function removeOrganization(
       });
       await tellAdministrators(tx, { orgId, name, by: actorId(actor) });
       const members = await tx.membership.count({ where: { orgId } });
-      const apps = await endApps(tx, orgId);
+      const apps = await endApps(tx, orgId, { actorId: actorId(actor), from });
       const owned = await alongside(tx);
       await tx.handle.updateMany({ where: { orgId }, data: { orgId: null } });
       await tx.organization.delete({ where: { id: orgId } });
@@ -63,8 +63,8 @@ export async function removeOrganization(
 const DELETION_MS = 5 * 60 * 1000;
 
 /** Its own apps go; those of others that act for it lose that; and no consent or Grant names it any more. */
-async function endApps(tx: Db, orgId: string): Promise<number> {
-  const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId });
+async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from: RequestOrigin }): Promise<number> {
+  const apps = await deleteOwnedApps(tx, { ownerOrgId: orgId }, by);
   const bound = await tx.oAuthApp.updateManyAndReturn({
     where: { boundOrgId: orgId },
     // As unbinding does: a privilege or a duration of 30 days was for this organization.

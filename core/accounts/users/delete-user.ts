@@ -31,7 +31,7 @@ export async function deleteUser(
     if (!user) throw notFound("User");
     await refuseLastAdmin(tx, userId);
     await revokeEverything(tx, userId);
-    await deleteOwnedApps(tx, { ownerUserId: userId });
+    await deleteOwnedApps(tx, { ownerUserId: userId }, { actorId: actorId(actor), from });
     await tx.personalAccessToken.deleteMany({ where: { userId } });
     await tx.oAuthConsent.deleteMany({ where: { userId } });
     if (alongside) {

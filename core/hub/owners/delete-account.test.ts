@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
-import { freshName, from, longAgo, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { auditTrail, freshName, from, longAgo, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
@@ -18,7 +18,11 @@ describe("S112 deleteAccount", () => {
     await commitTo(one, ada, { "a.txt": "a" });
     const collection = { id: newId(), ownerId: ada.id, ownerKind: "user", slug: "sea", title: "Sea" };
     await db().collection.create({ data: collection });
+    const app = { name: "Tide", scopes: ["openid"], redirectUris: [], ownerUserId: ada.id, boundOrgId: organization.id };
+    await db().oAuthApp.create({ data: { id: newId(), clientId: newId(), ...app } });
     await deleteAccount(ada.actor, ada.id, from);
+    // Its administrators read what became of an app that acted for them.
+    expect(await auditTrail({ orgId: organization.id })).toContain("oauth_app.delete");
     expect(await rows(ada.id)).toBe(0);
     expect(await db().collection.count({ where: { ownerId: ada.id } })).toBe(0);
     expect(await db().repoRemoval.count({ where: { repoId: { in: [one.id, two.id] } } })).toBe(2);

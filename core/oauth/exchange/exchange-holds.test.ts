@@ -5,6 +5,7 @@ import { setPlan } from "#core/accounts/organizations/set-plan.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
+import { decideApp } from "../app-policy/decide-app.ts";
 import { bindApp } from "../apps/bind-app.ts";
 import { deleteApp } from "../apps/delete-app.ts";
 import { setAppBlock } from "../apps/set-app-block.ts";
@@ -58,7 +59,8 @@ const ends: Record<string, { end(at: Prepared): Promise<unknown>; restore?(at: P
     restore: ({ app }) => setAppBlock(operatorCommand, app.id, false, noOrigin),
   },
   "the organization's blocking the app": {
-    end: ({ app, orgId }) => db().organizationApp.create({ data: { orgId, clientId: app.clientId, decision: "blocked" } }),
+    end: ({ app, orgId }) => decideApp(operatorCommand, orgId, { clientId: app.clientId, decision: "blocked" }, noOrigin),
+    restore: ({ app, orgId }) => decideApp(operatorCommand, orgId, { clientId: app.clientId, decision: null }, noOrigin),
   },
   "deleting the app": { end: ({ app }) => deleteApp(operatorCommand, app.id, noOrigin) },
   "disabling the person": {
