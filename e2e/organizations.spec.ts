@@ -75,8 +75,11 @@ for (const hasScripts of [true, false]) {
       await row.getByRole("button", { name: "Take back the invitation" }).click();
       await expect(page.getByText("The invitation is taken back")).toBeVisible();
       await expect(row).toHaveCount(0);
+      // Whoever is in the organization already is told so, and nothing else.
+      await page.context().clearCookies();
       await page.goto(link);
       await expect(page.getByRole("heading", { name: "This invitation no longer works" })).toBeVisible();
+      await expect(page.getByText("was taken back")).toBeVisible();
     });
 
     test("the last administrator can neither leave nor step down, and is told why", async ({ page, member }) => {
