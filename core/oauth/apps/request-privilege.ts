@@ -1,5 +1,6 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { privilegeRequestLetter } from "../../accounts/mails/privilege-letters.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
@@ -7,15 +8,18 @@ import { changeApp } from "./change-app.ts";
 import { mailOperators } from "./mail-administrators.ts";
 import { TOKEN_EXCHANGE } from "./privilege.ts";
 
+/** Each may be letters to all operators; an app that is bound anew may ask anew. */
+const ASKS = { limit: 20, windowSeconds: 24 * 60 * 60 };
 /** Who asks again sooner is told that they have asked. */
 const ASK_AGAIN_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * Asks the operators for the privilege of token exchange: they find the app under Administration, and get a letter.
  *
- * @throws ServiceError `conflict` for an app that is bound to no organization, has the privilege or has asked a short while ago.
+ * @throws ServiceError `conflict` for an app that is bound to no organization, has the privilege or has asked a short while ago; `rate_limited`.
  */
 export async function requestPrivilege(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
+  await consumeThrottle(throttleKey("request-privilege", actorId(actor) ?? "command"), ASKS);
   await changeApp(
     actor,
     "oauth_app.manage",

@@ -289,6 +289,11 @@ describe("the exchange of a CI job's ID token", () => {
     expect((await exchange(await ci.sign({ ...claims, project_id: "7\0" }), { resource: quay.name })).error).toBe(
       "invalid_grant",
     );
+    // Of nobody's making: read by us, and more than can be written again.
+    const now = Math.floor(Date.now() / 1000);
+    const deep = `{"iss":"x","aud":"${world.origin}","iat":${now},"exp":${now + 60},"sub":${"[".repeat(5_500)}${"]".repeat(5_500)}}`;
+    const unsigned = `${Buffer.from('{"alg":"RS256"}').toString("base64url")}.${Buffer.from(deep).toString("base64url")}.x`;
+    expect((await exchange(unsigned, { resource: quay.name })).description).toContain("sub something nested too deep");
     const open = await privateRepo("open");
     await trust({ repoId: open.id }, { claims: {} });
     expect((await exchange(await ci.sign(claims), { resource: open.name })).error).toBe("invalid_grant");

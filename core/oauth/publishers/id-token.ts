@@ -64,6 +64,15 @@ const isTime = (value: unknown): value is number => typeof value === "number" &&
 const QUOTED_MAX_CHARACTERS = 120;
 
 export function quoted(value: unknown): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing");
+  const text = typeof value === "string" ? value : spelled(value);
   return text.length > QUOTED_MAX_CHARACTERS ? `${text.slice(0, QUOTED_MAX_CHARACTERS)}...` : text;
+}
+
+/** Anybody writes what they like into a token: arrays in arrays, thousands deep, can be read and not written again. */
+function spelled(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "nothing";
+  } catch {
+    return "something nested too deep";
+  }
 }
