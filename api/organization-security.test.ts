@@ -151,6 +151,10 @@ test("an organization's own issuer proves membership for 7 days, and never signs
   const start = (actor: Person | undefined) => startSignInElsewhere({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
   await expect(start(stranger)).rejects.toMatchObject({ code: "not_found" });
   await expect(start(undefined)).rejects.toMatchObject({ code: "unauthorized" });
+  // S136: nor is anybody told by being asked to sign in.
+  const unknown = { slug: organizationSlug(newId()), intent: "sign-in" as const, next: "/" };
+  await expect(startSignInElsewhere(unknown, undefined, noOrigin)).rejects.toMatchObject({ code: "unauthorized" });
+  await expect(startSignInElsewhere(unknown, stranger, noOrigin)).rejects.toMatchObject({ code: "not_found" });
 
   expect(await prove(admin, "chief")).toBe("linked");
   await requireIssuer();

@@ -39,3 +39,7 @@ export function redirectUriOf(slug: string): string {
 export function organizationSlug(orgId: string): string {
   return `org-${orgId}`;
 }
+
+export function isOrganizationSlug(slug: string): boolean {
+  return slug.startsWith("org-");
+}

@@ -3,6 +3,7 @@ import { displayText } from "../display-text.ts";
 import { plainText } from "../plain-text.ts";
 import { isLocalInstallation } from "./fetch-from-provider.ts";
 import { SLUG, SLUG_MAX_CHARACTERS } from "./find-identity-provider.ts";
+import { isOrganizationSlug } from "./identity-provider.ts";
 import { kindDefaults, type ProviderKind, providerKinds } from "./provider-kinds.ts";
 
 export const PROVIDER_NAME_MAX_CHARACTERS = 40;
@@ -34,7 +35,7 @@ export function parseSlug(value: unknown): string {
     );
   }
   // An organization's redirect URI must be free when it comes to set its issuer up.
-  if (slug.startsWith("org-")) {
+  if (isOrganizationSlug(slug)) {
     throw new ServiceError("invalid_request", "Names that begin with org- are for the issuers of organizations.", {
       field: "slug",
     });

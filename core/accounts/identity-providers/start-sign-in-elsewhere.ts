@@ -15,7 +15,7 @@ import { ProviderUnreachable } from "./fetch-from-provider.ts";
 import { findIdentityProvider } from "./find-identity-provider.ts";
 import { codeChallengeOf, type Flow, nonceOf } from "./flow-secrets.ts";
 import { githubEndpoints } from "./github-endpoints.ts";
-import { type IdentityProvider, redirectUriOf } from "./identity-provider.ts";
+import { type IdentityProvider, isOrganizationSlug, redirectUriOf } from "./identity-provider.ts";
 import { kindDefaults } from "./provider-kinds.ts";
 import { requireNothingElse } from "./ways-in.ts";
 
@@ -44,6 +44,8 @@ export async function startSignInElsewhere(
   actor: Person | undefined,
   from: RequestOrigin,
 ): Promise<{ url: string; browser: string }> {
+  // Whether an organization has an issuer is for its members: who is not signed in is asked to, whatever there is (S136).
+  if (!actor && isOrganizationSlug(input.slug)) throw new ServiceError("unauthorized", "Sign in here first.");
   const provider = await findIdentityProvider(input.slug);
   if (!provider || provider.disabledAt) throw notFound("Identity provider");
   // Nobody signs in by an organization's issuer; see `IdentityProvider.orgId`.

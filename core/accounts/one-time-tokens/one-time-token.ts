@@ -61,6 +61,19 @@ export type PasskeyUse = "register" | "sign-in" | "second-step" | "reauthenticat
 
 export type OneTimePurpose = keyof OneTimeTokenData;
 
+/**
+ * What a new password ends: links that wait in a mailbox, and what somebody who was in before has begun; an authenticator app's secret
+ * too, which they have seen and which would else be shown to the owner as theirs.
+ */
+export const endedByNewPassword = [
+  "reset-password",
+  "change-email",
+  "second-step",
+  "totp-enrolment",
+  "passkey-challenge",
+  "sign-in-elsewhere",
+] as const satisfies OneTimePurpose[];
+
 /** A token as found, its data typed by its purpose. */
 export type OneTimeToken<P extends OneTimePurpose = OneTimePurpose> = {
   [K in P]: { purpose: K; userId: string | null; data: OneTimeTokenData[K]; expiresAt: Date };

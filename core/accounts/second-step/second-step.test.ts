@@ -179,6 +179,8 @@ describe("signing in takes two steps", () => {
     const person = await signedInPerson();
     const authenticator = await setUpAuthenticator(person.actor);
     const pending = await firstStep(person);
+    // Whoever was in before has seen this secret: it must not be shown to the owner as theirs afterwards.
+    await startTotpEnrolment(person.actor);
     await forgotPassword({ email: person.email }, fromElsewhere());
     await resetPassword(
       await linkedToken(person.email, "reset-password"),
@@ -186,6 +188,7 @@ describe("signing in takes two steps", () => {
       fromElsewhere(),
     );
     await expect(withCode(pending, authenticator.code())).rejects.toMatchObject({ code: "gone" });
+    expect(await findTotpEnrolment(person.actor)).toBeUndefined();
     const input = { login: person.username, password: "the tide turns at six" };
     const outcome = await signIn(input, fromElsewhere());
     expect(outcome).toMatchObject({ step: "second-step" });

@@ -5,6 +5,7 @@ import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { passwordChangedLetter } from "../mails/password-changed-letter.ts";
+import { endedByNewPassword } from "../one-time-tokens/one-time-token.ts";
 import { checkOwnPassword } from "../passwords/check-own-password.ts";
 import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
@@ -31,7 +32,7 @@ export async function changePassword(
   return db().$transaction(async (tx) => {
     await tx.user.update({ where: { id: user.id }, data: { passwordHash } });
     await tx.oneTimeToken.deleteMany({
-      where: { userId: user.id, purpose: { in: ["reset-password", "change-email", "second-step"] }, usedAt: null },
+      where: { userId: user.id, purpose: { in: [...endedByNewPassword] }, usedAt: null },
     });
     const endedSessions = await endOtherSiteSessions(user.id, actor.sessionId, tx);
     await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });

@@ -5,7 +5,7 @@ import { queueMail } from "../../mail/queue-mail.ts";
 import { loginThrottle, ownPasswordThrottle } from "../count-password-attempt.ts";
 import { passwordChangedLetter } from "../mails/password-changed-letter.ts";
 import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
-import { linkIsGone } from "../one-time-tokens/one-time-token.ts";
+import { endedByNewPassword, linkIsGone } from "../one-time-tokens/one-time-token.ts";
 import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
 import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
@@ -28,7 +28,7 @@ export async function resetPassword(token: string, input: { password: string }, 
     await useOneTimeToken(tx, token, "reset-password");
     await tx.user.update({ where: { id: user.id }, data: { passwordHash } });
     await tx.oneTimeToken.deleteMany({
-      where: { userId: user.id, purpose: { in: ["reset-password", "change-email", "second-step"] }, usedAt: null },
+      where: { userId: user.id, purpose: { in: [...endedByNewPassword] }, usedAt: null },
     });
     await endAllSiteSessions(user.id, tx);
     await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });
