@@ -7,6 +7,7 @@ export async function listSoleAdministrations(userId: string): Promise<{ name: s
   return db().$queryRaw`
     SELECT o.name, o.full_name AS "fullName" FROM membership m JOIN organization o ON o.id = m.org_id
     WHERE m.user_id = ${userId} AND m.role = 'admin'
-      AND NOT EXISTS (SELECT FROM membership other WHERE other.org_id = m.org_id AND other.role = 'admin' AND other.user_id <> m.user_id)
+      AND NOT EXISTS (SELECT FROM membership other JOIN "user" u ON u.id = other.user_id
+        WHERE other.org_id = m.org_id AND other.role = 'admin' AND other.user_id <> m.user_id AND u.disabled_at IS NULL)
     ORDER BY o.name LIMIT ${MAX}`;
 }

@@ -60,7 +60,7 @@ async function refuseLastAdmin(tx: Db, userId: string): Promise<void> {
   for (const { orgId, org } of administered) {
     await lockOrganization(tx, orgId);
     const other = await tx.membership.findFirst({
-      where: { orgId, role: "admin", userId: { not: userId } },
+      where: { orgId, role: "admin", userId: { not: userId }, user: { disabledAt: null } },
       select: { userId: true },
     });
     if (other) continue;

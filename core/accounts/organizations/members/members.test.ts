@@ -3,9 +3,12 @@ import { operatorCommand } from "../../../access/actor.ts";
 import { db } from "../../../db.ts";
 import { newId } from "../../../ids.ts";
 import { auditTrail, freshName, from, linkedToken, organizationOf, outcomes, signedInPerson } from "../../testing/people.ts";
+import { deleteUser } from "../../users/delete-user.ts";
+import { disableUser } from "../../users/disable-user.ts";
 import { createInvitation } from "../invitations/create-invitation.ts";
 import { findInvitation } from "../invitations/find-invitation.ts";
 import { listOrganizations } from "../list-organizations.ts";
+import { listSoleAdministrations } from "../list-sole-administrations.ts";
 import { addMember } from "./add-member.ts";
 import { changeRole } from "./change-role.ts";
 import { findMember } from "./find-member.ts";
@@ -127,6 +130,13 @@ describe("members", () => {
     ];
     for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "conflict" });
     expect(await adminsOf(id)).toBe(1);
+    // One who is disabled looks after nothing.
+    await changeRole(admin.actor, id, writer.id, "admin", from);
+    await disableUser(operatorCommand, writer.id, from);
+    for (const attempt of attempts) await expect(attempt()).rejects.toMatchObject({ code: "conflict" });
+    await expect(deleteUser(admin.actor, admin.id, from)).rejects.toMatchObject({ code: "conflict" });
+    expect(await listSoleAdministrations(admin.id)).toHaveLength(1);
+    await removeMember(admin.actor, id, writer.id, from);
   });
 
   test("of two administrators who remove or demote each other at once, one stays", async () => {
