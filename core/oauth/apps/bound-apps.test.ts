@@ -122,13 +122,17 @@ describe("once bound, the organization's administrators decide", () => {
     expect(await getApp(owner, app.id)).toMatchObject({ isOwner: true, isInCharge: false });
   });
 
-  test("about scopes, and not about what is the owner's", async () => {
+  test("about scopes, more of them with a recent proof (S113), and not about what is the owner's", async () => {
     const { owner, admin, orgId, app } = await scene();
     await bindApp(owner, app.id, orgId, noOrigin);
     expect((await updateApp(admin, app.id, { scopes: ["openid", "read-repos"] }, noOrigin)).scopes).toEqual([
       "openid",
       "read-repos",
     ]);
+    await expect(updateApp(longSignedIn(admin), app.id, { scopes: ["openid", "manage-repos"] }, noOrigin)).rejects.toMatchObject({
+      code: "reauthentication_required",
+    });
+    expect((await updateApp(longSignedIn(admin), app.id, { scopes: ["openid"] }, noOrigin)).scopes).toEqual(["openid"]);
     await expect(updateApp(admin, app.id, { name: "Ours" }, noOrigin)).rejects.toMatchObject(notFound);
     await expect(updateApp(admin, app.id, { redirectUris: ["https://evil.example/cb"] }, noOrigin)).rejects.toMatchObject(
       notFound,

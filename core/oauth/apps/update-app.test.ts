@@ -27,7 +27,9 @@ describe("changing an app", () => {
     const person = await someone();
     const { app } = await someApp(person);
     await updateApp(person, app.id, { name: "Kite", redirectUris: ["https://new.example/cb"], scopes: app.scopes }, noOrigin);
-    expect((await auditOf(app.clientId)).slice(1).map(({ type, data }) => ({ type, data }))).toEqual([
+    // Of one moment, so in no order of their own.
+    const entries = (await auditOf(app.clientId)).slice(1).toSorted((one, other) => (one.type < other.type ? -1 : 1));
+    expect(entries.map(({ type, data }) => ({ type, data }))).toEqual([
       {
         type: "oauth_app.redirect_change",
         data: { redirectUris: { before: ["https://app.example.com/cb"], after: ["https://new.example/cb"] } },

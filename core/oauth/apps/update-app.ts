@@ -22,7 +22,7 @@ export type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null 
  * Changes the settings that are given.
  *
  * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required`
- *   when an address would change without a recent sign-in (S113).
+ *   when an address would change, or a bound app get more scopes, without a recent sign-in (S113).
  */
 export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
   const { logo, ...input } = changes;
@@ -38,7 +38,10 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
       await requirePermission(actor, "oauth_app.manage_security", app, { what: "OAuth app", tx });
     }
     if (changed.includes("scopes") && app.boundOrgId) {
-      await requirePermission(actor, "oauth_app.manage", boundAuthority(app.boundOrgId), { what: "OAuth app", tx });
+      // More for every member at once, unasked: not for a session that was left open (S113).
+      const isWider = given.scopes?.some((scope) => !app.scopes.includes(scope));
+      const action = isWider ? "oauth_app.manage_security" : "oauth_app.manage";
+      await requirePermission(actor, action, boundAuthority(app.boundOrgId), { what: "OAuth app", tx });
     }
     assertConsistent({ ...app, ...given }, { isConfidential: isAuthenticated(app), isBound: app.boundOrgId !== null });
 
