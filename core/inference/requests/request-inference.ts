@@ -47,6 +47,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
   const asked = parseBody(body);
   const model = await findModel(account, asked.model);
   const prepared = prepareBody(endpoint, asked, model.upstreamName);
+  const { isUsageWanted } = prepared;
   await countRequest(account, model.rates);
   const promptEstimate = estimatePrompt(asked);
   const completionEstimate = endpoint === "embeddings" ? 0 : estimateCompletion(asked);
@@ -67,7 +68,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
       // Whoever has gone before the first event is asked for never lets the events come to their end.
       signal.addEventListener("abort", () => void end());
       if (signal.aborted) await end();
-      return { kind: "events", events: events(answered, { model, prepared, counter, signal, end }) };
+      return { kind: "events", events: events(answered, { model, isUsageWanted, counter, signal, end }) };
     }
     const json = await readAnswer(model, answered, counter);
     await finish(counter.result());
@@ -116,7 +117,8 @@ async function ask(
 
 type Passing = {
   model: UsableModel;
-  prepared: PreparedBody;
+  /** Not the whole of the prepared body: of many megabytes, for as long as an answer takes. */
+  isUsageWanted: boolean;
   counter: AnswerCounter;
   signal: AbortSignal;
   end: () => Promise<void>;
@@ -124,7 +126,7 @@ type Passing = {
 
 async function* events(
   { body }: Answered,
-  { model, prepared: { isUsageWanted }, counter, signal, end }: Passing,
+  { model, isUsageWanted, counter, signal, end }: Passing,
 ): AsyncGenerator<string, void, undefined> {
   try {
     yield* relayEvents({ body, counter, names: model, isUsageWanted, signal });
