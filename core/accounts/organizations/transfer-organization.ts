@@ -11,6 +11,7 @@ import { findUserByUsername } from "../users/find-user.ts";
 import { revokeInvitationsBy } from "./invitations/revoke-invitations-by.ts";
 import { lockOrganization } from "./lock-organization.ts";
 import { parseRole } from "./parse-role.ts";
+import { warnOfHeldSecrets } from "./warn-of-held-secrets.ts";
 import { withdrawOrganization } from "./withdraw-organization.ts";
 
 export type Transfer = {
@@ -52,6 +53,7 @@ export async function transferOrganization(
       await tx.membership.delete({ where: { orgId_userId: { orgId, userId: ownId } } });
       await withdrawOrganization(tx, ownId, orgId);
     }
+    await warnOfHeldSecrets(tx, ownId, orgId);
     await recordAuditEvent(tx, {
       type: "organization.transfer",
       actorId: ownId,

@@ -9,6 +9,7 @@ import { revokeInvitationsBy } from "../invitations/revoke-invitations-by.ts";
 import { lockOrganization } from "../lock-organization.ts";
 import { parseRole } from "../parse-role.ts";
 import { requireOtherAdmin } from "../require-other-admin.ts";
+import { warnOfHeldSecrets } from "../warn-of-held-secrets.ts";
 
 /**
  * Changes what a member may do (S116: a privilege change is in the audit log). The last administrator stays one.
@@ -28,6 +29,7 @@ export async function changeRole(actor: Actor, orgId: string, userId: string, va
       await revokeInvitationsBy(tx, userId, orgId);
     }
     await tx.membership.update({ where: { orgId_userId: { orgId, userId } }, data: { role } });
+    if (before.role === "admin") await warnOfHeldSecrets(tx, userId, orgId);
     await recordAuditEvent(tx, {
       type: "organization.change_role",
       actorId: actorId(actor),

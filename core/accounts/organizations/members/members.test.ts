@@ -2,7 +2,16 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../../access/actor.ts";
 import { db } from "../../../db.ts";
 import { newId } from "../../../ids.ts";
-import { auditTrail, freshName, from, linkedToken, organizationOf, outcomes, signedInPerson } from "../../testing/people.ts";
+import {
+  auditTrail,
+  freshName,
+  from,
+  lettersTo,
+  linkedToken,
+  organizationOf,
+  outcomes,
+  signedInPerson,
+} from "../../testing/people.ts";
 import { deleteUser } from "../../users/delete-user.ts";
 import { disableUser } from "../../users/disable-user.ts";
 import { createInvitation } from "../invitations/create-invitation.ts";
@@ -137,6 +146,22 @@ describe("members", () => {
     await expect(deleteUser(admin.actor, admin.id, from)).rejects.toMatchObject({ code: "conflict" });
     expect(await listSoleAdministrations(admin.id)).toHaveLength(1);
     await removeMember(admin.actor, id, writer.id, from);
+  });
+
+  test("S116 whoever owns an app that is bound to it and is no administrator any more still knows its secret: the others are told", async () => {
+    const [admin, maker] = [await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [[maker, "admin"]]);
+    const app = { name: "Night train", scopes: ["openid"], redirectUris: [], ownerUserId: maker.id, boundOrgId: id };
+    const secrets = { create: { id: newId(), secretHash: newId(), last4: "last" } };
+    const { id: appId } = await db().oAuthApp.create({ data: { id: newId(), clientId: newId(), ...app, secrets } });
+    await changeRole(admin.actor, id, maker.id, "read", from);
+    await removeMember(maker.actor, id, maker.id, from);
+    const letters = await lettersTo(admin.email);
+    expect(letters.map(({ subject }) => subject)).toEqual(
+      Array(2).fill(`${maker.username} still knows the secret of Night train`),
+    );
+    expect(letters[0]?.text).toContain(`/settings/applications/${appId}`);
+    expect((await lettersTo(maker.email)).filter(({ subject }) => subject.includes("secret"))).toEqual([]);
   });
 
   test("of two administrators who remove or demote each other at once, one stays", async () => {

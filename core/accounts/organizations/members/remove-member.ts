@@ -8,6 +8,7 @@ import { isId } from "../../../ids.ts";
 import { revokeInvitationsBy } from "../invitations/revoke-invitations-by.ts";
 import { lockOrganization } from "../lock-organization.ts";
 import { requireOtherAdmin } from "../require-other-admin.ts";
+import { warnOfHeldSecrets } from "../warn-of-held-secrets.ts";
 import { withdrawOrganization } from "../withdraw-organization.ts";
 
 /**
@@ -28,6 +29,7 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
     await tx.membership.delete({ where: { orgId_userId: { orgId, userId } } });
     await revokeInvitationsBy(tx, userId, orgId);
     await withdrawOrganization(tx, userId, orgId);
+    await warnOfHeldSecrets(tx, userId, orgId);
     await recordAuditEvent(tx, {
       type: isLeaving ? "organization.leave" : "organization.remove_member",
       actorId: actorId(actor),
