@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { noticeOf } from "./page-query.ts";
+import { plainText } from "#core/accounts/plain-text.ts";
+import { noticeOf, searchOf } from "./page-query.ts";
 
 test("S138 a notice is one of the page's own sentences, or none: what every object has is no sentence", () => {
   const notices: Record<string, string> = { saved: "It is saved." };
@@ -8,4 +9,10 @@ test("S138 a notice is one of the page's own sentences, or none: what every obje
   for (const name of [undefined, "", "__proto__", "constructor", "toString", "unknown"]) {
     expect([name, noticeOf(notices, name)]).toEqual([name, undefined]);
   }
+});
+
+test("S51 what a page looks for is text, whatever its address says", () => {
+  const odd = ["\ufffd", "a\ufffd b", `${"x".repeat(199)}\u{1f30a}`, "\ud83c", ["two", "of them"], undefined];
+  expect(odd.map(searchOf)).toEqual(["", "a b", "x".repeat(199), "", "two", ""]);
+  for (const one of odd) expect(() => plainText("search", searchOf(one), 200)).not.toThrow();
 });

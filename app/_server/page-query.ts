@@ -14,3 +14,10 @@ export function noticeOf(notices: Readonly<Record<string, string>>, value: strin
   const name = textOf(value);
   return Object.hasOwn(notices, name) ? notices[name] : undefined;
 }
+
+const SEARCH_MAX_CHARACTERS = 200;
+
+/** What is looked for: as much as there is any use in, without what is no text (half a character, `%ff`) and finds nothing. */
+export function searchOf(value: string | string[] | undefined): string {
+  return textOf(value).trim().slice(0, SEARCH_MAX_CHARACTERS).toWellFormed().replaceAll("\u{fffd}", "").trim();
+}

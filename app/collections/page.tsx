@@ -12,7 +12,7 @@ import { PageHeader } from "../_components/page-header.tsx";
 import { Pagination } from "../_components/pagination.tsx";
 import { SearchForm } from "../_components/search-form.tsx";
 import { SiteFrame } from "../_components/site-frame.tsx";
-import { type PageQuery, textOf } from "../_server/page-query.ts";
+import { type PageQuery, searchOf, textOf } from "../_server/page-query.ts";
 import { currentSession } from "../_server/session.ts";
 import { CollectionRow } from "./collection-row.tsx";
 import { COLLECTIONS_PATH, collectionsPath, newCollectionPath } from "./collections-path.ts";
@@ -24,7 +24,7 @@ const PAGE_SIZE = 20;
 /** Every collection that the reader may see, or those of one owner. */
 export default async function CollectionsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const [query, session] = await Promise.all([searchParams, currentSession()]);
-  const search = textOf(query.search).trim().slice(0, 200);
+  const search = searchOf(query.search);
   const owner = textOf(query.owner).trim().slice(0, 100);
   const actor = session ? personActor(session) : anonymous;
   const { items, page, pageSize, total } = await listCollections(actor, {

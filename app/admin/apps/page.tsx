@@ -14,7 +14,7 @@ import { ProveIdentity } from "../../_components/prove-identity.tsx";
 import { SearchForm } from "../../_components/search-form.tsx";
 import { Select } from "../../_components/select.client.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
-import { noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
 import { AppRow } from "./app-row.tsx";
 import { APPS_PATH, appsPath } from "./apps-path.ts";
 
@@ -41,7 +41,7 @@ const stateLabels: Record<AppState, string> = {
 /** Every OAuth app of the installation; whom people here may trust is the operator's word. */
 export default async function AdminAppsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
-  const search = textOf(query.search).trim().slice(0, 200);
+  const search = searchOf(query.search);
   const state = appStates.find((each) => each === textOf(query.state));
   const operator = await requireOperator(APPS_PATH);
   const apps = await listAllApps(operator, { text: search, state, page: Number(textOf(query.page)) });

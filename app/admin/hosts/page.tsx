@@ -2,7 +2,7 @@ import type { Metadata } from "next";
 import { FormMessage } from "../../_components/form-message.tsx";
 import { PageHeader } from "../../_components/page-header.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
-import { noticeOf, type PageQuery, textOf } from "../../_server/page-query.ts";
+import { noticeOf, type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
 import { DocumentsSection } from "./documents-section.tsx";
 import { HOSTS_PATH } from "./hosts-path.ts";
 import { PolicySection } from "./policy-section.tsx";
@@ -22,7 +22,7 @@ const notices: Record<string, string> = {
 export default async function HostsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
   const operator = await requireOperator(HOSTS_PATH);
-  const search = textOf(query.search).trim().slice(0, 200);
+  const search = searchOf(query.search);
   const pages = { search, page: Number(textOf(query.page)), rules: Number(textOf(query.rules)) };
   const notice = noticeOf(notices, query.notice);
   return (

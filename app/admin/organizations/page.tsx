@@ -20,7 +20,7 @@ import { SearchForm } from "../../_components/search-form.tsx";
 import { Select } from "../../_components/select.client.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
 import { organizationPath } from "../../_server/organization-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
 import { ORGANIZATIONS_PATH, organizationPlanPath, organizationsPath } from "./organizations-path.ts";
 
 export const metadata: Metadata = { title: "Organizations · Administration" };
@@ -30,7 +30,7 @@ const plans = [...organizationPlans, "none"] as const;
 /** Every organization of the installation, with its plan and whom to write to. */
 export default async function AdminOrganizationsPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
-  const search = textOf(query.search).trim().slice(0, 200);
+  const search = searchOf(query.search);
   const plan = plans.find((each) => each === textOf(query.plan));
   const operator = await requireOperator(ORGANIZATIONS_PATH);
   const organizations = await listAllOrganizations(operator, { text: search, plan, page: Number(textOf(query.page)) });

@@ -16,7 +16,7 @@ import { RelativeTime } from "../../_components/relative-time.tsx";
 import { SearchForm } from "../../_components/search-form.tsx";
 import { Select } from "../../_components/select.client.tsx";
 import { requireOperator } from "../../_server/operator-page.ts";
-import { type PageQuery, textOf } from "../../_server/page-query.ts";
+import { type PageQuery, searchOf, textOf } from "../../_server/page-query.ts";
 import { UserChips } from "./user-chips.tsx";
 import { USERS_PATH, userPath, usersPath } from "./users-path.ts";
 
@@ -31,7 +31,7 @@ const stateLabels: Record<UserState, string> = {
 /** Every account of the installation. */
 export default async function AdminUsersPage({ searchParams }: Readonly<{ searchParams: PageQuery }>) {
   const query = await searchParams;
-  const search = textOf(query.search).trim().slice(0, 200);
+  const search = searchOf(query.search);
   const state = userStates.find((each) => each === textOf(query.state));
   const operator = await requireOperator(USERS_PATH);
   const users = await listUsers(operator, { text: search, ...(state && { state }), page: Number(textOf(query.page)) });

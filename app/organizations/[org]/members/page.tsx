@@ -19,7 +19,7 @@ import {
   organizationPath,
   requireOrganizationPage,
 } from "../../../_server/organization-page.ts";
-import { noticeOf, type PageQuery, textOf } from "../../../_server/page-query.ts";
+import { noticeOf, type PageQuery, searchOf, textOf } from "../../../_server/page-query.ts";
 import { InvitationsSection } from "./invitations-section.tsx";
 import { LeaveSection } from "./leave-section.tsx";
 import { MemberRow } from "./member-row.tsx";
@@ -48,7 +48,7 @@ export default async function MembersPage({ params, searchParams }: Props) {
   const isOpen = await may(person, "organization.list_members", { orgId: organization.id });
   if (!isOpen) return <ClosedMembers organization={organization} person={person} />;
   const path = organizationPath(organization.name, "members");
-  const search = textOf(query.search).trim().slice(0, 200);
+  const search = searchOf(query.search);
   const wanted = organizationRoles.find((each) => each === textOf(query.role));
   const members = await listMembers(person, organization.id, { text: search, role: wanted, page: Number(textOf(query.page)) });
   const hrefOf = (page: number) => {

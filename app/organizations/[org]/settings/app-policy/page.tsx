@@ -23,7 +23,7 @@ import { SectionCard } from "../../../../_components/section-card.tsx";
 import { Select } from "../../../../_components/select.client.tsx";
 import { SubmitButton } from "../../../../_components/submit-button.client.tsx";
 import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
-import { noticeOf, type PageQuery, textOf } from "../../../../_server/page-query.ts";
+import { noticeOf, type PageQuery, searchOf, textOf } from "../../../../_server/page-query.ts";
 import { decideAppAction, setAppPolicyAction } from "./actions.ts";
 import { appPolicyPath } from "./app-policy-path.ts";
 import { OrganizationAppRow } from "./organization-app-row.tsx";
@@ -56,7 +56,7 @@ export default async function AppPolicyPage({ params, searchParams }: Props) {
   const { organization, person, isManager } = await requireOrganizationPage(org);
   const { name } = organization;
   if (!isManager) redirect(organizationPath(name));
-  const search = textOf(query.search).trim().slice(0, 200);
+  const search = searchOf(query.search);
   const state = organizationAppStates.find((each) => each === textOf(query.state));
   const [policy, apps] = await Promise.all([
     readAppPolicy(person, organization.id),
