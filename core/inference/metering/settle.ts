@@ -3,7 +3,7 @@ import type { InferenceAccount } from "./inference-account.ts";
 import type { Reservation } from "./reserve.ts";
 import type { TokenCount } from "./token-count.ts";
 
-/** How a request ended: what it used, or undefined when it was not answered, which costs nobody anything. */
+/** How a request ended: what it used, or undefined when the provider did not answer, which costs nobody anything. */
 export type Settlement = { model: string; used: TokenCount | undefined };
 
 /**

@@ -36,18 +36,25 @@ export function estimatePrompt(body: unknown): number {
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (typeof value === "string") {
-      if (!value.startsWith("data:")) characters += value.length;
+      characters += value.length;
     } else if (Array.isArray(value)) {
       // A prompt may be given as tokens already.
       if (typeof value[0] === "number") characters += value.length * CHARACTERS_PER_TOKEN;
       else for (const item of value) waiting.push(item);
     } else if (typeof value === "object" && value !== null) {
       const isMedia = "data" in value && "format" in value;
-      for (const [name, item] of Object.entries(value)) if (!(isMedia && name === "data")) waiting.push(item);
+      for (const [name, item] of Object.entries(value)) {
+        if (!(isMedia && name === "data") && !isInlineFile(name, item)) waiting.push(item);
+      }
     }
   }
   return tokensOfText(characters);
 }
+
+/** Only where a file stands: a text that begins like one is a text. */
+const FILE_FIELDS: ReadonlySet<string> = new Set(["url", "image_url", "file_data"]);
+const isInlineFile = (name: string, value: unknown): boolean =>
+  FILE_FIELDS.has(name) && typeof value === "string" && value.startsWith("data:");
 
 /** How much of an answer to put aside: what is asked for at most, or what is usual. */
 export function estimateCompletion(body: Record<string, unknown>): number {
