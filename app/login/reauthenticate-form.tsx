@@ -62,7 +62,7 @@ function PasskeyProof({ next }: Readonly<{ next: string }>) {
 
 function PasswordProof({ user, next, isPrimary }: ReauthenticateFormProps & Readonly<{ isPrimary: boolean }>) {
   return (
-    <ActionForm action={reauthenticateAction} label="Password">
+    <ActionForm action={reauthenticateAction} label="Your password">
       <input type="hidden" name="next" value={next} />
       {/* Lets password managers know whose password is asked for. */}
       <input type="text" name="username" autoComplete="username" value={user.username} readOnly hidden />

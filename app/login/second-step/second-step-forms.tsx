@@ -1,5 +1,6 @@
 import { ActionForm } from "../../_components/action-form.client.tsx";
 import { Field } from "../../_components/field.client.tsx";
+import { FormDetails } from "../../_components/form-details.client.tsx";
 import { PasskeyButton } from "../../_components/passkey-button.client.tsx";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
 import {
@@ -42,29 +43,31 @@ export function CodeForm({ next, isPrimary }: Readonly<{ next: string; isPrimary
   );
 }
 
-/** Folded away while there is another way, since each code works once. */
+/** Folded away while there is another way, since each code works once; open again with whatever it was answered. */
 export function RecoveryCodeForm({ next, isOnlyWay }: Readonly<{ next: string; isOnlyWay: boolean }>) {
+  const form = { action: finishWithRecoveryCodeAction, label: "Recovery code" };
+  const content = (
+    <>
+      <input type="hidden" name="next" value={next} />
+      <Field
+        name="recoveryCode"
+        label="Recovery code"
+        hint="One of the ten that you were shown. It works once."
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        maxLength={40}
+        isMono
+      />
+      <SubmitButton isWide variant="secondary">
+        Use this code
+      </SubmitButton>
+    </>
+  );
+  if (isOnlyWay) return <ActionForm {...form}>{content}</ActionForm>;
   return (
-    <details open={isOnlyWay || undefined}>
-      <summary className="link cursor-pointer text-small">Use a recovery code</summary>
-      <div className="mt-4">
-        <ActionForm action={finishWithRecoveryCodeAction} label="Recovery code">
-          <input type="hidden" name="next" value={next} />
-          <Field
-            name="recoveryCode"
-            label="Recovery code"
-            hint="One of the ten that you were shown. It works once."
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            maxLength={40}
-            isMono
-          />
-          <SubmitButton isWide variant="secondary">
-            Use this code
-          </SubmitButton>
-        </ActionForm>
-      </div>
-    </details>
+    <FormDetails {...form} trigger="Use a recovery code" keep="Use no recovery code" look={{ variant: "quiet", size: "small" }}>
+      {content}
+    </FormDetails>
   );
 }
