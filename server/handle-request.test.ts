@@ -3,10 +3,11 @@ import { createServer, type IncomingMessage, request, type Server } from "node:h
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { closeConnections, pool } from "#core/db.ts";
+import { closeConnections } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 import { stopListening } from "#core/notifications.ts";
+import { asOwner } from "#core/testing/as-owner.ts";
 import type { Door } from "./dispatch.ts";
 import { MAX_ACTION_BYTES } from "./dispatch.ts";
 import { handleRequest } from "./handle-request.ts";
@@ -280,12 +281,12 @@ describe("health", () => {
   });
 
   it("is not ready while a migration is missing", async () => {
-    await pool().query(`update "_prisma_migrations" set rolled_back_at = now()`);
+    await asOwner(`update "_prisma_migrations" set rolled_back_at = now()`);
     const { status, headers, body } = await ask("/readyz");
     expect(status).toBe(503);
     expect(headers["retry-after"]).toBe("2");
     expect(JSON.parse(body)).toMatchObject({ status: "unavailable", database: "up", migrations: "pending" });
-    await pool().query(`update "_prisma_migrations" set rolled_back_at = null`);
+    await asOwner(`update "_prisma_migrations" set rolled_back_at = null`);
     expect((await ask("/readyz")).status).toBe(200);
   });
 

@@ -108,7 +108,7 @@ async function decideAlone(actor: Decided, rule: Rule, target: Target, tx: Db): 
   if (isOpen) return "allowed";
   if (actor.kind === "anonymous") return "refused";
   if (actor.kind === "publisher") return rule.publisher && target.repoId === actor.repoId ? "allowed" : "refused";
-  const standing = (rule.role || rule.maker) && target.orgId ? await standingOf(actor, target.orgId, tx) : undefined;
+  const standing = (rule.role || rule.maker) && target.orgId ? await standingOf(actor, rule, target.orgId, tx) : undefined;
   const isRoleEnough = standing !== undefined && isEnough(standing.role, rule, target.makerId === actor.userId);
   const ways = await waysOf(actor, rule, target, tx);
   const decision = decideByWays(actor, rule, target, isRoleEnough ? [...ways, "organization"] : ways);
@@ -119,10 +119,15 @@ async function decideAlone(actor: Decided, rule: Rule, target: Target, tx: Db): 
   return otherwise === "allowed" ? otherwise : { restrictions: standing.restrictions };
 }
 
-/** Where the actor's person stands in an organization: as it was read with their token, but within a change anew. */
-async function standingOf(actor: Person | TokenHolder, orgId: string, tx: Db): Promise<Standing | undefined> {
+/** Where the actor's person stands in an organization: as it was read with their token, but for a change anew. */
+async function standingOf(
+  actor: Person | TokenHolder,
+  { isReading }: Rule,
+  orgId: string,
+  tx: Db,
+): Promise<Standing | undefined> {
   if (actor.kind === "token" && !reachesOrganization(actor, orgId)) return undefined;
-  if (actor.kind === "token" && actor.standings && tx === db()) return actor.standings.get(orgId);
+  if (actor.kind === "token" && actor.standings && isReading && tx === db()) return actor.standings.get(orgId);
   const standing = await standingInOrganization(actor.userId, orgId, tx);
   return standing && withTokenRestrictions(actor, orgId, standing);
 }

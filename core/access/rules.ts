@@ -52,6 +52,11 @@ export type Rule = {
   operator?: true;
   /** A job of continuous integration that is trusted with the repository. */
   publisher?: true;
+  /**
+   * It changes nothing, and may be decided by where the person stood when their token was looked up. Whatever changes something is
+   * decided by what holds then: a push may have been under way for an hour.
+   */
+  isReading?: true;
   /** Whether the person must have proved who they are a short while ago (S113). */
   recent?: true;
   /** What a token needs besides its person's right, `any` for no scope in particular; without it tokens are refused. */
@@ -122,6 +127,7 @@ export const rules = {
   "organization.create": { on: "installation", everyone: true, refusal: "forbidden" },
   "organization.read_membership": {
     on: "organization",
+    isReading: true,
     role: "read",
     operator: true,
     beforeRestrictions: true,
@@ -129,7 +135,14 @@ export const rules = {
     refusal: "forbidden",
   },
   /** Who else is in it. That one is in it oneself, and what it asks, is `read_membership`. */
-  "organization.list_members": { on: "organization", role: "read", operator: true, token: "any", refusal: "forbidden" },
+  "organization.list_members": {
+    on: "organization",
+    isReading: true,
+    role: "read",
+    operator: true,
+    token: "any",
+    refusal: "forbidden",
+  },
   "organization.leave": { on: "organization", role: "read", beforeRestrictions: true, refusal: "not_found" },
   "organization.manage": { on: "organization", role: "admin", operator: true, refusal: "forbidden" },
   /** What it asks of its members' sign-in, and where they prove who they are. */
@@ -159,10 +172,20 @@ export const rules = {
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 
   /** That it is there, its settings, its card and the names of its files. */
-  "repo.read": { on: "repo", public: "read", owner: true, role: "read", publisher: true, token: reads, refusal: "not_found" },
+  "repo.read": {
+    on: "repo",
+    isReading: true,
+    public: "read",
+    owner: true,
+    role: "read",
+    publisher: true,
+    token: reads,
+    refusal: "not_found",
+  },
   /** What is in its files. */
   "repo.read_content": {
     on: "repo",
+    isReading: true,
     public: "granted",
     owner: true,
     role: "read",
@@ -253,6 +276,7 @@ export const rules = {
 
   "collection.read": {
     on: "collection",
+    isReading: true,
     public: "read",
     owner: true,
     role: "read",

@@ -92,6 +92,7 @@ describe("the policy", () => {
     expect(
       (await db().auditEvent.findMany({ where: { orgId: north.id }, orderBy: { createdAt: "asc" } })).map(({ type }) => type),
     ).toEqual([
+      "oauth_consent.give_organization",
       "organization.block_app",
       "organization.reset_app",
       "organization.set_app_policy",
