@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { checkPassword, presentedPassword } from "./check-password.ts";
 import { hashPassword, isOutdatedHash, verifyPassword } from "./password-hash.ts";
 
-const names = ["lovelace", "Ada Lovelace", "countess@analytical.example"];
+const names = ["lovelace", "Ada Lovelace", "countess@analytical.example", "ada-7240918356"];
 
 describe("checkPassword", () => {
   test.each([
@@ -32,6 +32,7 @@ describe("checkPassword", () => {
     ["a date", "19121815"],
     ["the username", "lovelace"],
     ["the username, decorated", "Lovelace1815!"],
+    ["a username of hardly a letter", "Ada-7240918356"],
     ["the full name", "AdaLovelace"],
     ["the mailbox", "countess1"],
     ["the service's own name", "Keyhook2026"],

@@ -56,10 +56,10 @@ function isRun(password: string): boolean {
 
 function isMadeFromNames(password: string, names: readonly string[]): boolean {
   const core = bare(password);
-  return names
-    .flatMap((name) => [name, name.split("@")[0] ?? "", ...name.split(/[\s@._-]+/)])
-    .map(bare)
-    .some((name) => name.length >= NAME_MIN_CHARACTERS && core === name);
+  const parts = names.flatMap((name) => [name, name.split("@")[0] ?? "", ...name.split(/[\s@._-]+/)]);
+  // As it stands, too: of a name that is mostly digits hardly a letter is left to compare.
+  if (parts.some((name) => name.toLowerCase() === password.toLowerCase())) return true;
+  return parts.map(bare).some((name) => name.length >= NAME_MIN_CHARACTERS && core === name);
 }
 
 const LOOK_ALIKES: Record<string, string> = {
