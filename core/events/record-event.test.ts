@@ -99,12 +99,14 @@ describe("S122 recordEvent", () => {
   });
 });
 
-test("events are kept for 30 days", async () => {
-  const [old, recent] = [somePayload(), somePayload()];
-  for (const payload of [old, recent]) await recordEvent(db(), { payload, actorId: null });
+test("S122 events are kept for two days longer than the deliveries that take their body from them, and until they are told", async () => {
+  const [old, recent, untold] = [somePayload(), somePayload(), somePayload()];
+  for (const payload of [old, recent, untold]) await recordEvent(db(), { payload, actorId: null });
   const days = (count: number) => new Date(Date.now() - count * 86_400_000);
-  await db().event.updateMany({ where: { repoId: old.repo.id }, data: { createdAt: days(30.1) } });
-  await db().event.updateMany({ where: { repoId: recent.repo.id }, data: { createdAt: days(29.9) } });
+  await db().event.updateMany({ where: { repoId: old.repo.id }, data: { createdAt: days(32.1), fannedOutAt: days(32.1) } });
+  await db().event.updateMany({ where: { repoId: recent.repo.id }, data: { createdAt: days(31.9), fannedOutAt: days(31.9) } });
+  // No worker ran for a long time.
+  await db().event.updateMany({ where: { repoId: untold.repo.id }, data: { createdAt: days(40) } });
   expect(await sweep(new AbortController().signal)).toMatchObject({ event: 1 });
-  expect([await countOf(old), await countOf(recent)]).toEqual([0, 1]);
+  expect([await countOf(old), await countOf(recent), await countOf(untold)]).toEqual([0, 1, 1]);
 });

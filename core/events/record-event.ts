@@ -1,6 +1,7 @@
 import { type EventPayload, eventPayloadSchema } from "@keyhook/sdk";
 import type { Db } from "../db.ts";
 import { newId } from "../ids.ts";
+import { currentTraceparent } from "../telemetry.ts";
 
 /** NOTIFY channel that wakes whoever makes deliveries of events. */
 export const EVENT_CHANNEL = "event";
@@ -50,5 +51,6 @@ function toRow({ payload, actorId, from }: NewEvent) {
     payload: checked,
     source: from?.source ?? null,
     sourceId: from?.sourceId ?? null,
+    traceparent: currentTraceparent(),
   };
 }

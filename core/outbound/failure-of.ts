@@ -26,7 +26,10 @@ const reasons: Record<string, string> = {
 const kinds: [RegExp, string][] = [
   [/^UND_ERR_/, NO_HTTP],
   [/^(Z_|ERR__ERROR_FORMAT|ERR_BROTLI)/, "the body of the answer cannot be decompressed"],
-  [/^(ERR_TLS|ERR_SSL|EPROTO|CERT_|UNABLE_|INVALID_|HOSTNAME_)/, "no secure connection could be made"],
+  [
+    /^(ERR_TLS|ERR_SSL|ERR_OSSL|EPROTO$|CERT_|CRL_|UNABLE_|INVALID_|HOSTNAME_|ERROR_IN_|PATH_LENGTH_|UNSPECIFIED$)/,
+    "no secure connection could be made",
+  ],
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
 ];
 

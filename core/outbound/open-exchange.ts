@@ -4,6 +4,7 @@ import { Client } from "undici";
 import { log } from "../log.ts";
 import type { Deadline } from "./deadline.ts";
 import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
+import { type Connection, dropConnections, keepConnection, takeConnection } from "./kept-connections.ts";
 import { openConnection, openTls } from "./open-connection.ts";
 import { parseTarget, type Target } from "./parse-target.ts";
 import { OutboundFailure, type OutboundRequest, type OutboundTimings } from "./request.ts";
@@ -11,27 +12,35 @@ import { requestHeaders } from "./request-headers.ts";
 import type { ResolveHost } from "./resolve-host.ts";
 
 const MAX_HEADER_BYTES = 32 * 1024;
-/** The connection ends with the exchange. */
-const ONE_EXCHANGE = { reset: true, responseHeaders: "raw" } as const;
+/** A kept connection is closed before the other side does, which by what servers do is after five seconds or when it said. */
+const IDLE_MS = 4_000;
+const IDLE_MAX_MS = 15_000;
+const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
-export type ExchangeRequest = Pick<OutboundRequest, "url" | "method" | "headers" | "body" | "ports" | "isHttpsRequired">;
+export type ExchangeRequest = Pick<
+  OutboundRequest,
+  "url" | "method" | "headers" | "body" | "ports" | "isHttpsRequired" | "isConnectionKept"
+>;
 
 /** A request that was sent and the head of its answer; the body is still to come. */
 export type Exchange = {
   status: number;
   headers: Record<string, string>;
   body: Readable;
+  isReused: boolean;
   timings: Omit<OutboundTimings, "totalMs">;
-  /** Ends the connection; whatever has not come by then never does. */
+  /** Ends the connection, unless it was kept; whatever has not come by then never does. */
   close(): void;
+  /** The answer has been read to its end: leaves the connection to the next request that may have it. */
+  keep(): void;
 };
 
 /**
  * The host is resolved once, every address of it is vetted, the connection goes to a vetted one, and the deadline bounds it all.
  * What is thrown is for `failureOf`; nothing is left open then.
  *
- * Each request has a connection of its own. When connections are to be kept, keep the `Client` under origin and vetted
- * address and look it up between vetting and dialling, so that what is reused was vetted for this request as well.
+ * A request has a connection of its own, or one that was kept: it is looked for between vetting and dialling, under the addresses that
+ * were vetted for this request.
  */
 export async function openExchange(
   request: ExchangeRequest,
@@ -40,44 +49,77 @@ export async function openExchange(
   allows: AllowAddress = isAllowedAddress,
 ): Promise<Exchange> {
   const { signal } = deadline;
-  let socket: Socket | undefined;
-  let client: Client | undefined;
+  const { method = "GET", body, isConnectionKept = false } = request;
+  let connection: Partial<Connection> = {};
+  let isEnded = false;
   const close = () => {
+    if (isEnded) return;
+    isEnded = true;
     // Not the socket first: undici holds an assertion about one that closes under it without an error.
-    client?.destroy().catch(() => undefined);
-    socket?.destroy();
+    connection.client?.destroy().catch(() => undefined);
+    connection.socket?.destroy();
   };
+  let reused: Connection | undefined;
+  let bytesBefore = 0;
+  let origin = "";
   try {
     const target = parseTarget(request);
+    origin = target.origin;
     const headers = requestHeaders(request.headers);
 
     deadline.enter("no name server answered in time");
     const addresses = await vettedAddresses(target, resolve, signal, allows);
     const dnsMs = deadline.enter("the connection timed out");
-    socket = await openConnection(target, addresses, signal, allows);
-    const connectMs = deadline.enter("the secure connection was not made in time");
-    if (target.isTls) socket = await openTls(socket, target, signal);
-    const tlsMs = deadline.enter("no answer came in time");
+    reused = isConnectionKept ? takeConnection(target.origin, addresses, allows) : undefined;
+    let timings: Pick<OutboundTimings, "dnsMs" | "connectMs" | "tlsMs"> = { dnsMs: null, connectMs: null, tlsMs: null };
+    if (reused) {
+      connection = reused;
+      bytesBefore = reused.socket.bytesRead;
+      deadline.enter("no answer came in time");
+    } else {
+      connection.socket = await openConnection(target, addresses, signal, allows);
+      const connectMs = deadline.enter("the secure connection was not made in time");
+      if (target.isTls) connection.socket = await openTls(connection.socket, target, signal);
+      const tlsMs = deadline.enter("no answer came in time");
+      connection.client = clientOver(connection.socket, target);
+      timings = { dnsMs, connectMs, tlsMs: target.isTls ? tlsMs : null };
+    }
+    const { client, socket } = connection as Connection;
 
     deadline.endConnecting();
-    client = clientOver(socket, target);
-    const { method = "GET", body } = request;
-    const answer = await client.request({ ...ONE_EXCHANGE, method, path: target.path, headers, body, signal });
+    const answer = await client.request({
+      reset: !isConnectionKept,
+      responseHeaders: "raw",
+      method,
+      path: target.path,
+      headers,
+      body,
+      signal,
+    });
     const firstByteMs = deadline.enter("the answer did not end in time");
     return {
       status: answer.statusCode,
       headers: headersOf(answer.headers as unknown as string[]),
       body: answer.body,
-      timings: { dnsMs, connectMs, tlsMs: target.isTls ? tlsMs : null, firstByteMs },
+      isReused: reused !== undefined,
+      timings: { ...timings, firstByteMs },
       close,
+      keep: () => {
+        isEnded = true;
+        keepConnection(target.origin, { client, socket });
+      },
     };
   } catch (error) {
+    const isSilent = reused?.socket.bytesRead === bytesBefore;
     close();
-    throw error;
+    if (!reused || !isSilent || signal.aborted || !CLOSED.has(Object(error).code)) throw error;
+    dropConnections(origin);
+    throw OutboundFailure.stale();
   }
 }
 
-async function vettedAddresses(
+/** All addresses of a host, when each of them may be reached. */
+export async function vettedAddresses(
   { host }: Target,
   resolve: ResolveHost,
   signal: AbortSignal,
@@ -98,6 +140,8 @@ function clientOver(socket: Socket, { origin }: Target): Client {
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: 0, // the deadline bounds both
     bodyTimeout: 0,
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MAX_MS,
     connect: (_options, done) => {
       const given = vetted;
       vetted = undefined;

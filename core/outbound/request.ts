@@ -24,10 +24,24 @@ export type OutboundRequest = {
   ports?: readonly number[];
   /** Refuses plain http. */
   isHttpsRequired?: boolean;
+  /**
+   * Sends over a connection that was kept after an earlier request where there is one, and keeps this one. A POST that is lost with
+   * such a connection is not sent again: `isStale` tells.
+   */
+  isConnectionKept?: boolean;
 };
 
-/** Whole milliseconds, each of one phase; `firstByteMs` is from a connection that is ready to the head of the answer. */
-export type OutboundTimings = { dnsMs: number; connectMs: number; tlsMs: number | null; firstByteMs: number; totalMs: number };
+/**
+ * Whole milliseconds, each of one phase; `firstByteMs` is from a connection that is ready to the head of the answer. A connection that
+ * was open already took none of the first three.
+ */
+export type OutboundTimings = {
+  dnsMs: number | null;
+  connectMs: number | null;
+  tlsMs: number | null;
+  firstByteMs: number;
+  totalMs: number;
+};
 
 /** A `reason` is a clause that may be shown to whoever chose the address; it names no address that they did not name. */
 export type OutboundResult =
@@ -40,12 +54,23 @@ export type OutboundResult =
       /** Decompressed, if it came gzip, deflate or br. */
       body: Uint8Array;
       isCut: boolean;
+      /** Sent over a connection that was open already. */
+      isReused: boolean;
       timings: OutboundTimings;
     }
   /** Refused before any connection: the address, the port, the scheme or a header is not allowed. */
   | { outcome: "blocked"; reason: string }
   /** "the name does not resolve", "the connection was refused", "the answer is longer than 5120 bytes". */
-  | { outcome: "unreachable"; reason: string; isTimeout: boolean };
+  | {
+      outcome: "unreachable";
+      reason: string;
+      isTimeout: boolean;
+      /**
+       * A connection that had been kept ended before a byte of the answer came: the other side may have closed it as the request was
+       * on its way, and have seen nothing of it, or may have taken it.
+       */
+      isStale?: true;
+    };
 
 /**
  * How a request ends without an answer, or an answer without its end. Requests make a value of it; only the body of `streamRequest`
@@ -66,6 +91,11 @@ export class OutboundFailure extends Error {
 
   static unreachable(reason: string): OutboundFailure {
     return new OutboundFailure({ outcome: "unreachable", reason, isTimeout: false });
+  }
+
+  static stale(): OutboundFailure {
+    const reason = "the connection, which had been kept open, was closed before an answer came";
+    return new OutboundFailure({ outcome: "unreachable", reason, isTimeout: false, isStale: true });
   }
 
   static timedOut(reason: string): OutboundFailure {

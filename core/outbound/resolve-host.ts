@@ -12,26 +12,38 @@ const TRIES = 3;
 /** Every address of a host, in the order in which they are tried. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
 
+/** The same, and for how many seconds it may be used again. */
+export type FoundAddresses = { addresses: string[]; seconds: number };
+
+/** What no name server says holds for as long as one would be asked. */
+const LOCAL_SECONDS = 5;
+
 /**
  * By the hosts file, then by DNS, both families at once. Not by `dns.lookup`: it waits for a slow name server on one of the
  * process's four worker threads, so that four names of an attacker's would stop file access and password checks with it.
  * @param servers `address:port` of name servers in place of the machine's.
  */
 export async function resolveHost(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {
-  if (isIP(host)) return [host];
-  if (host === "localhost" || host.endsWith(".localhost")) return loopback();
+  return (await findAddresses(host, signal, servers)).addresses;
+}
+
+export async function findAddresses(host: string, signal: AbortSignal, servers?: string[]): Promise<FoundAddresses> {
+  if (isIP(host)) return { addresses: [host], seconds: LOCAL_SECONDS };
+  if (host === "localhost" || host.endsWith(".localhost")) return { addresses: loopback(), seconds: 0 };
   const kept = await addressesInHostsFile(host);
-  if (kept.length > 0) return kept;
+  if (kept.length > 0) return { addresses: kept, seconds: LOCAL_SECONDS };
 
   const resolver = new Resolver({ timeout: QUESTION_TIMEOUT_MS, tries: TRIES });
   if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
   signal.addEventListener("abort", cancel);
   try {
-    const answers = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const answers = await Promise.allSettled([resolver.resolve4(host, { ttl: true }), resolver.resolve6(host, { ttl: true })]);
     signal.throwIfAborted();
-    const addresses = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
-    if (addresses.length > 0) return addresses;
+    const records = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    if (records.length > 0) {
+      return { addresses: records.map(({ address }) => address), seconds: Math.min(...records.map(({ ttl }) => ttl)) };
+    }
     const codes = answers.map((answer) => (answer.status === "rejected" ? answer.reason?.code : undefined));
     if (codes.includes("ETIMEOUT")) throw OutboundFailure.timedOut("no name server answered in time");
     if (codes.some((code) => code === "ESERVFAIL" || code === "EREFUSED" || code === "ECONNREFUSED"))

@@ -2,6 +2,7 @@ import { Deadline } from "./deadline.ts";
 import { failureOf } from "./failure-of.ts";
 import { type Exchange, openExchange } from "./open-exchange.ts";
 import { readBody } from "./read-body.ts";
+import { rememberAddresses } from "./remembered-addresses.ts";
 import type { OutboundRequest, OutboundResult } from "./request.ts";
 import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
@@ -13,15 +14,19 @@ export const CONNECT_MS = 5_000;
  *
  * @param resolve in place of the machine's name servers, for tests.
  */
-export async function sendRequest(request: OutboundRequest, resolve: ResolveHost = resolveHost): Promise<OutboundResult> {
+export async function sendRequest(
+  request: OutboundRequest,
+  resolve: ResolveHost = request.isConnectionKept ? rememberAddresses : resolveHost,
+): Promise<OutboundResult> {
   const deadline = new Deadline(request.deadlineMs, request.connectMs ?? CONNECT_MS);
   const { signal } = deadline;
   let exchange: Exchange | undefined;
   try {
     exchange = await openExchange(request, deadline, resolve);
-    const { status, headers, body, timings } = exchange;
+    const { status, headers, body, isReused, timings } = exchange;
     const kept = await readBody(body, headers, request);
-    return { outcome: "answered", status, headers, ...kept, timings: { ...timings, totalMs: deadline.elapsedMs() } };
+    if (request.isConnectionKept && body.readableEnded) exchange.keep();
+    return { outcome: "answered", status, headers, ...kept, isReused, timings: { ...timings, totalMs: deadline.elapsedMs() } };
   } catch (error) {
     // What an abort looks like depends on where it met the request.
     return failureOf(signal.aborted ? signal.reason : error).result;

@@ -1,0 +1,135 @@
+import { createServer } from "node:net";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { provideSettings } from "../env.ts";
+import { failureOf } from "./failure-of.ts";
+import { closeKeptConnections } from "./kept-connections.ts";
+import { rememberAddresses } from "./remembered-addresses.ts";
+import type { OutboundRequest, OutboundResult } from "./request.ts";
+import { sendRequest } from "./send-request.ts";
+import { listening, site } from "./testing/sites.ts";
+
+beforeEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8" }));
+afterEach(closeKeptConnections);
+
+const post = (url: string, resolve?: Parameters<typeof sendRequest>[1], more: Partial<OutboundRequest> = {}) =>
+  sendRequest(
+    { url, method: "POST", body: "{}", deadlineMs: 5_000, maxBodyBytes: 10, onExcess: "cut", isConnectionKept: true, ...more },
+    resolve,
+  );
+const reused = (result: OutboundResult) => (result.outcome === "answered" ? result.isReused : result);
+
+describe("connections that are kept", () => {
+  test("carry one request after the other; one whose answer was cut short is not used again", async () => {
+    const { url, seen } = await site((req, res) => res.end(req.url === "/long" ? "a".repeat(100_000) : "ok"));
+    const first = await post(url);
+    expect(first).toMatchObject({ outcome: "answered", isReused: false, timings: { connectMs: expect.any(Number) } });
+    const second = await post(url);
+    expect(second).toMatchObject({ isReused: true, timings: { dnsMs: null, connectMs: null, tlsMs: null } });
+    expect(seen.connections).toBe(1);
+    expect(await post(`${url}/long`)).toMatchObject({ isReused: true, isCut: true });
+    expect(reused(await post(url))).toBe(false);
+    expect(seen.connections).toBe(2);
+  });
+
+  test("are as many as requests at the same time, and none is shared by two", async () => {
+    const { url, seen } = await site((_req, res) => void setTimeout(() => res.end("ok"), 30));
+    const results = await Promise.all(Array.from({ length: 5 }, () => post(url)));
+    expect(results.map(reused)).toEqual([false, false, false, false, false]);
+    expect(seen.connections).toBe(5);
+    expect((await Promise.all(Array.from({ length: 5 }, () => post(url)))).map(reused)).toEqual([true, true, true, true, true]);
+    expect(seen.connections).toBe(5);
+  });
+
+  test("S117 lead nowhere that was not vetted for this request: an address that became forbidden is not reached over one", async () => {
+    const { url, seen } = await site((_req, res) => res.end("ok"));
+    expect(reused(await post(url))).toBe(false);
+    provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.2" });
+    expect(await post(url)).toEqual({ outcome: "blocked", reason: "the host is not on the public internet" });
+    expect(seen.connections).toBe(1);
+  });
+
+  test("S117 are not used for a name that leads elsewhere by now, nor for one of whose addresses another is forbidden", async () => {
+    const here = await site((_req, res) => res.end("here"), "127.0.0.1");
+    const there = await site((_req, res) => res.end("there"), "127.0.0.2", here.port);
+    const name = `http://hooks.example.test:${here.port}`;
+    expect(reused(await post(name, async () => ["127.0.0.1"]))).toBe(false);
+    expect(reused(await post(name, async () => ["127.0.0.1"]))).toBe(true);
+    expect(reused(await post(name, async () => ["127.0.0.2"]))).toBe(false);
+    expect([here.seen.connections, there.seen.connections]).toEqual([1, 1]);
+    expect(await post(name, async () => ["127.0.0.1", "10.0.0.1"])).toMatchObject({ outcome: "blocked" });
+    // Another name of the same address has a connection, and a Host, of its own.
+    expect(reused(await post(`http://other.example.test:${here.port}`, async () => ["127.0.0.1"]))).toBe(false);
+  });
+
+  test("a request lost with one is told as such and not sent again; those beside it are closed too", async () => {
+    let requests = 0;
+    const port = await listening(
+      createServer((socket) => {
+        let seen = 0;
+        socket.on("data", () => {
+          requests++;
+          // The second one on a connection meets a server that has gone.
+          if (++seen > 1) socket.destroy();
+          else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+        });
+      }),
+    );
+    const url = `http://127.0.0.1:${port}`;
+    await Promise.all([post(url), post(url)]);
+    expect(await post(url)).toMatchObject({ outcome: "unreachable", isTimeout: false, isStale: true });
+    expect(requests).toBe(3);
+    expect(reused(await post(url))).toBe(false);
+    expect(await post(url, undefined, { isConnectionKept: false })).toMatchObject({ outcome: "answered", isReused: false });
+  });
+
+  test("are closed with what the other side says of keeping them", async () => {
+    const { url, seen } = await site((_req, res) => res.setHeader("connection", "close").end("ok"));
+    expect([reused(await post(url)), reused(await post(url))]).toEqual([false, false]);
+    expect(seen.connections).toBe(2);
+  });
+});
+
+test("addresses are remembered as long as they hold, at most five seconds, and looked up once for many", async () => {
+  let lookups = 0;
+  const finding = (seconds: number) => async (host: string) => {
+    lookups++;
+    if (host.startsWith("gone")) throw new Error("the name does not resolve");
+    return { addresses: ["192.0.2.1"], seconds };
+  };
+  const { signal } = new AbortController();
+  const names = await Promise.all(["a.test", "a.test", "a.test"].map((host) => rememberAddresses(host, signal, finding(60))));
+  expect(names).toEqual([["192.0.2.1"], ["192.0.2.1"], ["192.0.2.1"]]);
+  await rememberAddresses("a.test", signal, finding(60));
+  expect(lookups).toBe(1);
+  for (let time = 0; time < 2; time++) await rememberAddresses("changes.test", signal, finding(0));
+  expect(lookups).toBe(3);
+  for (let time = 0; time < 2; time++)
+    await expect(rememberAddresses("gone.test", signal, finding(60))).rejects.toThrow("resolve");
+  expect(lookups).toBe(5);
+  await expect(rememberAddresses("b.test", AbortSignal.abort(new Error("too late")), finding(60))).rejects.toThrow("too late");
+});
+
+test("a lookup that takes too long is the name servers' for all who wait for it, also for those who came later", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const silent = (_host: string, signal: AbortSignal) =>
+    new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  const { signal } = new AbortController();
+  const waiting = Promise.allSettled([1, 2].map(() => rememberAddresses("silent.test", signal, silent)));
+  await vi.advanceTimersByTimeAsync(5_000);
+  for (const each of await waiting) {
+    expect(failureOf(each.status === "rejected" && each.reason).result).toMatchObject({
+      outcome: "unreachable",
+      isTimeout: true,
+    });
+  }
+});
+
+test("a certificate that is refused for a reason without a name of its own is no mistake of ours", () => {
+  for (const code of ["UNSPECIFIED", "PATH_LENGTH_EXCEEDED", "ERROR_IN_CERT_NOT_AFTER_FIELD", "ERR_OSSL_X509_INVALID"]) {
+    expect(failureOf(Object.assign(new Error(code), { code })).result).toMatchObject({
+      outcome: "unreachable",
+      reason: "no secure connection could be made",
+    });
+  }
+});

@@ -1,0 +1,31 @@
+import type { Socket } from "node:net";
+import { Deadline } from "./deadline.ts";
+import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
+import { openConnection } from "./open-connection.ts";
+import { vettedAddresses } from "./open-exchange.ts";
+import { parseTarget } from "./parse-target.ts";
+import { type ResolveHost, resolveHost } from "./resolve-host.ts";
+
+const CONNECT_MS = 10_000;
+
+/**
+ * A plain connection to a host that somebody chose, vetted as every request is (S117): for what brings its own protocol, such as a
+ * proxy's CONNECT. Whoever gets it closes it.
+ * @throws what `failureOf` makes a reason of
+ */
+export async function openTunnel(
+  { host, port }: { host: string; port: number },
+  allows: AllowAddress = isAllowedAddress,
+  resolve: ResolveHost = resolveHost,
+): Promise<Socket> {
+  const deadline = new Deadline(CONNECT_MS, CONNECT_MS);
+  try {
+    const target = parseTarget({ url: `http://${host}:${port}/` });
+    deadline.enter("no name server answered in time");
+    const addresses = await vettedAddresses(target, resolve, deadline.signal, allows);
+    deadline.enter("the connection timed out");
+    return await openConnection(target, addresses, deadline.signal, allows);
+  } finally {
+    deadline.clear();
+  }
+}

@@ -1,0 +1,10 @@
+import { db } from "../../db.ts";
+import { mayBeTold } from "../may-be-told.ts";
+
+/** Whether a webhook's owner may be told now of what an event is about, as is asked before each attempt (S129). */
+export async function mayOwnerRead(webhookId: string, eventId: string): Promise<boolean> {
+  const rows = await db().$queryRaw<unknown[]>`
+    SELECT 1 FROM event e JOIN webhook w ON w.id = ${webhookId} LEFT JOIN repo r ON r.id = e.repo_id
+    WHERE e.id = ${eventId} AND ${mayBeTold()}`;
+  return rows.length > 0;
+}

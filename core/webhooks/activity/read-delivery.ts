@@ -1,0 +1,82 @@
+import type { Actor } from "../../access/actor.ts";
+import { unseal } from "../../crypto/seal.ts";
+import { pool } from "../../db.ts";
+import { notFound } from "../../errors.ts";
+import type { Webhook } from "../../generated/prisma/client.ts";
+import { isId } from "../../ids.ts";
+import { deliveryBody } from "../delivery-body.ts";
+import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
+import { findWebhookRow } from "./find-webhook-row.ts";
+import { type Attempt, listAttempts } from "./list-attempts.ts";
+import { mayOwnerRead } from "./may-owner-read.ts";
+
+export type DeliveryDetail = Delivery & {
+  /** What was, or is to be, sent: the same bytes in every attempt (S124). */
+  body: { text: string; bytes: number } | null;
+  /** Why there is no body. `access`: it was never sent, and the webhook's owner may not read the repository now (S129). */
+  bodyMissing: "access" | "expired" | null;
+  /** The latest first. */
+  attemptLog: Attempt[];
+  /** `attemptsBefore` of those before these; null where there are none. */
+  olderAttempts: string | null;
+  canReplay: boolean;
+};
+
+/**
+ * A delivery with what was sent and every attempt, twenty at a time: replays add to the ten of the schedule.
+ * @throws ServiceError `not_found` for a delivery of another webhook as for none (S136)
+ */
+export async function readDelivery(
+  actor: Actor,
+  webhookId: string,
+  deliveryId: string,
+  { attemptsBefore, ownerId }: { attemptsBefore?: string | undefined; ownerId?: string | undefined } = {},
+): Promise<DeliveryDetail> {
+  const webhook = await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
+  const row = isId(deliveryId) ? await readRow(webhook.id, deliveryId) : undefined;
+  if (!row) throw notFound("Delivery");
+  const { attempts, older } = await listAttempts(row, { before: attemptsBefore, secrets: secretsOf(webhook) });
+  const body = await bodyOf(row, webhook, attempts);
+  return {
+    ...toDelivery(row),
+    ...body,
+    attemptLog: attempts,
+    olderAttempts: older,
+    canReplay: row.payload !== null && webhook.disabledAt === null,
+  };
+}
+
+type Row = DeliveryRow & { payload: string | null };
+
+async function readRow(webhookId: string, deliveryId: string): Promise<Row | undefined> {
+  const { rows } = await pool().query<Row>({
+    name: "read-delivery",
+    text: `SELECT ${deliveryColumns}, e.payload::text AS payload
+           FROM delivery d LEFT JOIN delivery_queue q ON q.id = d.id LEFT JOIN event e ON e.id = d.event_id
+           WHERE d.id = $1 AND d.webhook_id = $2`,
+    values: [deliveryId, webhookId],
+  });
+  return rows[0];
+}
+
+async function bodyOf(row: Row, webhook: Webhook, attempts: Attempt[]): Promise<Pick<DeliveryDetail, "body" | "bodyMissing">> {
+  if (row.payload === null) return { body: null, bodyMissing: "expired" };
+  // What was sent is theirs. What was not says no more than they could read for themselves.
+  const wasSent = attempts.some(({ outcome }) => outcome !== "withheld" && outcome !== "blocked");
+  const isTheirs = row.kind === "test" || wasSent || (await mayOwnerRead(webhook.id, row.event_id));
+  if (!isTheirs) return { body: null, bodyMissing: "access" };
+  const text = deliveryBody(row.payload, webhook.id);
+  return { body: { text, bytes: Buffer.byteLength(text) }, bodyMissing: null };
+}
+
+/** The secrets that a target knows, which it may send back. */
+function secretsOf({ secret, previousSecret }: Webhook): string[] {
+  return [secret, previousSecret].flatMap((sealed) => {
+    try {
+      return sealed ? [unseal("webhook secret", sealed)] : [];
+    } catch {
+      // Sealed under another SECRET_KEY it is lost, and the list is to be read all the same.
+      return [];
+    }
+  });
+}

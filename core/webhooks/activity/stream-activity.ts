@@ -1,0 +1,133 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import { isServiceError, ServiceError } from "../../errors.ts";
+import { log } from "../../log.ts";
+import type { ActivityNews } from "./activity-feed.ts";
+import { deliveryJson } from "./delivery.ts";
+import { findWebhookRow } from "./find-webhook-row.ts";
+import { followActivity, HEARTBEAT_MS } from "./follow-activity.ts";
+
+/** Headers of an answer that is a stream of events. */
+export const EVENT_STREAM_HEADERS = {
+  "Content-Type": "text/event-stream; charset=utf-8",
+  "Cache-Control": "no-store, no-transform",
+  // Proxies of one kind gather what they pass on unless they are told.
+  "X-Accel-Buffering": "no",
+};
+
+/** Live views that one person may have open on one web process, and all of them together. */
+export const STREAMS_MAX_PER_PERSON = 10;
+const STREAMS_MAX = 2_000;
+const open = new Map<string, number>();
+let openInAll = 0;
+
+/** After this long somebody is asked again who they are before they are told anything. */
+const TRUST_MS = 5_000;
+
+export type ActivityStream = {
+  /** Whoever is behind the request, as their token or session is now. @throws ServiceError where it has ended */
+  actorNow: () => Promise<Actor>;
+  webhookId: string;
+  ownerId?: string | undefined;
+  /** `Last-Event-ID`, or `tail` of the page that is shown. */
+  after?: string | undefined;
+  /** Of the request: a client that goes away ends it. */
+  signal: AbortSignal;
+  heartbeatMs?: number;
+};
+
+/**
+ * The live tail of a webhook's activity as server-sent events, for each door that shows it: `delivery` (a delivery as lists have it),
+ * `reset` (more happened than is told: read the list again), and a comment as a heartbeat. It ends when the webhook may not be read any
+ * more; the client comes back and is told why.
+ * @throws ServiceError `not_found`; `rate_limited` where somebody has too many open
+ */
+export async function streamActivity(request: ActivityStream): Promise<ReadableStream<Uint8Array>> {
+  const { actorNow, webhookId, ownerId, after, signal, heartbeatMs = HEARTBEAT_MS } = request;
+  const actor = await actorNow();
+  await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
+  const release = takePlace(actorId(actor) ?? "operator");
+  const ended = new AbortController();
+  const events = followActivity(webhookId, { after, signal: AbortSignal.any([signal, ended.signal]), heartbeatMs });
+  const encoder = new TextEncoder();
+  let askedAt = Date.now();
+
+  async function mayStay(): Promise<boolean> {
+    if (Date.now() - askedAt < Math.min(TRUST_MS, heartbeatMs)) return true;
+    try {
+      await findWebhookRow(await actorNow(), webhookId, "webhook.read", { ownerId });
+      askedAt = Date.now();
+      return true;
+    } catch (error) {
+      if (!isServiceError(error)) log().warn({ err: error }, "a live view ends: who watches cannot be asked");
+      return false;
+    }
+  }
+
+  async function close(): Promise<void> {
+    ended.abort();
+    release();
+    await events.return();
+  }
+  signal.addEventListener("abort", () => void close().catch(() => undefined), { once: true });
+  // A client that went away while it was asked who it is: nobody would read the stream, nor cancel it.
+  if (signal.aborted) await close();
+
+  let isBegun = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        // The head goes out at once: a client that waits for it does not know whether it is connected.
+        if (!isBegun) {
+          isBegun = true;
+          return controller.enqueue(encoder.encode(`retry: 3000\n\n`));
+        }
+        const { done, value } = await events.next().catch(failed);
+        if (done || !(await mayStay())) {
+          await close();
+          return controller.close();
+        }
+        controller.enqueue(encoder.encode(value === "heartbeat" ? ":\n\n" : spelled(value)));
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function failed(error: unknown): { done: true; value: undefined } {
+  log().warn({ err: error }, "a live view ends: the activity cannot be read");
+  return { done: true, value: undefined };
+}
+
+/** The id stands with the last event, so that whoever is cut off within goes on from before all of them. */
+function spelled({ tail, deliveries, isReset }: ActivityNews): string {
+  if (isReset) return `event: reset\nid: ${tail}\ndata: {}\n\n`;
+  // The oldest first, as they would have come one by one.
+  return deliveries
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    .map((each, at, all) => {
+      const id = at === all.length - 1 ? `id: ${tail}\n` : "";
+      return `event: delivery\n${id}data: ${JSON.stringify(deliveryJson(each))}\n\n`;
+    })
+    .join("");
+}
+
+function takePlace(person: string): () => void {
+  const theirs = open.get(person) ?? 0;
+  if (theirs >= STREAMS_MAX_PER_PERSON || openInAll >= STREAMS_MAX) {
+    throw new ServiceError("rate_limited", "Too many live views are open. Close one of them, or try again in a while.", {
+      retryAfterSeconds: HEARTBEAT_MS / 1_000,
+    });
+  }
+  open.set(person, theirs + 1);
+  openInAll += 1;
+  let isReleased = false;
+  return () => {
+    if (isReleased) return;
+    isReleased = true;
+    openInAll -= 1;
+    const left = (open.get(person) ?? 1) - 1;
+    if (left > 0) open.set(person, left);
+    else open.delete(person);
+  };
+}

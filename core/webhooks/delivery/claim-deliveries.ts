@@ -1,0 +1,252 @@
+import { randomUUID } from "node:crypto";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { mayBeTold } from "../may-be-told.ts";
+import { type AttemptKind, type DisabledReason, lanes } from "../vocabulary.ts";
+import type { ClaimedDelivery } from "./delivery.ts";
+import { deliveryPool } from "./delivery-pool.ts";
+
+/** A killed worker's rows are free again after so long (S122: at most 30 seconds); a living one renews four times as often. */
+export const LEASE_SECONDS = 20;
+
+/** What a worker can take on now. Of targets that are not listed it takes what it takes of one that it does not know. */
+export type Room = {
+  total: number;
+  /** Of it, kept for what was tried before, so that retries never starve (S128). */
+  again: number;
+  webhooks: { id: string; free: number }[];
+  perWebhook: number;
+  hosts: { host: string; standing: HostStanding; free: number }[];
+  perHost: number;
+  /** By standing: how many to all hosts of it together. */
+  standings: Record<HostStanding, number>;
+};
+
+/** `good`: answered lately, and soon. `bad`: did not, or took its time. */
+export type HostStanding = "good" | "unknown" | "bad";
+
+/** From where on the next look at the backlog goes. */
+export type BacklogPosition = { host: string; webhookId: string };
+export const startOfBacklog: BacklogPosition = { host: "", webhookId: "" };
+
+export type ClaimedDeliveries = {
+  rows: ClaimedDelivery[];
+  setAside: number;
+  /** Due rows that were seen and stay where they are, for want of room. */
+  leftBehind: number;
+};
+
+/** So many targets of the backlog are looked at in one claim. */
+const BACKLOG_STEPS = 100;
+/** Beyond every webhook id, which are hexadecimal. */
+const LAST_ID = "g";
+
+/**
+ * Claims due deliveries: what somebody waits for, then first attempts, then what was tried before, of each webhook and host no more
+ * than there is room for. What is due beyond that is set aside into the backlog, each row once, so that ten thousand rows of a dead host
+ * cost the claims of the healthy ones nothing (S128).
+ */
+export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
+  const told = Prisma.sql`SELECT json_build_array((SELECT count(*) FROM aside),
+    (SELECT count(*) FROM candidates) - (SELECT count(*) FROM chosen))`;
+  const rows = await claim<Row>("delivery-claim", (claimId) => claimOf(claimId, fromLanes(room), room, told));
+  const [setAside, unclaimed] = (rows[0]?.told as [number, number] | undefined) ?? [0, 0];
+  return { rows: rows.flatMap(toDelivery), setAside, leftBehind: unclaimed - setAside };
+}
+
+/** Claims from the backlog what there is room for, target by target from a position on. @returns where to go on: the start, when done. */
+export async function claimBacklog(
+  room: Room,
+  from: BacklogPosition,
+): Promise<{ rows: ClaimedDelivery[]; next: BacklogPosition; isEmpty: boolean }> {
+  const told = Prisma.sql`SELECT json_build_array(host, webhook_id, n) FROM steps ORDER BY n DESC LIMIT 1`;
+  const rows = await claim<Row & { told: [string, string, number] | null }>("delivery-claim-backlog", (claimId) =>
+    claimOf(claimId, fromBacklog(room, from), room, told),
+  );
+  const last = rows[0]?.told;
+  const next = last && last[2] >= BACKLOG_STEPS ? { host: last[0], webhookId: last[1] } : startOfBacklog;
+  return { rows: rows.flatMap(toDelivery), next, isEmpty: !last && from === startOfBacklog };
+}
+
+/** Claims whose answer never came, because the database went away: they may have been made, and nobody works on them. */
+const unanswered = new Set<string>();
+
+/** Gives those back first, so that their deliveries need not wait for the end of a lease that nobody holds. */
+async function claim<Found extends Row>(name: string, query: (claimId: string) => Prisma.Sql): Promise<Found[]> {
+  const lost = [...unanswered];
+  if (lost.length > 0) {
+    await deliveryPool().query("update delivery_queue set claim_id = null, claimed_until = null where claim_id = any ($1)", [
+      lost,
+    ]);
+    for (const each of lost) unanswered.delete(each);
+  }
+  const claimId = randomUUID();
+  try {
+    return (await deliveryPool().query<Found>(prepared(name, query(claimId)))).rows;
+  } catch (error) {
+    unanswered.add(claimId);
+    throw error;
+  }
+}
+
+/** Puts off the end of leases. A claim that ran out and was taken over stays the other worker's. */
+export async function renewDeliveries(ids: string[], claimIds: string[]): Promise<void> {
+  await deliveryPool().query(
+    `update delivery_queue set claimed_until = now() + make_interval(secs => $3) where id = any ($1) and claim_id = any ($2)`,
+    [ids, claimIds, LEASE_SECONDS],
+  );
+}
+
+const isUnclaimed = Prisma.sql`(q.claimed_until IS NULL OR q.claimed_until <= now())`;
+
+/** Due rows of each lane, the longest due first. */
+const fromLanes = ({ total }: Room) => Prisma.sql`
+  candidates AS MATERIALIZED (
+    SELECT due.* FROM unnest(ARRAY[${lanes.waitedFor}::int, ${lanes.first}::int, ${lanes.again}::int]) AS each_lane(lane)
+    CROSS JOIN LATERAL (
+      SELECT q.id, q.webhook_id, q.host, q.lane, q.due_at FROM delivery_queue q
+      WHERE q.lane = each_lane.lane AND q.due_at <= now() AND ${isUnclaimed}
+      ORDER BY q.due_at LIMIT ${total}::int FOR UPDATE SKIP LOCKED) due
+  )`;
+
+/** The first due rows of each target of the backlog, found by stepping over the index from one target to the next. */
+const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
+  steps AS (
+    (SELECT q.host, q.webhook_id, 1 AS n FROM delivery_queue q
+     WHERE q.lane = 3 AND (q.host, q.webhook_id) > (${from.host}::text, ${from.webhookId}::text)
+     ORDER BY q.host, q.webhook_id LIMIT 1)
+    UNION ALL
+    SELECT further.host, further.webhook_id, s.n + 1 FROM steps s CROSS JOIN LATERAL (
+      SELECT q.host, q.webhook_id FROM delivery_queue q
+      WHERE q.lane = 3
+        AND (q.host, q.webhook_id) > (s.host, CASE WHEN s.host = ANY (${fullHosts(room)}::text[]) THEN ${LAST_ID} ELSE s.webhook_id END)
+      ORDER BY q.host, q.webhook_id LIMIT 1) further
+    WHERE s.n < ${BACKLOG_STEPS}::int
+  ),
+  candidates AS MATERIALIZED (
+    SELECT due.* FROM steps s CROSS JOIN LATERAL (
+      SELECT q.id, q.webhook_id, q.host, q.lane, q.due_at FROM delivery_queue q
+      WHERE q.lane = 3 AND q.host = s.host AND q.webhook_id = s.webhook_id AND q.due_at <= now() AND ${isUnclaimed}
+      ORDER BY q.due_at LIMIT ${room.perWebhook}::int FOR UPDATE SKIP LOCKED) due
+    WHERE s.host <> ALL (${fullHosts(room)}::text[])
+  )`;
+
+const fullHosts = ({ hosts, standings }: Room): string[] =>
+  hosts.filter(({ free, standing }) => free <= 0 || standings[standing] <= 0).map(({ host }) => host);
+
+/** Of the candidates those for which there is room become the worker's, and are read with all that sending them takes. */
+function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Prisma.Sql): Prisma.Sql {
+  const { webhooks, hosts, standings } = room;
+  return Prisma.sql`
+    WITH RECURSIVE ${candidates},
+    of_webhooks AS (
+      SELECT c.*, row_number() OVER (PARTITION BY c.webhook_id ORDER BY c.lane, c.due_at)
+          <= coalesce(w.free, ${room.perWebhook}::int) AS has_webhook_room
+      FROM candidates c
+      LEFT JOIN unnest(${webhooks.map(({ id }) => id)}::text[], ${webhooks.map(({ free }) => free)}::int[]) AS w(id, free)
+        ON w.id = c.webhook_id
+    ),
+    of_hosts AS (
+      SELECT o.*, coalesce(h.standing, 'unknown') AS standing, o.has_webhook_room
+          AND row_number() OVER (PARTITION BY o.host, o.has_webhook_room ORDER BY o.lane, o.due_at)
+            <= coalesce(h.free, ${room.perHost}::int) AS has_host_room
+      FROM of_webhooks o
+      LEFT JOIN unnest(${hosts.map(({ host }) => host)}::text[], ${hosts.map(({ free }) => free)}::int[],
+          ${hosts.map(({ standing }) => standing)}::text[]) AS h(host, free, standing)
+        ON h.host = o.host
+    ),
+    of_standings AS (
+      SELECT o.*, o.has_host_room
+          AND row_number() OVER (PARTITION BY o.standing, o.has_host_room ORDER BY o.lane, o.due_at)
+            <= CASE o.standing WHEN 'good' THEN ${standings.good}::int WHEN 'bad' THEN ${standings.bad}::int
+                 ELSE ${standings.unknown}::int END AS has_room,
+        row_number() OVER (PARTITION BY o.lane, o.has_host_room ORDER BY o.due_at) AS in_lane,
+        count(*) OVER (PARTITION BY o.lane) AS lane_rows
+      FROM of_hosts o
+    ),
+    chosen AS (
+      SELECT id FROM of_standings WHERE has_room
+      ORDER BY CASE WHEN lane >= ${lanes.again}::int AND in_lane <= ${room.again}::int THEN -1 ELSE lane END, in_lane
+      LIMIT ${room.total}::int
+    ),
+    aside AS (
+      UPDATE delivery_queue q SET lane = ${lanes.backlog}::int FROM of_standings o
+      WHERE q.id = o.id AND NOT o.has_room AND o.lane < ${lanes.backlog}::int AND o.lane_rows >= ${room.total}::int
+      RETURNING q.id
+    ),
+    claimed AS (
+      UPDATE delivery_queue q
+      SET claim_id = ${claimId}, claimed_until = now() + make_interval(secs => ${LEASE_SECONDS}), attempts = q.attempts + 1
+      FROM chosen WHERE q.id = chosen.id
+      RETURNING q.id, q.claim_id, q.webhook_id, q.owner_id, q.event_id, q.kind, q.lane, q.host, q.tries, q.replay_id
+    )
+    SELECT t.told, c.*, w.id AS found_webhook_id, w.url, w.secret,
+      CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous_secret,
+      w.disabled_at IS NOT NULL AS is_disabled, w.disabled_reason, w.failing_since, e.payload::text AS payload, e.is_test, e.traceparent,
+      ${mayBeTold()} AS may_read
+    FROM (SELECT (${told}) AS told) t
+    LEFT JOIN claimed c ON TRUE
+    LEFT JOIN webhook w ON w.id = c.webhook_id
+    LEFT JOIN event e ON e.id = c.event_id
+    LEFT JOIN repo r ON r.id = e.repo_id`;
+}
+
+const prepared = (name: string, { text, values }: Prisma.Sql) => ({ name, text, values: values as unknown[] });
+
+type Row = {
+  // biome-ignore lint/suspicious/noExplicitAny: each statement tells something else, and says what.
+  told: any;
+  id: string | null;
+  claim_id: string;
+  webhook_id: string;
+  owner_id: string;
+  event_id: string;
+  kind: AttemptKind;
+  lane: number;
+  host: string;
+  tries: number;
+  replay_id: string | null;
+  found_webhook_id: string | null;
+  url: string | null;
+  secret: Buffer | null;
+  previous_secret: Buffer | null;
+  is_disabled: boolean;
+  disabled_reason: DisabledReason | null;
+  failing_since: Date | null;
+  payload: string | null;
+  traceparent: string | null;
+  is_test: boolean;
+  may_read: boolean | null;
+};
+
+function toDelivery(row: Row): ClaimedDelivery[] {
+  if (row.id === null) return [];
+  const { id, kind, lane, host, tries } = row;
+  return [
+    {
+      id,
+      claimId: row.claim_id,
+      webhookId: row.webhook_id,
+      ownerId: row.owner_id,
+      kind,
+      lane,
+      host,
+      tries,
+      replayId: row.replay_id,
+      webhook: row.found_webhook_id === null ? null : webhookOf(row),
+      event:
+        row.payload === null
+          ? null
+          : { id: row.event_id, payload: row.payload, isTest: row.is_test, traceparent: row.traceparent },
+      mayRead: row.may_read === true,
+    },
+  ];
+}
+
+const webhookOf = (row: Row) => ({
+  url: row.url,
+  secret: row.secret,
+  previousSecret: row.previous_secret,
+  isDisabled: row.is_disabled,
+  disabledReason: row.disabled_reason,
+  failingSince: row.failing_since,
+});

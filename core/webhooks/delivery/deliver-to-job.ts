@@ -1,0 +1,110 @@
+import { jobSpecSchema } from "@keyhook/sdk";
+import { unseal } from "../../crypto/seal.ts";
+import { db } from "../../db.ts";
+import { createRun } from "../../jobs/runs/create-run.ts";
+import { unsealJobSecrets } from "../../jobs/secrets.ts";
+import { isOver, type JobStage } from "../../jobs/stages.ts";
+import { deliveryBody } from "../delivery-body.ts";
+import type { ClaimedDelivery } from "./delivery.ts";
+
+export type JobStep =
+  /** Its run is under way or waits: the row is looked at again after so many seconds, or when the run ends. */
+  | { step: "postponed"; seconds: number }
+  /** There is no such delivery any more. */
+  | { step: "dropped" }
+  | {
+      step: "over";
+      outcome: "delivered" | "rejected" | "unreachable";
+      reason: string | null;
+      startedAt: Date;
+      durationMs: number;
+      jobRunId: string | null;
+    };
+
+/** A run's end wakes its delivery (wake-delivery.ts); this is for one whose worker could not. */
+const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
+/** Sooner after it began: one that was over before this was on record had nobody to wake. */
+const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
+
+/**
+ * Starts or looks after the run by which a delivery reaches its job: an idempotent step for each try of a delivery. That there is one
+ * run for a try, whatever workers there are, is a unique index's doing.
+ */
+export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> {
+  const recorded = await db().delivery.findUnique({ where: { id: delivery.id }, select: { attempts: true } });
+  // Its history went with its day.
+  if (!recorded) return { step: "dropped" };
+  const deliveryTry = recorded.attempts + 1;
+  const run = await db().jobRun.findUnique({
+    where: { deliveryId_deliveryTry: { deliveryId: delivery.id, deliveryTry } },
+    select: { id: true, stage: true, exitCode: true, message: true, createdAt: true, startedAt: true, finishedAt: true },
+  });
+  if (!run) return startRun(delivery, deliveryTry);
+  if (!isOver(run.stage as JobStage)) return LOOK_AGAIN;
+  const startedAt = run.startedAt ?? run.createdAt;
+  const durationMs = Math.max(0, (run.finishedAt ?? startedAt).getTime() - startedAt.getTime());
+  return { step: "over", ...outcomeOf(run), startedAt, durationMs, jobRunId: run.id };
+}
+
+type Ended = { stage: string; exitCode: number | null; message: string | null };
+
+/** A run without an exit code, and not cancelled, is one that the runner could not run: that is tried again, and a job's own failure not. */
+function outcomeOf({ stage, exitCode, message }: Ended): {
+  outcome: "delivered" | "rejected" | "unreachable";
+  reason: string | null;
+} {
+  if (stage === "COMPLETED") return { outcome: "delivered", reason: null };
+  if (stage === "CANCELED") return { outcome: "rejected", reason: "the run was cancelled" };
+  const reason = message === null ? "its run says nothing more" : clause(message);
+  return exitCode === null
+    ? { outcome: "unreachable", reason: `it could not be run: ${reason}` }
+    : { outcome: "rejected", reason };
+}
+
+/** A sentence as a part of one, which is how attempts give their reasons. */
+const clause = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
+
+async function startRun({ id, webhookId, ownerId, webhook, event }: ClaimedDelivery, deliveryTry: number): Promise<JobStep> {
+  const kept = await db().webhook.findUnique({
+    where: { id: webhookId },
+    select: { ownerKind: true, job: true, jobSecrets: true, createdById: true },
+  });
+  const spec = jobSpecSchema.safeParse(kept?.job);
+  if (!kept || !event || !spec.success) {
+    return neverRun("the webhook's job cannot be read: choose it again");
+  }
+  let secrets: Record<string, string>;
+  try {
+    const secret: Record<string, string> = webhook?.secret ? { WEBHOOK_SECRET: unseal("webhook secret", webhook.secret) } : {};
+    secrets = { ...unsealJobSecrets(kept.jobSecrets), ...secret };
+  } catch {
+    // They were sealed under another SECRET_KEY.
+    return neverRun("the secrets of the webhook or of its job cannot be read any more: give them anew");
+  }
+  try {
+    await createRun(db(), {
+      owner: { kind: kept.ownerKind as "user" | "organization", id: ownerId },
+      createdById: kept.createdById,
+      initiator: { type: "webhook", id: webhookId },
+      spec: spec.data,
+      secrets,
+      payload: deliveryBody(event.payload, webhookId),
+      webhookId,
+      deliveryId: id,
+      deliveryTry,
+    });
+  } catch (error) {
+    // Another worker, to which this one's claim had run out, was first.
+    if ((error as { code?: unknown }).code !== "P2002") throw error;
+  }
+  return LOOK_SOON;
+}
+
+const neverRun = (reason: string): JobStep => ({
+  step: "over",
+  outcome: "rejected",
+  reason,
+  startedAt: new Date(),
+  durationMs: 0,
+  jobRunId: null,
+});

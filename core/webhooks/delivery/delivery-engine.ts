@@ -1,0 +1,216 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { isDatabaseDown } from "../../db.ts";
+import { log } from "../../log.ts";
+import {
+  type BacklogPosition,
+  claimBacklog,
+  claimDeliveries,
+  LEASE_SECONDS,
+  renewDeliveries,
+  startOfBacklog,
+} from "./claim-deliveries.ts";
+import type { ClaimedDelivery } from "./delivery.ts";
+import { type Limits, Places, standingShown } from "./places.ts";
+import { type Done, isPassing } from "./record-deliveries.ts";
+import { recordOutcomes } from "./record-outcomes.ts";
+import { sendDelivery } from "./send-delivery.ts";
+import { tellAttempt } from "./tell-attempt.ts";
+
+/** What falls due by the clock is not announced, and an announcement may be missed. */
+const POLL_MS = 1_000;
+const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
+/** Claims come no faster than this, so that under load each brings many. */
+const CLAIM_INTERVAL_MS = 3;
+/** A database that is away is asked again so often, while answers wait to be recorded. */
+const RECORD_RETRY_MS = 500;
+/** So often what may pass is tried again; the batch may be its reason after all. */
+const RECORD_RETRIES = 20;
+const RECORD_BATCH_MAX = 256;
+
+/**
+ * Claims due deliveries, sends them and records what became of them, many at a time, until it is stopped. Any number of engines share
+ * the queue of one database.
+ *
+ * A delivery holds a place from its claim to its record, so that what one process holds is bounded, also while the database is away.
+ */
+export class DeliveryEngine {
+  readonly #places: Places;
+  readonly #underWay = new Map<string, ClaimedDelivery>();
+  readonly #done: Done[] = [];
+  #recording: Promise<void> | undefined;
+  #isStopping = false;
+  #isAnnounced = false;
+  #wakeUp: () => void = () => undefined;
+  #cycling: Promise<void> = Promise.resolve();
+  #heartbeat: NodeJS.Timeout | undefined;
+  #backlog: BacklogPosition = startOfBacklog;
+  #lookAtBacklogAt = 0;
+  /** Whether a claim left something behind for want of room: then a place that becomes free is a reason to claim. */
+  #isRoomWanted = false;
+  #drained: () => void = () => undefined;
+
+  constructor(limits?: Limits) {
+    this.#places = new Places(limits);
+  }
+
+  start(): void {
+    this.#cycling = this.#cycle();
+    this.#heartbeat = setInterval(() => this.#renew(), HEARTBEAT_MS);
+  }
+
+  /** There may be rows that are due. */
+  announce(): void {
+    this.#isAnnounced = true;
+    this.#wakeUp();
+  }
+
+  /** Claims no more, and returns once what is under way is recorded. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    this.announce();
+    await this.#cycling;
+    while (this.#underWay.size > 0) await new Promise<void>((drained) => (this.#drained = drained));
+    clearInterval(this.#heartbeat);
+  }
+
+  async #cycle(): Promise<void> {
+    while (!this.#isStopping) {
+      this.#isAnnounced = false;
+      let isMore = false;
+      try {
+        isMore = await this.#claim();
+      } catch (error) {
+        log().warn({ err: error }, "cannot claim deliveries; trying again");
+      }
+      if (isMore || this.#isAnnounced) await delay(CLAIM_INTERVAL_MS);
+      else await this.#rest();
+    }
+  }
+
+  async #rest(): Promise<void> {
+    if (this.#isAnnounced || this.#isStopping) return;
+    await new Promise<void>((rested) => {
+      const timer = setTimeout(rested, POLL_MS);
+      this.#wakeUp = () => {
+        clearTimeout(timer);
+        rested();
+      };
+    });
+  }
+
+  /** @returns whether there may be more to claim at once */
+  async #claim(): Promise<boolean> {
+    const room = this.#places.room();
+    if (room.total <= 0) {
+      this.#isRoomWanted = true;
+      return false;
+    }
+    const { rows, setAside, leftBehind } = await claimDeliveries(room);
+    for (const row of rows) this.#begin(row);
+    if (setAside > 0) this.#lookAtBacklogAt = 0;
+    const isBacklog = await this.#claimBacklog();
+    this.#isRoomWanted = isBacklog || setAside > 0 || leftBehind > 0;
+    return setAside > 0 || rows.length >= room.total;
+  }
+
+  /** @returns whether there is one */
+  async #claimBacklog(): Promise<boolean> {
+    const room = this.#places.room();
+    const now = performance.now();
+    if (room.total <= 0) return true;
+    if (now < this.#lookAtBacklogAt) return false;
+    const { rows, next, isEmpty } = await claimBacklog(room, this.#backlog);
+    this.#backlog = next;
+    for (const row of rows) this.#begin(row);
+    // While nothing lies there it is looked at now and then, for what another worker has set aside.
+    if (isEmpty) this.#lookAtBacklogAt = now + POLL_MS;
+    return !isEmpty;
+  }
+
+  #begin(delivery: ClaimedDelivery): void {
+    const earlier = this.#underWay.get(delivery.id);
+    if (earlier?.kind === delivery.kind && earlier.tries === delivery.tries) {
+      // Its lease ran out while the database was away, and it is ours again: what is under way is recorded under the new claim.
+      earlier.claimId = delivery.claimId;
+      return;
+    }
+    this.#places.take(delivery);
+    this.#underWay.set(delivery.id, delivery);
+    sendDelivery(delivery).then(
+      (step) => {
+        const attempt = step.step === "attempted" ? step.attempt : null;
+        const isSent = attempt?.url != null && attempt.outcome !== "blocked";
+        this.#places.endSending(delivery, isSent ? standingShown(attempt.answer !== null, attempt.totalMs) : null);
+        this.#done.push({ delivery, step });
+        this.#record();
+        if (attempt) tellAttempt(delivery, attempt);
+      },
+      (error: unknown) => {
+        log().error({ err: error, deliveryId: delivery.id }, "a delivery failed by a mistake of ours; its claim runs out");
+        this.#places.endSending(delivery, null);
+        this.#end([{ delivery }]);
+      },
+    );
+  }
+
+  #record(): void {
+    this.#recording ??= this.#recordAll().finally(() => {
+      this.#recording = undefined;
+      if (this.#done.length > 0) this.#record();
+    });
+  }
+
+  async #recordAll(): Promise<void> {
+    while (this.#done.length > 0) {
+      const batch = this.#done.splice(0, RECORD_BATCH_MAX);
+      await this.#recordBatch(batch);
+      this.#end(batch);
+      if (batch.some(isDueAgain)) this.announce();
+    }
+  }
+
+  async #recordBatch(batch: Done[]): Promise<void> {
+    for (let passing = 0; ; ) {
+      try {
+        await recordOutcomes(batch);
+        return;
+      } catch (error) {
+        // The answers are kept and recorded once it is back, unless a lease ran out by then and somebody else was faster.
+        if (isDatabaseDown(error) || (isPassing(error) && ++passing <= RECORD_RETRIES)) {
+          await delay(RECORD_RETRY_MS);
+          continue;
+        }
+        const [first] = batch;
+        if (batch.length === 1) {
+          log().error({ err: error, deliveryId: first?.delivery.id }, "an attempt cannot be recorded; its claim runs out");
+          return;
+        }
+        // One that cannot be recorded does not keep the others from it.
+        const half = Math.ceil(batch.length / 2);
+        await this.#recordBatch(batch.slice(0, half));
+        await this.#recordBatch(batch.slice(half));
+        return;
+      }
+    }
+  }
+
+  #end(ended: readonly { delivery: ClaimedDelivery }[]): void {
+    for (const { delivery } of ended) {
+      if (this.#underWay.get(delivery.id) === delivery) this.#underWay.delete(delivery.id);
+      this.#places.leave();
+    }
+    if (this.#isRoomWanted) this.announce();
+    if (this.#underWay.size === 0) this.#drained();
+  }
+
+  #renew(): void {
+    if (this.#underWay.size === 0) return;
+    const claimIds = new Set([...this.#underWay.values()].map(({ claimId }) => claimId));
+    renewDeliveries([...this.#underWay.keys()], [...claimIds]).catch((error: unknown) =>
+      log().warn({ err: error }, "cannot renew the claims of deliveries"),
+    );
+  }
+}
+
+/** Due at once: nobody else announces it. */
+const isDueAgain = ({ step }: Done): boolean => step.step === "attempted" && step.decision.again?.seconds === 0;

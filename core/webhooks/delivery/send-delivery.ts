@@ -1,0 +1,106 @@
+import { log } from "../../log.ts";
+import { sendRequest } from "../../outbound/send-request.ts";
+import { deliveryBody } from "../delivery-body.ts";
+import type { Attempt, Step } from "./attempt.ts";
+import { decide } from "./decide.ts";
+import { deliverToJob } from "./deliver-to-job.ts";
+import type { ClaimedDelivery } from "./delivery.ts";
+import { deliveryHeaders, type SignedHeaders } from "./delivery-headers.ts";
+
+/** One deadline over DNS, connect, TLS, headers and body (S120). */
+const DEADLINE_MS = 15_000;
+export const RESPONSE_BODY_MAX = 64 * 1024;
+
+/** Makes one attempt, and says what becomes of the delivery. Nothing is recorded here. */
+export async function sendDelivery(delivery: ClaimedDelivery): Promise<Step> {
+  const { webhook, event, mayRead } = delivery;
+  if (!webhook || !event) return { step: "dropped" };
+  // A test is how its owner finds out whether it may be enabled again.
+  if (webhook.isDisabled && !event.isTest) return { step: "postponed", seconds: "held" };
+  if (!mayRead) return attempted(delivery, withheld());
+  if (webhook.url !== null) return attempted(delivery, await post(delivery, webhook.url, event.payload));
+
+  const job = await deliverToJob(delivery);
+  if (job.step !== "over") return job;
+  const { outcome, reason, startedAt, durationMs, jobRunId } = job;
+  return attempted(delivery, {
+    ...nothingSent(startedAt),
+    outcome,
+    reason,
+    totalMs: durationMs,
+    jobRunId,
+    isFinal: outcome === "rejected" || event.isTest,
+  });
+}
+
+const attempted = (delivery: ClaimedDelivery, attempt: Attempt): Step => ({
+  step: "attempted",
+  attempt,
+  decision: decide(delivery, attempt),
+});
+
+const nothingSent = (startedAt: Date) => ({
+  startedAt,
+  reason: null,
+  url: null,
+  signature: null,
+  totalMs: 0,
+  answer: null,
+  jobRunId: null,
+  isStale: false,
+  isFinal: false,
+});
+
+const withheld = (): Attempt => ({
+  ...nothingSent(new Date()),
+  outcome: "withheld",
+  reason: "the webhook's owner cannot read the repository any more",
+});
+
+async function post(delivery: ClaimedDelivery, url: string, payload: string): Promise<Attempt> {
+  const startedAt = new Date();
+  const begin = performance.now();
+  const body = deliveryBody(payload, delivery.webhookId);
+  // Whoever sent a test looks at how it ended, and sends another.
+  const isFinal = delivery.event?.isTest === true;
+  const signed = signedHeaders(delivery, body, startedAt);
+  if (!signed) return { ...nothingSent(startedAt), outcome: "blocked", reason: SECRET_LOST, isFinal };
+  const { headers, signature } = signed;
+  const result = await sendRequest({
+    url,
+    method: "POST",
+    headers,
+    body,
+    deadlineMs: DEADLINE_MS,
+    maxBodyBytes: RESPONSE_BODY_MAX,
+    onExcess: "cut",
+    isConnectionKept: true,
+  });
+  const sent = { ...nothingSent(startedAt), url, signature, isFinal, totalMs: Math.round(performance.now() - begin) };
+  if (result.outcome !== "answered") {
+    const isStale = result.outcome === "unreachable" && result.isStale === true;
+    return { ...sent, outcome: result.outcome, reason: result.reason, isStale };
+  }
+  const { status, headers: answered, body: kept, isCut, isReused, timings } = result;
+  return {
+    ...sent,
+    outcome: status >= 200 && status < 300 ? "delivered" : "rejected",
+    totalMs: timings.totalMs,
+    answer: { status, headers: answered, body: kept, isCut, isReused, timings },
+  };
+}
+
+const SECRET_LOST = "the webhook's secret cannot be read any more: give it a new one";
+
+/** Nothing is sent without the signature that its receiver expects; that a secret is lost is for the webhook's owner to see and to mend. */
+function signedHeaders(delivery: ClaimedDelivery, body: string, startedAt: Date): SignedHeaders | undefined {
+  try {
+    return deliveryHeaders(delivery, body, startedAt);
+  } catch (error) {
+    log().error(
+      { err: error, webhookId: delivery.webhookId },
+      "a webhook's secret cannot be read: is SECRET_KEY the one it was sealed with?",
+    );
+    return undefined;
+  }
+}

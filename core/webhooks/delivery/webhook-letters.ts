@@ -1,0 +1,29 @@
+import { type Letter, letter, link } from "../../accounts/mails/letter.ts";
+
+type Disabled = { webhookId: string; reason: "failing" | "gone"; target: string; lastFailure: string | null };
+
+/** To the owner of a webhook that nobody answers any more, or whose target said that it is gone (S126). */
+export function webhookDisabledLetter(disabled: Disabled, greeted: string, settings: string): Letter {
+  const { webhookId, reason, target, lastFailure } = disabled;
+  const why =
+    reason === "gone"
+      ? `its target answered 410, which says that it is gone for good`
+      : `every attempt of the last five days has failed. The last one: ${lastFailure ?? "no answer came"}`;
+  return letter(`Your webhook to ${target} is disabled`, greeted, [
+    `nothing is sent to ${target} any more, because ${why}.`,
+    "What was to be tried again waits; what happens while the webhook is disabled does not set it off. Once the target works again, enable the webhook here: what waits is then sent, and what has failed can be replayed:",
+    link(`${settings}/${webhookId}`),
+  ]);
+}
+
+/** To the same, once it delivers again. */
+export function webhookRecoveredLetter(
+  { webhookId, target }: { webhookId: string; target: string },
+  greeted: string,
+  settings: string,
+): Letter {
+  return letter(`Your webhook to ${target} delivers again`, greeted, [
+    `the first delivery to ${target} since its webhook was enabled again has been answered. What failed before can be replayed from its activity:`,
+    link(`${settings}/${webhookId}`),
+  ]);
+}

@@ -1,0 +1,329 @@
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { freshName, organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { db, pool } from "../../db.ts";
+import { provideSettings } from "../../env.ts";
+import { newId } from "../../ids.ts";
+import { asOwner } from "../../testing/as-owner.ts";
+import { fanOutAll, type Owner, someEvent, toldOf, watchingWebhook } from "../testing/fan-out.ts";
+import { BATCH, claimEvents } from "./claim-events.ts";
+import { fanOut, parts } from "./fan-out.ts";
+import { FanOutRounds } from "./fan-out-rounds.ts";
+import { matchQuery } from "./match-webhooks.ts";
+
+const [fresh, begun] = parts as unknown as [(typeof parts)[number], (typeof parts)[number]];
+const user = ({ id }: { id: string }): Owner => ({ kind: "user", id });
+const organization = ({ id }: { id: string }): Owner => ({ kind: "organization", id });
+const someone = () => ({ kind: "user" as const, id: newId() });
+
+/** A person as a row, where nobody has to sign in. */
+async function person(): Promise<Owner> {
+  const id = newId();
+  const name = freshName("p");
+  await db().user.create({ data: { id, username: name, fullName: name, email: name, emailCanonical: name } });
+  return { kind: "user", id };
+}
+
+const count = async (sql: string, ...values: unknown[]) =>
+  (await pool().query<{ count: number }>(`select count(*)::int as count from ${sql}`, values)).rows[0]?.count;
+
+beforeEach(async () => {
+  await pool().query("delete from event");
+  await pool().query("delete from webhook");
+  await pool().query("delete from webhook_hour");
+  await pool().query("delete from delivery_queue");
+});
+
+describe("S122 fanning out", () => {
+  it("makes one delivery for each webhook, whatever ways it watches in, with its place in the queue", async () => {
+    const ada = await person();
+    const repo = { id: newId(), ownerId: ada.id };
+    const both = await watchingWebhook(ada, [repo.id, ada.id], { url: "http://Hooks.Example.test/a" });
+    const discussions = await watchingWebhook(ada, [repo.id], { domains: ["discussion"] });
+    await watchingWebhook(ada, [repo.id], { isDisabled: true });
+    await watchingWebhook(ada, [newId()]);
+    const [pushed, discussed] = [await someEvent(repo), await someEvent(repo, { scope: "discussion.comment" })];
+    expect(await fanOutAll()).toEqual({ events: 2, deliveries: 3 });
+    expect(await toldOf(pushed)).toEqual([both]);
+    expect(await toldOf(discussed)).toEqual([both, discussions].sort());
+    const queued = await db().deliveryQueue.findMany({ where: { eventId: pushed } });
+    expect(queued).toMatchObject([
+      { webhookId: both, ownerId: ada.id, host: "hooks.example.test:80", kind: "first", lane: 1, tries: 0 },
+    ]);
+    expect(await db().delivery.findUnique({ where: { id: queued[0]?.id ?? "" } })).toMatchObject({
+      ...{ state: "waiting", kind: "event", scope: "repo.content", action: "update", repoId: repo.id, repoName: "ada/tides" },
+    });
+    expect(await fanOutAll()).toEqual({ events: 0, deliveries: 0 });
+  });
+
+  it("that is killed before its commit leaves its events and no deliveries, and the next one makes them once", async () => {
+    const ada = await person();
+    await watchingWebhook(ada, [ada.id]);
+    const event = await someEvent({ id: newId(), ownerId: ada.id });
+    const killed = await pool().connect();
+    await killed.query("begin");
+    expect(await claimEvents(killed, "fresh")).toMatchObject([{ id: event }]);
+    // Held: another worker passes it by.
+    expect(await fanOut(fresh)).toMatchObject({ events: 0 });
+    const { rows } = await killed.query<{ pid: number }>("select pg_backend_pid() as pid");
+    await asOwner(`select pg_terminate_backend(${rows[0]?.pid}, 5000)`);
+    killed.release(true);
+    expect(await fanOutAll()).toEqual({ events: 1, deliveries: 1 });
+    expect(await toldOf(event)).toHaveLength(1);
+  });
+
+  it("is shared by several workers, without a second delivery", async () => {
+    const ada = await person();
+    await Promise.all([1, 2, 3].map(() => watchingWebhook(ada, [ada.id])));
+    for (let made = 0; made < 300; made++) await someEvent({ id: newId(), ownerId: ada.id });
+    const shares = await Promise.all([1, 2, 3, 4].map(() => fanOutAll()));
+    expect(shares.reduce((sum, { deliveries }) => sum + deliveries, 0)).toBe(900);
+    expect(await count("(select distinct event_id, webhook_id from delivery_queue) d")).toBe(900);
+  });
+
+  it("leaves out what was made up for one webhook's test", async () => {
+    const ada = await person();
+    await watchingWebhook(ada, [ada.id]);
+    const event = await someEvent({ id: newId(), ownerId: ada.id });
+    await db().event.update({ where: { id: event }, data: { isTest: true } });
+    expect(await fanOutAll()).toEqual({ events: 1, deliveries: 0 });
+  });
+
+  it("sets aside an event that cannot be used, and does the others of its batch", async () => {
+    const ada = await person();
+    const hook = await watchingWebhook(ada, [ada.id]);
+    const repo = { id: newId(), ownerId: ada.id };
+    const [bad, refused, good] = [await someEvent(repo), await someEvent(repo), await someEvent(repo)];
+    await pool().query(`update event set payload = '{"repo": 1}' where id = $1`, [bad]);
+    await asOwner(`alter table delivery add constraint poison check (event_id <> '${refused}')`);
+    try {
+      const rounds = new FanOutRounds();
+      for (let round = 0; round < 4; round++) await rounds.next();
+      expect(await toldOf(good)).toEqual([hook]);
+      expect(await db().event.findUnique({ where: { id: bad } })).toMatchObject({
+        fanOutError: expect.stringContaining("payload"),
+      });
+      // It may be the database's fault, until it has failed alone three times.
+      expect(await db().event.findUnique({ where: { id: refused } })).toMatchObject({ fannedOutAt: null });
+      vi.useFakeTimers({ toFake: ["Date"] });
+      for (const _ of [2, 3]) {
+        vi.setSystemTime(Date.now() + 70_000);
+        await rounds.next();
+      }
+      expect(await db().event.findUnique({ where: { id: refused } })).toMatchObject({
+        fanOutError: expect.stringContaining("poison"),
+      });
+      expect(await count("event where fanned_out_at is null")).toBe(0);
+    } finally {
+      vi.useRealTimers();
+      await asOwner("alter table delivery drop constraint poison");
+    }
+  });
+
+  it("goes through the watchers of a busy target page by page, each once, whoever comes and goes meanwhile", async () => {
+    const ada = await person();
+    const repo = { id: newId(), ownerId: ada.id };
+    await pool().query(
+      `insert into webhook (id, owner_id, owner_kind, url, domains)
+        select lpad(to_hex(n), 24, '0'), $1, 'user', 'https://' || n || '.example.test/', '{repo}' from generate_series(1, 9000) n`,
+      [ada.id],
+    );
+    await pool().query(
+      `insert into webhook_watch (webhook_id, type, target_id)
+        select id, 'model', case when id < lpad('1000', 24, '0') then $1 else $2 end from webhook
+        union all select id, 'model', $2 from webhook where id < lpad('800', 24, '0')`,
+      [repo.id, ada.id],
+    );
+    const event = await someEvent(repo);
+    expect(await fanOut(fresh)).toEqual({ events: 0, deliveries: 64, isMore: false });
+    await pool().query("delete from webhook where id = lpad('1', 24, '0') or id = lpad(to_hex(8999), 24, '0')");
+    expect(await fanOut(begun)).toEqual({ events: 0, deliveries: begun.page, isMore: true });
+    expect(await fanOutAll()).toEqual({ events: 1, deliveries: 9_000 - 1 - 64 - begun.page });
+    expect(await count("(select distinct webhook_id from delivery where event_id = $1) d", event)).toBe(8_999);
+    expect(await count("delivery where event_id = $1", event)).toBe(8_999);
+  });
+});
+
+describe("S129 what is private", () => {
+  let [ada, member, contributor, gone, stranger, disabled]: TestPerson[] = [];
+  let tidepool: { id: string };
+  let hooks: Record<string, string>;
+  let repo: { id: string; ownerId: string };
+
+  beforeEach(async () => {
+    [ada, member, contributor, gone, stranger, disabled] = await Promise.all(
+      ["ada", "member", "contributor", "gone", "stranger", "disabled"].map((stem) => signedInPerson(stem)),
+    );
+    if (!ada || !member || !contributor || !gone || !stranger || !disabled) throw new Error("nobody is there");
+    tidepool = await organizationOf(ada, [
+      [member, "read"],
+      [contributor, "contributor"],
+      [gone, "write"],
+      [disabled, "admin"],
+    ]);
+    const elsewhere = await organizationOf(stranger);
+    repo = { id: newId(), ownerId: tidepool.id };
+    const owners = {
+      ...{ admin: user(ada), member: user(member), contributor: user(contributor), former: user(gone), stranger: user(stranger) },
+      ...{ disabled: user(disabled), deleted: someone(), organization: organization(tidepool), other: organization(elsewhere) },
+    };
+    const made = await Promise.all(
+      Object.entries(owners).map(async ([name, owner]) => [name, await watchingWebhook(owner, [repo.id, tidepool.id])] as const),
+    );
+    hooks = Object.fromEntries(made);
+    await db().membership.deleteMany({ where: { orgId: tidepool.id, userId: gone.id } });
+    await db().user.update({ where: { id: disabled.id }, data: { disabledAt: new Date() } });
+  });
+
+  const told = async (event: Promise<string>): Promise<string[]> => {
+    const id = await event;
+    await fanOutAll();
+    const ids = await toldOf(id);
+    return Object.keys(hooks)
+      .filter((name) => ids.includes(hooks[name] as string))
+      .sort();
+  };
+  const place = (isPrivate: boolean, ownerId = tidepool.id, ownerKind = "organization") => {
+    const row = { type: "model", name: "tides", nameCanonical: `tides-${repo.id}`, ownerId, ownerKind, isPrivate };
+    return db().repo.upsert({ where: { id: repo.id }, create: { id: repo.id, ...row }, update: row });
+  };
+  const readers = ["admin", "contributor", "member", "organization"];
+  const everyone = ["admin", "contributor", "former", "member", "organization", "other", "stranger"];
+
+  it("is told to those who may read it, and what is public to all but owners who are gone", async () => {
+    expect(await told(someEvent(repo))).toEqual(everyone);
+    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
+  });
+
+  it("is told by what the repository was then and what it is now, both", async () => {
+    await place(true);
+    expect(await told(someEvent(repo))).toEqual(readers);
+    await place(false);
+    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(readers);
+    expect(await told(someEvent(repo))).toEqual(everyone);
+  });
+
+  it("is told to no member who has yet to meet what the organization asks", async () => {
+    await db().organization.update({ where: { id: tidepool.id }, data: { requiresSecondStep: true } });
+    expect(await told(someEvent({ ...repo, isPrivate: true }))).toEqual(["organization"]);
+  });
+
+  it("and moved is told where it arrived, and not to who only could read it where it was", async () => {
+    const movedTo = { name: "stranger/tides", owner: { id: stranger?.id as string } };
+    const arrival = await watchingWebhook(user(stranger as TestPerson), [movedTo.owner.id]);
+    hooks.arrival = arrival;
+    await place(true, movedTo.owner.id, "user");
+    expect(await told(someEvent({ ...repo, isPrivate: true }, { movedTo }))).toEqual(["arrival", "stranger"]);
+  });
+});
+
+describe("S127 the limit of triggers in 24 hours", () => {
+  beforeEach(() => void provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "50" }));
+
+  const hours = async (webhookId: string) =>
+    (
+      await pool().query(
+        "select triggered, rate_limited from webhook_hour where webhook_id = $1 and triggered + rate_limited > 0 order by hour",
+        [webhookId],
+      )
+    ).rows;
+
+  it("is exact with parallel fan-outs; what is over it is recorded, counted and not sent", async () => {
+    const ada = await person();
+    const ids = await Promise.all([1, 2, 3].map(() => watchingWebhook(ada, [ada.id])));
+    for (let made = 0; made < 4 * BATCH; made++) await someEvent({ id: newId(), ownerId: ada.id });
+    await Promise.all([1, 2, 3, 4].map(() => fanOutAll()));
+    for (const id of ids) {
+      expect(await hours(id)).toEqual([{ triggered: 50, rate_limited: 4 * BATCH - 50 }]);
+      expect(await count("delivery_queue where webhook_id = $1", id)).toBe(50);
+      expect(await count("delivery where webhook_id = $1 and state = 'waiting'", id)).toBe(50);
+      expect(await count("delivery where webhook_id = $1 and state = 'rate_limited' and finished_at is not null", id)).toBe(
+        4 * BATCH - 50,
+      );
+    }
+  });
+
+  it("looks back 24 hours, and cuts what is over it within one batch, the last first", async () => {
+    const ada = await person();
+    const id = await watchingWebhook(ada, [ada.id]);
+    await pool().query(
+      `insert into webhook_hour (webhook_id, hour, triggered, rate_limited) values
+        ($1, date_trunc('hour', now()) - interval '24 hours', 45, 900), ($1, date_trunc('hour', now()) - interval '25 hours', 999, 0)`,
+      [id],
+    );
+    const events: string[] = [];
+    for (let made = 0; made < 7; made++) events.push(await someEvent({ id: newId(), ownerId: ada.id }));
+    await fanOutAll();
+    const { rows } = await pool().query<{ event: string }>(
+      "select event_id as event from delivery where webhook_id = $1 and state = 'rate_limited'",
+      [id],
+    );
+    expect(rows).toHaveLength(2);
+    expect((await hours(id)).at(-1)).toEqual({ triggered: 5, rate_limited: 2 });
+  });
+
+  it("S131 ends a loop: a receiver that pushes for each delivery is told 50 times, and no more", async () => {
+    const ada = await person();
+    const id = await watchingWebhook(ada, [ada.id]);
+    const push = () => someEvent({ id: newId(), ownerId: ada.id });
+    await push();
+    let received = 0;
+    for (let round = 0; round < 200; round++) {
+      await fanOutAll();
+      const { rowCount } = await pool().query("delete from delivery_queue where webhook_id = $1", [id]);
+      if (rowCount === 0) break;
+      received += rowCount ?? 0;
+      for (let each = 0; each < (rowCount ?? 0) * 2; each++) await push();
+    }
+    expect(received).toBe(50);
+  });
+});
+
+describe("matching", () => {
+  it("reads by index alone, and as much as there are watchers, with 10 webhooks and with 20,000", async () => {
+    const ada = await person();
+    const repo = { id: newId(), ownerId: ada.id };
+    for (let made = 0; made < 10; made++) await watchingWebhook(ada, [repo.id]);
+    const watched = {
+      repoId: repo.id,
+      ownerId: ada.id,
+      movedToOwnerId: null,
+      action: "update",
+      isPrivate: true,
+      domain: "repo",
+      cursor: null,
+    };
+    const read = async () => {
+      const client = await pool().connect();
+      try {
+        const { text, values } = matchQuery([watched], 64);
+        await client.query(
+          "begin; set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off",
+        );
+        const { rows } = await client.query<{ "QUERY PLAN": string }>(`explain (analyze, buffers, timing off) ${text}`, values);
+        const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
+        return { plan, buffers: Number(/Buffers: shared hit=(\d+)/.exec(plan)?.[1]) };
+      } finally {
+        await client.query("rollback");
+        client.release();
+      }
+    };
+    await read();
+    const few = await read();
+    await pool().query(
+      `insert into webhook (id, owner_id, owner_kind, url, domains)
+        select lpad(to_hex(n), 24, '0'), $1, 'user', 'https://a.example.test/', '{repo}' from generate_series(1, 20000) n`,
+      [ada.id],
+    );
+    await pool().query(
+      "insert into webhook_watch (webhook_id, type, target_id) select id, 'model', reverse(id) from webhook where id < '000000000000000000010000'",
+    );
+    await asOwner("analyze webhook; analyze webhook_watch");
+    await read();
+    const many = await read();
+    expect(many.plan).not.toMatch(/Seq Scan/);
+    expect(many.plan).toContain("webhook_watch_target_id_webhook_id_idx");
+    // Ten watchers each time; the indexes are a level deeper.
+    expect(many.buffers).toBeLessThan(few.buffers + 100);
+    expect(few.buffers).toBeGreaterThan(10);
+  });
+});

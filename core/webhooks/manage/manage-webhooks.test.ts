@@ -1,0 +1,327 @@
+import { WATCHED_MAX_PER_WEBHOOK, type WatchedItemInput, type WatchType, WEBHOOKS_MAX_PER_OWNER } from "@keyhook/sdk";
+import { beforeAll, describe, expect, it } from "vitest";
+import { anonymous, operatorCommand, type TokenHolder } from "../../access/actor.ts";
+import { removeMember } from "../../accounts/organizations/members/remove-member.ts";
+import {
+  freshName,
+  from,
+  longAgo,
+  organizationOf,
+  outcomes,
+  signedInPerson,
+  type TestPerson,
+} from "../../accounts/testing/people.ts";
+import { disableUser } from "../../accounts/users/disable-user.ts";
+import { db, pool } from "../../db.ts";
+import { deleteAccount } from "../../hub/owners/delete-account.ts";
+import { deleteOrganization } from "../../hub/owners/delete-organization.ts";
+import { createRepo } from "../../hub/repos/create-repo.ts";
+import { deleteRepo } from "../../hub/repos/delete-repo.ts";
+import { moveRepo } from "../../hub/repos/move-repo.ts";
+import type { Repo } from "../../hub/repos/repo.ts";
+import { updateRepoSettings } from "../../hub/repos/update-repo-settings.ts";
+import { someRepo } from "../../hub/testing/repos.ts";
+import { newId } from "../../ids.ts";
+import { countStatements } from "../../testing/count-statements.ts";
+import { DELIVERY_CHANNEL } from "../vocabulary.ts";
+import { createWebhook } from "./create-webhook.ts";
+import { deleteWebhook } from "./delete-webhook.ts";
+import { disableWebhook } from "./disable-webhook.ts";
+import { enableWebhook } from "./enable-webhook.ts";
+import { findWebhook } from "./find-webhook.ts";
+import { listWebhooks } from "./list-webhooks.ts";
+import { releaseForgotten } from "./release-held.ts";
+import { updateWebhook } from "./update-webhook.ts";
+import type { Webhook, WebhookOwner } from "./webhook.ts";
+
+const url = "https://hooks.example.com/";
+const own = ({ id }: { id: string }): WebhookOwner => ({ kind: "user", id });
+const item = (type: WatchType, name: string): WatchedItemInput => ({ type, name });
+const watching = (repo: Repo) => item(repo.type, repo.fullName);
+const namesOf = ({ watched }: Webhook) => watched.map(({ name }) => name);
+
+async function webhookOf(person: TestPerson, watched: WatchedItemInput[], owner: WebhookOwner = own(person)): Promise<Webhook> {
+  return (await createWebhook(person.actor, owner, { url, watched }, from)).webhook;
+}
+
+const repoOf = (person: TestPerson, owner: string, isPrivate = false) =>
+  createRepo(person.actor, { type: "model", owner, name: freshName("tide"), isPrivate }, from);
+
+/** A row of the queue, as the fan-out makes one and the delivery loop holds it. */
+async function queued(webhookId: string, dueAt: "now" | "infinity"): Promise<string> {
+  const id = newId();
+  await pool().query(
+    `insert into delivery_queue (id, webhook_id, owner_id, event_id, host, kind, lane, due_at)
+     values ($1, $2, 'x', 'x', 'hooks.example.com', 'first', 1, $3::timestamptz)`,
+    [id, webhookId, dueAt],
+  );
+  return id;
+}
+
+const queueOf = async (webhookId: string) =>
+  (
+    await pool().query<{ id: string; isDue: boolean; host: string }>(
+      `select id, due_at <= now() as "isDue", host from delivery_queue where webhook_id = $1 order by id`,
+      [webhookId],
+    )
+  ).rows;
+
+let ada: TestPerson;
+let grace: TestPerson;
+beforeAll(async () => {
+  [ada, grace] = await Promise.all([signedInPerson("ada"), signedInPerson("grace")]);
+});
+
+describe("watched items", () => {
+  it("are kept by id: what is moved is shown by its new name and found by its old one, what is deleted is shown as gone", async () => {
+    const organization = await organizationOf(ada);
+    const repo = await someRepo(ada);
+    const webhook = await webhookOf(ada, [
+      watching(repo),
+      item("user", ada.username.toUpperCase()),
+      item("org", organization.name),
+    ]);
+    expect(namesOf(webhook)).toEqual([organization.name, ada.username, repo.fullName]);
+
+    const moved = await moveRepo(
+      ada.actor,
+      { type: "model", owner: ada.username, name: repo.name },
+      { owner: ada.username, name: `${repo.name}-b` },
+      from,
+    );
+    expect(namesOf(await findWebhook(ada.actor, webhook.id))).toEqual([organization.name, ada.username, moved.fullName]);
+    // By both names, and in two spellings, it is one thing.
+    const twice = [watching(repo), watching(moved), item("model", moved.fullName.toUpperCase())];
+    const updated = await updateWebhook(ada.actor, webhook.id, { watched: twice }, from);
+    expect(updated.watched).toEqual([{ type: "model", id: repo.id, name: moved.fullName }]);
+
+    await deleteRepo(ada.actor, { type: "model", owner: ada.username, name: moved.name }, from);
+    const gone = await findWebhook(ada.actor, webhook.id);
+    expect(gone.watched).toEqual([{ type: "model", id: repo.id, name: null }]);
+    // Another one of the same name is another one.
+    await createRepo(ada.actor, { type: "model", owner: ada.username, name: moved.name }, from);
+    expect((await findWebhook(ada.actor, webhook.id)).watched).toEqual(gone.watched);
+    // A list that was read can be sent back; an id that this webhook does not watch is no name.
+    const kept = await updateWebhook(
+      ada.actor,
+      webhook.id,
+      { watched: [item("model", repo.id), item("user", ada.username)] },
+      from,
+    );
+    expect(kept.watched.map(({ id }) => id)).toEqual([ada.id, repo.id]);
+    for (const id of [moved.id, newId()]) {
+      const other = updateWebhook(
+        ada.actor,
+        (await webhookOf(ada, [item("user", ada.username)])).id,
+        { watched: [item("model", id)] },
+        from,
+      );
+      await expect(other).rejects.toMatchObject({ code: "invalid_request", field: "watched" });
+    }
+  });
+
+  it("S129 S136 lose their name when the webhook's owner loses the right to read them, and get it back with it", async () => {
+    const organization = await organizationOf(ada, [[grace, "read"]]);
+    const [hidden, open] = await Promise.all([repoOf(ada, organization.name, true), repoOf(ada, organization.name)]);
+    const webhook = await webhookOf(grace, [watching(hidden), watching(open)]);
+    expect(namesOf(webhook).sort()).toEqual([hidden.fullName, open.fullName].sort());
+    await removeMember(ada.actor, organization.id, grace.id, from);
+    const shown = JSON.stringify(await listWebhooks(grace.actor, own(grace)));
+    expect(shown).not.toContain(hidden.name);
+    expect(shown).toContain(open.fullName);
+    await updateRepoSettings(ada.actor, { type: "model", owner: organization.name, name: open.name }, { isPrivate: true }, from);
+    expect(namesOf(await findWebhook(grace.actor, webhook.id))).toEqual([null, null]);
+    await updateRepoSettings(
+      ada.actor,
+      { type: "model", owner: organization.name, name: hidden.name },
+      { isPrivate: false },
+      from,
+    );
+    expect(namesOf(await findWebhook(grace.actor, webhook.id))).toContain(hidden.fullName);
+  });
+
+  it("S136 that somebody may not read, that are nowhere and that are of a disabled account are refused in one sentence", async () => {
+    const closed = await signedInPerson();
+    const repos = [await someRepo(ada, { isPrivate: true }), await someRepo(closed)];
+    await disableUser(operatorCommand, closed.id, from);
+    const sentences = await Promise.all(
+      [...repos.map(({ fullName }) => fullName), `${ada.username}/nothing`].map((name) =>
+        webhookOf(grace, [item("model", name)]).catch((error: Error) => error.message.replace(name, "X")),
+      ),
+    );
+    expect(new Set(sentences)).toEqual(new Set(["There is no model X that you can see."]));
+    await expect(webhookOf(grace, [item("user", closed.username)])).rejects.toThrow(`There is no user ${closed.username}.`);
+    // Another type of the same name is not it.
+    const { fullName } = await someRepo(ada);
+    await expect(webhookOf(grace, [item("dataset", fullName)])).rejects.toThrow("There is no dataset");
+    expect(namesOf(await webhookOf(grace, [item("model", fullName)]))).toEqual([fullName]);
+  });
+
+  it("of a token are what the token reads; an organization's are what the organization reads", async () => {
+    const organization = await organizationOf(ada);
+    const [mine, orgs] = await Promise.all([someRepo(ada, { isPrivate: true }), repoOf(ada, organization.name, true)]);
+    const token = (scopes: TokenHolder["scopes"]): TokenHolder => ({
+      kind: "token",
+      userId: ada.id,
+      scopes,
+      orgIds: "all",
+      clientId: null,
+    });
+    const make = (scopes: TokenHolder["scopes"], owner: WebhookOwner, repo: Repo) =>
+      createWebhook(token(scopes), owner, { url, watched: [watching(repo)] }, from);
+    await expect(make(["webhooks"], own(ada), mine)).rejects.toMatchObject({ code: "invalid_request", field: "watched" });
+    expect(namesOf((await make(["webhooks", "read-repos"], own(ada), mine)).webhook)).toEqual([mine.fullName]);
+    const asOrganization: WebhookOwner = { kind: "organization", id: organization.id };
+    await expect(make(["webhooks", "read-repos"], asOrganization, mine)).rejects.toThrow("this organization cannot read it");
+    expect(namesOf((await make(["webhooks", "read-repos"], asOrganization, orgs)).webhook)).toEqual([orgs.fullName]);
+    expect(namesOf((await make(["webhooks", "read-repos"], own(ada), orgs)).webhook)).toEqual([orgs.fullName]);
+    await expect(make(["read-repos"], own(ada), mine)).rejects.toMatchObject({ code: "insufficient_scope", scope: "webhooks" });
+  });
+
+  it("are read and resolved in as many statements for a hundred as for one", async () => {
+    const person = await signedInPerson();
+    const repos = await Promise.all(Array.from({ length: 8 }, (_, at) => someRepo(person, { isPrivate: at % 2 === 0 })));
+    const making = (watched: WatchedItemInput[]) => countStatements(() => webhookOf(person, watched));
+    const one = await making([watching(repos[0] as Repo)]);
+    const many = await making(repos.map(watching));
+    expect(many.statements).toBe(one.statements);
+    for (let at = 0; at < 6; at++) await webhookOf(person, repos.map(watching));
+    const listed = await countStatements(() => listWebhooks(person.actor, own(person)));
+    expect(listed.result.map(({ watched }) => watched.length)).toEqual([1, 8, 8, 8, 8, 8, 8, 8]);
+    const single = await countStatements(() => findWebhook(person.actor, one.result.id));
+    expect(listed.statements).toBe(single.statements);
+  });
+});
+
+describe("bounds", () => {
+  it("an owner has so many webhooks and no more, however many are made at once; and a webhook so many items", async () => {
+    const person = await signedInPerson();
+    await db().webhook.createMany({
+      data: Array.from({ length: WEBHOOKS_MAX_PER_OWNER - 2 }, () => ({
+        id: newId(),
+        ownerId: person.id,
+        ownerKind: "user",
+        url,
+        domains: ["repo"],
+      })),
+    });
+    const making = Array.from({ length: 5 }, () => webhookOf(person, [item("user", person.username)]));
+    expect(await outcomes(making)).toEqual(["conflict", "conflict", "conflict", "ok", "ok"]);
+    const items = Array.from({ length: WATCHED_MAX_PER_WEBHOOK + 1 }, (_, at) => item("model", `${person.username}/r${at}`));
+    await expect(webhookOf(ada, items)).rejects.toMatchObject({ field: "watched" });
+  });
+});
+
+describe("enabling, disabling and deleting", () => {
+  it("hold what waits, release it at once with a notice, and take it away (brief §3)", async () => {
+    const webhook = await webhookOf(ada, [item("user", ada.username)]);
+    await disableWebhook(ada.actor, webhook.id, from);
+    await db().webhook.update({ where: { id: webhook.id }, data: { failingSince: new Date() } });
+    const [held] = [await queued(webhook.id, "infinity"), await queued(webhook.id, "infinity")];
+    const listener = await pool().connect();
+    try {
+      let notices = 0;
+      listener.on("notification", ({ channel }) => (notices += channel === DELIVERY_CHANNEL ? 1 : 0));
+      await listener.query(`listen ${DELIVERY_CHANNEL}`);
+      const enabled = await enableWebhook(ada.actor, webhook.id, from);
+      expect(enabled).toMatchObject({ disabledAt: null, disabledReason: null, failingSince: null });
+      await expect.poll(() => notices).toBeGreaterThan(0);
+    } finally {
+      listener.removeAllListeners("notification");
+      listener.release(true);
+    }
+    expect((await queueOf(webhook.id)).map(({ isDue }) => isDue)).toEqual([true, true]);
+    expect((await queueOf(webhook.id)).map(({ id }) => id)).toContain(held);
+    // Where it points now is where what waits goes.
+    await updateWebhook(ada.actor, webhook.id, { url: "http://Other.example.com:8080/x" }, from);
+    expect((await queueOf(webhook.id)).map(({ host }) => host)).toEqual(["other.example.com:8080", "other.example.com:8080"]);
+
+    await db().webhookReplay.create({ data: { id: newId(), webhookId: webhook.id, ownerId: ada.id } });
+    await deleteWebhook(ada.actor, webhook.id, from);
+    expect(await queueOf(webhook.id)).toEqual([]);
+    expect(await db().webhookReplay.count({ where: { webhookId: webhook.id } })).toBe(0);
+    for (const operation of [enableWebhook, disableWebhook, deleteWebhook])
+      await expect(operation(ada.actor, webhook.id, from)).rejects.toMatchObject({ code: "not_found" });
+    await expect(findWebhook(anonymous, webhook.id)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  it("S122 what was put off in the moment in which its webhook was enabled, or deleted, is found again", async () => {
+    const [enabled, disabled] = [
+      await webhookOf(ada, [item("user", ada.username)]),
+      await webhookOf(ada, [item("user", ada.username)]),
+    ];
+    await disableWebhook(ada.actor, disabled.id, from);
+    const deleted = newId();
+    for (const id of [enabled.id, disabled.id, deleted]) await queued(id, "infinity");
+    expect(await releaseForgotten()).toBeGreaterThanOrEqual(2);
+    const isDue = async (id: string) => (await queueOf(id)).map((row) => row.isDue);
+    expect([await isDue(enabled.id), await isDue(deleted), await isDue(disabled.id)]).toEqual([[true], [true], [false]]);
+    expect(await releaseForgotten()).toBe(0);
+  });
+
+  it("at the same time as everything else end in one of the states that there are", async () => {
+    const webhook = await webhookOf(ada, [item("user", ada.username)]);
+    const changes = Array.from({ length: 4 }, (_, at) => [
+      enableWebhook(ada.actor, webhook.id, from),
+      disableWebhook(ada.actor, webhook.id, from),
+      updateWebhook(ada.actor, webhook.id, { url: `https://${at}.example.com/`, secret: `s${at}` }, from),
+    ]).flat();
+    expect(new Set(await outcomes(changes))).toEqual(new Set(["ok"]));
+    const deleting = [deleteWebhook, deleteWebhook, enableWebhook].map((operation) => operation(ada.actor, webhook.id, from));
+    const ended = await outcomes(deleting);
+    expect(ended.filter((one) => one !== "ok" && one !== "not_found")).toEqual([]);
+    expect(await db().webhook.count({ where: { id: webhook.id } })).toBe(0);
+  });
+
+  it("webhooks go with the account and with the organization that they are of, and what waits with them", async () => {
+    const person = await signedInPerson();
+    const organization = await organizationOf(person);
+    const ofPerson = await webhookOf(person, [item("user", ada.username)]);
+    const ofOrganization = await webhookOf(person, [item("org", organization.name)], {
+      kind: "organization",
+      id: organization.id,
+    });
+    const watchesBoth = await webhookOf(grace, [item("user", person.username), item("org", organization.name)]);
+    for (const { id } of [ofPerson, ofOrganization]) await queued(id, "now");
+    await deleteOrganization(person.actor, organization.id, from);
+    expect([await queueOf(ofOrganization.id), (await queueOf(ofPerson.id)).length]).toEqual([[], 1]);
+    await deleteAccount(operatorCommand, person.id, from);
+    expect(await db().webhook.count({ where: { ownerId: { in: [person.id, organization.id] } } })).toBe(0);
+    expect(await queueOf(ofPerson.id)).toEqual([]);
+    expect(namesOf(await findWebhook(grace.actor, watchesBoth.id))).toEqual([null, null]);
+  });
+
+  it("ask for no fresh proof: a program does the same with its token", async () => {
+    const webhook = await webhookOf(ada, [item("user", ada.username)]);
+    expect((await disableWebhook(longAgo(ada.actor), webhook.id, from)).disabledReason).toBe("owner");
+  });
+});
+
+it("S122 a change that meets the record of a delivery in a deadlock is begun again, and nobody hears of it", async () => {
+  const ada = await signedInPerson("ada");
+  const { id } = await webhookOf(ada, [watching(await repoOf(ada, ada.username))]);
+  for (const [act, isLeft] of [
+    [() => updateWebhook(ada.actor, id, { url: "https://elsewhere.example.com/" }, from), true],
+    [() => deleteWebhook(ada.actor, id, from), false],
+  ] as const) {
+    const deliveryId = newId();
+    await pool().query(
+      "insert into delivery_queue (id, webhook_id, owner_id, event_id, host, kind, lane) values ($1, $2, $3, $4, '', 'first', 1)",
+      [deliveryId, id, ada.id, newId()],
+    );
+    // The record of a delivery takes its row of the queue, and then the webhook.
+    const record = await pool().connect();
+    await record.query("begin");
+    await record.query("select from delivery_queue where id = $1 for update", [deliveryId]);
+    const acting = act();
+    await expect.poll(async () => (await pool().query(WAITING)).rowCount).toBeGreaterThan(0);
+    await record.query("update webhook set failing_since = now() where id = $1", [id]);
+    await record.query("commit");
+    record.release();
+    await acting;
+    expect(await db().webhook.count({ where: { id } })).toBe(isLeft ? 1 : 0);
+  }
+});
+
+/** Somebody waits for a lock. */
+const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";

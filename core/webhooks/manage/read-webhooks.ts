@@ -1,0 +1,96 @@
+import type { EventDomain, JobSpec, WatchType } from "@keyhook/sdk";
+import { unseal } from "../../crypto/seal.ts";
+import { type Db, db } from "../../db.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import type { DisabledReason } from "../vocabulary.ts";
+import { ownerReads } from "../watchers.ts";
+import type { WatchedItem, Webhook } from "./webhook.ts";
+
+type Row = Omit<Webhook, "owner" | "watched" | "job"> & {
+  ownerId: string;
+  ownerKind: "user" | "organization";
+  ownerHandle: string;
+  job: JobSpec | null;
+  jobSecrets: Uint8Array | null;
+  domains: EventDomain[];
+  disabledReason: DisabledReason | null;
+};
+
+/**
+ * Reads webhooks `w` with what they watch, the oldest first: two statements, however many there are. It asks nobody's permission, and
+ * takes no secret out of the database.
+ */
+export async function readWebhooks(where: Prisma.Sql, { tx = db() }: { tx?: Db } = {}): Promise<Webhook[]> {
+  const rows = await tx.$queryRaw<Row[]>`
+    SELECT w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", coalesce(u.username, o.name, '') AS "ownerHandle", w.url, w.job,
+      w.job_secrets AS "jobSecrets", w.job_source_id AS "jobSourceId", coalesce(w.domains, '{}') AS domains,
+      w.secret IS NOT NULL AS "hasSecret",
+      CASE WHEN w.previous_secret IS NOT NULL AND w.previous_secret_until > now() THEN w.previous_secret_until END AS "previousSecretUntil",
+      w.disabled_at AS "disabledAt", CASE WHEN w.disabled_at IS NOT NULL THEN w.disabled_reason END AS "disabledReason", w.failing_since AS "failingSince",
+      w.created_by_id AS "createdById", w.created_at AS "createdAt", w.updated_at AS "updatedAt", latest.created_at AS "lastTriggeredAt"
+    FROM webhook w
+    LEFT JOIN "user" u ON w.owner_kind = 'user' AND u.id = w.owner_id
+    LEFT JOIN organization o ON w.owner_kind = 'organization' AND o.id = w.owner_id
+    LEFT JOIN LATERAL ${latestDelivery} latest ON TRUE
+    WHERE ${where} ORDER BY w.created_at, w.id`;
+  const watched = await watchedBy(
+    tx,
+    rows.map(({ id }) => id),
+  );
+  return rows.map(({ ownerId, ownerKind, ownerHandle, job, jobSecrets, ...row }) => ({
+    ...row,
+    owner: { kind: ownerKind, id: ownerId, handle: ownerHandle },
+    job: job && { ...job, secretNames: secretNames(jobSecrets) },
+    watched: watched.get(row.id) ?? [],
+  }));
+}
+
+/**
+ * The hours say in which partition to look, so that a list of many webhooks does not look into each day of each. A test that somebody
+ * sent is a delivery too, and sets nothing off.
+ */
+const latestDelivery = Prisma.sql`(
+  SELECT d.created_at
+  FROM (SELECT max(h.hour) AS hour FROM webhook_hour h WHERE h.webhook_id = w.id AND h.triggered > 0) h
+  JOIN delivery d ON d.webhook_id = w.id AND d.id >= lpad(to_hex(extract(epoch FROM h.hour)::bigint), 8, '0') AND d.kind = 'event'
+  ORDER BY d.id DESC LIMIT 1)`;
+
+type WatchRow = { webhookId: string; type: WatchType; id: string; name: string | null };
+
+/** What is watched, by webhook. A name is there only as long as the webhook's owner may read what it names (S129, S136). */
+async function watchedBy(tx: Db, webhookIds: string[]): Promise<Map<string, WatchedItem[]>> {
+  const found = new Map<string, WatchedItem[]>();
+  if (webhookIds.length === 0) return found;
+  const rows = await tx.$queryRaw<WatchRow[]>`
+    SELECT i.webhook_id AS "webhookId", i.type, i.target_id AS id,
+      CASE WHEN i.type = 'user' THEN u.username WHEN i.type = 'org' THEN o.name ELSE named.name END AS name
+    FROM webhook_watch i
+    JOIN webhook w ON w.id = i.webhook_id
+    LEFT JOIN "user" u ON i.type = 'user' AND u.id = i.target_id AND u.disabled_at IS NULL
+    LEFT JOIN organization o ON i.type = 'org' AND o.id = i.target_id
+    LEFT JOIN LATERAL (
+      SELECT coalesce(ru.username, ro.name) || '/' || r.name AS name
+      FROM repo r
+      LEFT JOIN "user" ru ON r.owner_kind = 'user' AND ru.id = r.owner_id
+      LEFT JOIN organization ro ON r.owner_kind = 'organization' AND ro.id = r.owner_id
+      WHERE r.id = i.target_id AND ru.disabled_at IS NULL AND (NOT r.is_private OR ${ownerReads(Prisma.sql`r.owner_id`)})
+    ) named ON i.type NOT IN ('user', 'org')
+    WHERE i.webhook_id = ANY (${webhookIds})
+    ORDER BY i.type IN ('user', 'org') DESC, i.type, lower(CASE WHEN i.type = 'user' THEN u.username WHEN i.type = 'org' THEN o.name ELSE named.name END), i.target_id`;
+  for (const { webhookId, ...item } of rows) {
+    const items = found.get(webhookId);
+    if (items) items.push(item);
+    else found.set(webhookId, [item]);
+  }
+  return found;
+}
+
+/** Sealed under another SECRET_KEY they are lost, and with them their names; the list is to be read all the same. */
+function secretNames(sealed: Uint8Array | null): string[] {
+  if (!sealed) return [];
+  try {
+    return Object.keys(JSON.parse(unseal("job secrets", sealed)) as Record<string, string>).sort();
+  } catch {
+    return [];
+  }
+}

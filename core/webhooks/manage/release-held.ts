@@ -1,0 +1,24 @@
+import { type Db, pool } from "../../db.ts";
+import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
+
+/** Makes due what the worker put off until the webhook is enabled. @returns how many there were */
+export async function releaseHeld(tx: Db, webhookId: string): Promise<number> {
+  const released =
+    await tx.$executeRaw`UPDATE delivery_queue SET due_at = now() WHERE webhook_id = ${webhookId} AND due_at = 'infinity'`;
+  if (released > 0) await tx.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, '')`;
+  return released;
+}
+
+/**
+ * The same for what nobody holds any more: a worker that saw its webhook disabled may put a delivery off in the very moment in which the
+ * webhook is enabled, or deleted. A worker asks now and then, so that nothing waits for ever (S122).
+ */
+export async function releaseForgotten(): Promise<number> {
+  const { rowCount } = await pool().query(
+    `UPDATE delivery_queue q SET due_at = now()
+      WHERE q.lane = ANY ($1) AND q.due_at = 'infinity'
+        AND NOT EXISTS (SELECT FROM webhook w WHERE w.id = q.webhook_id AND w.disabled_at IS NOT NULL)`,
+    [Object.values(lanes)],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,111 @@
+import { repoTypes, type WatchedItemInput, type WatchType } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
+import { type ReadableOwners, readableOwners } from "../../access/readable-owners.ts";
+import type { Db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { isId } from "../../ids.ts";
+import { ownerReads } from "../watchers.ts";
+import { parseWatched } from "./parse-webhook.ts";
+import type { WatchedItem, WebhookOwner } from "./webhook.ts";
+
+export type ResolvedItem = { type: WatchType; targetId: string };
+
+/**
+ * What is to be watched, by id: two statements, however many there are. A name that a repository had before it was moved finds it too.
+ * What a webhook watches already may be named by its id, which is how a record shows what is gone: a list that was read can be sent back.
+ * @throws ServiceError `invalid_request` with the field `watched`: the same for what is not there and what the actor may not see (S136)
+ */
+export async function resolveWatched(
+  tx: Db,
+  actor: Actor,
+  { owner, items, present = [] }: { owner: WebhookOwner; items: readonly WatchedItemInput[]; present?: readonly WatchedItem[] },
+): Promise<ResolvedItem[]> {
+  const wanted = parseWatched(items);
+  if (wanted.length === 0) throw refuse("Choose at least one item to watch.");
+  const isRepo = ({ type }: WatchedItemInput) => (repoTypes as readonly string[]).includes(type);
+  const [accounts, repos] = [
+    await accountsNamed(
+      tx,
+      wanted.filter((item) => !isRepo(item)),
+    ),
+    await reposNamed(tx, actor, owner, wanted.filter(isRepo)),
+  ];
+  const resolved = wanted.map((item): ResolvedItem => {
+    const { type, name } = item;
+    const kept = isId(name) && present.find((one) => one.name === null && one.id === name && one.type === type);
+    if (kept) return { type, targetId: kept.id };
+    return { type, targetId: isRepo(item) ? repoId(repos, item) : accountId(accounts, item) };
+  });
+  // Two names of one thing, such as an earlier one and the present one.
+  return [...new Map(resolved.map((item) => [item.targetId, item])).values()];
+}
+
+const refuse = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "watched" });
+
+type AccountRow = { handle: string; userId: string | null; orgId: string | null };
+
+function accountsNamed(tx: Db, items: WatchedItemInput[]): Promise<AccountRow[]> {
+  if (items.length === 0) return Promise.resolve([]);
+  return tx.$queryRaw<AccountRow[]>`SELECT h.handle, h.user_id AS "userId", h.org_id AS "orgId"
+    FROM handle h LEFT JOIN "user" u ON u.id = h.user_id
+    WHERE h.handle = ANY (${items.map(({ name }) => name.toLowerCase())}) AND u.disabled_at IS NULL`;
+}
+
+function accountId(rows: AccountRow[], { type, name }: WatchedItemInput): string {
+  const row = rows.find(({ handle }) => handle === name.toLowerCase());
+  const id = type === "user" ? row?.userId : row?.orgId;
+  if (id) return id;
+  if (row) throw refuse(`${name} is ${type === "user" ? "an organization: watch it as org" : "a user: watch them as user"}.`);
+  throw refuse(`There is no ${type === "user" ? "user" : "organization"} ${name}.`);
+}
+
+type RepoRow = { type: string; handle: string; name: string; id: string; isReadable: boolean; isReadableByOwner: boolean };
+
+/** By the name that they have or had, with what the actor and the webhook's owner may read of them. */
+async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<RepoRow[]> {
+  if (items.length === 0) return [];
+  const named = items.map(({ type, name }) => ({ type, ...splitName(type, name) }));
+  const readable = readableCondition(await readableOwners(actor, "repo.read", tx));
+  return tx.$queryRaw<RepoRow[]>`
+    WITH wanted AS (
+      SELECT n.type, n.handle, n.name, coalesce(h.user_id, h.org_id) AS owner_id
+      FROM unnest(${named.map(({ type }) => type)}::text[], ${named.map(({ handle }) => handle)}::text[],
+                  ${named.map(({ repo }) => repo)}::text[]) AS n(type, handle, name)
+      JOIN handle h ON h.handle = n.handle)
+    SELECT DISTINCT ON (n.type, n.handle, n.name) n.type, n.handle, n.name, r.id, ${readable} AS "isReadable",
+      (NOT r.is_private OR ${ownerReads(Prisma.sql`r.owner_id`)}) AS "isReadableByOwner"
+    FROM wanted n
+    CROSS JOIN (SELECT ${owner.id}::text AS owner_id) w
+    LEFT JOIN repo_former_name f ON f.owner_id = n.owner_id AND f.type = n.type AND f.name_canonical = n.name
+    JOIN repo r ON (r.owner_id = n.owner_id AND r.type = n.type AND r.name_canonical = n.name) OR r.id = f.repo_id
+    LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
+    WHERE u.disabled_at IS NULL
+    ORDER BY n.type, n.handle, n.name, (r.id IS NOT DISTINCT FROM f.repo_id)`;
+}
+
+function splitName(type: WatchType, name: string): { handle: string; repo: string } {
+  const [handle = "", repo = "", ...rest] = name.toLowerCase().split("/");
+  if (isId(name)) return { handle: name, repo: "" };
+  if (!handle || !repo || rest.length > 0) throw refuse(`Write the ${type} ${name} as owner/name.`);
+  return { handle, repo };
+}
+
+function repoId(rows: RepoRow[], { type, name }: WatchedItemInput): string {
+  const canonical = name.toLowerCase();
+  const row = rows.find((one) => one.type === type && `${one.handle}/${one.name}` === canonical);
+  if (!row?.isReadable) throw refuse(`There is no ${type} ${name} that you can see.`);
+  // Somebody may see more than whoever the webhook is for: what an organization cannot read is not sent to it (S129).
+  if (!row.isReadableByOwner)
+    throw refuse(`${name} is private, and this organization cannot read it: make a webhook of your own.`);
+  return row.id;
+}
+
+/** What `may` says of `repo.read`, of all rows at once. */
+function readableCondition({ isAll, ownerIds, madeBy, repoId: only }: ReadableOwners): Prisma.Sql {
+  if (isAll) return Prisma.sql`TRUE`;
+  const made = madeBy
+    ? Prisma.sql`(r.owner_id = ANY (${madeBy.ownerIds}) AND r.created_by_client_id = ${madeBy.clientId})`
+    : Prisma.sql`FALSE`;
+  return Prisma.sql`(NOT r.is_private OR r.owner_id = ANY (${ownerIds}) OR ${made} OR r.id = ${only ?? ""})`;
+}

@@ -1,0 +1,48 @@
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { seal } from "../../crypto/seal.ts";
+import { type Db, inTransaction } from "../../db.ts";
+import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
+import { newWebhookSecret } from "./parse-webhook.ts";
+import { auditOrgId, PREVIOUS_SECRET_HOURS, type Webhook } from "./webhook.ts";
+
+/**
+ * Gives a webhook a secret of ours. The one before goes on signing beside it for a day, so that receivers can be changed without
+ * refusing a delivery (S123).
+ * @returns the secret: it is never shown again (S130)
+ * @throws ServiceError `not_found`, `insufficient_scope`
+ */
+export async function rotateWebhookSecret(
+  actor: Actor,
+  id: string,
+  from: RequestOrigin,
+  of?: string,
+): Promise<{ webhook: Webhook; secret: string }> {
+  const secret = newWebhookSecret();
+  return inTransaction(async (tx) => {
+    const { owner } = await findWebhookToChange(tx, actor, id, of);
+    await replaceSecret(tx, id, secret);
+    await recordAuditEvent(tx, {
+      type: "webhook.rotate_secret",
+      actorId: actorId(actor),
+      orgId: auditOrgId(owner),
+      clientId: clientIdOf(actor),
+      data: { webhookId: id },
+      from,
+    });
+    return { webhook: await findWebhook(actor, id, { tx }), secret };
+  });
+}
+
+/** Puts a secret in place of the one before, which goes on signing for a day; without a secret nothing is signed any more. */
+export async function replaceSecret(tx: Db, webhookId: string, secret: string | null): Promise<void> {
+  const sealed = secret === null ? null : seal("webhook secret", secret);
+  await tx.$executeRaw`
+    UPDATE webhook SET secret = ${sealed},
+      previous_secret = CASE WHEN ${sealed !== null} THEN secret END,
+      previous_secret_until = CASE WHEN ${sealed !== null} AND secret IS NOT NULL
+                                THEN now() + make_interval(hours => ${PREVIOUS_SECRET_HOURS}) END,
+      updated_at = now()
+    WHERE id = ${webhookId}`;
+}

@@ -1,0 +1,71 @@
+import type { WatchedItemInput } from "@keyhook/sdk";
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { inTransaction } from "../../db.ts";
+import { targetHost } from "../target-host.ts";
+import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
+import { parseDomains, parseWebhookSecret } from "./parse-webhook.ts";
+import { resolveWatched } from "./resolve-watched.ts";
+import { replaceSecret } from "./rotate-webhook-secret.ts";
+import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
+import { hasTarget, readTarget, type TargetInput } from "./webhook-target.ts";
+
+export type WebhookChanges = TargetInput & {
+  /** Stays as it is when left out or empty: existing clients send an empty list then (wire.md 2.1). */
+  watched?: readonly WatchedItemInput[] | null;
+  /** The same. */
+  domains?: readonly string[] | null;
+  /** An empty one takes it away; left out it stays. */
+  secret?: string | null;
+};
+
+/**
+ * Changes what is given and nothing else. A job in place of a URL, or the reverse, replaces it.
+ * @param of the organization or user whose it has to be, where an address names them
+ * @throws ServiceError as `createWebhook`; `not_found` for a webhook that the actor may not see
+ */
+export async function updateWebhook(
+  actor: Actor,
+  id: string,
+  changes: WebhookChanges,
+  from: RequestOrigin,
+  of?: string,
+): Promise<Webhook> {
+  const secret = changes.secret == null ? undefined : parseWebhookSecret(changes.secret);
+  return inTransaction(async (tx) => {
+    const before = await findWebhookToChange(tx, actor, id, of);
+    const { owner } = before;
+    const target = hasTarget(changes) ? await readTarget(tx, actor, owner, changes) : undefined;
+    const domains = changes.domains && changes.domains.length > 0 ? parseDomains(changes.domains) : undefined;
+    const watched =
+      changes.watched && changes.watched.length > 0
+        ? await resolveWatched(tx, actor, { owner, items: changes.watched, present: before.watched })
+        : undefined;
+    await tx.webhook.update({ where: { id }, data: { ...target, ...(domains && { domains }), updatedAt: new Date() } });
+    if (secret !== undefined) await replaceSecret(tx, id, secret);
+    if (watched) {
+      await tx.webhookWatch.deleteMany({ where: { webhookId: id } });
+      await tx.webhookWatch.createMany({ data: watched.map((item) => ({ webhookId: id, ...item })) });
+    }
+    if (target) {
+      // What waits goes where the webhook points now, and is counted with the others of that host (S128).
+      await tx.$executeRaw`UPDATE delivery_queue SET host = ${targetHost(target.url)} WHERE webhook_id = ${id}`;
+    }
+    await recordAuditEvent(tx, {
+      type: "webhook.update",
+      actorId: actorId(actor),
+      orgId: auditOrgId(owner),
+      clientId: clientIdOf(actor),
+      data: {
+        webhookId: id,
+        target: targetInShort(target ?? before),
+        ...(domains && { domains }),
+        ...(watched && { watched: watched.length }),
+        ...(secret !== undefined && { secret: secret === null ? "removed" : "replaced" }),
+      },
+      from,
+    });
+    return findWebhook(actor, id, { tx });
+  });
+}

@@ -1,0 +1,92 @@
+import { type JobSpec, jobSecretsSchema, jobSpecSchema, type webhookJobSchema } from "@keyhook/sdk";
+import type { z } from "zod";
+import type { Actor } from "../../access/actor.ts";
+import { may, requirePermission } from "../../access/may.ts";
+import { seal } from "../../crypto/seal.ts";
+import type { Db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { isId } from "../../ids.ts";
+import { parseWebhookUrl } from "./parse-webhook.ts";
+import { type WebhookOwner, webhookNamespace } from "./webhook.ts";
+
+/** Where events go: exactly one of the three. */
+export type TargetInput = {
+  url?: string | null;
+  /** A whole spec, with the values of its secrets. */
+  job?: z.input<typeof webhookJobSchema> | null;
+  /** A run, whose spec and secrets are copied: later changes of it change nothing here. */
+  jobSourceId?: string | null;
+};
+
+/** The columns of a target. */
+export type TargetColumns = {
+  url: string | null;
+  job: JobSpec | typeof Prisma.DbNull;
+  jobSecrets: Uint8Array<ArrayBuffer> | null;
+  jobSourceId: string | null;
+};
+
+export const hasTarget = ({ url, job, jobSourceId }: TargetInput): boolean => url != null || job != null || jobSourceId != null;
+
+/**
+ * A webhook with a job runs it on its owner's account, so that setting one takes the right to run jobs there, and of a token its scope.
+ * @throws ServiceError `invalid_request` (none or several, or what is wrong with it), `not_found` (the run), `insufficient_scope`
+ */
+export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, input: TargetInput): Promise<TargetColumns> {
+  const { url, job, jobSourceId } = input;
+  const given = [url, job, jobSourceId].filter((one) => one != null).length;
+  if (given !== 1) {
+    const sentence = given === 0 ? "Give a url or a job: one of them is needed." : "Give a url or a job, not both.";
+    throw new ServiceError("invalid_request", sentence, { field: "url" });
+  }
+  if (url != null) return { url: parseWebhookUrl(url), job: Prisma.DbNull, jobSecrets: null, jobSourceId: null };
+  await requirePermission(actor, "job.run", webhookNamespace(owner), { what: "Account", tx });
+  return job != null ? inlineJob(job) : copiedJob(tx, actor, owner, jobSourceId as string);
+}
+
+function inlineJob({ secrets, ...input }: NonNullable<TargetInput["job"]>): TargetColumns {
+  const spec = jobSpecSchema.safeParse(input);
+  const values = jobSecretsSchema.safeParse(secrets ?? {});
+  const issue = spec.error?.issues[0] ?? values.error?.issues[0];
+  if (!spec.success || !values.success) {
+    const field = ["job", ...(issue?.path ?? [])].join(".");
+    throw new ServiceError("invalid_request", `${field}: ${issue?.message ?? "not understood"}.`, { field: "job" });
+  }
+  requireRunnable(spec.data);
+  const isEmpty = Object.keys(values.data).length === 0;
+  const jobSecrets = isEmpty ? null : seal("job secrets", JSON.stringify(values.data));
+  return { url: null, job: spec.data, jobSecrets, jobSourceId: null };
+}
+
+function requireRunnable({ dockerImage, spaceId, command }: JobSpec): void {
+  const refuse = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "job" });
+  if ((dockerImage === undefined) === (spaceId === undefined)) throw refuse("job: give either dockerImage or spaceId.");
+  if (command.length === 0) throw refuse("job.command: say what is to be run.");
+}
+
+type RunRow = { ownerId: string; ownerKind: "user" | "organization"; spec: JobSpec; secrets: Uint8Array | null };
+
+/** The spec of a run that the actor may read; whoever runs it again in the same place has its secrets too. */
+async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: string): Promise<TargetColumns> {
+  const [run] = isId(runId)
+    ? await tx.$queryRaw<
+        RunRow[]
+      >`SELECT owner_id AS "ownerId", owner_kind AS "ownerKind", spec, secrets FROM job_run WHERE id = ${runId}`
+    : [];
+  const isReadable =
+    run !== undefined && (await may(actor, "job.read", webhookNamespace({ kind: run.ownerKind, id: run.ownerId }), tx));
+  if (!isReadable)
+    throw new ServiceError("invalid_request", "There is no job of this id that you can see.", { field: "jobSourceId" });
+  // Elsewhere they would stay with somebody who is no longer where they belong.
+  if (run.secrets && run.ownerId !== owner.id) {
+    const sentence = "This job has secrets, which stay with its owner: make the webhook there, or give the job with its secrets.";
+    throw new ServiceError("invalid_request", sentence, { field: "jobSourceId" });
+  }
+  return {
+    url: null,
+    job: jobSpecSchema.parse(run.spec),
+    jobSecrets: run.secrets && Uint8Array.from(run.secrets),
+    jobSourceId: runId,
+  };
+}

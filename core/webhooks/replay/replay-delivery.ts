@@ -1,0 +1,69 @@
+import type { Actor } from "../../access/actor.ts";
+import { actorId, clientIdOf } from "../../access/actor.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { findWebhookRow } from "../activity/find-webhook-row.ts";
+import { type AwaitedAttempt, awaitAttempt } from "./await-attempt.ts";
+import { putIntoQueue } from "./put-into-queue.ts";
+import { requireReplayable } from "./require-replayable.ts";
+
+/** A delivery sent because somebody asked for it; without `attempt` it was not sent in time, and still waits to be. */
+export type Sent = { deliveryId: string; attempt: AwaitedAttempt | undefined };
+
+export type WaitOptions = { ownerId?: string | undefined; waitMs?: number | undefined; signal?: AbortSignal | undefined };
+
+/** For each webhook: far more than anybody presses, and far less than would be a way around the limit of triggers. */
+const REPLAYS = { limit: 120, windowSeconds: 60 };
+
+/**
+ * Sends a delivery again, whatever became of it, to where its webhook points now and signed with the secret it has now: the same bytes
+ * under the same `webhook-id` (S124). One that waits is sent at once. If it fails, it is retried as a new one would be.
+ *
+ * It returns when the attempt is on record, or after twenty seconds without it: then the delivery stays in the queue, and to ask again
+ * is to wait for the same attempt.
+ * @throws ServiceError `not_found`; `conflict` of a disabled webhook; `gone` where what it said is not kept any more; `rate_limited`
+ */
+export async function replayDelivery(
+  actor: Actor,
+  webhookId: string,
+  deliveryId: string,
+  from: RequestOrigin,
+  { ownerId, ...wait }: WaitOptions = {},
+): Promise<Sent> {
+  const webhook = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
+  if (!isId(deliveryId)) throw notFound("Delivery");
+  await consumeThrottle(throttleKey("webhook replay", webhook.id), REPLAYS);
+  const before = await db().$transaction(async (tx) => {
+    const current = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx });
+    requireReplayable(current);
+    const delivery = await readDeliveryRow(tx, webhook.id, deliveryId);
+    const attempts = await putIntoQueue(tx, { webhook: current, deliveryId, ...delivery });
+    await recordAuditEvent(tx, {
+      type: "webhook.replay",
+      actorId: actorId(actor),
+      clientId: clientIdOf(actor),
+      orgId: webhook.ownerKind === "organization" ? webhook.ownerId : null,
+      data: { webhookId: webhook.id, deliveryId, count: 1 },
+      from,
+    });
+    return attempts;
+  });
+  return { deliveryId, attempt: await awaitAttempt({ id: deliveryId, webhookId: webhook.id }, before, wait) };
+}
+
+type Row = { eventId: string; kind: "replay" | "test" };
+
+async function readDeliveryRow(tx: Db, webhookId: string, deliveryId: string): Promise<Row> {
+  // A test stays one when it is sent again: a single attempt.
+  const [row] = await tx.$queryRaw<(Row & { isKept: boolean })[]>`
+    SELECT d.event_id AS "eventId", CASE d.kind WHEN 'test' THEN 'test' ELSE 'replay' END AS kind,
+      EXISTS (SELECT FROM event e WHERE e.id = d.event_id) AS "isKept"
+    FROM delivery d WHERE d.id = ${deliveryId} AND d.webhook_id = ${webhookId}`;
+  if (!row) throw notFound("Delivery");
+  if (!row.isKept) throw new ServiceError("gone", "What this delivery said is not kept any more: it cannot be sent again.");
+  return { eventId: row.eventId, kind: row.kind };
+}

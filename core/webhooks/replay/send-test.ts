@@ -1,0 +1,75 @@
+import { domainOf, eventPayloadSchema, type TestKind } from "@keyhook/sdk";
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
+import type { Webhook } from "../../generated/prisma/client.ts";
+import { newId, newOrderedId } from "../../ids.ts";
+import { findWebhookRow } from "../activity/find-webhook-row.ts";
+import { awaitAttempt } from "./await-attempt.ts";
+import { putIntoQueue } from "./put-into-queue.ts";
+import type { Sent, WaitOptions } from "./replay-delivery.ts";
+import { testPayload } from "./test-payload.ts";
+
+/** For each webhook. */
+const TESTS = { limit: 30, windowSeconds: 60 };
+
+/**
+ * Sends an event that was made up: of a repository that the webhook watches, or else of one that is made up too, in the words of a real
+ * one of its kind, and with `X-Webhook-Test: true`. It is a delivery like others in the list, of one attempt; it counts towards no
+ * limit, and a disabled webhook sends it too, so that one can find out whether it may be enabled.
+ *
+ * It returns as `replayDelivery` does.
+ * @param kind by default `repo.content.update`, or `discussion.comment.create` of a webhook that hears of discussions alone
+ * @throws ServiceError `not_found`, `rate_limited`
+ */
+export async function sendTest(
+  actor: Actor,
+  webhookId: string,
+  kind: TestKind | undefined,
+  from: RequestOrigin,
+  { ownerId, ...wait }: WaitOptions = {},
+): Promise<Sent> {
+  const webhook = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
+  await consumeThrottle(throttleKey("webhook test", webhook.id), TESTS);
+  const deliveryId = newOrderedId();
+  await db().$transaction(async (tx) => {
+    const current = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx });
+    const payload = eventPayloadSchema.parse(await testPayload(tx, current, kind ?? usualKind(current), actorId(actor)));
+    const { event, repo } = payload;
+    const eventId = newId();
+    await tx.event.create({
+      data: {
+        ...{
+          id: eventId,
+          scope: event.scope,
+          action: event.action,
+          repoId: repo.id,
+          repoType: repo.type,
+          ownerId: repo.owner.id,
+        },
+        ...{ isPrivate: repo.private, actorId: actorId(actor), payload, isTest: true, fannedOutAt: new Date() },
+      },
+    });
+    await tx.delivery.create({
+      data: {
+        ...{ id: deliveryId, webhookId: current.id, ownerId: current.ownerId, eventId, kind: "test", state: "waiting" },
+        ...{ scope: event.scope, action: event.action, repoId: repo.id, repoType: repo.type, repoName: repo.name },
+      },
+    });
+    await putIntoQueue(tx, { webhook: current, deliveryId, eventId, kind: "test" });
+    await recordAuditEvent(tx, {
+      type: "webhook.test",
+      actorId: actorId(actor),
+      clientId: clientIdOf(actor),
+      orgId: current.ownerKind === "organization" ? current.ownerId : null,
+      data: { webhookId: current.id, deliveryId, kind: `${event.scope}.${event.action}` },
+      from,
+    });
+  });
+  return { deliveryId, attempt: await awaitAttempt({ id: deliveryId, webhookId: webhook.id }, 0, wait) };
+}
+
+const usualKind = ({ domains }: Webhook): TestKind =>
+  domains.includes(domainOf("repo.content")) ? "repo.content.update" : "discussion.comment.create";

@@ -1,0 +1,85 @@
+import type { WebhookReplayJson } from "@keyhook/sdk";
+import type { LeasedTable } from "../../leases/leased-table.ts";
+
+/** Many deliveries to be sent again, worked through by the worker. */
+export type WebhookReplay = {
+  id: string;
+  webhookId: string;
+  createdById: string | null;
+  /** Those that were named, or all that had failed in a range of time. */
+  of: "selected" | "failed";
+  since: Date | null;
+  until: Date | null;
+  state: "running" | "cancelled" | "finished";
+  total: number;
+  /** Put into the queue so far; one that waited there already is not among them. */
+  queued: number;
+  /** Of the queued, those that are over. */
+  delivered: number;
+  failed: number;
+  createdAt: Date;
+  finishedAt: Date | null;
+};
+
+export type ReplayRow = {
+  id: string;
+  webhook_id: string;
+  owner_id: string;
+  created_by_id: string | null;
+  delivery_ids: string[] | null;
+  since: Date | null;
+  until: Date | null;
+  cursor: string | null;
+  total: number;
+  queued: number;
+  delivered: number;
+  failed: number;
+  created_at: Date;
+  cancelled_at: Date | null;
+  finished_at: Date | null;
+};
+
+export const replayTable: LeasedTable = { name: "webhook_replay", isOpen: "finished_at is null" };
+
+/** NOTIFY channel that wakes whoever works replays. */
+export const REPLAY_CHANNEL = "webhook_replay";
+
+/** So many deliveries can be named in one replay, and so many can be in all that failed. */
+export const SELECTED_MAX = 1_000;
+export const FAILED_MAX = 100_000;
+/** Replays of one webhook that may run at a time. */
+export const RUNNING_MAX = 3;
+
+export function toReplay(row: ReplayRow): WebhookReplay {
+  return {
+    id: row.id,
+    webhookId: row.webhook_id,
+    createdById: row.created_by_id,
+    of: row.since === null ? "selected" : "failed",
+    since: row.since,
+    until: row.until,
+    state: row.cancelled_at !== null ? "cancelled" : row.finished_at !== null ? "finished" : "running",
+    ...{ total: row.total, queued: row.queued, delivered: row.delivered, failed: row.failed },
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  };
+}
+
+export function replayJson({
+  webhookId,
+  createdById: _,
+  since,
+  until,
+  createdAt,
+  finishedAt,
+  ...rest
+}: WebhookReplay): WebhookReplayJson {
+  return {
+    ...rest,
+    webhook: webhookId,
+    since: since?.toISOString() ?? null,
+    until: until?.toISOString() ?? null,
+    createdAt: createdAt.toISOString(),
+    finishedAt: finishedAt?.toISOString() ?? null,
+  };
+}

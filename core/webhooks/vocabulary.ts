@@ -1,0 +1,58 @@
+/** The words of deliveries, as rows, pages and the API spell them. */
+
+/** What became of an event for one webhook. */
+export const deliveryStates = [
+  /** In the queue: not sent yet, or to be tried again. */
+  "waiting",
+  "delivered",
+  /** No attempt of the schedule was answered with 2xx; it can be replayed (S125). */
+  "failed",
+  /** Over the limit of triggers in 24 hours (S127): recorded, not sent; it can be replayed. */
+  "rate_limited",
+  /** The webhook's owner could not read the repository any more when it was to be sent (S129). */
+  "withheld",
+] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
+
+/** How one attempt ended. */
+export const attemptOutcomes = [
+  /** 2xx; or a run that exited with 0. */
+  "delivered",
+  /** Any other status; or a run that exited with another code. */
+  "rejected",
+  /** No answer: the name, the connection, TLS, time. Of a job: the runner could not run it. */
+  "unreachable",
+  /** We refused to send it: the address, the port, the scheme (S117). */
+  "blocked",
+  /** The owner may not read the repository any more (S129). */
+  "withheld",
+] as const;
+export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+export const attemptKinds = ["first", "retry", "replay", "test"] as const;
+export type AttemptKind = (typeof attemptKinds)[number];
+
+/**
+ * Lanes of the queue: which due row goes first. What a person waits for, then first attempts, then what was tried before, so that late
+ * retries and large replays never delay what is new (S128).
+ */
+export const lanes = {
+  waitedFor: 0,
+  first: 1,
+  again: 2,
+  /** Due, but more than its webhook or host takes at once: set aside, by target, so that no claim has to look past it (decision 052). */
+  backlog: 3,
+} as const;
+
+export const disabledReasons = [
+  "owner",
+  /** Every attempt of five days failed (S126). */
+  "failing",
+  /** The target answered 410 (S125). */
+  "gone",
+] as const;
+export type DisabledReason = (typeof disabledReasons)[number];
+
+/** NOTIFY channels. `delivery`: rows were put into the queue. `activity`: its payload is the id of a webhook about whose deliveries there is news. */
+export const DELIVERY_CHANNEL = "delivery";
+export const ACTIVITY_CHANNEL = "activity";
