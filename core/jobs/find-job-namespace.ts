@@ -1,0 +1,31 @@
+import type { Actor } from "../access/actor.ts";
+import { requirePermission } from "../access/may.ts";
+import { findOwner } from "../accounts/handles/find-owner.ts";
+import type { Db } from "../db.ts";
+import { notFound } from "../errors.ts";
+import { namespaceOf, type RunOwner } from "./runs/run.ts";
+
+/** The user or organization on whose account jobs run, as a name in addresses finds them. */
+export type JobNamespace = RunOwner & { handle: string };
+
+/**
+ * @throws ServiceError `not_found`, the same for a name that nobody has and for one whose jobs are not the actor's to see (S136);
+ * `insufficient_scope`
+ */
+export async function findJobNamespace(
+  actor: Actor,
+  action: "job.read" | "job.run",
+  handle: string,
+  tx?: Db,
+): Promise<JobNamespace> {
+  const owner = await findOwner(handle);
+  if (!owner) throw notFound("Namespace");
+  const { kind, id } = owner;
+  await requireJobs(actor, action, { kind, id }, tx);
+  return { kind, id, handle: owner.handle };
+}
+
+/** The same decision for an owner who is known already, at the moment of a change. */
+export async function requireJobs(actor: Actor, action: "job.read" | "job.run", owner: RunOwner, tx?: Db): Promise<void> {
+  await requirePermission(actor, action, namespaceOf(owner), { what: "Namespace", ...(tx && { tx }) });
+}

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { log } from "../../log.ts";
+import { appendLog, type NewChunk } from "./append-log.ts";
+import type { LogStream } from "./log-chunk.ts";
+import { SecretMask } from "./secret-mask.ts";
+
+type Output = "stdout" | "stderr";
+
+/** How much of a run's output is kept, in bytes (S132). */
+export const LOG_MAX_BYTES = 8 * 1024 ** 2;
+
+/** News is told at most this often, so that a talkative run costs no more notifications than a quiet one. */
+const FLUSH_MS = 200;
+/** A line that is not finished by then is shown as it is. */
+const LINE_WAIT_MS = 1_000;
+const LINE_MAX = 16 * 1024;
+const CHUNK_MAX = 32 * 1024;
+const PENDING_MAX = 256 * 1024;
+/** How long what is not kept is waited with: about six megabytes a second, which no command can make the worker read faster. */
+const DISCARD_PAUSE_MS = 10;
+const RETRY_MS = 1_000;
+
+/** Takes a run's output as it comes and stores it in pieces: masked, as text, and no more than is kept. */
+export class LogWriter {
+  readonly #runId: string;
+  readonly #claimId: string;
+  readonly #streams: Record<Output, OutputText>;
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #isFull = false;
+  #isLost = false;
+  #pending: NewChunk[] = [];
+  #pendingLength = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> | undefined;
+
+  constructor(runId: string, claimId: string, secrets: readonly string[], { maxBytes = LOG_MAX_BYTES } = {}) {
+    this.#runId = runId;
+    this.#claimId = claimId;
+    this.#streams = { stdout: new OutputText(secrets), stderr: new OutputText(secrets) };
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Resolves when more may come: whoever reads a pipe and waits for this cannot be flooded. */
+  async write(stream: Output, bytes: Buffer): Promise<void> {
+    if (this.#isFull) {
+      await sleep(DISCARD_PAUSE_MS);
+      return;
+    }
+    this.#keep(stream, this.#streams[stream].take(bytes));
+    if (this.#pendingLength > PENDING_MAX) await this.#flush();
+    else this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
+  }
+
+  /** What this service has to say, as a sentence. Never about what a secret is. */
+  note(sentence: string): void {
+    this.#add("system", `${sentence}\n`);
+    this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
+  }
+
+  /** Stores what is left. */
+  async close(): Promise<void> {
+    for (const stream of ["stdout", "stderr"] as const) this.#keep(stream, this.#streams[stream].end());
+    clearTimeout(this.#timer);
+    while (this.#pending.length > 0 && !this.#isLost) await this.#flush();
+  }
+
+  #keep(stream: Output, text: string): void {
+    if (text === "" || this.#isFull) return;
+    const room = this.#maxBytes - this.#bytes;
+    const size = Buffer.byteLength(text);
+    this.#bytes += Math.min(size, room);
+    if (size <= room) {
+      this.#add(stream, text);
+      return;
+    }
+    this.#isFull = true;
+    // Of a character that the cut goes through, nothing is left.
+    this.#add(stream, new TextDecoder().decode(Buffer.from(text).subarray(0, room), { stream: true }));
+    this.note(`What it writes beyond ${inUnits(this.#maxBytes)} is not kept.`);
+  }
+
+  #add(stream: LogStream, text: string): void {
+    const at = new Date();
+    for (let rest = text; rest !== ""; ) {
+      const last = this.#pending.at(-1);
+      const isMore = last?.stream === stream && last.text.length < CHUNK_MAX;
+      const piece = takeLines(rest, isMore ? CHUNK_MAX - last.text.length : CHUNK_MAX);
+      if (isMore) last.text += piece;
+      else this.#pending.push({ at, stream, text: piece });
+      rest = rest.slice(piece.length);
+    }
+    this.#pendingLength += text.length;
+  }
+
+  async #flush(): Promise<void> {
+    this.#flushing ??= this.#store().finally(() => {
+      this.#flushing = undefined;
+    });
+    await this.#flushing;
+  }
+
+  async #store(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const stream of ["stdout", "stderr"] as const) this.#keep(stream, this.#streams[stream].takeStale());
+    const chunks = this.#pending;
+    this.#pending = [];
+    this.#pendingLength = 0;
+    while (chunks.length > 0 && !this.#isLost) {
+      try {
+        this.#isLost = !(await appendLog(this.#runId, this.#claimId, chunks));
+        break;
+      } catch (error) {
+        // Nothing more is read meanwhile: the command waits for the database, as everything does.
+        log().warn({ err: error, runId: this.#runId }, "cannot store a run's output; trying again");
+        await sleep(RETRY_MS);
+      }
+    }
+    if (Object.values(this.#streams).some((stream) => stream.isWaiting)) {
+      this.#timer ??= setTimeout(() => void this.#flush(), LINE_WAIT_MS);
+    }
+  }
+
+  /** Another worker has the run: nothing more is stored. */
+  abandon(): void {
+    this.#isLost = true;
+    clearTimeout(this.#timer);
+  }
+}
+
+/** One stream's bytes as text that Postgres can hold, in whole lines where they come soon enough. */
+class OutputText {
+  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  readonly #mask: SecretMask;
+  #line = "";
+  #since = 0;
+
+  constructor(secrets: readonly string[]) {
+    this.#mask = new SecretMask(secrets);
+  }
+
+  get isWaiting(): boolean {
+    return this.#line !== "";
+  }
+
+  take(bytes: Buffer): string {
+    return this.#lines(this.#mask.push(withoutNul(this.#decoder.decode(bytes, { stream: true }))));
+  }
+
+  takeStale(): string {
+    if (Date.now() - this.#since < LINE_WAIT_MS) return "";
+    const line = this.#line;
+    this.#line = "";
+    return line;
+  }
+
+  end(): string {
+    const rest = this.#line + this.#mask.push(withoutNul(this.#decoder.decode())) + this.#mask.end();
+    this.#line = "";
+    return rest;
+  }
+
+  #lines(text: string): string {
+    const all = this.#line + text;
+    if (this.#line === "" && text !== "") this.#since = Date.now();
+    const end = all.length > LINE_MAX ? all.length : all.lastIndexOf("\n") + 1;
+    this.#line = all.slice(end);
+    if (end > 0) this.#since = Date.now();
+    return all.slice(0, end);
+  }
+}
+
+/** Postgres holds no NUL. */
+const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");
+
+/** As many whole lines as fit, or as much of the first as does, and never half of a character. */
+function takeLines(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = text.lastIndexOf("\n", most - 1) + 1 || most;
+  const isHalf = end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1] ?? "");
+  return text.slice(0, isHalf && end > 1 ? end - 1 : end + (isHalf ? 1 : 0));
+}
+
+function inUnits(bytes: number): string {
+  return bytes % 1024 ** 2 === 0 ? `${bytes / 1024 ** 2} MiB` : `${bytes} bytes`;
+}

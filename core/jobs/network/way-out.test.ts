@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { request } from "node:http";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { openWayOut, type WayOut } from "./way-out.ts";
+
+let folder: string;
+let wayOut: WayOut;
+let site: Server;
+let answer: string;
+let asked: Socket[];
+
+// Which addresses are reached is for core/outbound's tests; here every name leads to one site.
+vi.mock("../../outbound/open-tunnel.ts", () => ({
+  openTunnel: async () => {
+    const socket = connect((site.address() as AddressInfo).port, "127.0.0.1");
+    await new Promise((resolve) => socket.once("connect", resolve));
+    return socket;
+  },
+}));
+
+beforeEach(async () => {
+  asked = [];
+  site = createServer((socket) => {
+    asked.push(socket);
+    socket.on("error", () => undefined).on("data", () => socket.write(answer));
+  });
+  await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
+  folder = await mkdtemp(join(tmpdir(), "way-out-"));
+  wayOut = await openWayOut(join(folder, "out.sock"));
+});
+afterEach(async () => {
+  wayOut.close();
+  for (const socket of asked) socket.destroy();
+  site.close();
+  await rm(folder, { recursive: true });
+});
+
+const ask = () => request({ socketPath: join(folder, "out.sock"), path: "http://site.example/", agent: false });
+
+it("S132 an answer that cannot be passed on ends the request, and not the worker", async () => {
+  const outcome = () =>
+    new Promise((resolve) => {
+      ask()
+        .once("response", ({ statusCode }) => resolve(statusCode))
+        .once("error", () => resolve("broken off"))
+        .end();
+    });
+  answer = "HTTP/1.1 099 Early\r\ncontent-length: 0\r\n\r\n";
+  expect(await outcome()).toBe("broken off");
+  answer = "HTTP/1.1 204 Well\r\n\r\n";
+  expect(await outcome()).toBe(204);
+});
+
+it("S132 nothing stays open outside for a command that has gone", async () => {
+  answer = "HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nfirst";
+  const out = ask();
+  out.on("error", () => undefined).end();
+  await new Promise((resolve) => out.once("response", resolve));
+  out.destroy();
+  await vi.waitFor(() => expect(asked.map(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([true]));
+});

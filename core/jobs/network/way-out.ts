@@ -1,0 +1,124 @@
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { networkInterfaces } from "node:os";
+import type { Duplex } from "node:stream";
+import ipaddr from "ipaddr.js";
+import { env } from "../../env.ts";
+import { failureOf } from "../../outbound/failure-of.ts";
+import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-address.ts";
+import { openTunnel } from "../../outbound/open-tunnel.ts";
+
+const CONNECTIONS_MAX = 64;
+const IDLE_MS = 5 * 60_000;
+
+export type WayOut = { close(): void };
+
+/**
+ * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for whatever is encrypted) at the end of a socket in the file
+ * system. It reaches what this service's own requests may reach (S117, S118) and this service itself, and never what else listens on
+ * this machine, whatever the operator allows to webhooks (S132).
+ */
+export async function openWayOut(socketPath: string): Promise<WayOut> {
+  const sockets = new Set<Duplex>();
+  const keep = <Socket extends Duplex>(socket: Socket): Socket => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    socket.on("error", () => socket.destroy());
+    return socket;
+  };
+  const server = createServer((incoming, answer) => void passOn(incoming, answer, keep));
+  server.maxConnections = CONNECTIONS_MAX;
+  server.on("connection", (socket) => keep(socket).setTimeout(IDLE_MS, () => socket.destroy()));
+  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => void tunnel(incoming, inside, head, keep));
+  await new Promise<void>((listening, failed) => {
+    server.once("error", failed);
+    server.listen({ path: socketPath, writableAll: true, readableAll: true }, listening);
+  });
+  return {
+    close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+type Keep = <Socket extends Duplex>(socket: Socket) => Socket;
+
+async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, keep: Keep): Promise<void> {
+  try {
+    const target = targetOf(`http://${incoming.url}`);
+    const outside = keep(await openTunnel(target, allowedFrom(target)));
+    if (inside.destroyed) return void outside.destroy();
+    inside.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    if (head.length > 0) outside.write(head);
+    outside.once("close", () => inside.destroy());
+    inside.once("close", () => outside.destroy());
+    outside.pipe(inside).pipe(outside);
+  } catch (error) {
+    const text = `${reasonOf(error)}\n`;
+    inside.end(`HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+  }
+}
+
+async function passOn(incoming: IncomingMessage, answer: ServerResponse, keep: Keep): Promise<void> {
+  try {
+    const url = new URL(incoming.url ?? "");
+    if (url.protocol !== "http:") throw new TypeError("only http:// addresses go without CONNECT");
+    const target = targetOf(url.href);
+    const socket = keep(await openTunnel(target, allowedFrom(target)));
+    const { "proxy-connection": _, "proxy-authorization": __, connection: ___, ...headers } = incoming.headers;
+    const outgoing = httpRequest(
+      {
+        createConnection: () => socket,
+        method: incoming.method,
+        path: `${url.pathname}${url.search}`,
+        headers: { ...headers, connection: "close" },
+      },
+      (answered) => {
+        answered.on("error", () => answer.destroy());
+        try {
+          answer.writeHead(answered.statusCode ?? 502, answered.headers);
+        } catch {
+          // A header or a status that Node reads and would not write: thrown here, it would end the worker.
+          answer.destroy();
+          return;
+        }
+        answered.pipe(answer);
+      },
+    );
+    outgoing.on("error", () => answer.destroy());
+    // Whoever asked may leave at any time: nothing stays open outside for a command that is not there any more.
+    answer.once("close", () => outgoing.destroy());
+    if (answer.destroyed) outgoing.destroy();
+    incoming.pipe(outgoing);
+  } catch (error) {
+    answer.writeHead(403, { "content-type": "text/plain" }).end(`${reasonOf(error)}\n`);
+  }
+}
+
+function targetOf(address: string): { host: string; port: number } {
+  const { hostname, port } = new URL(address);
+  return { host: hostname, port: Number(port || 80) };
+}
+
+/** Loopback and the machine's own network are what a sandbox keeps a job from; this service is there for everybody. */
+function allowedFrom({ host, port }: { host: string; port: number }): AllowAddress {
+  const own = new URL(env().ORIGIN);
+  const ownPort = Number(own.port || (own.protocol === "https:" ? 443 : 80));
+  if (host === own.hostname && port === ownPort) return () => true;
+  return (address) => isAllowedAddress(address) && !isThisMachines(address);
+}
+
+/** Also by its addresses in a network: what listens there for others, such as a database, is behind no firewall from here. */
+function isThisMachines(address: string): boolean {
+  const wanted = plain(address);
+  if (["loopback", "unspecified"].includes(wanted.range())) return true;
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some((each) => plain(each.address).toString() === wanted.toString());
+}
+
+const plain = (address: string) => ipaddr.process(address.replace(/%.*$/, ""));
+
+function reasonOf(error: unknown): string {
+  if (error instanceof TypeError) return `This address cannot be reached from a job: ${error.message}.`;
+  return `This address cannot be reached from a job: ${failureOf(error).result.reason}.`;
+}

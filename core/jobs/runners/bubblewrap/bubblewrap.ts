@@ -1,0 +1,195 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { type Duplex, Readable } from "node:stream";
+import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
+import { PATH, standInFor } from "./host-programs.ts";
+import { childrenOf, memoryBelow } from "./processes.ts";
+import { prepareSandbox, START_SCRIPT } from "./sandbox.ts";
+import { seccompFilter } from "./seccomp-filter.ts";
+
+/** File descriptors of bwrap beside the usual three. */
+const FD = { status: 3, arguments: 4, seccomp: 5, go: 6 } as const;
+const MEMORY_CHECK_MS = 200;
+const OPEN_FILES = 4_096;
+/** What a runtime such as Node sets aside and never touches; what is used is watched. */
+const RESERVED_BYTES = 1024 ** 3;
+
+/**
+ * Runs a command in namespaces of its own (Bubblewrap), without privileges, without the network, with this machine's programs and
+ * nothing else of it to see. What it may take is held to by limits of the kernel for each process, and by a watch over the memory of all.
+ */
+export const bubblewrap: Runner = {
+  name: "bubblewrap",
+  async start(task) {
+    if (task.command.length === 0) return failed("It names no command, and this runner has no image that would have one.");
+    if (task.image !== undefined) {
+      const stand = await standInFor(task.image);
+      if ("refusal" in stand) return failed(stand.refusal);
+      task.onNote(stand.note);
+    }
+    return new Sandboxed(task).start();
+  },
+};
+
+const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
+
+/**
+ * bwrap has itself ended with whoever started it, but only from some moment on. The command asks here whether its worker is still there
+ * after that moment, and is not begun when it gets no answer: no run goes on without its worker.
+ */
+const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
+echo 1000 >/proc/self/oom_score_adj; exec nice -n 10 prlimit "$@"`;
+
+/**
+ * The command, and before it what sets the limits. Its environment comes last (`startScript`): it could have a library loaded into the
+ * programs that set them. When memory is short, the kernel is to choose the command.
+ */
+function launch({ command, limits }: Task): string[] {
+  return [
+    ...["/bin/sh", "-c", WAIT_AND_LIMIT, "sh"],
+    `--nproc=${limits.processes}`,
+    `--data=${limits.memoryBytes + RESERVED_BYTES}`,
+    `--fsize=${limits.scratchBytes}`,
+    `--cpu=${limits.cpuSeconds}`,
+    `--nofile=${OPEN_FILES}`,
+    "--core=0",
+    ...["--", "/bin/sh", START_SCRIPT, ...command],
+  ];
+}
+
+/** Whatever the service was started with is not bwrap's to know. */
+const nothingElse = { PATH } as Record<string, string> as NodeJS.ProcessEnv;
+
+class Sandboxed {
+  readonly #task: Task;
+  #process!: ChildProcess;
+  /** Of the sandbox's first process, as this machine counts. */
+  #firstPid: number | undefined;
+  #exitCode: number | undefined;
+  #isOver = false;
+  #isOutOfMemory = false;
+  #isKilled = false;
+  #lastWords = "";
+
+  constructor(task: Task) {
+    this.#task = task;
+  }
+
+  async start(): Promise<Execution> {
+    const sandbox = await prepareSandbox(this.#task);
+    this.#process = spawn("bwrap", ["--args", String(FD.arguments), "--", ...launch(this.#task)], {
+      cwd: "/",
+      env: nothingElse,
+      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"],
+      ...(sandbox.uid !== undefined && { uid: sandbox.uid, gid: sandbox.uid }),
+    });
+    const options = [...sandbox.arguments, "--json-status-fd", String(FD.status), "--seccomp", String(FD.seccomp)];
+    this.#give(FD.arguments, options.map((option) => `${option}\0`).join(""));
+    this.#give(FD.seccomp, seccompFilter());
+    const go = (this.#process.stdio as readonly unknown[])[FD.go] as Duplex | undefined;
+    go?.on("error", () => undefined).once("data", () => {
+      void sandbox
+        .forget()
+        .catch(() => undefined)
+        .then(() => go.end("go\n"));
+    });
+    const exited = this.#run().finally(sandbox.remove);
+    return { exited, kill: () => this.#kill() };
+  }
+
+  #give(fd: number, content: string | Buffer): void {
+    const pipe = this.#process.stdio[fd] as NodeJS.WritableStream | null | undefined;
+    pipe?.on("error", () => undefined);
+    pipe?.end(content);
+  }
+
+  async #run(): Promise<Exit> {
+    const { signal } = this.#task;
+    const terminate = () => void this.#terminate();
+    const watch = setInterval(() => void this.#checkMemory(), MEMORY_CHECK_MS);
+    if (signal.aborted) terminate();
+    signal.addEventListener("abort", terminate);
+    try {
+      const ended = new Promise<Error | undefined>((resolve) => {
+        this.#process.once("error", resolve);
+        this.#process.once("exit", () => resolve(undefined));
+      });
+      const output = Promise.all([
+        this.#readStatus(),
+        this.#read("stdout", this.#process.stdout),
+        this.#read("stderr", this.#process.stderr),
+      ]);
+      const error = await ended;
+      this.#isOver = true;
+      // A process that it left behind dies with the sandbox, which lets go of what it writes to.
+      await output;
+      return this.#exit(error);
+    } finally {
+      clearInterval(watch);
+      signal.removeEventListener("abort", terminate);
+    }
+  }
+
+  #exit(error: Error | undefined): Exit {
+    if (this.#isOutOfMemory) return { kind: "out_of_memory" };
+    if (this.#exitCode !== undefined) return { kind: "exited", code: this.#exitCode };
+    if (this.#isKilled) return { kind: "exited", code: 137 };
+    if ((error as NodeJS.ErrnoException | undefined)?.code === "ENOENT")
+      return { kind: "failed", reason: "bwrap is not installed on this machine." };
+    const words = error?.message ?? (/bwrap: .*/.exec(this.#lastWords)?.[0] || "bwrap ended before its command did");
+    return { kind: "failed", reason: `The sandbox could not be made: ${words}.` };
+  }
+
+  async #readStatus(): Promise<void> {
+    let text = "";
+    for await (const chunk of this.#process.stdio[FD.status] as Readable) {
+      text = (text + chunk).slice(-10_000);
+      this.#firstPid ??= numberIn(text, "child-pid");
+      this.#exitCode ??= numberIn(text, "exit-code");
+    }
+  }
+
+  async #read(stream: "stdout" | "stderr", source: Readable | null): Promise<void> {
+    for await (const chunk of source ?? Readable.from([])) {
+      if (stream === "stderr") this.#lastWords = chunk.subarray(-2_000).toString("latin1");
+      await this.#task.onOutput(stream, chunk);
+    }
+  }
+
+  async #checkMemory(): Promise<void> {
+    const { memoryBytes } = this.#task.limits;
+    if (this.#firstPid === undefined || this.#isOver || this.#isKilled) return;
+    if ((await memoryBelow(this.#firstPid, memoryBytes)) <= memoryBytes) return;
+    this.#isOutOfMemory = true;
+    this.#kill();
+  }
+
+  /** To the command itself, as a container's engine does it: bwrap would die of it and take the command along, unasked. */
+  async #terminate(): Promise<void> {
+    if (this.#firstPid === undefined) return this.#kill();
+    const grace = setTimeout(() => this.#kill(), this.#task.graceMs ?? GRACE_MS);
+    this.#process.once("exit", () => clearTimeout(grace));
+    const [command] = await childrenOf(this.#firstPid);
+    if (command !== undefined && !this.#isOver) send(command, "SIGTERM");
+  }
+
+  #kill(): void {
+    if (this.#isOver) return;
+    this.#isKilled = true;
+    // With the first process of their namespace the kernel ends all that are in it.
+    if (this.#firstPid !== undefined) send(this.#firstPid, "SIGKILL");
+    else this.#process.kill("SIGKILL");
+  }
+}
+
+function numberIn(text: string, name: string): number | undefined {
+  const [, digits] = new RegExp(`"${name}": (\\d+)`).exec(text) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended meanwhile.
+  }
+}

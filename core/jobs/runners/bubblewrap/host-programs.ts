@@ -1,0 +1,68 @@
+import { execFile } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { promisify } from "node:util";
+import { env } from "../../../env.ts";
+
+/** Where a command finds the programs that this machine has under another name, or not in /usr. */
+export const TOOLS_DIRECTORY = "/opt/keyhook/bin";
+
+/** What a command finds on its PATH. */
+export const PATH = `${TOOLS_DIRECTORY}:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin`;
+
+export type Stand = { note: string } | { refusal: string };
+
+/**
+ * What a job runs with that names an image, since this runner has none: this machine's own programs, for the images that the operator
+ * says they stand for (JOBS_IMAGES), and never without saying so.
+ */
+export async function standInFor(image: string): Promise<Stand> {
+  const { name, tag } = parseImage(image);
+  if (!env().JOBS_IMAGES.includes(name)) {
+    const offered = env().JOBS_IMAGES.join(", ");
+    return {
+      refusal: `The image ${image} cannot be run here: this installation runs jobs with its own machine's programs. ${
+        offered ? `Name one of these images: ${offered}. ` : ""
+      }Its operator can let images be pulled with JOBS_RUNNER=docker or kubernetes.`,
+    };
+  }
+  const program = { python: "python3", node: "node" }[name];
+  const version = program && (await versionOf(program));
+  if (program && !version) {
+    return { refusal: `The image ${image} cannot be run here: this machine has no ${program}. Its operator can install it.` };
+  }
+  const has = version ? ` (${program} ${version})` : "";
+  const asked = version && /^\d/.test(tag) && !`${version}.`.startsWith(`${/^[\d.]*\d/.exec(tag)?.[0]}.`);
+  const warning = asked ? ` This is not the version that was asked for.` : "";
+  return { note: `No image was pulled: in place of ${image} this machine's own programs run the job${has}.${warning}` };
+}
+
+/** `docker.io/library/python:3.12-slim@sha256:…` is `python` with the tag `3.12-slim`; an image of somebody's keeps their name. */
+export function parseImage(image: string): { name: string; tag: string } {
+  const [reference = ""] = image.split("@");
+  const [, name = "", tag = ""] = /^(.*?)(?::([\w.-]+))?$/.exec(reference) ?? [];
+  return { name: name.replace(/^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/, ""), tag };
+}
+
+/** Names that images have and this machine has not: `python` is `python3` in most distributions. */
+export async function toolLinks(): Promise<Record<string, string>> {
+  if (await isThere("/usr/bin/python")) return {};
+  for (const path of ["/usr/local/bin/python3", "/usr/bin/python3"]) if (await isThere(path)) return { python: path };
+  return {};
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+const versions = new Map<string, string | undefined>();
+
+async function versionOf(program: string): Promise<string | undefined> {
+  if (program === "node") return process.versions.node;
+  if (!versions.has(program)) {
+    const found = await promisify(execFile)(program, ["--version"], { timeout: 5_000 }).catch(() => undefined);
+    versions.set(program, /\d+(?:\.\d+)+/.exec(found?.stdout ?? "")?.[0]);
+  }
+  return versions.get(program);
+}

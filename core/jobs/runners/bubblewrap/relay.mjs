@@ -1,0 +1,17 @@
+/**
+ * Runs inside a sandbox that has no network: takes connections on its loopback and passes each on through a socket in the file system,
+ * at whose other end this service decides what may be reached. Plain JavaScript on Node's own modules: nothing else of ours is in there.
+ */
+import { connect, createServer } from "node:net";
+
+const [socketPath, port] = process.argv.slice(2);
+
+const server = createServer((inside) => {
+  const outside = connect(socketPath);
+  inside.on("error", () => outside.destroy());
+  outside.on("error", () => inside.destroy());
+  inside.pipe(outside).pipe(inside);
+});
+server.listen(Number(port), "127.0.0.1", () => {
+  process.stdout.write("ready\n");
+});

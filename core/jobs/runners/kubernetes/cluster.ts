@@ -1,0 +1,69 @@
+import { once } from "node:events";
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest, type RequestOptions } from "node:https";
+import type { CoreV1Api, KubeConfig, NetworkingV1Api } from "@kubernetes/client-node";
+import { env } from "../../../env.ts";
+
+export type Cluster = {
+  namespace: string;
+  core: CoreV1Api;
+  networking: NetworkingV1Api;
+  /** What a container has written so far and goes on writing, its two streams in one, as the API gives it. */
+  followLog(pod: string, container: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array> | undefined>;
+};
+
+/** The cluster of the service's own pod, or of its kubeconfig. The client is large: it is loaded where it is used. */
+export async function connect(): Promise<Cluster> {
+  const client = await import("@kubernetes/client-node");
+  const config: KubeConfig = new client.KubeConfig();
+  config.loadFromDefault();
+  const namespace = env().JOBS_KUBERNETES_NAMESPACE;
+  return {
+    namespace,
+    core: config.makeApiClient(client.CoreV1Api),
+    networking: config.makeApiClient(client.NetworkingV1Api),
+    // Not the client's own: an error in the middle of its stream ends the process.
+    async followLog(pod, container, signal) {
+      const server = config.getCurrentCluster()?.server;
+      if (!server) throw new Error("no cluster is configured");
+      const url = `${server}/api/v1/namespaces/${namespace}/pods/${pod}/log?container=${container}&follow=true`;
+      const options: RequestOptions = { headers: {}, signal };
+      await config.applyToHTTPSOptions(options);
+      const send = url.startsWith("https:") ? httpsRequest : httpRequest;
+      const [answer] = (await once(send(url, options).end(), "response")) as [IncomingMessage];
+      if (answer.statusCode === 200) return answer;
+      answer.resume();
+      return undefined;
+    },
+  };
+}
+
+const codeOf = (error: unknown): number | undefined => {
+  const { code } = error as { code?: unknown };
+  return typeof code === "number" ? code : undefined;
+};
+
+/** Whether the cluster itself answered so, and not the way to it. */
+export const isAnswer = (error: unknown): boolean => codeOf(error) !== undefined;
+
+export async function ignoring<T>(code: number, answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (codeOf(error) === code) return undefined;
+    throw error;
+  });
+}
+
+/** The sentence of an answer that refuses, such as of a quota or a policy of the cluster. */
+export function messageOf(error: unknown): string {
+  const { body } = error as { body?: unknown };
+  const told = typeof body === "string" ? (parse(body)?.message ?? body) : (body as { message?: string } | undefined)?.message;
+  return (told ?? (error as Error).message).slice(0, 300);
+}
+
+function parse(text: string): { message?: string } | undefined {
+  try {
+    return JSON.parse(text) as { message?: string };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { provideSettings } from "../../../env.ts";
+import { newId } from "../../../ids.ts";
+import { startCluster } from "../../testing/cluster.ts";
+import { runTask, smallLimits, startTask } from "../../testing/run-task.ts";
+import { kubernetes } from "./kubernetes.ts";
+
+async function cluster() {
+  const started = await startCluster();
+  onTestFinished(() => {
+    started.stop();
+    started.unconfigure();
+  });
+  provideSettings({ JOBS_KUBERNETES_NAMESPACE: "jobs" });
+  process.env.KUBECONFIG = started.config;
+  return started;
+}
+
+const sh = (script: string) => ["sh", "-c", script];
+
+describe("a job in a cluster", () => {
+  it("S132 S133 runs in a pod without privileges, tokens or a network, its environment in a secret, and leaves nothing", async () => {
+    const { made, madeSecrets, pods, secrets, policies } = await cluster();
+    const ended = await runTask(kubernetes, sh('echo "$GREETING $WEBHOOK_PAYLOAD_FILE"; exit 4'), {
+      image: "debian:12",
+      environment: { GREETING: "a=b 'c'", TOKEN: "s3cret-value" },
+      payload: '{"repo":1}',
+    });
+    expect(ended).toMatchObject({ exit: { kind: "exited", code: 4 }, stdout: "a=b 'c' /run/webhook/payload.json\n" });
+    const [pod] = made;
+    expect(pod?.spec).toMatchObject({
+      restartPolicy: "Never",
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostNetwork: false,
+      activeDeadlineSeconds: smallLimits.cpuSeconds + 120,
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: "RuntimeDefault" } },
+      containers: [
+        {
+          securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
+          resources: { limits: { cpu: "1", memory: String(smallLimits.memoryBytes) } },
+        },
+      ],
+    });
+    expect(JSON.stringify(pod)).not.toContain("s3cret");
+    expect(madeSecrets[0]?.stringData).toMatchObject({ "variable.TOKEN": "s3cret-value", payload: '{"repo":1}' });
+    expect(pod?.metadata.labels).toMatchObject({ "keyhook.network": "false" });
+    expect(policies.get("keyhook-no-network")).toMatchObject({
+      spec: { podSelector: { matchLabels: { "keyhook.network": "false" } }, policyTypes: ["Ingress", "Egress"] },
+    });
+    expect(JSON.stringify(policies.get("keyhook-no-network"))).not.toContain("egress");
+    expect([pods.size, secrets.size]).toEqual([0, 0]);
+  });
+
+  it("is followed to its end though the stream of its log breaks off, and is told everything once", async () => {
+    const { cut } = await cluster();
+    cut.next = true;
+    const { ended } = await startTask(kubernetes, sh("echo one; sleep 1; echo two; sleep 1; echo three"), { image: "debian:12" });
+    expect((await ended).stdout).toBe("one\ntwo\nthree\n");
+  });
+
+  it("is ended politely, then not; what a lost worker left is removed", async () => {
+    const { pods, secrets } = await cluster();
+    const polite = await startTask(kubernetes, sh('trap "exit 7" TERM; echo go; while :; do sleep 0.05; done'), {
+      image: "debian:12",
+    });
+    const deaf = await startTask(kubernetes, sh('trap "" TERM; echo go; while :; do sleep 0.05; done'), { image: "debian:12" });
+    const id = newId();
+    const lost = await startTask(kubernetes, ["sleep", "60"], { image: "debian:12", id });
+    await vi.waitFor(() => expect([polite.said.stdout, deaf.said.stdout, pods.size]).toEqual(["go\n", "go\n", 3]), {
+      timeout: 10_000,
+    });
+    polite.end();
+    deaf.end();
+    expect((await polite.ended).exit.kind).toBe("exited");
+    expect((await deaf.ended).exit.kind).toBe("exited");
+    await kubernetes.endLeftovers?.(id);
+    expect((await lost.ended).exit.kind).toBe("exited");
+    expect([pods.size, secrets.size]).toEqual([0, 0]);
+  });
+
+  it("tells an image that is not there, memory that was not enough, and a cluster that does not answer apart", async () => {
+    const started = await cluster();
+    expect((await runTask(kubernetes, ["true"], { image: "missing:1" })).exit).toEqual({
+      kind: "failed",
+      reason: "Its container cannot be started (ImagePullBackOff: not found).",
+    });
+    const full = { image: "debian:12", environment: { FULL: "1" } };
+    expect((await runTask(kubernetes, sh("exit 137"), full)).exit).toEqual({ kind: "out_of_memory" });
+    expect((await runTask(kubernetes, ["true"], { filesDirectory: "/tmp" })).exit).toMatchObject({ kind: "failed" });
+    started.stop();
+    expect((await runTask(kubernetes, ["true"], { image: "debian:12" })).exit).toMatchObject({
+      kind: "failed",
+      reason: expect.stringContaining("does not answer"),
+    });
+    started.unconfigure();
+    expect((await runTask(kubernetes, ["true"], { image: "debian:12" })).exit).toMatchObject({
+      kind: "failed",
+      reason: expect.stringContaining("KUBECONFIG"),
+    });
+  });
+});

@@ -1,0 +1,191 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
+import { log } from "../../../log.ts";
+import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
+import { type Cluster, connect, ignoring, isAnswer, messageOf } from "./cluster.ts";
+import { CONTAINER, imageOf, nameOf, networkPolicies, podOf, secretOf } from "./objects.ts";
+
+const POLL_MS = 500;
+/** How long the cluster may be away while a pod runs. */
+const AWAY_MAX_MS = 60_000;
+/** How long the rest of a log is waited for once its container has ended. */
+const LAST_WORDS_MS = 5_000;
+/** A Secret of the cluster's holds a mebibyte. */
+const SECRET_MAX_BYTES = 1024 ** 2 - 4_096;
+/** Why a container waits that nothing but somebody's doing ends. */
+const NEVER_STARTS = new Set([
+  "ErrImagePull",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "ErrImageNeverPull",
+  "CreateContainerConfigError",
+  "CreateContainerError",
+  "RunContainerError",
+]);
+
+/** Runs a command in a pod of a cluster (JOBS_KUBERNETES_NAMESPACE). */
+export const kubernetes: Runner = {
+  name: "kubernetes",
+  async start(task) {
+    const refusal = refusalOf(task);
+    if (refusal) return failed(refusal);
+    const cluster = await connect().catch((error: unknown) => {
+      log().error({ err: error }, "the cluster for jobs is not configured");
+    });
+    if (!cluster) return failed("The cluster of this installation is not configured. Its operator can set KUBECONFIG.");
+    const run = new PodRun(task, cluster);
+    return { exited: run.exit(), kill: () => run.kill() };
+  },
+  async endLeftovers(id) {
+    await removeAll(await connect(), id);
+  },
+};
+
+const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
+
+function refusalOf({ filesDirectory, socketDirectory, environment, payload = "" }: Task): string | undefined {
+  if (filesDirectory || socketDirectory)
+    return "This installation runs jobs in a cluster, which cannot run a Space's files. Name an image that has them.";
+  const bytes = Object.entries(environment).reduce(
+    (sum, [name, value]) => sum + name.length + Buffer.byteLength(value),
+    Buffer.byteLength(payload),
+  );
+  return bytes > SECRET_MAX_BYTES
+    ? "Its environment and its payload are more than a cluster takes, which is one MiB."
+    : undefined;
+}
+
+async function removeAll({ core, namespace }: Cluster, id: string): Promise<void> {
+  const name = nameOf(id);
+  await ignoring(404, core.deleteNamespacedPod({ name, namespace, gracePeriodSeconds: 0 }));
+  await ignoring(404, core.deleteNamespacedSecret({ name, namespace }));
+}
+
+class PodRun {
+  readonly #task: Task;
+  readonly #cluster: Cluster;
+  #isEnded = false;
+  #awaySince: number | undefined;
+
+  constructor(task: Task, cluster: Cluster) {
+    this.#task = task;
+    this.#cluster = cluster;
+  }
+
+  async exit(): Promise<Exit> {
+    const { core, networking, namespace } = this.#cluster;
+    try {
+      for (const body of networkPolicies) await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }));
+      await core.createNamespacedSecret({ namespace, body: secretOf(this.#task) });
+      await core.createNamespacedPod({ namespace, body: podOf(this.#task) });
+      if (this.#task.image === undefined) this.#task.onNote(`It names no image: it runs in ${imageOf(this.#task)}.`);
+      return await this.#run();
+    } catch (error) {
+      log().warn({ err: error, runId: this.#task.id }, "the cluster could not run a job");
+      const reason = isAnswer(error)
+        ? `The cluster refused it: ${messageOf(error)}.`
+        : "The cluster of this installation does not answer. Its operator can look into it.";
+      return { kind: "failed", reason };
+    } finally {
+      this.#isEnded = true;
+      await removeAll(this.#cluster, this.#task.id).catch((error: unknown) => {
+        log().warn({ err: error, runId: this.#task.id }, "a pod could not be removed");
+      });
+    }
+  }
+
+  kill(): void {
+    this.#delete(0);
+  }
+
+  #delete(gracePeriodSeconds: number): void {
+    if (this.#isEnded) return;
+    const { core, namespace } = this.#cluster;
+    core.deleteNamespacedPod({ name: nameOf(this.#task.id), namespace, gracePeriodSeconds }).catch(() => undefined);
+  }
+
+  async #run(): Promise<Exit> {
+    const { signal, graceMs = GRACE_MS } = this.#task;
+    // The cluster's own way: SIGTERM, and SIGKILL after as many seconds.
+    const terminate = () => this.#delete(Math.ceil(graceMs / 1000));
+    if (signal.aborted) terminate();
+    signal.addEventListener("abort", terminate);
+    const reading = new AbortController();
+    let read: Promise<void> | undefined;
+    let last: V1ContainerStatus | undefined;
+    try {
+      for (;;) {
+        const pod = await this.#look();
+        if (pod === "away") {
+          await sleep(POLL_MS);
+          continue;
+        }
+        last = pod?.status?.containerStatuses?.find(({ name }) => name === CONTAINER) ?? last;
+        if (last?.state?.running || last?.state?.terminated) read ??= this.#read(reading.signal);
+        const exit = exitOf(pod, last);
+        if (exit) {
+          await Promise.race([read, sleep(LAST_WORDS_MS, undefined, { ref: false })]);
+          return exit;
+        }
+        await sleep(POLL_MS);
+      }
+    } finally {
+      signal.removeEventListener("abort", terminate);
+      reading.abort();
+    }
+  }
+
+  /** The pod; undefined once it is gone. */
+  async #look(): Promise<V1Pod | undefined | "away"> {
+    const { core, namespace } = this.#cluster;
+    try {
+      const pod = await ignoring(404, core.readNamespacedPod({ name: nameOf(this.#task.id), namespace }));
+      this.#awaySince = undefined;
+      return pod;
+    } catch (error) {
+      this.#awaySince ??= performance.now();
+      if (performance.now() - this.#awaySince > AWAY_MAX_MS) throw error;
+      return "away";
+    }
+  }
+
+  /** A stream that ends before its container does is asked for again, and what was told already is left out. */
+  async #read(signal: AbortSignal): Promise<void> {
+    let told = 0;
+    while (!signal.aborted) {
+      let at = 0;
+      try {
+        const stream = await this.#cluster.followLog(nameOf(this.#task.id), CONTAINER, signal);
+        for await (const chunk of stream ?? []) {
+          const fresh = Buffer.from(chunk).subarray(Math.max(0, told - at));
+          at += chunk.length;
+          if (fresh.length > 0) await this.#task.onOutput("stdout", fresh);
+          told = Math.max(told, at);
+        }
+        const pod = await this.#look();
+        const isRunning = pod !== "away" && pod?.status?.containerStatuses?.some(({ state }) => state?.running);
+        if (stream && !isRunning) return;
+      } catch {
+        // The connection ended: it is asked for again.
+      }
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+const TERMINATED = 143;
+
+function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): Exit | undefined {
+  const ended = status?.state?.terminated;
+  if (ended?.reason === "OOMKilled") return { kind: "out_of_memory" };
+  if (ended) return { kind: "exited", code: ended.exitCode };
+  // It was deleted, by us or by somebody at the cluster.
+  if (!pod) return { kind: "exited", code: TERMINATED };
+  const waiting = status?.state?.waiting;
+  if (waiting?.reason && NEVER_STARTS.has(waiting.reason)) {
+    const more = waiting.message ? `: ${waiting.message.slice(0, 300)}` : "";
+    return { kind: "failed", reason: `Its container cannot be started (${waiting.reason}${more}).` };
+  }
+  if (pod.status?.phase !== "Failed") return undefined;
+  return { kind: "failed", reason: `The cluster ended its pod (${pod.status.reason ?? "without a reason"}).` };
+}

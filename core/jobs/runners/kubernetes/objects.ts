@@ -1,0 +1,146 @@
+import type { V1NetworkPolicy, V1Pod, V1Secret } from "@kubernetes/client-node";
+import { GRACE_MS, PAYLOAD_FILE, type Task, WORKING_DIRECTORY } from "../runner.ts";
+
+/** What runs where no image is named. */
+const STANDARD_IMAGE = "node:24-slim";
+export const CONTAINER = "job";
+export const RUN_LABEL = "keyhook.run";
+const NETWORK_LABEL = "keyhook.network";
+const USER = 1000;
+/** Beyond the time that the command has by itself, in case nobody is left to end it. */
+const DEADLINE_MARGIN_SECONDS = 120;
+
+export const nameOf = (id: string): string => `keyhook-${id}`;
+const labelsOf = ({ id, network }: Task) => ({
+  "app.kubernetes.io/managed-by": "keyhook",
+  [RUN_LABEL]: id,
+  [NETWORK_LABEL]: String(network),
+});
+
+/** The environment and the payload, which may hold secrets: kept apart from the pod, which more people may read. */
+export function secretOf(task: Task): V1Secret {
+  const { environment, payload } = task;
+  return {
+    metadata: { name: nameOf(task.id), labels: labelsOf(task) },
+    immutable: true,
+    stringData: {
+      ...Object.fromEntries(Object.entries(environment).map(([name, value]) => [`variable.${name}`, value])),
+      ...(payload !== undefined && { payload }),
+    },
+  };
+}
+
+/** A bare pod: a Job of the cluster's may start a second one in place of one that it lost, and no run is executed twice. */
+export function podOf(task: Task): V1Pod {
+  const { id, command, environment, payload, limits, graceMs = GRACE_MS } = task;
+  const half = String(Math.floor(limits.scratchBytes / 2));
+  const resources = {
+    cpu: String(limits.cpus),
+    memory: String(limits.memoryBytes),
+    "ephemeral-storage": String(limits.scratchBytes),
+  };
+  return {
+    metadata: { name: nameOf(id), labels: labelsOf(task) },
+    spec: {
+      restartPolicy: "Never",
+      activeDeadlineSeconds: Math.ceil(limits.cpuSeconds / limits.cpus) + DEADLINE_MARGIN_SECONDS,
+      terminationGracePeriodSeconds: Math.ceil(graceMs / 1000),
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostNetwork: false,
+      hostPID: false,
+      hostIPC: false,
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: USER,
+        runAsGroup: USER,
+        fsGroup: USER,
+        seccompProfile: { type: "RuntimeDefault" },
+      },
+      containers: [
+        {
+          name: CONTAINER,
+          image: imageOf(task),
+          ...(command.length > 0 && { command: [...command] }),
+          workingDir: WORKING_DIRECTORY,
+          env: [
+            { name: "HOME", value: "/tmp" },
+            ...Object.keys(environment).map((name) => ({
+              name,
+              valueFrom: { secretKeyRef: { name: nameOf(id), key: `variable.${name}` } },
+            })),
+            ...(payload === undefined ? [] : [{ name: "WEBHOOK_PAYLOAD_FILE", value: PAYLOAD_FILE }]),
+          ],
+          resources: { limits: resources, requests: resources },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            privileged: false,
+            capabilities: { drop: ["ALL"] },
+          },
+          volumeMounts: [
+            { name: "tmp", mountPath: "/tmp" },
+            { name: "work", mountPath: WORKING_DIRECTORY },
+            ...(payload === undefined
+              ? []
+              : [{ name: "payload", mountPath: PAYLOAD_FILE, subPath: "payload.json", readOnly: true }]),
+          ],
+        },
+      ],
+      volumes: [
+        { name: "tmp", emptyDir: { sizeLimit: half } },
+        { name: "work", emptyDir: { sizeLimit: half } },
+        ...(payload === undefined
+          ? []
+          : [{ name: "payload", secret: { secretName: nameOf(id), items: [{ key: "payload", path: "payload.json" }] } }]),
+      ],
+    },
+  };
+}
+
+export const imageOf = ({ image }: Task): string => image ?? STANDARD_IMAGE;
+
+/** No network for pods that have not asked for it; for those that have, none of the addresses that no request of ours may reach (S118). */
+export const networkPolicies: readonly V1NetworkPolicy[] = [
+  {
+    metadata: { name: "keyhook-no-network" },
+    spec: { podSelector: { matchLabels: { [NETWORK_LABEL]: "false" } }, policyTypes: ["Ingress", "Egress"] },
+  },
+  {
+    metadata: { name: "keyhook-public-network" },
+    spec: {
+      podSelector: { matchLabels: { [NETWORK_LABEL]: "true" } },
+      policyTypes: ["Ingress", "Egress"],
+      egress: [
+        {
+          to: [{ namespaceSelector: {}, podSelector: { matchLabels: { "k8s-app": "kube-dns" } } }],
+          ports: [
+            { protocol: "UDP", port: 53 },
+            { protocol: "TCP", port: 53 },
+          ],
+        },
+        {
+          to: [
+            {
+              ipBlock: {
+                cidr: "0.0.0.0/0",
+                except: [
+                  "0.0.0.0/8",
+                  "10.0.0.0/8",
+                  "100.64.0.0/10",
+                  "127.0.0.0/8",
+                  "168.63.129.16/32",
+                  "169.254.0.0/16",
+                  "172.16.0.0/12",
+                  "192.168.0.0/16",
+                  "224.0.0.0/4",
+                  "240.0.0.0/4",
+                ],
+              },
+            },
+          ],
+        },
+      ],
+    },
+  },
+];

@@ -1,0 +1,22 @@
+import { db } from "../../db.ts";
+
+/** The row of `setting` that workers write. */
+export const RUNNER_REPORT_KEY = "jobs_runner";
+/** A worker reports every minute: one that was silent for longer is not there. */
+const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
+
+/** What the workers said last of how they run jobs. */
+export type RunnerReport =
+  | { kind: "runs"; runner: string }
+  /** A sentence that says what the operator has to do. */
+  | { kind: "refuses"; refusal: string }
+  /** No worker has said anything lately: jobs wait. */
+  | { kind: "silent" };
+
+/** For pages, which are drawn by processes that may be on another machine than the workers, and load none of the runners. */
+export async function readRunnerReport(): Promise<RunnerReport> {
+  const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
+  if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };
+  const { runner, refusal } = row.value as { runner?: string; refusal?: string };
+  return runner ? { kind: "runs", runner } : { kind: "refuses", refusal: refusal ?? "" };
+}

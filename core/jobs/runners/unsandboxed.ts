@@ -1,0 +1,80 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { constants, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { PATH } from "./bubblewrap/host-programs.ts";
+import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "./runner.ts";
+
+/**
+ * Runs a command as this service's own user, which can read whatever the service can: its database, its key, other people's files. For
+ * operators who say so (JOBS_RUNNER=unsandboxed), on machines where that harms nobody (S132). No limit but time is held to.
+ */
+export const unsandboxed: Runner = {
+  name: "unsandboxed",
+  async start(task) {
+    if (task.command.length === 0) {
+      const exit: Exit = { kind: "failed", reason: "It names no command, and this runner has no image that would have one." };
+      return { exited: Promise.resolve(exit), kill: () => undefined };
+    }
+    task.onNote("It is not isolated: it runs as this service's own user, on its machine.");
+    return run(task);
+  },
+};
+
+async function run(task: Task): Promise<Execution> {
+  const directory = await mkdtemp(join(tmpdir(), "keyhook-run-"));
+  const payloadFile = join(directory, "payload.json");
+  if (task.payload !== undefined) await writeFile(payloadFile, task.payload);
+  const [program = "", ...rest] = task.command;
+  const child = spawn(program, rest, {
+    cwd: task.filesDirectory ?? directory,
+    env: {
+      PATH,
+      HOME: directory,
+      TMPDIR: directory,
+      ...task.environment,
+      ...(task.payload !== undefined && { WEBHOOK_PAYLOAD_FILE: payloadFile }),
+    } as Record<string, string> as NodeJS.ProcessEnv,
+    stdio: ["ignore", "pipe", "pipe"],
+    // A group of its own, so that what it starts ends with it.
+    detached: true,
+  });
+  const send = (signal: NodeJS.Signals) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  };
+  const terminate = () => {
+    send("SIGTERM");
+    const grace = setTimeout(() => send("SIGKILL"), task.graceMs ?? GRACE_MS);
+    child.once("exit", () => clearTimeout(grace));
+  };
+  task.signal.addEventListener("abort", terminate);
+  if (task.signal.aborted) terminate();
+
+  async function exited(): Promise<Exit> {
+    const ended = new Promise<Exit>((resolve) => {
+      child.once("error", ({ message }) => resolve({ kind: "failed", reason: `It could not be started: ${message}.` }));
+      child.once("exit", (code, signal) =>
+        resolve({ kind: "exited", code: code ?? 128 + constants.signals[signal ?? "SIGKILL"] }),
+      );
+    });
+    const output = Promise.all([read("stdout", child.stdout), read("stderr", child.stderr)]);
+    const exit = await ended;
+    // What it left behind goes too.
+    send("SIGKILL");
+    await output;
+    task.signal.removeEventListener("abort", terminate);
+    await rm(directory, { recursive: true, force: true });
+    return exit;
+  }
+
+  async function read(stream: "stdout" | "stderr", source: Readable): Promise<void> {
+    for await (const chunk of source) await task.onOutput(stream, chunk);
+  }
+
+  return { exited: exited(), kill: () => send("SIGKILL") };
+}

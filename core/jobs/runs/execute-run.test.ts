@@ -1,0 +1,225 @@
+import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { signedInPerson } from "../../accounts/testing/people.ts";
+import { db, pool } from "../../db.ts";
+import { provideSettings } from "../../env.ts";
+import { ServiceError } from "../../errors.ts";
+import { newId } from "../../ids.ts";
+import { claimRows } from "../../leases/leased-table.ts";
+import { stopListening } from "../../notifications.ts";
+import { followLog } from "../logs/follow-log.ts";
+import { LOG_MAX_BYTES } from "../logs/log-writer.ts";
+import { readLog } from "../logs/read-log.ts";
+import { bubblewrap } from "../runners/bubblewrap/bubblewrap.ts";
+import { findRunner } from "../runners/find-runner.ts";
+import type { Exit, Runner, Task } from "../runners/runner.ts";
+import { cancelRun } from "./cancel-run.ts";
+import { createRun, type NewRun } from "./create-run.ts";
+import { executeRun, type TakeFiles } from "./execute-run.ts";
+import { findRun } from "./find-run.ts";
+import { type ClaimedRun, jobTable } from "./job-table.ts";
+import { listRuns } from "./list-runs.ts";
+
+beforeEach(() => pool().query("delete from job_run"));
+afterAll(stopListening);
+
+const sh = (script: string, more: Partial<JobSpec> = {}) => jobSpecSchema.parse({ command: ["sh", "-c", script], ...more });
+
+async function newRun(spec: JobSpec, more: Partial<NewRun> = {}): Promise<string> {
+  const owner = more.owner ?? { kind: "user", id: newId() };
+  return createRun(db(), { owner, createdById: null, initiator: { type: "user", id: owner.id }, secrets: {}, spec, ...more });
+}
+
+type More = { runner?: Runner; stopping?: AbortSignal; takeFiles?: TakeFiles };
+
+/** What a worker does with what is due. */
+async function claimAndRun({
+  runner = bubblewrap,
+  stopping = new AbortController().signal,
+  takeFiles = async () => undefined,
+}: More = {}) {
+  const { claimId, rows } = await claimRows<ClaimedRun>(jobTable, 10);
+  await Promise.all(rows.map((row) => executeRun(row, claimId, { takeFiles, stopping, runner })));
+  return rows.length;
+}
+
+const rowOf = (id: string) => db().jobRun.findUniqueOrThrow({ where: { id } });
+
+async function logOf(id: string): Promise<string> {
+  return (await readLog(id)).map(({ stream, text }) => (stream === "stdout" ? text : `${stream}: ${text}`)).join("");
+}
+
+/** A runner that keeps what it is given and ends as it is told: for what no real runner does on demand. */
+function runnerThat(end: (task: Task) => Promise<Exit>) {
+  const tasks: Task[] = [];
+  const kill = vi.fn();
+  const runner: Runner = {
+    name: "bubblewrap",
+    async start(task) {
+      tasks.push(task);
+      return { exited: end(task), kill };
+    },
+  };
+  return { runner, tasks, kill };
+}
+
+const untilEnded = ({ signal }: Task) =>
+  new Promise<Exit>((resolve) => signal.addEventListener("abort", () => resolve({ kind: "exited", code: 143 })));
+
+describe("a run", () => {
+  it("S134 is executed once, with its environment, and is recorded with its exit code and its output without secrets", async () => {
+    const token = "s3cret-value";
+    const script = `echo "$GREETING $TOKEN"; printf s3cret-; sleep 0.5; echo value; echo "$TOKEN" | base64; echo oh >&2; printf '\\377\\000 end'; exit 3`;
+    const id = await newRun(sh(script, { environment: { GREETING: "good 'day'" } }), { secrets: { TOKEN: token } });
+    expect(await claimAndRun()).toBe(1);
+    expect(await claimAndRun()).toBe(0);
+    const row = await rowOf(id);
+    expect(row).toMatchObject({ stage: "ERROR", exitCode: 3, runner: "bubblewrap", attempts: 1, claimId: null });
+    expect(row.finishedAt?.getTime()).toBeGreaterThanOrEqual(row.startedAt?.getTime() ?? Number.POSITIVE_INFINITY);
+    const log = await logOf(id);
+    expect(log).toContain("good 'day' ***\n***\n");
+    expect(log).toContain("stderr: oh\n");
+    expect(log).toContain("\uFFFD\uFFFD end");
+    expect(log).toContain("system: Its command ended with exit code 3.\n");
+    expect(log).not.toMatch(/s3cret|czNjcmV0/);
+    expect(Buffer.from(row.secrets ?? []).toString("latin1")).not.toContain(token);
+  });
+
+  it("S133 sees its payload in a variable and in a file, and above the kernel's limit in the file alone, as its log says", async () => {
+    const repo = { id: newId(), type: "model", name: "ada/tides" };
+    const payload = (text: string) => JSON.stringify({ event: { scope: "repo", action: "create" }, repo, text });
+    // With its name, `=` and the zero at its end, exactly the limit, and one more.
+    const most = "x".repeat(131_072 - "WEBHOOK_PAYLOAD=".length - 1 - payload("").length);
+    const script = `printf '%s' "$WEBHOOK_PAYLOAD" | wc -c; wc -c < "$WEBHOOK_PAYLOAD_FILE"; echo $WEBHOOK_REPO_ID $WEBHOOK_REPO_TYPE $WEBHOOK_ID`;
+    const deliveryId = newId();
+    const of = (text: string) =>
+      newRun(sh(script), { payload: payload(text), webhookId: newId(), deliveryId, deliveryTry: text.length });
+    const [fits, over] = [await of(most), await of(`${most}x`)];
+    await claimAndRun();
+    const told = `${repo.id} model ${deliveryId}\n`;
+    expect(await logOf(fits)).toBe(`${payload(most).length}\n${payload(most).length}\n${told}`);
+    const log = await logOf(over);
+    expect(log).toContain(`0\n${payload(most).length + 1}\n${told}`);
+    expect(log).toContain("system: The payload has 131056 bytes, more than a variable can hold: WEBHOOK_PAYLOAD is not set.");
+    expect((await rowOf(over)).stage).toBe("COMPLETED");
+  });
+
+  it("S132 keeps no more output than there is room for, says so, and ends in its time", async () => {
+    const id = await newRun(sh("yes 0123456789abcdef", { timeoutSeconds: 3 }));
+    await claimAndRun();
+    const row = await rowOf(id);
+    expect(row).toMatchObject({ stage: "ERROR", exitCode: 124 });
+    expect(row.message).toContain("longer than the 3 seconds");
+    expect(row.logBytes).toBeGreaterThan(LOG_MAX_BYTES - 1024);
+    expect(row.logBytes).toBeLessThan(LOG_MAX_BYTES + 1024);
+    const end = (await readLog(id, { tail: 3 })).filter(({ stream }) => stream === "system").map(({ text }) => text);
+    expect(end.join("")).toContain("What it writes beyond 8 MiB is not kept.");
+  });
+
+  it("can be followed while it goes on, and is over when all was told", async () => {
+    const id = await newRun(sh("echo one; sleep 1; echo two; printf three"));
+    const seen: { text: string; stage: string }[] = [];
+    const following = (async () => {
+      for await (const { chunks, stage } of followLog(id, { signal: AbortSignal.timeout(20_000) })) {
+        seen.push({ text: chunks.map(({ text }) => text).join(""), stage });
+      }
+    })();
+    await claimAndRun();
+    await following;
+    expect(seen.map(({ text }) => text).join("")).toBe("one\ntwo\nthree");
+    expect(seen.find(({ text }) => text.startsWith("one"))?.stage).toBe("RUNNING");
+    expect(seen.at(-1)?.stage).toBe("COMPLETED");
+  });
+
+  it("is cancelled by its owner and by nobody else, before it starts and while it goes on", async () => {
+    const [ada, bob] = await Promise.all([signedInPerson("ada"), signedInPerson("bob")]);
+    const owner = { kind: "user", id: ada.id } as const;
+    const waiting = await newRun(sh("true"), { owner });
+    await cancelRun(ada.actor, owner, waiting);
+    expect(await rowOf(waiting)).toMatchObject({ stage: "CANCELED", exitCode: null });
+
+    const going = await newRun(sh("echo go; exec sleep 30"), { owner });
+    await expect(cancelRun(bob.actor, owner, going)).rejects.toMatchObject({ code: "not_found" });
+    await expect(findRun(bob.actor, { kind: "user", id: bob.id }, going)).rejects.toMatchObject({ code: "not_found" });
+    const working = claimAndRun();
+    await vi.waitFor(async () => expect(await logOf(going)).toBe("go\n"), { timeout: 10_000 });
+    await cancelRun(ada.actor, owner, going);
+    await working;
+    expect(await findRun(ada.actor, owner, going)).toMatchObject({ stage: "CANCELED", exitCode: null, secretNames: [] });
+    await cancelRun(ada.actor, owner, going);
+    expect((await listRuns(ada.actor, owner, { limit: 1 })).runs.map(({ id }) => id)).toEqual([going]);
+  });
+});
+
+describe("a worker that is lost", () => {
+  it("leaves a run that is not begun again, and ends as the runner's failure", async () => {
+    const id = await newRun(sh("echo again"));
+    await pool().query(
+      "update job_run set stage = 'RUNNING', started_at = now(), claimed_until = now() - interval '1 second', claim_id = 'gone'",
+    );
+    const { runner, tasks } = runnerThat(untilEnded);
+    await claimAndRun({ runner });
+    expect(tasks).toEqual([]);
+    expect(await rowOf(id)).toMatchObject({
+      stage: "ERROR",
+      exitCode: null,
+      message: expect.stringContaining("The worker that ran it stopped"),
+    });
+    expect(await logOf(id)).toContain("was not run again");
+  });
+
+  it("ends at once what another worker has taken over, and records nothing of it", async () => {
+    const id = await newRun(sh("true"));
+    const { runner, tasks, kill } = runnerThat(untilEnded);
+    const working = claimAndRun({ runner });
+    await vi.waitFor(() => expect(tasks.length).toBe(1));
+    await pool().query("update job_run set claim_id = 'another'");
+    await working;
+    expect(kill).toHaveBeenCalled();
+    expect(await rowOf(id)).toMatchObject({ stage: "RUNNING", claimId: "another", finishedAt: null });
+    expect(await logOf(id)).toBe("");
+  });
+
+  it("that is told to stop ends its runs as interrupted, soon", async () => {
+    const id = await newRun(sh("sleep 30"));
+    const stopping = new AbortController();
+    const { runner, tasks } = runnerThat(untilEnded);
+    const working = claimAndRun({ runner, stopping: stopping.signal });
+    await vi.waitFor(() => expect(tasks.length).toBe(1));
+    stopping.abort();
+    await working;
+    expect(await rowOf(id)).toMatchObject({ stage: "ERROR", exitCode: null });
+  });
+});
+
+describe("a run that cannot be run", () => {
+  it("says why: no runner, no such flavor, no network, no such Space, secrets of another key", async () => {
+    const failing: [Partial<JobSpec>, string][] = [
+      [{ flavor: "a100-large" }, "has no flavor a100-large"],
+      [{ network: true }, "JOBS_NETWORK=1"],
+      [{ spaceId: "ada/nothing" }, "The Space ada/nothing is not there."],
+    ];
+    const ids = [];
+    for (const [more] of failing) ids.push(await newRun(sh("true", more)));
+    const takeFiles: TakeFiles = async (space) => {
+      throw new ServiceError("not_found", `The Space ${space} is not there.`);
+    };
+    await claimAndRun({ takeFiles });
+    for (const [index, id] of ids.entries()) {
+      const { stage, exitCode, message } = await rowOf(id);
+      expect({ stage, exitCode }).toEqual({ stage: "ERROR", exitCode: null });
+      expect(message).toContain(failing[index]?.[1]);
+    }
+    const sealed = await newRun(sh("true"), { secrets: { TOKEN: "some value" } });
+    await pool().query("update job_run set secrets = decode('00', 'hex') where id = $1", [sealed]);
+    await claimAndRun();
+    expect((await rowOf(sealed)).message).toContain("SECRET_KEY");
+  });
+
+  it("S132 is refused where nothing isolates it, unless the operator says otherwise", async () => {
+    provideSettings({ JOBS_RUNNER: "off" });
+    expect(await findRunner()).toMatchObject({ refusal: expect.stringContaining("JOBS_RUNNER") });
+    provideSettings({ JOBS_RUNNER: "auto" });
+    expect(await findRunner()).toMatchObject({ name: "bubblewrap" });
+  });
+});

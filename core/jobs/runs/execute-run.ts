@@ -1,0 +1,208 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { JOB_TIMEOUT_SECONDS, type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import { env } from "../../env.ts";
+import { isServiceError } from "../../errors.ts";
+import { log } from "../../log.ts";
+import { type Flavor, findFlavor } from "../flavors.ts";
+import { LogWriter } from "../logs/log-writer.ts";
+import { findRunner } from "../runners/find-runner.ts";
+import type { Execution, Exit, Limits, Runner } from "../runners/runner.ts";
+import { unsealJobSecrets } from "../secrets.ts";
+import type { ClaimedRun } from "./job-table.ts";
+import { type Outcome, recordEnd, recordStart } from "./record-run.ts";
+import type { RunOwner } from "./run.ts";
+import { runEnvironment } from "./run-environment.ts";
+import { watchClaim } from "./watch-claims.ts";
+
+/**
+ * Puts the files of a Space into an empty directory, as far as the run's owner may read them. This room does not know repositories.
+ * @throws ServiceError whose sentence the owner is told
+ */
+export type TakeFiles = (space: string, owner: RunOwner, directory: string, note: (sentence: string) => void) => Promise<void>;
+
+type Surroundings = {
+  takeFiles: TakeFiles;
+  /** The worker is about to stop. */
+  stopping: AbortSignal;
+  /** In place of the installation's, for tests. */
+  runner?: Runner;
+};
+
+/** A process that stops has 6.5 seconds (core/instance/stop-when-told.ts), in which this is to be recorded too. */
+const STOP_GRACE_MS = 3_000;
+/** Processes and threads of one run. A runtime such as Node has a dozen for itself. */
+const PROCESSES = 256;
+
+/**
+ * Runs a claimed run to its end and records it under the claim. What was begun once is never begun again: a run that another worker
+ * had started when it was lost ends as the runner's failure, which a webhook's delivery tries again with a run of its own.
+ */
+export async function executeRun(run: ClaimedRun, claimId: string, surroundings: Surroundings): Promise<void> {
+  const found = surroundings.runner ?? (await findRunner());
+  if (run.stage === "RUNNING") {
+    if ("endLeftovers" in found) await found.endLeftovers?.(run.id);
+    return interrupted(run, claimId);
+  }
+  if (!(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
+    // Cancelled while it was being claimed. A claim that is lost records nothing.
+    await recordEnd(run.id, claimId, cancelled);
+    return;
+  }
+  let secrets: Record<string, string>;
+  try {
+    secrets = unsealJobSecrets(run.secrets);
+  } catch {
+    const message = "Its secrets cannot be read: they were kept under another SECRET_KEY. Set them again.";
+    await recordEnd(run.id, claimId, runnerFailed(message));
+    return;
+  }
+  const writer = new LogWriter(run.id, claimId, Object.values(secrets));
+  let outcome: Outcome;
+  try {
+    outcome =
+      "refusal" in found
+        ? runnerFailed(found.refusal)
+        : await underWay(run, { claimId, runner: found, writer, secrets, ...surroundings });
+  } catch (error) {
+    if (!isServiceError(error)) log().error({ err: error, runId: run.id }, "a run could not be prepared");
+    outcome = runnerFailed(
+      isServiceError(error) ? error.message : "It could not be prepared, for a reason in this service's log.",
+    );
+  }
+  if (outcome.message) writer.note(outcome.message);
+  await writer.close();
+  await recordEnd(run.id, claimId, outcome);
+}
+
+type InHand = Omit<Surroundings, "runner"> & {
+  claimId: string;
+  runner: Runner;
+  writer: LogWriter;
+  secrets: Readonly<Record<string, string>>;
+};
+
+/** Ends what one has in hand: with a word to the command first, where somebody wants that; at once where it may be another's. */
+async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: InHand): Promise<Outcome> {
+  const spec = jobSpecSchema.parse(run.spec);
+  const flavor = findFlavor(spec.flavor);
+  if (!flavor) return runnerFailed(`This installation has no flavor ${spec.flavor} any more.`);
+  const refusal = networkRefusal(spec);
+  if (refusal) return runnerFailed(refusal);
+
+  const seconds = spec.timeoutSeconds ?? JOB_TIMEOUT_SECONDS;
+  const end = new AbortController();
+  let why: "cancelled" | "timed out" | "stopping" | "lost" | undefined;
+  let execution: Execution | undefined;
+  const stopFor = (reason: typeof why) => {
+    why ??= reason;
+    end.abort();
+  };
+  let last: NodeJS.Timeout | undefined;
+  const stop = () => {
+    stopFor("stopping");
+    last = setTimeout(() => execution?.kill(), STOP_GRACE_MS);
+  };
+  const unwatch = watchClaim({
+    id: run.id,
+    claimId,
+    onCancel: () => stopFor("cancelled"),
+    onLost: () => {
+      why = "lost";
+      writer.abandon();
+      end.abort();
+      execution?.kill();
+    },
+  });
+  if (stopping.aborted) stop();
+  stopping.addEventListener("abort", stop);
+  const files = spec.spaceId === undefined ? undefined : await mkdtemp(join(tmpdir(), "keyhook-files-"));
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    if (files && spec.spaceId) {
+      const owner: RunOwner = { kind: run.owner_kind, id: run.owner_id };
+      await takeFiles(spec.spaceId, owner, files, (sentence) => writer.note(sentence));
+    }
+    if (end.signal.aborted) return outcomeOf(undefined, why, seconds);
+    const { environment, note } = runEnvironment({
+      id: run.id,
+      payload: run.payload,
+      deliveryId: run.delivery_id,
+      flavor,
+      spec,
+      secrets,
+    });
+    if (note) writer.note(note);
+    execution = await runner.start({
+      id: run.id,
+      image: spec.dockerImage,
+      command: [...spec.command, ...spec.arguments],
+      environment,
+      filesDirectory: files,
+      payload: run.payload ?? undefined,
+      network: spec.network,
+      limits: limitsOf(flavor, seconds),
+      onOutput: (stream, bytes) => writer.write(stream, bytes),
+      onNote: (sentence) => writer.note(sentence),
+      signal: end.signal,
+    });
+    if (why === "lost") execution.kill();
+    timer = setTimeout(() => stopFor("timed out"), seconds * 1_000);
+    return outcomeOf(await execution.exited, why, seconds);
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(last);
+    unwatch();
+    stopping.removeEventListener("abort", stop);
+    if (files) await rm(files, { recursive: true, force: true });
+  }
+}
+
+function networkRefusal({ network }: JobSpec): string | undefined {
+  if (!network || env().JOBS_NETWORK === "1") return undefined;
+  return "It asks for the network, which this installation does not give to jobs. Its operator can, with JOBS_NETWORK=1.";
+}
+
+function limitsOf(flavor: Flavor, seconds: number): Limits {
+  return {
+    memoryBytes: flavor.memoryBytes,
+    cpus: flavor.cpus,
+    processes: PROCESSES,
+    scratchBytes: Math.floor(flavor.memoryBytes / 2),
+    cpuSeconds: Math.ceil(seconds * flavor.cpus),
+  };
+}
+
+const cancelled: Outcome = { stage: "CANCELED", exitCode: null, message: "It was cancelled." };
+const runnerFailed = (message: string): Outcome => ({ stage: "ERROR", exitCode: null, message });
+
+/** As `timeout(1)` has it. */
+const TIMED_OUT = 124;
+
+function outcomeOf(exit: Exit | undefined, why: string | undefined, seconds: number): Outcome {
+  if (why === "cancelled") return cancelled;
+  if (why === "stopping" || why === "lost" || !exit) return runnerFailed(INTERRUPTED);
+  if (exit.kind === "failed") return runnerFailed(exit.reason);
+  if (why === "timed out") {
+    const message = `It was ended: it took longer than the ${inWords(seconds)} that it may.`;
+    return { stage: "ERROR", exitCode: TIMED_OUT, message };
+  }
+  if (exit.kind === "out_of_memory")
+    return { stage: "ERROR", exitCode: 137, message: "It was ended: it took more memory than its flavor has." };
+  if (exit.code === 0) return { stage: "COMPLETED", exitCode: 0, message: null };
+  return { stage: "ERROR", exitCode: exit.code, message: `Its command ended with exit code ${exit.code}.` };
+}
+
+function inWords(seconds: number): string {
+  return seconds % 60 === 0 && seconds > 60 ? `${seconds / 60} minutes` : `${seconds} seconds`;
+}
+
+const INTERRUPTED = "The worker that ran it stopped before it ended. What it had done until then is done; it was not run again.";
+
+async function interrupted(run: ClaimedRun, claimId: string): Promise<void> {
+  const writer = new LogWriter(run.id, claimId, []);
+  writer.note(INTERRUPTED);
+  await writer.close();
+  await recordEnd(run.id, claimId, run.cancel_requested_at ? cancelled : runnerFailed(INTERRUPTED));
+}

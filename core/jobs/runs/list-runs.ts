@@ -1,0 +1,60 @@
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Prisma } from "../../generated/prisma/client.ts";
+import { isId } from "../../ids.ts";
+import type { JobStage } from "../stages.ts";
+import { namespaceOf, type Run, type RunOwner, runOf } from "./run.ts";
+
+export type RunSearch = {
+  stages?: readonly JobStage[];
+  webhookId?: string;
+  /** Labels that it has to have, with their values. */
+  labels?: Readonly<Record<string, string>>;
+  /** Those before this id, which is the last of the page before. */
+  before?: string;
+  /** At most 100; default 30. */
+  limit?: number;
+};
+
+const LIMIT_MAX = 100;
+
+/** Runs of an owner, the newest first. `next`: what `before` is for the next page. */
+export async function listRuns(
+  actor: Actor,
+  owner: RunOwner,
+  search: RunSearch = {},
+): Promise<{ runs: Run[]; next: string | null }> {
+  await requirePermission(actor, "job.read", namespaceOf(owner), { what: "Job" });
+  const limit = Math.min(Math.max(1, Math.trunc(search.limit ?? 30)), LIMIT_MAX);
+  if (search.before !== undefined && !isId(search.before)) {
+    throw new ServiceError("invalid_request", "This page of the list is not there. Start from the first.", { field: "cursor" });
+  }
+  const rows = await db().jobRun.findMany({
+    where: { ...conditions(owner, search), ...(search.before && { id: { lt: search.before } }) },
+    orderBy: { id: "desc" },
+    take: limit + 1,
+    omit: { secrets: true, payload: true },
+  });
+  const runs = rows.slice(0, limit).map((row) => runOf(row));
+  return { runs, next: rows.length > limit ? (runs.at(-1)?.id ?? null) : null };
+}
+
+export async function countRuns(
+  actor: Actor,
+  owner: RunOwner,
+  search: Omit<RunSearch, "before" | "limit"> = {},
+): Promise<number> {
+  await requirePermission(actor, "job.read", namespaceOf(owner), { what: "Job" });
+  return db().jobRun.count({ where: conditions(owner, search) });
+}
+
+function conditions(owner: RunOwner, { stages, webhookId, labels = {} }: RunSearch): Prisma.JobRunWhereInput {
+  return {
+    ownerId: owner.id,
+    ...(stages && { stage: { in: [...stages] } }),
+    ...(webhookId !== undefined && { webhookId }),
+    AND: Object.entries(labels).map(([name, value]) => ({ spec: { path: ["labels", name], equals: value } })),
+  };
+}

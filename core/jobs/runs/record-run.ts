@@ -1,0 +1,52 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDatabaseDown, pool } from "../../db.ts";
+import { LEASE_SECONDS } from "../../leases/leased-table.ts";
+import { log } from "../../log.ts";
+import type { RunnerName } from "../runners/runner.ts";
+import { JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
+
+/** How a run ended. `exitCode` is null where no command of its own ended: it could not be run, or was cancelled. */
+export type Outcome = {
+  stage: Extract<JobStage, "COMPLETED" | "CANCELED" | "ERROR">;
+  exitCode: number | null;
+  message: string | null;
+};
+
+/** @returns whether the claim still holds, and nobody has cancelled the run meanwhile */
+export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    `with run as (
+       update job_run set stage = 'RUNNING', started_at = now(), runner = $3
+       where id = $1 and claim_id = $2 and finished_at is null and cancel_requested_at is null returning id
+     )
+     select pg_notify($4, id) from run`,
+    [id, claimId, runner, JOB_LOG_CHANNEL],
+  );
+  return rowCount === 1;
+}
+
+const RETRY_MS = 1_000;
+
+/**
+ * Ends a run under its claim. A database that is away is waited for as long as the claim can last; after that another worker ends it.
+ * @returns whether the claim still held
+ */
+export async function recordEnd(id: string, claimId: string, { stage, exitCode, message }: Outcome): Promise<boolean> {
+  for (let left = LEASE_SECONDS; ; left--) {
+    try {
+      const { rowCount } = await pool().query(
+        `with run as (
+           update job_run set stage = $3, exit_code = $4, message = $5, finished_at = now(), claim_id = null, claimed_until = null
+           where id = $1 and claim_id = $2 and finished_at is null returning id
+         )
+         select pg_notify($6, id) from run`,
+        [id, claimId, stage, exitCode, message, JOB_LOG_CHANNEL],
+      );
+      return rowCount === 1;
+    } catch (error) {
+      if (left === 0 || !isDatabaseDown(error)) throw error;
+      log().warn({ err: error, runId: id }, "cannot record a run's end; trying again");
+      await sleep(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,91 @@
+import type { JobSpec } from "@keyhook/sdk";
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { type Db, db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
+import { lockRunOwner } from "../lock-run-owner.ts";
+import { unsealJobSecrets } from "../secrets.ts";
+import { createRun, type NewRun } from "./create-run.ts";
+import { requireOffered } from "./require-offered.ts";
+import { type Initiator, runOf } from "./run.ts";
+
+/** Runs of an owner that wait or go on. */
+export const OPEN_RUNS_MAX_PER_OWNER = 200;
+
+type Requested = { owner: JobNamespace; runId: string };
+
+/**
+ * Runs a job on the account of a person or an organization.
+ * @throws ServiceError `invalid_request`, `not_found` (the namespace), `insufficient_scope`, `rate_limited` (too many wait)
+ */
+export async function requestRun(
+  actor: Actor,
+  namespace: string,
+  { spec, secrets }: { spec: JobSpec; secrets: Record<string, string> },
+  from: RequestOrigin,
+): Promise<Requested> {
+  requireOffered(spec, secrets);
+  return request(actor, namespace, from, async (tx) => ({ spec, secrets, initiator: await initiatorOf(tx, actor) }));
+}
+
+/**
+ * Runs again what ran, with its secrets, which nobody has to know for that. A webhook's payload is not run again: its delivery is
+ * replayed, which asks anew whether it may be told (S129).
+ * @throws ServiceError as `requestRun`, and `not_found` (the run)
+ */
+export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {
+  return request(actor, namespace, from, async (tx, owner) => {
+    const row = isId(runId) ? await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id } }) : null;
+    if (!row) throw notFound("Job");
+    const { spec } = runOf(row);
+    requireOffered(spec);
+    return { spec, secrets: unsealJobSecrets(row.secrets), initiator: { type: "duplicated-job", id: runId } };
+  });
+}
+
+async function request(
+  actor: Actor,
+  namespace: string,
+  from: RequestOrigin,
+  prepare: (tx: Db, owner: JobNamespace) => Promise<Pick<NewRun, "spec" | "secrets" | "initiator">>,
+): Promise<Requested> {
+  const owner = await findJobNamespace(actor, "job.run", namespace);
+  return db().$transaction(async (tx) => {
+    if (!(await lockRunOwner(tx, owner))) throw notFound("Namespace");
+    await requireJobs(actor, "job.run", owner, tx);
+    await requireRoom(tx, owner);
+    const prepared = await prepare(tx, owner);
+    const { kind, id } = owner;
+    const runId = await createRun(tx, { ...prepared, owner: { kind, id }, createdById: actorId(actor) });
+    const { dockerImage, spaceId } = prepared.spec;
+    await recordAuditEvent(tx, {
+      type: "job.run",
+      actorId: actorId(actor),
+      orgId: kind === "organization" ? id : null,
+      clientId: clientIdOf(actor),
+      // Not the command: people write passwords into them.
+      data: { runId, image: dockerImage ?? spaceId ?? "" },
+      from,
+    });
+    return { owner, runId };
+  });
+}
+
+async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
+  // One after another: the number is right when the next one is counted.
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`runs ${owner.id}`}, 0))`;
+  const open = await tx.jobRun.count({ where: { ownerId: owner.id, finishedAt: null } });
+  if (open < OPEN_RUNS_MAX_PER_OWNER) return;
+  const sentence = `${open} jobs of ${owner.handle} wait or run. Cancel some, or wait until they are done.`;
+  throw new ServiceError("rate_limited", sentence, { retryAfterSeconds: 60 });
+}
+
+async function initiatorOf(tx: Db, actor: Actor): Promise<Initiator> {
+  const id = actorId(actor);
+  const user = id && (await tx.user.findUnique({ where: { id }, select: { username: true } }));
+  if (!id || !user) throw notFound("Namespace");
+  return { type: "user", id, name: user.username };
+}

@@ -1,0 +1,64 @@
+import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import type { JobRun } from "../../generated/prisma/client.ts";
+import type { RunnerName } from "../runners/runner.ts";
+import type { JobStage } from "../stages.ts";
+
+export const initiatorTypes = ["user", "organization", "scheduled-job", "duplicated-job", "webhook"] as const;
+
+/** Who or what had it run; `name` as it was then. */
+export type Initiator = { type: (typeof initiatorTypes)[number]; id: string; name?: string };
+
+export type RunOwner = { kind: "user" | "organization"; id: string };
+
+/** One execution, without its secrets and its payload. */
+export type Run = {
+  id: string;
+  owner: RunOwner;
+  createdById: string | null;
+  initiator: Initiator;
+  spec: JobSpec;
+  /** Names of its secrets; their values are never told again. */
+  secretNames: string[];
+  runner: RunnerName | null;
+  stage: JobStage;
+  /** Why it is where it is, as a sentence for its owner. */
+  message: string | null;
+  /** Null while it is not over, and where no command ended: it could not be run, or was cancelled. */
+  exitCode: number | null;
+  webhookId: string | null;
+  deliveryId: string | null;
+  logBytes: number;
+  createdAt: Date;
+  startedAt: Date | null;
+  finishedAt: Date | null;
+  cancelRequestedAt: Date | null;
+};
+
+type Row = Omit<JobRun, "secrets" | "payload">;
+
+export function runOf(row: Row, secretNames: string[] = []): Run {
+  return {
+    id: row.id,
+    owner: { kind: row.ownerKind as RunOwner["kind"], id: row.ownerId },
+    createdById: row.createdById,
+    initiator: row.initiator as Initiator,
+    spec: jobSpecSchema.parse(row.spec),
+    secretNames,
+    runner: row.runner as RunnerName | null,
+    stage: row.stage as JobStage,
+    message: row.message,
+    exitCode: row.exitCode,
+    webhookId: row.webhookId,
+    deliveryId: row.deliveryId,
+    logBytes: row.logBytes,
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+    cancelRequestedAt: row.cancelRequestedAt,
+  };
+}
+
+/** The namespace that the rules of access speak of. */
+export function namespaceOf({ kind, id }: RunOwner): { ownerUserId: string | null; ownerOrgId: string | null } {
+  return kind === "user" ? { ownerUserId: id, ownerOrgId: null } : { ownerUserId: null, ownerOrgId: id };
+}

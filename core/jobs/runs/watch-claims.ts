@@ -1,0 +1,71 @@
+import { pool } from "../../db.ts";
+import { LEASE_SECONDS } from "../../leases/leased-table.ts";
+import { log } from "../../log.ts";
+import { listen } from "../../notifications.ts";
+import { JOB_CANCEL_CHANNEL } from "../stages.ts";
+
+/** A run under way in this process, and what its watch may find. */
+export type Watched = {
+  id: string;
+  claimId: string;
+  /** Somebody wants it ended. */
+  onCancel(): void;
+  /** It may be another worker's by now, or soon: nothing of it may go on here. */
+  onLost(): void;
+};
+
+const CHECK_MS = 2_000;
+/** Without word from the database for this long, the lease may be over: what would be two executions is none. */
+const FENCE_MS = (LEASE_SECONDS - 5) * 1_000;
+
+const watched = new Map<string, Watched & { heldAt: number }>();
+let isListening = false;
+let timer: NodeJS.Timeout | undefined;
+let checking: Promise<void> | undefined;
+
+/** Watches over one's claim of a run for as long as it goes on. @returns what ends the watch */
+export function watchClaim(run: Watched): () => void {
+  watched.set(run.id, { ...run, heldAt: performance.now() });
+  if (!isListening) {
+    isListening = true;
+    void listen(JOB_CANCEL_CHANNEL, () => void check());
+  }
+  timer ??= setInterval(() => void check(), CHECK_MS);
+  // One that was cancelled just before is told here.
+  void check();
+  return () => {
+    watched.delete(run.id);
+    if (watched.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function check(): Promise<void> {
+  checking ??= checkAll().finally(() => {
+    checking = undefined;
+  });
+  return checking;
+}
+
+async function checkAll(): Promise<void> {
+  const asked = [...watched.values()];
+  if (asked.length === 0) return;
+  const askedAt = performance.now();
+  try {
+    const { rows } = await pool().query<{ id: string; claim_id: string | null; is_cancelled: boolean }>(
+      "select id, claim_id, cancel_requested_at is not null as is_cancelled from job_run where id = any ($1)",
+      [asked.map(({ id }) => id)],
+    );
+    const found = new Map(rows.map((row) => [row.id, row]));
+    for (const run of asked) {
+      const row = found.get(run.id);
+      if (row?.claim_id !== run.claimId) run.onLost();
+      else if (row.is_cancelled) run.onCancel();
+      run.heldAt = askedAt;
+    }
+  } catch (error) {
+    log().warn({ err: error }, "cannot look after runs under way");
+    for (const run of asked) if (performance.now() - run.heldAt > FENCE_MS) run.onLost();
+  }
+}

@@ -1,0 +1,52 @@
+import { Cron } from "croner";
+import { ServiceError } from "../../errors.ts";
+
+/** Names for what people mean most often (wire.md 4). */
+export const scheduleNames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"] as const;
+
+const SCHEDULE_MAX = 200;
+/** Without seconds: nothing here starts more often than once a minute, and a date is no schedule. */
+const FIVE_FIELDS = /^\S+( \S+){4}$/;
+
+/**
+ * A schedule as it is kept: single spaces between its fields, its time zone spelled as the IANA's list does.
+ * @throws ServiceError `invalid_request` for what is no schedule, no time zone, or never comes (the 30th of February)
+ */
+export function parseSchedule(input: { schedule: string; timezone?: string | null }): { schedule: string; timezone: string } {
+  const schedule = input.schedule.trim().replace(/\s+/g, " ");
+  const isNamed = scheduleNames.some((name) => name === schedule.toLowerCase());
+  if (schedule.length > SCHEDULE_MAX || !(isNamed || FIVE_FIELDS.test(schedule))) throw notUnderstood();
+  const kept = { schedule: isNamed ? schedule.toLowerCase() : schedule, timezone: parseTimezone(input.timezone || "UTC") };
+  if (!nextRunAt(kept, new Date()))
+    throw new ServiceError("invalid_request", "This never comes: no date fits the schedule.", { field: "schedule" });
+  return kept;
+}
+
+function parseTimezone(name: string): string {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    const sentence = "Name a time zone as the IANA's list does: Europe/Zurich, America/New_York, UTC.";
+    throw new ServiceError("invalid_request", sentence, { field: "timezone" });
+  }
+}
+
+/**
+ * The first due time later than `after`; null if there is none. A time that the clocks skip comes right after the gap, one that they
+ * show twice comes once.
+ * @throws ServiceError `invalid_request` for what is no schedule
+ */
+export function nextRunAt({ schedule, timezone }: { schedule: string; timezone: string }, after: Date): Date | null {
+  try {
+    return new Cron(schedule, { timezone, paused: true, mode: "5-part" }).nextRun(after);
+  } catch {
+    throw notUnderstood();
+  }
+}
+
+const notUnderstood = () =>
+  new ServiceError(
+    "invalid_request",
+    "Write five fields (minute, hour, day of the month, month, weekday), such as 0 9 * * 1 for Mondays at nine; or one of @hourly, @daily, @weekly, @monthly, @yearly.",
+    { field: "schedule" },
+  );

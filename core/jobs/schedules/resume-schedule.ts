@@ -1,0 +1,40 @@
+import { type Actor, actorId } from "../../access/actor.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import type { JobNamespace } from "../find-job-namespace.ts";
+import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
+import { nextRunAt } from "./next-run-at.ts";
+import { recordScheduleChange } from "./record-schedule-change.ts";
+import { type Schedule, toSchedules } from "./schedule.ts";
+
+/**
+ * Goes on with a suspended schedule: times that went by meanwhile do not run, and from now on it runs in the name of whoever resumed it,
+ * since the one before may be why it was suspended. Resuming one that is not suspended changes nothing.
+ * @throws ServiceError `not_found`, `insufficient_scope`
+ */
+export async function resumeSchedule(
+  actor: Actor,
+  of: ScheduleOf,
+  from: RequestOrigin,
+): Promise<{ owner: JobNamespace; schedule: Schedule }> {
+  return changeSchedule(actor, of, async (tx, row, owner) => {
+    if (!row.isSuspended) {
+      const [schedule] = await toSchedules(tx, [row]);
+      return { owner, schedule: schedule as Schedule };
+    }
+    const changed = await tx.scheduledJob.update({
+      where: { id: row.id },
+      data: {
+        isSuspended: false,
+        message: null,
+        createdById: actorId(actor) ?? row.createdById,
+        dueAt: nextRunAt(row, new Date()),
+        attempts: 0,
+        claimId: null,
+        claimedUntil: null,
+      },
+    });
+    await recordScheduleChange(tx, "scheduled_job.resume", { actor, owner, from, data: { scheduleId: row.id } });
+    const [schedule] = await toSchedules(tx, [changed]);
+    return { owner, schedule: schedule as Schedule };
+  });
+}

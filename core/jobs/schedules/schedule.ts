@@ -1,0 +1,59 @@
+import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import type { Db } from "../../db.ts";
+import { unsealJobSecrets } from "../secrets.ts";
+import type { JobStage } from "../stages.ts";
+
+/** A job that runs again and again (wire.md 4: "scheduled job"). */
+export type Schedule = {
+  id: string;
+  ownerId: string;
+  /** In whose name it runs: who made it, or resumed it last. */
+  createdById: string | null;
+  spec: JobSpec;
+  /** By name only (S134). */
+  secretNames: string[];
+  schedule: string;
+  timezone: string;
+  mayOverlap: boolean;
+  isSuspended: boolean;
+  /** Why it did not run when it was due, or was suspended by itself. */
+  message: string | null;
+  createdAt: Date;
+  /** Null while it is suspended. */
+  nextRunAt: Date | null;
+  lastRun: { id: string; at: Date; stage: JobStage } | null;
+};
+
+export type ScheduleRow = {
+  id: string;
+  ownerId: string;
+  ownerKind: string;
+  createdById: string | null;
+  spec: unknown;
+  secrets: Uint8Array | null;
+  schedule: string;
+  timezone: string;
+  mayOverlap: boolean;
+  isSuspended: boolean;
+  message: string | null;
+  lastRunId: string | null;
+  createdAt: Date;
+  dueAt: Date | null;
+};
+
+/** Rows as schedules, with their last runs, in one more statement. */
+export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise<Schedule[]> {
+  const runIds = rows.flatMap(({ lastRunId }) => lastRunId ?? []);
+  const found = await tx.jobRun.findMany({
+    where: { id: { in: runIds } },
+    select: { id: true, createdAt: true, stage: true },
+  });
+  const runs = new Map(found.map(({ id, createdAt, stage }) => [id, { id, at: createdAt, stage: stage as JobStage }]));
+  return rows.map(({ secrets, spec, dueAt, lastRunId, ownerKind: _, ...row }) => ({
+    ...row,
+    spec: jobSpecSchema.parse(spec),
+    secretNames: Object.keys(unsealJobSecrets(secrets)).sort(),
+    nextRunAt: row.isSuspended ? null : dueAt,
+    lastRun: (lastRunId && runs.get(lastRunId)) || null,
+  }));
+}

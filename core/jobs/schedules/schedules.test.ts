@@ -1,0 +1,187 @@
+import { jobSpecSchema } from "@keyhook/sdk";
+import { expect, test } from "vitest";
+import { from, organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
+import { db, pool } from "../../db.ts";
+import { claimRows } from "../../leases/leased-table.ts";
+import { unsealJobSecrets } from "../secrets.ts";
+import { createSchedule, type NewSchedule } from "./create-schedule.ts";
+import { deleteSchedule } from "./delete-schedule.ts";
+import { findSchedule } from "./find-schedule.ts";
+import { nextRunAt, parseSchedule } from "./next-run-at.ts";
+import { resumeSchedule } from "./resume-schedule.ts";
+import { runScheduleNow } from "./run-schedule-now.ts";
+import { scheduleTable } from "./schedule-table.ts";
+import { type ClaimedSchedule, startDueRun } from "./start-due-run.ts";
+import { suspendSchedule } from "./suspend-schedule.ts";
+import { updateSchedule } from "./update-schedule.ts";
+
+const spec = jobSpecSchema.parse({ dockerImage: "debian", command: ["true"] });
+const hourly: NewSchedule = { spec, secrets: { KEY: "k" }, schedule: "@hourly" };
+
+const makeDue = (id: string, ago = "1 second") =>
+  pool().query("update scheduled_job set due_at = now() - $2::interval where id = $1", [id, ago]);
+const runsOf = (id: string) => db().jobRun.findMany({ where: { initiator: { path: ["id"], equals: id } } });
+
+/** What one worker does in one round. */
+async function work(): Promise<void> {
+  const { claimId, rows } = await claimRows<ClaimedSchedule>(scheduleTable, 50);
+  await Promise.all(rows.map((row) => startDueRun(row, claimId)));
+}
+
+async function scheduled(input: Partial<NewSchedule> = {}) {
+  const ada = await signedInPerson();
+  const { schedule } = await createSchedule(ada.actor, ada.username, { ...hourly, ...input }, from);
+  return { ada, of: { namespace: ada.username, scheduleId: schedule.id }, id: schedule.id };
+}
+
+test("a schedule is five fields or a name, in a time zone, and comes some day", () => {
+  const winter = new Date("2026-01-10T12:00:00Z");
+  const next = (schedule: string, timezone = "UTC", after = winter) =>
+    nextRunAt(parseSchedule({ schedule, timezone }), after)?.toISOString();
+  expect(next("@hourly")).toBe("2026-01-10T13:00:00.000Z");
+  expect(next("@Weekly")).toBe("2026-01-11T00:00:00.000Z");
+  expect(next(" 0  9 * * MON ", "Europe/Zurich")).toBe("2026-01-12T08:00:00.000Z");
+  expect(parseSchedule({ schedule: " 0  9 * * 1 ", timezone: "europe/zurich" })).toEqual({
+    schedule: "0 9 * * 1",
+    timezone: "Europe/Zurich",
+  });
+  // 02:30 is skipped on the night that the clocks go forward, and is shown twice on the one that they go back.
+  expect(next("30 2 * * *", "Europe/Zurich", new Date("2026-03-28T12:00:00Z"))).toBe("2026-03-29T01:00:00.000Z");
+  const once = next("30 2 * * *", "Europe/Zurich", new Date("2026-10-24T12:00:00Z")) as string;
+  expect(once).toBe("2026-10-25T00:30:00.000Z");
+  expect(next("30 2 * * *", "Europe/Zurich", new Date(once))).toBe("2026-10-26T01:30:00.000Z");
+  for (const wrong of [
+    "",
+    "* * * *",
+    "* * * * * *",
+    "@reboot",
+    "2030-01-01T00:00:00",
+    "61 * * * *",
+    "x".repeat(300),
+    "0 0 30 2 *",
+  ])
+    expect(() => parseSchedule({ schedule: wrong }), wrong).toThrow(/./);
+  expect(() => parseSchedule({ schedule: "@daily", timezone: "Mars/Base" })).toThrow("time zone");
+});
+
+test("each due time runs once however many workers look, and what was missed runs once", async () => {
+  const { id, ada } = await scheduled();
+  await work();
+  expect(await runsOf(id)).toHaveLength(0);
+  await makeDue(id, "5 hours");
+  await Promise.all(Array.from({ length: 6 }, work));
+  const [run, ...more] = await runsOf(id);
+  expect(more).toEqual([]);
+  expect(run).toMatchObject({
+    ownerId: ada.id,
+    createdById: ada.id,
+    initiator: { type: "scheduled-job", id },
+    stage: "SCHEDULING",
+  });
+  expect(unsealJobSecrets(run?.secrets ?? null)).toEqual({ KEY: "k" });
+  const { dueAt, lastRunId } = await db().scheduledJob.findUniqueOrThrow({ where: { id } });
+  expect(lastRunId).toBe(run?.id);
+  expect(dueAt?.getTime()).toBeGreaterThan(Date.now());
+});
+
+test("a worker that was away too long starts nothing: its claim is another's by then", async () => {
+  const { id } = await scheduled();
+  await makeDue(id);
+  const { claimId, rows } = await claimRows<ClaimedSchedule>(scheduleTable, 50);
+  const row = rows.find((one) => one.id === id) as ClaimedSchedule;
+  await pool().query("update scheduled_job set claimed_until = now() - interval '1 second' where id = $1", [id]);
+  await work();
+  await startDueRun(row, claimId);
+  expect(await runsOf(id)).toHaveLength(1);
+});
+
+test("runs do not overlap unless they may, and what was left out is told", async () => {
+  const { id, of, ada } = await scheduled();
+  const { runId } = await runScheduleNow(ada.actor, of);
+  await expect(runScheduleNow(ada.actor, of)).rejects.toMatchObject({ code: "conflict" });
+  await makeDue(id);
+  await work();
+  expect(await runsOf(id)).toHaveLength(1);
+  expect((await findSchedule(ada.actor, of)).schedule).toMatchObject({
+    message: expect.stringContaining("left out"),
+    lastRun: { id: runId },
+  });
+  await db().jobRun.update({ where: { id: runId }, data: { stage: "COMPLETED", finishedAt: new Date() } });
+  await makeDue(id);
+  await work();
+  expect((await findSchedule(ada.actor, of)).schedule.message).toBeNull();
+  await updateSchedule(ada.actor, of, { mayOverlap: true }, from);
+  await makeDue(id);
+  await work();
+  expect(await runsOf(id)).toHaveLength(3);
+});
+
+test("a suspended schedule does not run; resumed, it does not make up for what went by", async () => {
+  const { id, of, ada } = await scheduled({ isSuspended: true });
+  await makeDue(id);
+  await work();
+  expect((await resumeSchedule(ada.actor, of, from)).schedule.nextRunAt?.getTime()).toBeGreaterThan(Date.now());
+  await work();
+  expect(await runsOf(id)).toHaveLength(0);
+  await makeDue(id);
+  expect((await suspendSchedule(ada.actor, of, from)).schedule).toMatchObject({ isSuspended: true, nextRunAt: null });
+  await work();
+  // Now and then by hand all the same.
+  await runScheduleNow(ada.actor, of);
+  expect(await runsOf(id)).toHaveLength(1);
+  await deleteSchedule(ada.actor, of, from);
+  await expect(findSchedule(ada.actor, of)).rejects.toMatchObject({ code: "not_found" });
+  expect(await runsOf(id)).toHaveLength(1);
+});
+
+test("S135 a schedule has the rights of whoever made it, as they are when it is due", async () => {
+  const [admin, writer] = [await signedInPerson(), await signedInPerson()];
+  const org = await organizationOf(admin, [[writer, "write"]]);
+  const { schedule } = await createSchedule(writer.actor, org.name, hourly, from);
+  const of = { namespace: org.name, scheduleId: schedule.id };
+  await db().membership.updateMany({ where: { userId: writer.id }, data: { role: "read" } });
+  await makeDue(schedule.id);
+  await work();
+  expect(await runsOf(schedule.id)).toHaveLength(0);
+  expect((await findSchedule(admin.actor, of)).schedule).toMatchObject({
+    isSuspended: true,
+    message: expect.stringContaining("Resume it"),
+  });
+  expect(await db().auditEvent.count({ where: { orgId: org.id, type: "scheduled_job.suspend", actorId: null } })).toBe(1);
+  await expect(resumeSchedule(writer.actor, of, from)).rejects.toMatchObject({ code: "not_found" });
+  // From now on it is the administrator's, until they are disabled.
+  await resumeSchedule(admin.actor, of, from);
+  await makeDue(schedule.id);
+  await work();
+  expect(await runsOf(schedule.id)).toMatchObject([{ createdById: admin.id }]);
+  await db().user.update({ where: { id: admin.id }, data: { disabledAt: new Date() } });
+  await db().jobRun.updateMany({ where: { ownerId: org.id }, data: { stage: "COMPLETED", finishedAt: new Date() } });
+  await makeDue(schedule.id);
+  await work();
+  expect(await runsOf(schedule.id)).toHaveLength(1);
+});
+
+test("S136 nobody else sees a schedule, and an owner has a bounded number of them", async () => {
+  const { of, ada } = await scheduled();
+  const { id: strangerId, actor: stranger } = await signedInPerson();
+  expect(strangerId).not.toBe(ada.id);
+  const refusals = await Promise.allSettled([
+    findSchedule(stranger, of),
+    findSchedule(stranger, { ...of, namespace: "nobody-at-all" }),
+    deleteSchedule(stranger, of, from),
+    runScheduleNow(stranger, of),
+  ]);
+  for (const refusal of refusals)
+    expect(refusal).toMatchObject({ reason: { code: "not_found", message: "Namespace not found" } });
+  await expect(findSchedule(ada.actor, { ...of, scheduleId: "../x" })).rejects.toMatchObject({ code: "not_found" });
+  const rows = Array.from({ length: 98 }, (_, at) => ({
+    id: `${at}`.padStart(24, "0"),
+    ownerId: ada.id,
+    ownerKind: "user",
+    spec,
+    schedule: "@hourly",
+  }));
+  await db().scheduledJob.createMany({ data: rows });
+  const outcomes = await Promise.allSettled([1, 2, 3].map(() => createSchedule(ada.actor, ada.username, hourly, from)));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+});

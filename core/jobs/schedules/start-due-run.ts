@@ -1,0 +1,89 @@
+import type { Person } from "../../access/actor.ts";
+import { may } from "../../access/may.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import { type Db, db } from "../../db.ts";
+import { isServiceError } from "../../errors.ts";
+import { lockRunOwner } from "../lock-run-owner.ts";
+import { namespaceOf } from "../runs/run.ts";
+import { nextRunAt } from "./next-run-at.ts";
+import type { ScheduleRow } from "./schedule.ts";
+import { isRunning, ownerOf, startRunOf } from "./start-run-of.ts";
+
+/** A schedule as a worker claims it: the row as the table spells it. */
+export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string };
+
+/**
+ * What a worker does with a schedule that is due: makes one run and sets the next time, in one transaction and under its claim, so that
+ * each due time runs once however many workers there are and whenever one of them dies. Times that went by unseen run once, together.
+ */
+export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Promise<void> {
+  await db().$transaction(async (tx) => {
+    // The owner first, as their deletion does.
+    const isLive = await lockRunOwner(tx, ownerOf({ ownerId: claimed.owner_id, ownerKind: claimed.owner_kind }));
+    const [held] = await tx.$queryRaw<{ now: Date; dueAt: Date }[]>`
+      SELECT clock_timestamp() AS "now", due_at AS "dueAt" FROM scheduled_job
+      WHERE id = ${claimed.id} AND claim_id = ${claimId} AND claimed_until > clock_timestamp()
+        AND NOT is_suspended AND due_at <= clock_timestamp()
+      FOR UPDATE`;
+    if (!held) return;
+    const row = await tx.scheduledJob.findUniqueOrThrow({ where: { id: claimed.id } });
+    if (!(isLive && (await mayStillRun(tx, row)))) return suspend(tx, row);
+    const outcome = await runUnlessBusy(tx, row, held.dueAt);
+    await tx.scheduledJob.update({
+      where: { id: row.id },
+      data: {
+        ...outcome,
+        // Later than the time that is dealt with, whatever this machine's clock says.
+        dueAt: nextRunAt(row, new Date(Math.max(held.now.getTime(), held.dueAt.getTime()))),
+        attempts: 0,
+        claimId: null,
+        claimedUntil: null,
+      },
+    });
+  });
+}
+
+type Outcome = { lastRunId?: string; message: string | null };
+
+async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Outcome> {
+  const due = `The run due at ${dueAt.toISOString()}`;
+  if (!row.mayOverlap && (await isRunning(tx, row)))
+    return { message: `${due} was left out: the one before was still going on.` };
+  try {
+    return { lastRunId: await startRunOf(tx, row, row.createdById), message: null };
+  } catch (error) {
+    // A limit that is reached now will be another time's: this one is left out.
+    if (!isServiceError(error)) throw error;
+    return { message: `${due} was left out: ${error.message}` };
+  }
+}
+
+/** A schedule has the rights of whoever made or resumed it, as they are now: no more, and none once they have left. */
+async function mayStillRun(tx: Db, { createdById, ...row }: ScheduleRow): Promise<boolean> {
+  if (!createdById) return false;
+  const live = await tx.user.count({ where: { id: createdById, disabledAt: null } });
+  if (live === 0) return false;
+  return may(absent(createdById), "job.run", namespaceOf(ownerOf(row)), tx);
+}
+
+/** Somebody who is not here, and has proved nothing lately. */
+const absent = (userId: string): Person => ({
+  kind: "person",
+  userId,
+  isOperator: false,
+  sessionId: "",
+  authenticatedAt: new Date(0),
+});
+
+async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise<void> {
+  const message = "Whoever it ran for may not run jobs here any more. Resume it to have it run in your name.";
+  await tx.scheduledJob.update({
+    where: { id },
+    data: { isSuspended: true, message, attempts: 0, claimId: null, claimedUntil: null },
+  });
+  await recordAuditEvent(tx, {
+    type: "scheduled_job.suspend",
+    orgId: ownerKind === "organization" ? ownerId : null,
+    data: { scheduleId: id, reason: "whoever it ran for may not run jobs here any more" },
+  });
+}

@@ -1,0 +1,29 @@
+import { jobSpecSchema } from "@keyhook/sdk";
+import type { Db } from "../../db.ts";
+import { createRun } from "../runs/create-run.ts";
+import type { RunOwner } from "../runs/run.ts";
+import { unsealJobSecrets } from "../secrets.ts";
+import { isOver, type JobStage } from "../stages.ts";
+import type { ScheduleRow } from "./schedule.ts";
+
+/** Makes one run of a schedule whose row the caller holds. @returns the run's id */
+export async function startRunOf(tx: Db, row: ScheduleRow, createdById: string | null): Promise<string> {
+  return createRun(tx, {
+    owner: ownerOf(row),
+    createdById,
+    initiator: { type: "scheduled-job", id: row.id },
+    spec: jobSpecSchema.parse(row.spec),
+    secrets: unsealJobSecrets(row.secrets),
+  });
+}
+
+/** Whether the latest run of a schedule still goes on, or waits to. */
+export async function isRunning(tx: Db, { lastRunId }: Pick<ScheduleRow, "lastRunId">): Promise<boolean> {
+  if (!lastRunId) return false;
+  const last = await tx.jobRun.findUnique({ where: { id: lastRunId }, select: { stage: true } });
+  return last !== null && !isOver(last.stage as JobStage);
+}
+
+export function ownerOf({ ownerId, ownerKind }: Pick<ScheduleRow, "ownerId" | "ownerKind">): RunOwner {
+  return { kind: ownerKind === "organization" ? "organization" : "user", id: ownerId };
+}

@@ -1,0 +1,47 @@
+import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import type { JobNamespace } from "../find-job-namespace.ts";
+import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
+import { nextRunAt, parseSchedule } from "./next-run-at.ts";
+import { recordScheduleChange } from "./record-schedule-change.ts";
+import { type Schedule, toSchedules } from "./schedule.ts";
+
+export type ScheduleChanges = {
+  schedule?: string;
+  timezone?: string;
+  mayOverlap?: boolean;
+  /** All of them, in place of those that there were. */
+  labels?: JobSpec["labels"];
+};
+
+/**
+ * Changes when a job runs, or its labels. What is left out stays. Another schedule counts from now on.
+ * @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`
+ */
+export async function updateSchedule(
+  actor: Actor,
+  of: ScheduleOf,
+  changes: ScheduleChanges,
+  from: RequestOrigin,
+): Promise<{ owner: JobNamespace; schedule: Schedule }> {
+  return changeSchedule(actor, of, async (tx, row, owner) => {
+    const { labels, mayOverlap = row.mayOverlap } = changes;
+    const when = parseSchedule({ schedule: changes.schedule ?? row.schedule, timezone: changes.timezone ?? row.timezone });
+    const isMoved = when.schedule !== row.schedule || when.timezone !== row.timezone;
+    const changed = await tx.scheduledJob.update({
+      where: { id: row.id },
+      data: {
+        ...when,
+        mayOverlap,
+        ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
+        // A worker that holds it for a time that is no longer due finds its claim gone.
+        ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),
+      },
+    });
+    const data = { scheduleId: row.id, ...when, ...(labels && { labels }) };
+    await recordScheduleChange(tx, "scheduled_job.update", { actor, owner, from, data });
+    const [schedule] = await toSchedules(tx, [changed]);
+    return { owner, schedule: schedule as Schedule };
+  });
+}

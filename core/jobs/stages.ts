@@ -1,0 +1,11 @@
+/** Where a run is, as the API spells it (`status.stage`, wire.md 4; the Python client knows these words). */
+export const jobStages = ["SCHEDULING", "RUNNING", "COMPLETED", "CANCELED", "ERROR"] as const;
+export type JobStage = (typeof jobStages)[number];
+
+export const isOver = (stage: JobStage): boolean => stage !== "SCHEDULING" && stage !== "RUNNING";
+
+/** NOTIFY channels. `job`: a run waits. `job_log`: its payload is the id of a run of which there is news. */
+export const JOB_CHANNEL = "job";
+export const JOB_LOG_CHANNEL = "job_log";
+/** `job_cancel`: its payload is the id of a run that is to end. */
+export const JOB_CANCEL_CHANNEL = "job_cancel";
