@@ -1,0 +1,95 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import { env } from "../../env.ts";
+import { endToEnd } from "../gateway/relay.ts";
+
+/**
+ * What every answer below an app's address says of itself, whoever made it. A Space's pages are somebody's own, and are on our
+ * origin: they run in a sandbox, as if they had an origin of their own, so that no script in them reads what is ours, with no cookie
+ * and no storage (docs/decisions/057-spaces.md). They may be framed by our pages only. What a browser keeps for the whole origin
+ * (cookies, service workers, policies of transport and of reports) no answer of theirs can set.
+ */
+export const sandboxHeaders = {
+  "Content-Security-Policy":
+    "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox allow-modals allow-downloads; frame-ancestors 'self'",
+  "X-Frame-Options": "SAMEORIGIN",
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Permissions-Policy":
+    "camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), hid=(), publickey-credentials-get=()",
+  // Without an origin, whatever a page asks of its own Space is asked from elsewhere. There is no credential to lend.
+  "Access-Control-Allow-Origin": "*",
+  "Access-Control-Expose-Headers": "*",
+} as const;
+
+/** What answers a browser that asks whether it may ask. */
+export function preflightHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  return {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
+    "Access-Control-Allow-Headers": String(headers["access-control-request-headers"] ?? "*"),
+    "Access-Control-Max-Age": "600",
+  };
+}
+
+/** Never passed on: who somebody is to us, and what only we may say of a request. */
+const WITHHELD =
+  /^(cookie2?|authorization|dpop|host|forwarded|x-forwarded-.*|x-real-ip|x-keyhook-.*|content-security-policy|expect)$/;
+
+/**
+ * What an app is told of a request: its headers without our cookies and tokens, and where it came from.
+ * @param base what comes before the app's own paths
+ */
+export function requestHeaders(
+  headers: IncomingHttpHeaders,
+  { base, ip, requestId }: { base: string; ip: string | null; requestId: string },
+): OutgoingHttpHeaders {
+  const { host, protocol } = new URL(env().ORIGIN);
+  const passed = Object.entries(endToEnd(headers)).filter(([name, value]) => !WITHHELD.test(name) && !isOurs(name, value));
+  return {
+    ...Object.fromEntries(passed),
+    host,
+    ...(ip && { "x-forwarded-for": ip }),
+    "x-forwarded-host": host,
+    "x-forwarded-proto": protocol.slice(0, -1),
+    "x-forwarded-prefix": base.replace(/\/$/, ""),
+    "x-request-id": requestId,
+  };
+}
+
+/** Where somebody came from on our own pages is not for an app to know. */
+const isOurs = (name: string, value: unknown): boolean => name === "referer" && String(value).startsWith(env().ORIGIN);
+
+/** Never passed back: what a browser would apply to our whole origin, and what is ours to say. */
+const TAKEN_OUT =
+  /^(set-cookie2?|clear-site-data|service-worker-allowed|strict-transport-security|public-key-pins.*|expect-ct|nel|report-to|reporting-endpoints|alt-svc|origin-agent-cluster|www-authenticate|proxy-.*|access-control-.*|x-frame-options|referrer-policy|permissions-policy|feature-policy|content-security-policy-report-only|speculation-rules|supports-loading-mode|accept-ch|critical-ch|x-content-type-options|x-request-id|x-keyhook-.*|cross-origin-.*|sourcemap|x-sourcemap|link|set-login|use-as-dictionary|document-isolation-policy|(secure|sec)-session-.*|activate-storage-access|observe-browsing-topics|attribution-reporting-.*)$/;
+
+/** What of an app's answer is passed back. */
+export function answerHeaders(
+  headers: IncomingHttpHeaders,
+  { base, isOpen }: { base: string; isOpen: boolean },
+): OutgoingHttpHeaders {
+  const kept = Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => !TAKEN_OUT.test(name)));
+  const { location, "content-security-policy": theirs, ...others } = kept;
+  const own = sandboxHeaders["Content-Security-Policy"];
+  return {
+    ...others,
+    ...sandboxHeaders,
+    // Several policies hold together: theirs can only take more away.
+    ...(typeof theirs === "string" && { "Content-Security-Policy": `${own}, ${theirs}` }),
+    ...(typeof location === "string" && { location: withinApp(location, base) }),
+    // What not everybody may see stays with who has asked for it.
+    ...(!isOpen && { "cache-control": "private, no-store" }),
+  };
+}
+
+const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(?=\/|$)/i;
+
+/** An app believes that it is at the root of its host: where it sends a browser there, it is sent below its base. */
+function withinApp(location: string, base: string): string {
+  const { ORIGIN } = env();
+  const local = location.startsWith(`${ORIGIN}/`) ? location.slice(ORIGIN.length) : location.replace(LOOPBACK, "") || "/";
+  if (!local.startsWith("/") || local.startsWith("//")) return location;
+  // What it makes of SPACE_BASE_PATH is where it should be, but for what let the visitor in.
+  const [root = ""] = /^.*\/app\//.exec(base) ?? [];
+  if (!local.startsWith(root)) return base + local.slice(1);
+  return local.startsWith(base) ? local : base + local.slice(root.length);
+}

@@ -1,0 +1,77 @@
+import { type Actor, anonymous, operatorCommand, personActor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { findSessionPerson } from "../../accounts/sessions/find-session-person.ts";
+import { isServiceError, notFound } from "../../errors.ts";
+import { findRepo } from "../../hub/repos/find-repo.ts";
+import { type Repo, repoResource } from "../../hub/repos/repo.ts";
+import { appPath, readVisitorSegment, visitorSegment } from "../app-address.ts";
+import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
+import type { AppTarget } from "./app-target.ts";
+
+/** By what somebody may prove who they are, where the Space is not open to everybody. Nothing of it is looked at otherwise. */
+export type Credentials = {
+  method: string;
+  /** Whoever the token stands for that was sent, if one was. */
+  byToken?: () => Promise<Actor>;
+  /** Whoever is signed in, if anybody. */
+  bySession?: () => Promise<Parameters<typeof personActor>[0] | undefined>;
+};
+
+export type FoundApp =
+  /** They may. `base` is what comes before the path of the app: it ends in a slash and holds what let them in. */
+  | { kind: "app"; repo: Repo; runtime: SpaceRuntime | undefined; base: string; path: string; isOpen: boolean }
+  /** They may, at another address. */
+  | { kind: "elsewhere"; path: string };
+
+/**
+ * Finds the app of a Space for somebody who may read its content.
+ *
+ * What is open to everybody asks for nothing. Of a private or gated Space, a person who is signed in is sent on to an address that
+ * stands for their visit (app-address.ts): the pages of an app have no cookies. The cookie itself opens nothing else, so that no
+ * other page can have a browser do something to a private app with it.
+ * @throws ServiceError `not_found`, and as `findRepo`
+ */
+export async function findApp({ owner, name, rest }: AppTarget, credentials: Credentials): Promise<FoundApp> {
+  const wanted = { type: "space", owner, name } as const;
+  const isReading = credentials.method === "GET" || credentials.method === "HEAD";
+  let refusal: unknown;
+  const open = await findRepo(anonymous, wanted, "repo.read_content").catch((error: unknown) => {
+    if (!isServiceError(error)) throw error;
+    refusal = error;
+    return undefined;
+  });
+  // Whoever is not told of it by anybody is told nothing by us: what is found here is only to check what was sent.
+  const repo = open ?? (await findRepo(operatorCommand, wanted).catch(() => undefined));
+  if (!repo || repo.platformId !== null) throw refusal ?? notFound("Repository");
+  const runtime = await readSpaceRuntime(repo.id);
+  const [, segment = "", path] = /^\/?([^/]*)(.*)$/s.exec(rest) ?? [];
+  const isVisiting = await isLetIn(repo, segment, runtime, credentials.method);
+  if (isVisiting) return { kind: "app", repo, runtime, base: `${appPath(repo)}${segment}/`, path: path || "/", isOpen: false };
+  // A person's address that is over leads to another one, as long as they are who they were.
+  const asked = segment.startsWith("~") && !open ? path : rest;
+  if (!open) {
+    if (credentials.byToken) {
+      await requirePermission(await credentials.byToken(), "repo.read_content", repoResource(repo), { what: "Repository" });
+      return { kind: "app", repo, runtime, base: appPath(repo), path: rest || "/", isOpen: false };
+    }
+    const session = isReading ? await credentials.bySession?.() : undefined;
+    if (!session) throw refusal;
+    await requirePermission(personActor(session), "repo.read_content", repoResource(repo), { what: "Repository" });
+    const visit = visitorSegment(repo.id, { kind: "session", sessionId: session.id, userId: session.userId });
+    return { kind: "elsewhere", path: `${appPath(repo)}${visit}${asked?.startsWith("/") ? asked : "/"}` };
+  }
+  const isSpelledSo = repo.owner.handle === owner && repo.name === name;
+  if (isReading && (!isSpelledSo || rest === "")) return { kind: "elsewhere", path: appPath(repo) + rest.replace(/^\//, "") };
+  return { kind: "app", repo, runtime, base: appPath(repo), path: rest || "/", isOpen: true };
+}
+
+async function isLetIn(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
+  const visitor = readVisitorSegment(repo.id, segment);
+  if (!visitor) return false;
+  // What receivers are sent are posts, and nothing that could be looked at with the address.
+  if (visitor.kind === "receiver") return method === "POST" && visitor.generation === (runtime?.receiverGeneration ?? 0);
+  const session = await findSessionPerson(visitor.sessionId, visitor.userId);
+  if (!session) return false;
+  await requirePermission(personActor(session), "repo.read_content", repoResource(repo), { what: "Repository" });
+  return true;
+}

@@ -1,0 +1,131 @@
+import { createWriteStream } from "node:fs";
+import { mkdir, symlink } from "node:fs/promises";
+import { dirname, join, posix } from "node:path";
+import { Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { isServiceError } from "../../errors.ts";
+import { streamBlob } from "../../hub/git/read/find-file.ts";
+import { type GitObjects, withObjects } from "../../hub/git/read/git-objects.ts";
+import { readLfsPointer } from "../../hub/git/read/lfs-pointer.ts";
+import { type Found, walkTree } from "../../hub/git/read/list-tree.ts";
+import { openRepository } from "../../hub/git/repository.ts";
+import { openLfsObject } from "../../hub/lfs/objects/open-lfs-object.ts";
+import type { Repo } from "../../hub/repos/repo.ts";
+
+/** What a Space may have: its files are on the disk of the machine that runs it, for as long as it runs. */
+export const SPACE_FILES_MAX_BYTES = 1024 ** 3;
+export const SPACE_FILES_MAX = 20_000;
+const SMALL_MAX_BYTES = 1024 * 1024;
+const LINK_MAX_BYTES = 4_096;
+
+/** Why a commit cannot be laid out, as a sentence for its owner. */
+export class CannotLayOut extends Error {
+  override name = "CannotLayOut";
+}
+
+type File = { path: string; oid: string; size: number; isExecutable: boolean; lfsOid?: string };
+type Link = { path: string; target: string };
+type Options = {
+  /** Is told what was left out, in sentences. */
+  note: (sentence: string) => void;
+  maxBytes?: number;
+};
+
+/**
+ * Writes the files of a commit into an empty directory, with what lies in Git LFS. Links are made last, and only those that stay
+ * within, so that nothing is ever written through one (S137). What lies in other repositories is left out.
+ * @returns the paths of its files
+ * @throws CannotLayOut
+ */
+export async function layOutFiles(repo: Repo, commit: string, directory: string, options: Options): Promise<Set<string>> {
+  const path = await openRepository(repo);
+  const { files, links } = await withObjects(path, (objects) => listFiles(objects, commit, options));
+  const all = [...files, ...links].map(({ path }) => path);
+  for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
+  await withObjects(path, (objects) => writeSmall(objects, files.filter(isSmall), directory));
+  for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, directory);
+  for (const { path, target } of links) await symlink(target, join(directory, path));
+  return new Set(all);
+}
+
+const isSmall = ({ size, lfsOid }: File): boolean => size <= SMALL_MAX_BYTES && lfsOid === undefined;
+
+async function listFiles(
+  objects: GitObjects,
+  commit: string,
+  { note, maxBytes = SPACE_FILES_MAX_BYTES }: Options,
+): Promise<{ files: File[]; links: Link[] }> {
+  const found: Found[] = [];
+  const max = SPACE_FILES_MAX * 2;
+  await walkTree(objects, commit, { prefix: "", after: undefined, isRecursive: true, max }, found);
+  const leaves = found.filter(({ entry }) => entry.type !== "directory");
+  if (leaves.length > SPACE_FILES_MAX || found.length >= max)
+    throw new CannotLayOut(`A Space has at most ${SPACE_FILES_MAX.toLocaleString("en")} files.`);
+  const files: File[] = [];
+  const links: Link[] = [];
+  let bytes = 0;
+  for (const { entry, path } of leaves) {
+    if (!isSafePath(path)) throw new CannotLayOut(`The name ${JSON.stringify(path)} is none that can be written.`);
+    if (entry.type === "submodule") {
+      note(`${path} lies in another repository and is left out`);
+    } else if (entry.type === "symlink") {
+      const target = (await objects.read(entry.oid, LINK_MAX_BYTES))?.bytes.toString("utf8") ?? "";
+      if (staysWithin(path, target)) links.push({ path, target });
+      else note(`the link ${path} leads out of the Space and is left out`);
+    } else {
+      const size = (await objects.info(entry.oid))?.size ?? 0;
+      const lfs = await readLfsPointer(objects, entry, size);
+      const isExecutable = entry.mode === "100755";
+      files.push({ path, oid: entry.oid, size: lfs?.size ?? size, isExecutable, ...(lfs && { lfsOid: lfs.oid }) });
+      bytes += lfs?.size ?? size;
+    }
+    if (bytes > maxBytes) throw new CannotLayOut(`Its files are larger than ${Math.floor(maxBytes / 1024 ** 2)} MiB together.`);
+  }
+  return { files, links };
+}
+
+/** Trees are made by whoever pushes; git itself checks names, and so do we. */
+const isSafePath = (path: string): boolean =>
+  !path.includes("\0") &&
+  path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && part.toLowerCase() !== ".git");
+
+function staysWithin(path: string, target: string): boolean {
+  if (target === "" || target.includes("\0") || posix.isAbsolute(target)) return false;
+  return !/^\.\.(\/|$)/.test(posix.normalize(posix.join(posix.dirname(path), target)));
+}
+
+async function writeSmall(objects: GitObjects, files: readonly File[], directory: string): Promise<void> {
+  for (const file of files) {
+    const object = await objects.read(file.oid, SMALL_MAX_BYTES);
+    if (!object) throw new CannotLayOut(`${file.path} is damaged in this repository.`);
+    const out = openNew(directory, file);
+    out.end(object.bytes);
+    await new Promise<void>((resolve, reject) => out.once("close", resolve).once("error", reject));
+  }
+}
+
+async function writeLarge(repo: Repo, file: File, directory: string): Promise<void> {
+  const content = file.lfsOid === undefined ? await streamBlob(repo, file.oid) : await openLfs(repo, file.lfsOid, file.path);
+  // What storage sends is measured: a size is only what somebody wrote into a pointer.
+  let left = file.size;
+  const measure = new Transform({
+    transform(chunk: Buffer, _, done) {
+      left -= chunk.length;
+      done(left < 0 ? new CannotLayOut(`${file.path} is larger than it says.`) : null, chunk);
+    },
+  });
+  await pipeline(content, measure, openNew(directory, file));
+}
+
+async function openLfs(repo: Repo, oid: string, path: string) {
+  try {
+    return (await openLfsObject(repo, oid)).stream;
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    throw new CannotLayOut(`The content of ${path} is not in Git LFS here. Push it again with git lfs push.`);
+  }
+}
+
+/** Never through what is there already. */
+const openNew = (directory: string, { path, isExecutable }: File) =>
+  createWriteStream(join(directory, path), { flags: "wx", mode: isExecutable ? 0o755 : 0o644 });

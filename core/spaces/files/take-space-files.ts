@@ -1,0 +1,48 @@
+import { type Actor, anonymous, operatorCommand } from "../../access/actor.ts";
+import { may } from "../../access/may.ts";
+import { isServiceError, ServiceError } from "../../errors.ts";
+import { findRepo } from "../../hub/repos/find-repo.ts";
+import { type Repo, repoResource } from "../../hub/repos/repo.ts";
+import { CannotLayOut, layOutFiles } from "./lay-out-files.ts";
+
+type Owner = { kind: "user" | "organization"; id: string };
+
+/**
+ * Puts the files of a Space, as its default branch is now, into an empty directory, for a job of an owner who may read them now: a
+ * person what they may read, an organization what is its own or public.
+ * @param space `owner/name`
+ * @param note is told what was left out, in sentences
+ * @throws ServiceError `not_found`, the same for one that is not there (S136); `invalid_request` for one that cannot be run
+ */
+export async function takeSpaceFiles(
+  space: string,
+  owner: Owner,
+  directory: string,
+  note: (sentence: string) => void,
+): Promise<void> {
+  const [handle = "", name = ""] = space.split("/");
+  const repo = await findRepo(operatorCommand, { type: "space", owner: handle, name }).catch((error: unknown) => {
+    if (isServiceError(error)) return undefined;
+    throw error;
+  });
+  if (!repo || !(await mayRead(owner, repo))) {
+    throw new ServiceError("not_found", `The Space ${space} is not there, or whoever the job belongs to may not read it.`);
+  }
+  if (repo.headSha === null) throw new ServiceError("invalid_request", `The Space ${space} has no files yet.`);
+  try {
+    await layOutFiles(repo, repo.headSha, directory, { note });
+  } catch (error) {
+    if (!(error instanceof CannotLayOut)) throw error;
+    throw new ServiceError("invalid_request", error.message, { cause: error });
+  }
+}
+
+async function mayRead(owner: Owner, repo: Repo): Promise<boolean> {
+  if (repo.owner.id === owner.id) return true;
+  // As the person themselves, of whom nothing recent is asked for reading.
+  const reader: Actor =
+    owner.kind === "user"
+      ? { kind: "person", userId: owner.id, isOperator: false, sessionId: "", authenticatedAt: new Date(0) }
+      : anonymous;
+  return may(reader, "repo.read_content", repoResource(repo));
+}

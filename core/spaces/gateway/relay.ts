@@ -1,0 +1,184 @@
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request,
+  type ServerResponse,
+} from "node:http";
+import type { Duplex } from "node:stream";
+
+/** Where a request is passed on to. */
+export type Upstream = { socketPath: string } | { host: string; port: number };
+
+export type Passing = {
+  upstream: Upstream;
+  agent?: Agent;
+  path: string;
+  headers: OutgoingHttpHeaders;
+  /** What may be said of the answer; undefined where it is not to be passed back at all. */
+  answer: (status: number, headers: IncomingHttpHeaders) => OutgoingHttpHeaders | undefined;
+  /** Whether the body waits until the other side says that it takes it, so that a refusal leaves the request whole. */
+  isBodyHeldBack?: boolean;
+};
+
+/** How long nothing may move: before the answer begins, and within it. There is no limit to the whole (S138). */
+export const ANSWER_IDLE_MS = 60_000;
+export const STREAM_IDLE_MS = 10 * 60_000;
+
+/** What came of passing a request on. */
+export type Passed =
+  /** It was answered, or whoever asked has left. */
+  | "answered"
+  /** `answer` did not want what came; nothing was sent, and of the body nothing was taken where it was held back. */
+  | "declined"
+  /** Nobody is there. */
+  | "refused"
+  /** Somebody was, and broke off. */
+  | "broken"
+  | "timed_out";
+
+const HOP_BY_HOP = new Set([
+  ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect"],
+  ...["proxy-authenticate", "proxy-authorization"],
+]);
+
+/** Headers without those that are about one connection only (RFC 9110 §7.6.1), those that `Connection` names among them. */
+export function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const named = new Set(
+    String(headers.connection ?? "")
+      .toLowerCase()
+      .split(/\s*,\s*/),
+  );
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name)));
+}
+
+/** Passes a request on and its answer back, piece by piece. Never throws; where nothing was sent yet the caller answers. */
+export function relay(req: IncomingMessage, res: ServerResponse, passing: Passing): Promise<Passed> {
+  const { promise, resolve } = Promise.withResolvers<Passed>();
+  const isChunked = req.headers["transfer-encoding"] !== undefined;
+  const hasBody = isChunked || Number(req.headers["content-length"] ?? 0) > 0;
+  const isHeldBack = hasBody && passing.isBodyHeldBack === true;
+  const out = open(req, passing, {
+    ...(isChunked && { "transfer-encoding": "chunked" }),
+    ...(isHeldBack && { expect: "100-continue" }),
+  });
+  if (!out) return Promise.resolve("broken");
+  // Whoever asked may leave at any time.
+  const leave = () => {
+    out.destroy();
+    resolve("answered");
+  };
+  res.once("close", leave);
+  const end = (passed: Passed) => {
+    res.off("close", leave);
+    req.unpipe(out);
+    resolve(passed);
+  };
+  let isTimedOut = false;
+  out.setTimeout(ANSWER_IDLE_MS, () => {
+    isTimedOut = true;
+    out.destroy();
+  });
+  out.once("error", (error: NodeJS.ErrnoException) => {
+    if (res.headersSent) res.destroy();
+    end(isTimedOut ? "timed_out" : isNobody(error) ? "refused" : "broken");
+  });
+  out.once("response", (answer) => {
+    const headers = passing.answer(answer.statusCode ?? 0, answer.headers);
+    if (!headers) {
+      answer.resume();
+      out.destroy();
+      return end("declined");
+    }
+    out.setTimeout(STREAM_IDLE_MS);
+    try {
+      res.writeHead(answer.statusCode ?? 502, headers);
+    } catch {
+      // A header or a status that Node reads and would not write.
+      out.destroy();
+      return end("broken");
+    }
+    res.flushHeaders();
+    answer.pipe(res);
+    // Fewer bytes than were announced must not pass for all of them.
+    answer.once("aborted", () => res.destroy());
+    answer.once("error", () => res.destroy());
+    res.once("finish", () => end("answered"));
+  });
+  if (isHeldBack) out.once("continue", () => req.pipe(out));
+  else if (hasBody) req.pipe(out);
+  else out.end();
+  return promise;
+}
+
+/** Passes a WebSocket on. What comes of it before it is one, is answered by `refuse`. */
+export function relayUpgrade(
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  { refuse, ...passing }: Passing & { refuse: (passed: Exclude<Passed, "answered">) => void },
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const out = open(req, passing, { connection: "Upgrade", upgrade: "websocket" });
+  const give = (passed: Exclude<Passed, "answered">) => {
+    out?.destroy();
+    refuse(passed);
+    resolve();
+  };
+  if (!out) {
+    give("broken");
+    return promise;
+  }
+  const close = () => {
+    out.destroy();
+    resolve();
+  };
+  socket.once("close", close).on("error", () => socket.destroy());
+  let isTimedOut = false;
+  out.setTimeout(ANSWER_IDLE_MS, () => {
+    isTimedOut = true;
+    out.destroy();
+  });
+  out.once("error", (error: NodeJS.ErrnoException) => {
+    if (!socket.writable || isUpgraded) return;
+    give(isTimedOut ? "timed_out" : isNobody(error) ? "refused" : "broken");
+  });
+  let isUpgraded = false;
+  out.once("response", (answer) => {
+    answer.resume();
+    give("declined");
+  });
+  out.once("upgrade", (answer, other, rest) => {
+    isUpgraded = true;
+    const headers = passing.answer(101, answer.headers) ?? {};
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${lines.join("\r\n")}\r\n\r\n`,
+    );
+    if (rest.length > 0) socket.write(rest);
+    if (head.length > 0) other.write(head);
+    other.setTimeout(STREAM_IDLE_MS, () => other.destroy());
+    other.on("error", () => socket.destroy()).once("close", () => socket.destroy());
+    socket.once("close", () => other.destroy());
+    socket.pipe(other).pipe(socket);
+  });
+  out.end();
+  return promise;
+}
+
+function open(
+  req: IncomingMessage,
+  { upstream, agent, path, headers }: Passing,
+  more: OutgoingHttpHeaders,
+): ClientRequest | undefined {
+  try {
+    return request({ ...upstream, agent: agent ?? false, method: req.method, path, headers: { ...headers, ...more } });
+  } catch {
+    return undefined;
+  }
+}
+
+const isNobody = ({ code }: NodeJS.ErrnoException): boolean =>
+  code === "ECONNREFUSED" || code === "ENOENT" || code === "EHOSTUNREACH" || code === "ENETUNREACH";

@@ -1,0 +1,107 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { env } from "../../env.ts";
+import { GATEWAY_KEY_HEADER, readGatewayKey } from "./gateway-key.ts";
+import { endToEnd, type Passing, relay, relayUpgrade } from "./relay.ts";
+
+/** What a gateway answers, beside a status, when the Space itself did not: why. */
+export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
+
+/** More than this at once waits nowhere: it is refused. */
+const REQUESTS_MAX = 256;
+
+type Served = { socketPath: string; active: number; lastUsedAt: number };
+
+/** Where a worker takes requests for the Spaces that it runs, and hands them to their sockets. */
+export type Gateway = {
+  /** As other processes of ours reach it. */
+  address: string;
+  add(repoId: string, socketPath: string): void;
+  remove(repoId: string): void;
+  /** Since when nobody asks for it; undefined while somebody does. */
+  idleSince(repoId: string): number | undefined;
+  stop(): Promise<void>;
+};
+
+export async function startGateway(): Promise<Gateway> {
+  const spaces = new Map<string, Served>();
+
+  function find(req: IncomingMessage): Served | undefined {
+    const repoId = readGatewayKey(req.headers[GATEWAY_KEY_HEADER]);
+    return repoId === undefined ? undefined : spaces.get(repoId);
+  }
+
+  async function serve(req: IncomingMessage, res: ServerResponse, isBodyAwaited: boolean): Promise<void> {
+    const space = find(req);
+    if (!space) return say(res, 503, "absent");
+    if (space.active >= REQUESTS_MAX) return say(res, 503, "busy");
+    if (isBodyAwaited) res.writeContinue();
+    await during(space, async () => {
+      const passed = await relay(req, res, passingTo(space, req));
+      if (passed === "answered") return;
+      if (passed === "timed_out") say(res, 504, "timed_out");
+      else say(res, 502, passed);
+    });
+  }
+
+  // Its own limits are those of who relays to it: nothing here ends a stream that moves.
+  const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0, headersTimeout: 60_000 });
+  server.on("request", (req, res) => void serve(req, res, false));
+  server.on("checkContinue", (req, res) => void serve(req, res, true));
+  server.on("upgrade", (req, socket, head) => {
+    const space = find(req);
+    const refuse = (why: string) =>
+      socket.end(`HTTP/1.1 502 Bad Gateway\r\n${GATEWAY_ANSWER_HEADER}: ${why}\r\nConnection: close\r\n\r\n`);
+    if (!space || space.active >= REQUESTS_MAX) return refuse(space ? "busy" : "absent");
+    void during(space, () => relayUpgrade(req, socket, head, { ...passingTo(space, req), refuse }));
+  });
+  const { host, port } = listenAddress();
+  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
+  const taken = (server.address() as AddressInfo).port;
+
+  return {
+    address: env().SPACES_ADDRESS ?? `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
+    add: (repoId, socketPath) => void spaces.set(repoId, { socketPath, active: 0, lastUsedAt: Date.now() }),
+    remove: (repoId) => void spaces.delete(repoId),
+    idleSince(repoId) {
+      const space = spaces.get(repoId);
+      return space && space.active > 0 ? undefined : (space?.lastUsedAt ?? Date.now());
+    },
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function during(space: Served, work: () => Promise<void>): Promise<void> {
+  space.active++;
+  try {
+    await work();
+  } finally {
+    space.active--;
+    space.lastUsedAt = Date.now();
+  }
+}
+
+function passingTo({ socketPath }: Served, req: IncomingMessage): Passing {
+  const { [GATEWAY_KEY_HEADER]: _, ...headers } = endToEnd(req.headers);
+  const answer = (_: number, given: IncomingHttpHeaders) => {
+    // What an app says of itself is not why we did not reach it.
+    const { [GATEWAY_ANSWER_HEADER]: __, ...passed } = endToEnd(given);
+    return passed;
+  };
+  return { upstream: { socketPath }, path: req.url ?? "/", headers, answer };
+}
+
+function say(res: ServerResponse, status: number, why: string): void {
+  if (res.headersSent) return void res.destroy();
+  res.writeHead(status, { [GATEWAY_ANSWER_HEADER]: why, connection: "close" }).end();
+}
+
+function listenAddress(): { host: string; port: number } {
+  const { SPACES_LISTEN } = env();
+  const { hostname, port } = new URL(`tcp://${SPACES_LISTEN}`);
+  return { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 0) };
+}

@@ -1,0 +1,38 @@
+import { pool } from "../../db.ts";
+import { newOrderedId } from "../../ids.ts";
+import { SPACE_LOG_CHANNEL } from "../stages.ts";
+
+/** What is kept of what a Space prints: the last so many bytes, in at most so many pieces. */
+export const SPACE_LOG_MAX_BYTES = 256 * 1024;
+const PIECES_MAX = 2_000;
+/** Taken away when it is this much more: not with every line. */
+const PRUNE_EVERY = 64;
+const appended = new Map<string, number>();
+
+/** Adds a piece to the log of a Space, tells those who follow it, and now and then takes the oldest away. */
+export async function appendSpaceLog(repoId: string, text: string): Promise<void> {
+  // A Space that was deleted meanwhile has no log.
+  await pool().query(
+    `WITH added AS (
+       INSERT INTO space_log (repo_id, id, text) SELECT id, $2, $3 FROM repo WHERE id = $1 RETURNING repo_id
+     ) SELECT pg_notify($4, repo_id) FROM added`,
+    [repoId, newOrderedId(), storable(text), SPACE_LOG_CHANNEL],
+  );
+  const count = (appended.get(repoId) ?? 0) + 1;
+  appended.set(repoId, count % PRUNE_EVERY);
+  if (count >= PRUNE_EVERY) await pruneSpaceLog(repoId);
+}
+
+async function pruneSpaceLog(repoId: string): Promise<void> {
+  await pool().query(
+    `DELETE FROM space_log WHERE repo_id = $1 AND id <= (
+       SELECT id FROM (
+         SELECT id, sum(octet_length(text)) OVER w AS bytes, row_number() OVER w AS pieces FROM space_log WHERE repo_id = $1
+         WINDOW w AS (ORDER BY id DESC)
+       ) AS newest WHERE bytes > $2 OR pieces > $3 ORDER BY id DESC LIMIT 1)`,
+    [repoId, SPACE_LOG_MAX_BYTES, PIECES_MAX],
+  );
+}
+
+/** Postgres keeps no NUL. */
+const storable = (text: string): string => text.replaceAll("\0", "\u{fffd}").toWellFormed();

@@ -1,0 +1,53 @@
+import { pool } from "../../db.ts";
+import { SPACE_CHANNEL, type SpaceStage } from "../stages.ts";
+
+/** What one worker runs: a generation of a Space, under a claim. */
+export type Run = { repoId: string; claimId: string; generation: number };
+
+/**
+ * Records how far a run is, while it is the one that is wanted.
+ * @returns false when it is not any more: somebody has paused or restarted it, or another worker has taken it over
+ */
+export async function recordStage(
+  { repoId, claimId, generation }: Run,
+  { stage, commit, address }: { stage: SpaceStage; commit?: string; address?: string },
+): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    `WITH run AS (
+       UPDATE space_runtime SET stage = $4, message = NULL, address = $5, commit = coalesce($6, commit), updated_at = now(),
+         started_at = CASE WHEN $4 = 'RUNNING' THEN now() ELSE started_at END,
+         -- The first request is awaited from now on, not from the last one of its life before.
+         last_request_at = CASE WHEN $4 = 'RUNNING' THEN greatest(last_request_at, now()) ELSE last_request_at END
+       WHERE repo_id = $1 AND claim_id = $2 AND generation = $3 AND is_wanted RETURNING repo_id
+     ) SELECT pg_notify($7, repo_id) FROM run`,
+    [repoId, claimId, generation, stage, address ?? null, commit ?? null, SPACE_CHANNEL],
+  );
+  return rowCount === 1;
+}
+
+/** How a run ends. */
+export type End =
+  /** Nothing is to run until somebody asks for it, or changes something. */
+  | { kind: "rest"; stage: SpaceStage; message?: string | undefined }
+  /** It is to be started again: by whichever worker is first, after a while. */
+  | { kind: "again"; message?: string | undefined; restarts?: number | undefined; delaySeconds: number };
+
+/** Gives a claim back, with how the run ended unless something else is wanted by now. */
+export async function recordEnd({ repoId, claimId, generation }: Run, end: End): Promise<void> {
+  const isOver = end.kind === "rest";
+  await pool().query(
+    `WITH run AS (
+       UPDATE space_runtime SET claim_id = NULL, claimed_until = NULL, address = NULL, updated_at = now(),
+         stage = CASE WHEN generation = $3 AND is_wanted THEN $4 ELSE stage END,
+         message = CASE WHEN generation = $3 AND is_wanted THEN $5 ELSE message END,
+         restarts = CASE WHEN generation = $3 AND is_wanted THEN coalesce($6, restarts) ELSE restarts END,
+         due_at = CASE WHEN generation = $3 AND is_wanted THEN now() + make_interval(secs => $7) ELSE due_at END,
+         is_wanted = is_wanted AND (generation <> $3 OR NOT $8)
+       WHERE repo_id = $1 AND claim_id = $2 RETURNING repo_id
+     ) SELECT pg_notify($9, repo_id) FROM run`,
+    [
+      ...[repoId, claimId, generation, isOver ? end.stage : "APP_STARTING", end.message ?? null],
+      ...[isOver ? null : (end.restarts ?? null), isOver ? 0 : end.delaySeconds, isOver, SPACE_CHANNEL],
+    ],
+  );
+}

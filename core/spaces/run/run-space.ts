@@ -1,0 +1,219 @@
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Repo } from "../../hub/repos/repo.ts";
+import { findFlavor, flavors } from "../../jobs/flavors.ts";
+import type { NoRunner } from "../../jobs/runners/find-runner.ts";
+import { type Execution, type Exit, type Runner, SOCKET_DIRECTORY } from "../../jobs/runners/runner.ts";
+import { log } from "../../log.ts";
+import { sourcePath } from "../../source-path.ts";
+import { CannotLayOut, layOutFiles } from "../files/lay-out-files.ts";
+import type { Gateway } from "../gateway/start-gateway.ts";
+import { LogWriter } from "../logs/log-writer.ts";
+import { readSpaceConfig, type ServiceConfig } from "../space-config.ts";
+import { SPACE_FLAVOR } from "../stages.ts";
+import { readSpaceEnvironment } from "../variables/read-space-environment.ts";
+import { type PinnedSocket, pinSocket } from "./pin-socket.ts";
+import { type End, type Run, recordStage } from "./record-run.ts";
+import { spaceEnvironment } from "./space-environment.ts";
+import { leftPrefix, nameOf } from "./sweep-left-files.ts";
+
+/** How long a command may take until it listens. */
+export const START_SECONDS = 60;
+/** How often it is started again before somebody has to look, and after how long it counts as having run. */
+export const RESTARTS_MAX = 5;
+export const STEADY_SECONDS = 60;
+const SOCKET = "app.sock";
+const BRIDGE = "bridge.mjs";
+const PROBE_MS = 20;
+
+/** Why a run is to end, though its command goes on. */
+export type StopReason = "superseded" | "idle" | "leaving" | "crowded";
+
+export type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSignal };
+
+/**
+ * Lays out the files of a Space's latest commit, starts its command in a sandbox, and has requests reach it until it ends or is
+ * stopped.
+ * @param signal aborted with a StopReason
+ * @returns how it ended, for `recordEnd`; undefined when the run is not ours any more
+ */
+export async function runSpace(repo: Repo, run: Run & { restarts: number }, hosting: Hosting): Promise<End | undefined> {
+  const config = readSpaceConfig(repo);
+  const commit = repo.headSha;
+  if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There is no commit yet." };
+  if (config.kind === "unusable") return { kind: "rest", stage: "CONFIG_ERROR", message: config.message };
+  if (!(await recordStage(run, { stage: "BUILDING", commit }))) return undefined;
+  // Its files are shown as they are in git, by whoever is asked for them.
+  if (config.kind === "static") return { kind: "rest", stage: "RUNNING" };
+  const { runner } = hosting;
+  const refusal = refusalOf(runner);
+  if (refusal !== undefined || "refusal" in runner) return { kind: "rest", stage: "RUNTIME_ERROR", message: refusal };
+  const { environment, secrets } = await readSpaceEnvironment(repo.id);
+  const writer = new LogWriter(repo.id, secrets);
+  // Each directly in the machine's folder for such things: whom the sandbox belongs to may not look into ours.
+  const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
+  const socketDirectory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
+  try {
+    writer.note(`starting ${commit.slice(0, 7)} at ${new Date().toISOString()}`);
+    const problem = await layOut(repo, commit, directory, config, writer);
+    if (problem) return problem;
+    if (!(await recordStage(run, { stage: "APP_STARTING" }))) return undefined;
+    await copyFile(sourcePath("core/spaces/run/bridge.mjs"), join(socketDirectory, BRIDGE));
+    const given = { ...spaceEnvironment(repo, config), ...environment };
+    return await serve(run, { config, directory, socketDirectory, environment: given, writer }, { ...hosting, runner });
+  } finally {
+    await writer.close();
+    await rm(directory, { recursive: true, force: true });
+    await rm(socketDirectory, { recursive: true, force: true });
+  }
+}
+
+/** An app is reached through a folder that its sandbox shares with this machine, and listens on a loopback that is its own. */
+function refusalOf(runner: Runner | NoRunner): string | undefined {
+  if ("refusal" in runner) return runner.refusal;
+  if (runner.name === "bubblewrap" || runner.name === "docker") return undefined;
+  return `This installation runs jobs with JOBS_RUNNER=${runner.name}, which cannot run Spaces. They take bubblewrap or docker.`;
+}
+
+async function layOut(
+  repo: Repo,
+  commit: string,
+  directory: string,
+  { appFile }: ServiceConfig,
+  writer: LogWriter,
+): Promise<End | undefined> {
+  try {
+    const paths = await layOutFiles(repo, commit, directory, { note: (sentence) => writer.note(sentence) });
+    if (appFile === undefined || paths.has(appFile)) return undefined;
+    return {
+      kind: "rest",
+      stage: "NO_APP_FILE",
+      message: `There is no file ${appFile}. Add it, or name another one by app_file.`,
+    };
+  } catch (error) {
+    if (!(error instanceof CannotLayOut)) throw error;
+    writer.note(error.message);
+    return { kind: "rest", stage: "BUILD_ERROR", message: error.message };
+  }
+}
+
+type Service = {
+  config: ServiceConfig;
+  directory: string;
+  socketDirectory: string;
+  environment: Record<string, string>;
+  writer: LogWriter;
+};
+
+async function serve(
+  run: Run & { restarts: number },
+  service: Service,
+  { runner, gateway, signal }: Omit<Hosting, "runner"> & { runner: Runner },
+): Promise<End | undefined> {
+  const { config, directory, socketDirectory, environment, writer } = service;
+  const stopping = new AbortController();
+  const execution = await runner.start({
+    id: run.repoId,
+    command: ["node", `${SOCKET_DIRECTORY}/${BRIDGE}`, String(config.port), `${SOCKET_DIRECTORY}/${SOCKET}`, ...config.command],
+    environment,
+    filesDirectory: directory,
+    socketDirectory,
+    network: false,
+    limits: limits(),
+    onOutput: (stream, bytes) => writer.output(stream, bytes),
+    onNote: (sentence) => writer.note(sentence),
+    signal: stopping.signal,
+  });
+  let startedAt: number | undefined;
+  const listener = listening(join(socketDirectory, SOCKET), () => signal.aborted || stopping.signal.aborted);
+  try {
+    const first = await Promise.race([execution.exited, listener, aborted(signal)]);
+    if (first === "late") {
+      writer.note(`nothing listened on port ${config.port} for ${START_SECONDS} seconds`);
+      return crashed(run, `It did not listen on port ${config.port} within ${START_SECONDS} seconds.`, undefined);
+    }
+    const isListening = typeof first === "object" && "path" in first;
+    if (isListening) {
+      gateway.add(run.repoId, first.path);
+      startedAt = performance.now();
+      writer.note(`listening on port ${config.port}`);
+      if (!(await recordStage(run, { stage: "RUNNING", address: gateway.address }))) return undefined;
+    }
+    const exit = isListening ? await Promise.race([execution.exited, aborted(signal)]) : first;
+    if (exit === "aborted") return stopped(signal.reason as StopReason, writer);
+    const [note, message] = told(exit);
+    writer.note(note);
+    if (exit.kind === "failed" && startedAt === undefined)
+      log().warn({ repoId: run.repoId, reason: message }, "a Space could not be run");
+    return crashed(run, message, startedAt);
+  } finally {
+    gateway.remove(run.repoId);
+    stopping.abort();
+    await ended(execution);
+    const pinned = await listener;
+    if (typeof pinned === "object") await pinned.release();
+  }
+}
+
+function stopped(reason: StopReason, writer: LogWriter): End | undefined {
+  if (reason === "superseded") return undefined;
+  if (reason === "leaving") return { kind: "again", delaySeconds: 0 };
+  writer.note(reason === "idle" ? "asleep: nobody has asked for it for a while" : "asleep: others wait for its place");
+  return { kind: "rest", stage: "SLEEPING" };
+}
+
+/** It is started again, each time after twice as long as before; when it has never come to run, somebody has to look. */
+function crashed({ restarts }: { restarts: number }, message: string, startedAt: number | undefined): End {
+  const wasSteady = startedAt !== undefined && performance.now() - startedAt >= STEADY_SECONDS * 1_000;
+  const count = wasSteady ? 1 : restarts + 1;
+  if (count > RESTARTS_MAX) return { kind: "rest", stage: "RUNTIME_ERROR", message };
+  return { kind: "again", restarts: count, delaySeconds: 2 ** (count - 1) * 0.5, message };
+}
+
+function told(exit: Exit): [note: string, message: string] {
+  if (exit.kind === "failed") return [exit.reason, exit.reason];
+  if (exit.kind === "out_of_memory") return ["ended: out of memory", "It took more memory than it may."];
+  return [`ended with code ${exit.code}`, `It ended with code ${exit.code}.`];
+}
+
+function limits() {
+  const flavor = findFlavor(SPACE_FLAVOR) ?? flavors()[0];
+  const { memoryBytes = 2 * 1024 ** 3, cpus = 2 } = flavor ?? {};
+  // It runs for days; what is bounded is how much at once.
+  return { memoryBytes, cpus, processes: 256, scratchBytes: 512 * 1024 ** 2, cpuSeconds: 10 * 365 * 24 * 60 * 60 };
+}
+
+/** Resolves once somebody takes connections at the socket, with a path that leads to this one for good. */
+async function listening(socketPath: string, isOver: () => boolean): Promise<PinnedSocket | "late" | "aborted"> {
+  for (const until = performance.now() + START_SECONDS * 1_000; performance.now() < until; ) {
+    if (isOver()) return "aborted";
+    const pinned = await pinSocket(socketPath);
+    if (pinned && (await answers(pinned.path))) return pinned;
+    await pinned?.release();
+    await delay(PROBE_MS);
+  }
+  return "late";
+}
+
+function answers(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const trial = connect(socketPath);
+    const end = (does: boolean) => {
+      trial.destroy();
+      resolve(does);
+    };
+    trial.once("connect", () => end(true)).once("error", () => end(false));
+  });
+}
+
+function aborted(signal: AbortSignal): Promise<"aborted"> {
+  if (signal.aborted) return Promise.resolve("aborted");
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("aborted"), { once: true }));
+}
+
+/** What the runner kills after its time of grace is gone a moment later. */
+async function ended(execution: Execution): Promise<void> {
+  await execution.exited.catch(() => undefined);
+}

@@ -1,0 +1,21 @@
+import { env } from "../../env.ts";
+import type { Repo } from "../../hub/repos/repo.ts";
+import { appPath, appUrl } from "../app-address.ts";
+import type { ServiceConfig } from "../space-config.ts";
+
+/** What an app finds in its environment besides its own variables (wire.md 1.4). */
+export function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port">): Record<string, string> {
+  return {
+    PORT: String(port),
+    HOST: "127.0.0.1",
+    NODE_ENV: "production",
+    SPACE_ID: repo.fullName,
+    SPACE_AUTHOR_NAME: repo.owner.handle,
+    SPACE_REPO_NAME: repo.name,
+    // Without scheme and slash, as libraries put `https://` before it and a path behind.
+    SPACE_HOST: new URL(env().ORIGIN).host + appPath(repo).replace(/\/$/, ""),
+    SPACE_URL: appUrl(repo),
+    SPACE_BASE_PATH: appPath(repo),
+    OPENID_PROVIDER_URL: env().ORIGIN,
+  };
+}

@@ -1,0 +1,118 @@
+import { pool } from "../../db.ts";
+import { readRepo } from "../../hub/repos/read-repos.ts";
+import type { NoRunner } from "../../jobs/runners/find-runner.ts";
+import type { Runner } from "../../jobs/runners/runner.ts";
+import { log } from "../../log.ts";
+import type { Gateway } from "../gateway/start-gateway.ts";
+import { readSpaceRuntime } from "../space-runtime.ts";
+import { SLEEP_AFTER_SECONDS } from "../stages.ts";
+import { type End, recordEnd } from "./record-run.ts";
+import { runSpace, type StopReason } from "./run-space.ts";
+
+/** Of those that nobody asks for, one may have to give its place to one that somebody waits for. */
+const CROWDED_IDLE_SECONDS = 5 * 60;
+/** A run that fails through no fault of its own is tried again after a while. */
+const FAILED_DELAY_SECONDS = 10;
+
+type Running = { claimId: string; generation: number; stopping: AbortController; startedAt: number };
+type Watched = {
+  repoId: string;
+  claimId: string | null;
+  generation: number;
+  isWanted: boolean;
+  isIdle: boolean;
+  isDisabled: boolean;
+};
+
+/** The Spaces that one worker runs. */
+export class SpaceHost {
+  readonly #running = new Map<string, Running>();
+  readonly #findRunner: () => Promise<Runner | NoRunner>;
+  readonly #gateway: Gateway;
+  #isLeaving = false;
+
+  constructor(findRunner: () => Promise<Runner | NoRunner>, gateway: Gateway) {
+    this.#findRunner = findRunner;
+    this.#gateway = gateway;
+  }
+
+  get size(): number {
+    return this.#running.size;
+  }
+
+  has(repoId: string): boolean {
+    return this.#running.has(repoId);
+  }
+
+  /** Runs a Space that this worker has claimed, until it ends or is stopped, and gives the claim back. */
+  async run(repoId: string, claimId: string): Promise<void> {
+    const [row, repo] = [await readSpaceRuntime(repoId), await readRepo(repoId)];
+    if (!row) return;
+    const run = { repoId, claimId, generation: row.generation, restarts: row.restarts };
+    // Of a disabled person nothing runs; once they are back, the next request wakes it.
+    if (!repo) return recordEnd(run, { kind: "rest", stage: "SLEEPING" });
+    const stopping = new AbortController();
+    this.#running.set(repoId, { claimId, generation: row.generation, stopping, startedAt: Date.now() });
+    if (this.#isLeaving) stopping.abort("leaving" satisfies StopReason);
+    let end: End | undefined = { kind: "again", delaySeconds: FAILED_DELAY_SECONDS };
+    try {
+      const hosting = { runner: await this.#findRunner(), gateway: this.#gateway, signal: stopping.signal };
+      end = await runSpace(repo, run, hosting);
+    } catch (error) {
+      log().error({ err: error, repoId }, "a Space could not be run; it is tried again");
+    } finally {
+      this.#running.delete(repoId);
+      // What is not ours any more is only given back.
+      await recordEnd(run, end ?? { kind: "again", delaySeconds: 0 });
+    }
+  }
+
+  /** Stops what is not wanted as it runs: paused, restarted, pushed to, deleted, taken over, asleep. */
+  async check(capacity: number): Promise<void> {
+    const ids = [...this.#running.keys()];
+    if (ids.length === 0) return;
+    const { rows } = await pool().query<Watched>(
+      `SELECT s.repo_id AS "repoId", s.claim_id AS "claimId", s.generation, s.is_wanted AS "isWanted", u.disabled_at IS NOT NULL AS "isDisabled",
+              s.stage = 'RUNNING' AND s.last_request_at < now() - make_interval(secs => coalesce(s.sleep_seconds, $2)) AS "isIdle"
+         FROM space_runtime s JOIN repo r ON r.id = s.repo_id
+         LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
+        WHERE s.repo_id = ANY ($1)`,
+      [ids, SLEEP_AFTER_SECONDS],
+    );
+    const now = new Map(rows.map((row) => [row.repoId, row]));
+    for (const [repoId, running] of this.#running) {
+      if (!ids.includes(repoId)) continue;
+      const reason = stopReason(now.get(repoId), running, this.#gateway.idleSince(repoId) !== undefined);
+      if (reason) running.stopping.abort(reason);
+    }
+    if (this.#running.size >= capacity && (await isSomebodyWaiting())) this.#makeRoom();
+  }
+
+  /** Stops all, for other workers to take over at once. */
+  leave(): void {
+    this.#isLeaving = true;
+    for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);
+  }
+
+  #makeRoom(): void {
+    const before = Date.now() - CROWDED_IDLE_SECONDS * 1_000;
+    const idle = [...this.#running]
+      .map(([repoId, { stopping }]) => ({ stopping, since: this.#gateway.idleSince(repoId) ?? Number.POSITIVE_INFINITY }))
+      .filter(({ since, stopping }) => since < before && !stopping.signal.aborted)
+      .sort((a, b) => a.since - b.since);
+    idle[0]?.stopping.abort("crowded" satisfies StopReason);
+  }
+}
+
+function stopReason(row: Watched | undefined, running: Running, isUnused: boolean): StopReason | undefined {
+  if (!row || row.claimId !== running.claimId || row.generation !== running.generation || !row.isWanted) return "superseded";
+  return row.isDisabled || (row.isIdle && isUnused) ? "idle" : undefined;
+}
+
+async function isSomebodyWaiting(): Promise<boolean> {
+  const { rowCount } = await pool().query(
+    `SELECT FROM space_runtime WHERE is_wanted AND due_at <= now() - interval '1 second'
+       AND (claimed_until IS NULL OR claimed_until <= now()) LIMIT 1`,
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,34 @@
+import { pool } from "../db.ts";
+import type { SpaceStage } from "./stages.ts";
+
+/** How a Space is doing: its row of `space_runtime`. */
+export type SpaceRuntime = {
+  repoId: string;
+  stage: SpaceStage;
+  message: string | null;
+  /** The commit that runs, or ran last. */
+  commit: string | null;
+  /** Where the worker that runs it takes requests for it; null when none does. */
+  address: string | null;
+  restarts: number;
+  generation: number;
+  /** Null: the flavor's own. */
+  sleepSeconds: number | null;
+  receiverGeneration: number;
+  lastRequestAt: Date | null;
+  startedAt: Date | null;
+};
+
+export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, generation, sleep_seconds AS "sleepSeconds",
+  receiver_generation AS "receiverGeneration", last_request_at AS "lastRequestAt", started_at AS "startedAt",
+  CASE WHEN claimed_until > now() THEN address END AS address`;
+
+/** Undefined for a Space without a commit. An address whose worker no longer holds on to it is none (S122). */
+export async function readSpaceRuntime(repoId: string): Promise<SpaceRuntime | undefined> {
+  const { rows } = await pool().query<SpaceRuntime>({
+    name: "read-space-runtime",
+    text: `SELECT ${COLUMNS} FROM space_runtime WHERE repo_id = $1`,
+    values: [repoId],
+  });
+  return rows[0];
+}

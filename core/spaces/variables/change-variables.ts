@@ -1,0 +1,84 @@
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import type { AuditEventType } from "../../audit/event-types.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { seal } from "../../crypto/seal.ts";
+import type { Db } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { changeRepo } from "../../hub/repos/change-repo.ts";
+import type { Repo } from "../../hub/repos/repo.ts";
+import type { SpaceName } from "../controls/change-runtime.ts";
+import { SPACE_CHANNEL } from "../stages.ts";
+import { SPACE_VARIABLE } from "./read-space-environment.ts";
+
+const VARIABLES_MAX = 100;
+const VALUE_MAX_CHARACTERS = 32_768;
+const DESCRIPTION_MAX_CHARACTERS = 500;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
+/** What says where the app is and listens is ours to say. */
+const OURS = /^(PORT|SPACE_.*)$/;
+
+export type NewVariable = { name: string; value: string; isSecret: boolean; description?: string | null | undefined };
+
+/**
+ * Gives a Space's environment a variable, in place of one of that name; what runs is started again with it. The value of a secret is not
+ * shown again.
+ * @throws ServiceError `invalid_request` with the field, and as `changeRepo`
+ */
+export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
+  const { name, value, isSecret, description = null } = given;
+  if (!NAME.test(name))
+    throw invalid("key", "A variable's name is of letters, digits and underscores, and begins with no digit.");
+  if (OURS.test(name)) throw invalid("key", `${name} is set by this service.`);
+  if (value.length > VALUE_MAX_CHARACTERS || value.includes("\0") || !value.isWellFormed())
+    throw invalid("value", `A value is a text of at most ${VALUE_MAX_CHARACTERS.toLocaleString("en")} characters.`);
+  if ((description?.length ?? 0) > DESCRIPTION_MAX_CHARACTERS || description?.includes("\0"))
+    throw invalid("description", `A description has at most ${DESCRIPTION_MAX_CHARACTERS} characters.`);
+  const data = { isSecret, value: seal(SPACE_VARIABLE, value), description, updatedAt: new Date() };
+  await change(actor, space, { type: "space.set_variable", name, from }, async (tx, repo) => {
+    const others = await tx.spaceVariable.count({ where: { repoId: repo.id, name: { not: name } } });
+    if (others >= VARIABLES_MAX) throw invalid("key", `A Space has at most ${VARIABLES_MAX} variables.`);
+    await tx.spaceVariable.upsert({
+      where: { repoId_name: { repoId: repo.id, name } },
+      create: { repoId: repo.id, name, ...data },
+      update: data,
+    });
+  });
+}
+
+/** @throws ServiceError `not_found`, and as `changeRepo` */
+export async function deleteSpaceVariable(
+  actor: Actor,
+  space: SpaceName,
+  { name, isSecret }: { name: string; isSecret: boolean },
+  from: RequestOrigin,
+): Promise<void> {
+  await change(actor, space, { type: "space.delete_variable", name, from }, async (tx, repo) => {
+    const { count } = await tx.spaceVariable.deleteMany({ where: { repoId: repo.id, name, isSecret } });
+    if (count === 0) throw notFound("Variable");
+  });
+}
+
+async function change(
+  actor: Actor,
+  space: SpaceName,
+  { type, name, from }: { type: AuditEventType; name: string; from: RequestOrigin },
+  perform: (tx: Db, repo: Repo) => Promise<void>,
+): Promise<void> {
+  await changeRepo(actor, { type: "space", ...space }, async (tx, repo) => {
+    await perform(tx, repo);
+    await tx.$executeRaw`
+      UPDATE space_runtime SET generation = generation + 1, restarts = 0, updated_at = now(), due_at = now() WHERE repo_id = ${repo.id}`;
+    await recordAuditEvent(tx, {
+      type,
+      actorId: actorId(actor),
+      orgId: repo.owner.kind === "organization" ? repo.owner.id : null,
+      clientId: clientIdOf(actor),
+      data: { repo: repo.fullName, type: repo.type, name },
+      from,
+    });
+    await tx.$executeRaw`SELECT pg_notify(${SPACE_CHANNEL}, ${repo.id})`;
+  });
+}
+
+const invalid = (field: string, description: string) => new ServiceError("invalid_request", description, { field });

@@ -1,0 +1,25 @@
+import { unseal } from "../../crypto/seal.ts";
+import { db } from "../../db.ts";
+import { SPACE_VARIABLE } from "./read-space-environment.ts";
+
+/** A variable of a Space as those see it who may manage it. */
+export type SpaceVariable = {
+  name: string;
+  isSecret: boolean;
+  /** Undefined for a secret: nobody is shown it again (S130). */
+  value: string | undefined;
+  description: string | null;
+  updatedAt: Date;
+};
+
+/** The variables of a Space by name; they are bounded in number. Whoever calls has asked whether they may manage it. */
+export async function listSpaceVariables(repoId: string): Promise<SpaceVariable[]> {
+  const rows = await db().spaceVariable.findMany({ where: { repoId }, orderBy: { name: "asc" } });
+  return rows.map(({ name, isSecret, value, description, updatedAt }) => ({
+    name,
+    isSecret,
+    value: isSecret ? undefined : unseal(SPACE_VARIABLE, value),
+    description,
+    updatedAt,
+  }));
+}

@@ -1,0 +1,116 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { createServer } from "node:http";
+
+/**
+ * A Space that receives webhooks and shows what came last. It is one file with nothing but Node, as an app in a sandbox without network
+ * has it. What it has received is in memory: it is gone when the Space sleeps or is started anew.
+ */
+const { WEBHOOK_SECRET: secret, PORT: port = "7860" } = process.env;
+const BODY_MAX_BYTES = 8 * 1024 * 1024;
+const AGE_MAX_SECONDS = 5 * 60;
+const KEPT_MAX = 20;
+
+/** The last payloads, the newest first. */
+const received = [];
+const watching = new Set();
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error) => {
+    console.error(error);
+    response.writeHead(500, { "content-type": "text/plain" }).end("It went wrong here. Come again.\n");
+  });
+});
+// On a Space: the loopback of its sandbox, which only the service reaches.
+server.listen(Number(port), "127.0.0.1", () =>
+  console.log(`waiting for webhooks${secret ? "" : ", from anybody: there is no WEBHOOK_SECRET"}`),
+);
+
+async function answer(request, response) {
+  if (request.method === "POST") return receive(request, response);
+  if (request.url === "/events") return watch(request, response);
+  if (request.url !== "/") return response.writeHead(404, { "content-type": "text/plain" }).end("There is no such page.\n");
+  response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page());
+}
+
+async function receive(request, response) {
+  const say = (status, text) => response.writeHead(status, { "content-type": "text/plain" }).end(`${text}\n`);
+  // The bytes as they came: JSON that was read and written again may differ, and then no signature fits.
+  const body = await readBody(request);
+  if (!body) return say(413, "Too large.");
+  const [id, timestamp] = [request.headers["webhook-id"] ?? "", request.headers["webhook-timestamp"] ?? ""];
+  if (secret && !isSigned({ id, timestamp, body, signatures: request.headers["webhook-signature"] ?? "" }))
+    return say(401, "The signature is wrong.");
+  if (secret && Math.abs(Date.now() / 1_000 - Number(timestamp)) > AGE_MAX_SECONDS) return say(401, "Too old, or too new.");
+  // At least once means that it may come twice: the id is the same each time.
+  if (received.some((each) => each.id === id)) return say(200, "Received before.");
+  let payload;
+  try {
+    payload = JSON.parse(body.toString());
+  } catch {
+    return say(400, "That is no JSON.");
+  }
+  received.unshift({ id, at: new Date(), payload });
+  received.length = Math.min(received.length, KEPT_MAX);
+  console.log(`received ${payload.event?.scope} ${payload.event?.action} of ${payload.repo?.name}`);
+  for (const page of watching) page.write("event: received\ndata:\n\n");
+  return say(200, "Received.");
+}
+
+/** As Standard Webhooks has it. While a secret is being changed there are two signatures, of which one has to fit. */
+function isSigned({ id, timestamp, body, signatures }) {
+  const key = secret.startsWith("whsec_") ? Buffer.from(secret.slice("whsec_".length), "base64") : Buffer.from(secret);
+  const expected = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
+  return signatures.split(" ").some((each) => {
+    const given = each.startsWith("v1,") ? Buffer.from(each.slice("v1,".length), "base64") : Buffer.alloc(0);
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  });
+}
+
+async function readBody(request) {
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > BODY_MAX_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Tells an open page that something came. */
+function watch(request, response) {
+  response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
+  response.write(": hello\n\n");
+  watching.add(response);
+  request.on("close", () => watching.delete(response));
+}
+
+const escapeHtml = (text) => String(text).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+
+function page() {
+  const rows = received.map(
+    ({ at, payload }) => `<li><details><summary><b>${escapeHtml(payload.event?.scope)} · ${escapeHtml(payload.event?.action)}</b>
+<span>${escapeHtml(payload.repo?.name)}</span><time>${at.toISOString().slice(11, 19)}</time></summary>
+<pre>${escapeHtml(JSON.stringify(payload, null, 2))}</pre></details></li>`,
+  );
+  // Addresses are relative: the Space is below /spaces/…/app/.
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>What came</title>
+<style>
+:root{color-scheme:light dark}
+body{font:15px/1.6 system-ui,sans-serif;max-width:46rem;margin:0 auto;padding:1.5rem 1rem}
+h1{font-size:1.25rem;margin:0}p{margin:.25rem 0 1.25rem;opacity:.7}
+ol{list-style:none;padding:0;margin:0;border-top:1px solid #8884}li{border-bottom:1px solid #8884}
+summary{display:flex;gap:.25rem 1rem;flex-wrap:wrap;padding:.65rem 0;cursor:pointer}summary span{flex:1 1 12rem;overflow-wrap:anywhere}
+time{opacity:.7;font-variant-numeric:tabular-nums}pre{overflow:auto;padding:.75rem;background:#8881;border-radius:8px;font-size:13px}
+</style>
+<h1>What came</h1>
+<p>${received.length === 0 ? "Nothing yet. Change something that the webhook watches, or send a test." : `The last ${received.length === 1 ? "one" : received.length}, since this Space was started.`}</p>
+<ol>${rows.join("\n")}</ol>
+<script>new EventSource("events").addEventListener("received", () => location.reload())</script>
+</html>
+`;
+}

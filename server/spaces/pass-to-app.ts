@@ -1,0 +1,175 @@
+import { Agent, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { noteRequest, wakeSpace } from "#core/spaces/controls/wake-space.ts";
+import { answerHeaders, requestHeaders } from "#core/spaces/door/app-headers.ts";
+import { awaitRuntime } from "#core/spaces/door/await-runtime.ts";
+import type { FoundApp } from "#core/spaces/door/find-app.ts";
+import { GATEWAY_KEY_HEADER, gatewayKey } from "#core/spaces/gateway/gateway-key.ts";
+import { type Passed, type Passing, relay, relayUpgrade } from "#core/spaces/gateway/relay.ts";
+import { GATEWAY_ANSWER_HEADER } from "#core/spaces/gateway/start-gateway.ts";
+import type { SpaceRuntime } from "#core/spaces/space-runtime.ts";
+import { isComing } from "#core/spaces/stages.ts";
+import type { AppFailure } from "./send-app-failure.ts";
+
+/** How long a request waits for a Space that wakes, before it is told to come again. A webhook's delivery has 15 seconds (S120). */
+export const WAKE_MS = 10_000;
+const RETRY_AFTER_SECONDS = 3;
+/** Between two looks at an address where nobody is: its worker may just have gone. */
+const AGAIN_MS = 200;
+
+const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
+
+type App = Extract<FoundApp, { kind: "app" }>;
+type Sent = { path: string; ip: string | null; requestId: string };
+
+/** Passes a request to the worker that runs the app, waking it where it sleeps. @returns why it could not */
+export async function passToApp(
+  req: IncomingMessage,
+  res: ServerResponse,
+  app: App,
+  sent: Sent,
+): Promise<AppFailure | undefined> {
+  const leaving = new AbortController();
+  res.once("close", () => leaving.abort());
+  return untilAnswered(app, leaving.signal, async (address) => {
+    let why = "";
+    const passing = passingTo(req, app, address, sent, (reason) => {
+      why = reason;
+    });
+    const passed = await relay(req, res, passing);
+    // What ended a moment ago took nothing of a request without a body: it goes to what is started in its place.
+    const hasBody = req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
+    return { passed, why: why === "refused" && !hasBody ? "absent" : why };
+  });
+}
+
+/** The same for a WebSocket. @returns why it could not, for `refuse` */
+export async function passSocketToApp(
+  req: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  { app, sent, refuse }: { app: App; sent: Sent; refuse: (failure: AppFailure) => void },
+): Promise<void> {
+  const leaving = new AbortController();
+  socket.once("close", () => leaving.abort());
+  const failure = await untilAnswered(app, leaving.signal, async (address) => {
+    let outcome: Passed = "answered";
+    await relayUpgrade(req, socket, head, {
+      ...passingTo(req, app, address, sent, () => undefined),
+      refuse: (passed) => {
+        outcome = passed;
+      },
+    });
+    return { passed: outcome, why: "" };
+  });
+  if (failure) refuse(failure);
+}
+
+type Attempt = { passed: Passed; why: string };
+
+async function untilAnswered(
+  { repo, runtime }: App,
+  signal: AbortSignal,
+  attempt: (address: string) => Promise<Attempt>,
+): Promise<AppFailure | undefined> {
+  const until = performance.now() + WAKE_MS;
+  for (let now = runtime; ; ) {
+    if (now && (now.stage === "SLEEPING" || now.stage === "STOPPED")) await wakeSpace(repo.id);
+    const isSettled = (one: SpaceRuntime) =>
+      one.stage === "RUNNING" ? one.address !== null : !isComing(one.stage) && one.stage !== "SLEEPING";
+    if (!now || !isSettled(now)) now = await awaitRuntime(repo.id, isSettled, { until, signal });
+    if (signal.aborted) return undefined;
+    if (!now?.address || now.stage !== "RUNNING") return failureOf(now);
+    await noteRequest(repo.id);
+    const { passed, why } = await attempt(now.address);
+    if (passed === "answered") return undefined;
+    // The row was read while it changed, or its worker has died: another one takes it over.
+    const isGone = passed === "refused" || (passed === "declined" && why === "absent");
+    if (!isGone || performance.now() >= until) return failed(passed, why);
+    const { address, startedAt } = now;
+    now = await awaitRuntime(repo.id, (one) => one.address !== address || one.startedAt?.getTime() !== startedAt?.getTime(), {
+      until: Math.min(until, performance.now() + AGAIN_MS),
+      signal,
+    });
+  }
+}
+
+function passingTo(
+  req: IncomingMessage,
+  app: App,
+  address: string,
+  { path, ip, requestId }: Sent,
+  decline: (why: string) => void,
+): Passing {
+  const { hostname, port } = new URL(address);
+  return {
+    upstream: { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 80) },
+    agent,
+    path,
+    headers: { ...requestHeaders(req.headers, { base: app.base, ip, requestId }), [GATEWAY_KEY_HEADER]: gatewayKey(app.repo.id) },
+    // Should the Space have gone meanwhile, the request is still whole, and goes to where it is now.
+    isBodyHeldBack: true,
+    answer: (_, headers: IncomingHttpHeaders) => {
+      const why = headers[GATEWAY_ANSWER_HEADER];
+      if (why === undefined) return answerHeaders(headers, app);
+      decline(String(why));
+      return undefined;
+    },
+  };
+}
+
+function failed(passed: Passed, why: string): AppFailure {
+  if (passed === "timed_out" || why === "timed_out") return { ...slow };
+  if (why === "busy") return { ...busy };
+  if (passed === "refused" || why === "absent") return { ...starting };
+  return { ...broken };
+}
+
+function failureOf(runtime: SpaceRuntime | undefined): AppFailure {
+  if (!runtime) return noApp("It has no files yet.");
+  if (runtime.stage === "NO_APP_FILE" || runtime.stage === "CONFIG_ERROR" || runtime.stage === "BUILD_ERROR")
+    return noApp(runtime.message ?? "");
+  if (runtime.stage === "PAUSED") return { ...paused };
+  if (runtime.stage === "RUNTIME_ERROR") return { ...hasFailed };
+  return { ...starting };
+}
+
+const noApp = (text: string): AppFailure => ({ status: 503, error: "no_app", title: "This Space does not run", text });
+const starting: AppFailure = {
+  status: 503,
+  error: "starting",
+  title: "This Space is starting",
+  text: "It was asleep, or has just been changed. This page comes again by itself.",
+  retryAfter: RETRY_AFTER_SECONDS,
+};
+const busy: AppFailure = {
+  status: 503,
+  error: "busy",
+  title: "This Space has too much to do",
+  text: "More is asked of it at once than it can answer. Try again in a moment.",
+  retryAfter: RETRY_AFTER_SECONDS,
+};
+const paused: AppFailure = {
+  status: 503,
+  error: "paused",
+  title: "This Space is paused",
+  text: "Whoever looks after it has stopped it, and can start it again on its page.",
+};
+const hasFailed: AppFailure = {
+  status: 502,
+  error: "failed",
+  title: "This Space has failed",
+  text: "It ended too often. Whoever looks after it finds the reason in its log.",
+};
+const broken: AppFailure = {
+  status: 502,
+  error: "upstream_error",
+  title: "This Space broke off",
+  text: "It did not answer in full. Try again; if it stays so, its log says more.",
+};
+const slow: AppFailure = {
+  status: 504,
+  error: "upstream_timeout",
+  title: "This Space does not answer",
+  text: "It took the request and has said nothing for a minute.",
+};

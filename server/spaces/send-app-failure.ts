@@ -1,0 +1,53 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { requestContext } from "#core/log.ts";
+import { escapeHtml, htmlPage } from "#core/oauth/pages/layout.ts";
+import { sandboxHeaders } from "#core/spaces/door/app-headers.ts";
+
+/** Why an app did not answer. */
+export type AppFailure = {
+  status: number;
+  /** For programs. */
+  error: string;
+  title: string;
+  /** What is the matter and what to do, in a sentence or two. */
+  text: string;
+  /** Seconds after which it is worth while to ask again; a browser does so by itself. */
+  retryAfter?: number;
+  /** The Space's own page. */
+  pagePath?: string;
+};
+
+/** Answers in place of an app: a page for people, JSON for programs, within the same sandbox as the app's own answers. */
+export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failure: AppFailure): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  if (!req.complete) req.resume();
+  const { status, error, title, text, retryAfter, pagePath } = failure;
+  const headers = {
+    ...sandboxHeaders,
+    "Cache-Control": "no-store",
+    ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
+  };
+  if (!req.headers.accept?.includes("text/html")) {
+    res.writeHead(status, { ...headers, "Content-Type": "application/json; charset=utf-8" });
+    res.end(JSON.stringify({ error, error_description: `${title}. ${text}` }));
+    return;
+  }
+  const again = retryAfter !== undefined && (req.method === "GET" || req.method === "HEAD");
+  const requestId = requestContext.getStore()?.requestId;
+  res.writeHead(status, {
+    ...headers,
+    "Content-Type": "text/html; charset=utf-8",
+    ...(again && { Refresh: String(retryAfter) }),
+  });
+  res.end(
+    htmlPage(
+      title,
+      `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>
+${pagePath ? `<p class="actions"><a class="button" target="_top" href="${escapeHtml(pagePath)}">Go to the Space</a></p>` : ""}
+${requestId ? `<p class="muted">If you report it, name this: <code>${escapeHtml(requestId)}</code></p>` : ""}`,
+    ),
+  );
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import { newId } from "#core/ids.ts";
+import { log } from "#core/log.ts";
+import { isAppPath, parseAppTarget } from "#core/spaces/door/app-target.ts";
+import { readSpaceConfig } from "#core/spaces/space-config.ts";
+import { canonicalize } from "../canonicalize.ts";
+import { parseTarget } from "../parse-target.ts";
+import { openApp } from "./open-app.ts";
+import { passSocketToApp } from "./pass-to-app.ts";
+import type { AppFailure } from "./send-app-failure.ts";
+import { failureOf } from "./serve-app.ts";
+
+/** Whether a request to change the protocol is for an app. */
+export function isAppSocket(req: IncomingMessage): boolean {
+  const target = parseTarget(req.url);
+  return target !== undefined && isAppPath(target.pathname);
+}
+
+/** WebSockets of apps. There are no others in this service. */
+export async function serveAppSocket(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+  socket.on("error", () => socket.destroy());
+  const refuse = ({ status, error, retryAfter }: Pick<AppFailure, "status" | "error" | "retryAfter">) => {
+    const wait = retryAfter === undefined ? "" : `Retry-After: ${retryAfter}\r\n`;
+    socket.end(`HTTP/1.1 ${status} ${error}\r\nConnection: close\r\nContent-Length: 0\r\n${wait}\r\n`);
+  };
+  try {
+    const target = parseTarget(req.url);
+    const wanted = target && parseAppTarget(target.pathname);
+    if (!target || !wanted || req.headers.upgrade?.toLowerCase() !== "websocket")
+      return refuse({ status: 400, error: "invalid_request" });
+    const requestId = newId();
+    const ip = canonicalize(req, requestId);
+    const app = await openApp(req, wanted);
+    if (app.kind === "elsewhere") return refuse({ status: 404, error: "not_found" });
+    if (readSpaceConfig(app.repo).kind !== "service") return refuse({ status: 405, error: "invalid_request" });
+    await passSocketToApp(req, socket, head, { app, sent: { path: app.path + target.search, ip, requestId }, refuse });
+  } catch (error) {
+    try {
+      refuse(failureOf(error));
+    } catch {
+      log().error({ err: error }, "a request for a WebSocket failed");
+      refuse({ status: 500, error: "server_error" });
+    }
+  }
+}

@@ -1,0 +1,605 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { createServer, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { db, pool } from "#core/db.ts";
+import { childEnvironment, provideSettings } from "#core/env.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { stopListening } from "#core/notifications.ts";
+import { pauseSpace } from "#core/spaces/controls/pause-space.ts";
+import { restartSpace } from "#core/spaces/controls/restart-space.ts";
+import { readSpaceLog } from "#core/spaces/logs/read-space-log.ts";
+import { readSpaceRuntime } from "#core/spaces/space-runtime.ts";
+import { tokenOf } from "./api/testing/git-client.ts";
+import { handleRequest } from "./server/handle-request.ts";
+import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts";
+import type { Loop } from "./worker/loop.ts";
+import { startSpaces } from "./worker/spaces.ts";
+
+/** Spaces that serve, with the worker that runs them, in a real sandbox and over real HTTP. */
+let ada: TestPerson;
+let origin: string;
+let worker: Loop;
+const server = createServer((req, res) => handleRequest(async (_, page) => void page.writeHead(404).end("a page"), req, res));
+server.on("upgrade", (req, socket, head) => (isAppSocket(req) ? void serveAppSocket(req, socket, head) : socket.destroy()));
+
+beforeAll(async () => {
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  origin = `http://localhost:${(server.address() as AddressInfo).port}`;
+  provideSettings({ ORIGIN: origin });
+  ada = await signedInPerson();
+  worker = await startSpaces();
+});
+afterAll(async () => {
+  await worker?.stop();
+  server.closeAllConnections();
+  server.close();
+  await stopListening();
+});
+
+const README = (more = "") => `---\nsdk: node\n${more}---\n# A Space\n`;
+
+/** An app that says what it was sent, and does what its address asks for. */
+const APP = `
+import { createServer } from "node:http";
+import { createHash } from "node:crypto";
+const started = Date.now();
+const server = createServer(async (req, res) => {
+  const url = new URL(req.url, "http://app");
+  if (url.pathname === "/crash") process.exit(3);
+  if (url.pathname === "/say") console.log(url.searchParams.get("what"));
+  if (url.pathname === "/silent") return req.socket.destroy();
+  if (url.pathname === "/redirect") return res.writeHead(302, { location: url.searchParams.get("to") }).end();
+  if (url.pathname === "/try") {
+    const { connect } = await import("node:net");
+    const trial = connect({ host: url.searchParams.get("host"), port: Number(url.searchParams.get("port")) });
+    trial.setTimeout(2000, () => trial.destroy(new Error("timed out")));
+    const came = await new Promise((resolve) => trial.once("connect", () => resolve("connected")).once("error", (e) => resolve(e.code ?? e.message)));
+    return res.end(came);
+  }
+  if (url.pathname === "/events") {
+    res.writeHead(200, { "content-type": "text/event-stream" });
+    let n = 0;
+    const timer = setInterval(() => (n < 3 ? res.write("data: " + n++ + "\\n\\n") : (clearInterval(timer), res.end())), 50);
+    return;
+  }
+  if (url.pathname === "/harm") {
+    return res.writeHead(200, { "set-cookie": ["session=x; Path=/", "b=c"], "clear-site-data": '"*"', "service-worker-allowed": "/",
+      "strict-transport-security": "max-age=0", "access-control-allow-origin": "https://evil.example", "access-control-allow-credentials": "true",
+      "content-security-policy": "default-src *", "x-frame-options": "ALLOWALL", nel: "{}", "report-to": "{}", "alt-svc": "h3=\\":1\\"",
+      "www-authenticate": "Basic realm=x", "secure-session-registration": '(ES256);path="/x"', "set-login": "logged-out", "content-type": "text/html", "x-own": "kept" }).end("<script>1</script>");
+  }
+  const chunks = [];
+  for await (const chunk of req) chunks.push(chunk);
+  const body = Buffer.concat(chunks);
+  res.writeHead(url.pathname === "/teapot" ? 418 : 200, { "content-type": "application/json" });
+  res.end(JSON.stringify({ method: req.method, url: req.url, headers: req.headers, length: body.length,
+    sha: createHash("sha256").update(body).digest("hex"), started, env: process.env, cwd: process.cwd(), version: VERSION }));
+});
+server.on("upgrade", (req, socket) => {
+  const accept = createHash("sha1").update(req.headers["sec-websocket-key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest("base64");
+  socket.write("HTTP/1.1 101 Switching Protocols\\r\\nUpgrade: websocket\\r\\nConnection: Upgrade\\r\\nSet-Cookie: a=b\\r\\nSec-WebSocket-Accept: " + accept + "\\r\\n\\r\\n");
+  socket.on("data", (data) => socket.write(data));
+  socket.on("error", () => undefined);
+});
+server.listen(process.env.PORT, "127.0.0.1");
+console.log("hello from the app");
+`;
+
+async function someSpace(files: Record<string, string> = {}, options: { isPrivate?: boolean } = {}): Promise<Repo> {
+  const repo = await someRepo(ada, { type: "space", sdk: "node", ...options });
+  await commitTo(repo, ada, { "README.md": README(), "package.json": '{"type":"module"}', "app.js": app("one"), ...files });
+  return repo;
+}
+const app = (version: string) => `const VERSION = ${JSON.stringify(version)};\n${APP}`;
+
+const appOf = (repo: Repo, path = "") => `${origin}/spaces/${repo.fullName}/app/${path}`;
+const get = (repo: Repo, path = "", init: RequestInit = {}) => fetch(appOf(repo, path), { redirect: "manual", ...init });
+const stageOf = async ({ id }: Repo) => (await readSpaceRuntime(id))?.stage;
+const logOf = async ({ id }: Repo) => (await readSpaceLog(id)).map((piece) => piece.text).join("");
+const becomes = (repo: Repo, stage: string, timeout = 8_000) =>
+  vi.waitFor(async () => expect(await stageOf(repo)).toBe(stage), { timeout, interval: 20 });
+
+/** Node's own client sends what `fetch` would not, and shows every header. */
+function send(path: string, { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {}) {
+  return new Promise<{ status: number; headers: IncomingMessage["headers"]; body: string }>((resolve, reject) => {
+    const req = request(`${origin}/`, { path, method, headers, agent: false }, (res) => {
+      text(res).then((body) => resolve({ status: res.statusCode ?? 0, headers: res.headers, body }), reject);
+    });
+    req.on("error", reject).end();
+  });
+}
+
+function expectSandboxed(headers: Headers | IncomingMessage["headers"]): void {
+  const of = (name: string) => (headers instanceof Headers ? headers.get(name) : headers[name]);
+  expect(of("content-security-policy")).toMatch(/^sandbox allow-scripts [a-z- ]+; frame-ancestors 'self'/);
+  expect(of("content-security-policy")).not.toMatch(/allow-same-origin|allow-top-navigation/);
+  expect(of("x-frame-options")).toBe("SAMEORIGIN");
+  expect(of("x-content-type-options")).toBe("nosniff");
+  expect(of("referrer-policy")).toBe("no-referrer");
+  expect(of("set-cookie") ?? null).toBeNull();
+  expect(of("access-control-allow-credentials") ?? null).toBeNull();
+}
+
+describe("a Space that serves", { timeout: 30_000 }, () => {
+  let repo: Repo;
+  beforeAll(async () => {
+    repo = await someSpace();
+  });
+
+  test("runs from its push on, and answers what it is asked", async () => {
+    const body = Buffer.alloc(300_000, "keyhook");
+    const answer = await get(repo, "some/path?q=1", { method: "POST", body });
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({ method: "POST", url: "/some/path?q=1", length: 300_000, version: "one" });
+    expect(await stageOf(repo)).toBe("RUNNING");
+    expect((await get(repo, "teapot")).status).toBe(418);
+    await vi.waitFor(async () => expect(await logOf(repo)).toContain("hello from the app"), 2_000);
+  });
+
+  test("is told where it is, and nothing of who somebody is to us", async () => {
+    const token = await tokenOf(ada);
+    const headers = {
+      cookie: `${siteSessionCookie().name}=${ada.token}; other=1`,
+      authorization: `Bearer ${token}`,
+      "x-forwarded-for": "1.2.3.4",
+      referer: `${origin}/settings`,
+      "x-keyhook-space": "x",
+      "x-own": "kept",
+    };
+    const { body } = await send(`/spaces/${repo.fullName}/app/`, { headers });
+    const { headers: seen, env } = JSON.parse(body);
+    for (const name of ["cookie", "authorization", "referer", "x-keyhook-space", "x-keyhook-client-address"])
+      expect(seen).not.toHaveProperty(name);
+    expect(body).not.toContain(token);
+    expect(seen).toMatchObject({
+      "x-own": "kept",
+      "x-forwarded-for": "127.0.0.1",
+      "x-forwarded-prefix": `/spaces/${repo.fullName}/app`,
+      host: new URL(origin).host,
+    });
+    expect(env).toMatchObject({ SPACE_ID: repo.fullName, SPACE_URL: appOf(repo), PORT: "7860" });
+    expect(Object.keys(env).filter((name) => /SECRET|DATABASE|KEY/.test(name))).toEqual([]);
+  });
+
+  test("S23 no answer of it sets anything for our origin, and each runs in a sandbox", async () => {
+    const answer = await get(repo, "harm");
+    expectSandboxed(answer.headers);
+    expect(answer.headers.get("x-own")).toBe("kept");
+    expect(answer.headers.get("content-security-policy")).toContain(", default-src *");
+    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    for (const name of [
+      "clear-site-data",
+      "service-worker-allowed",
+      "nel",
+      "report-to",
+      "alt-svc",
+      "www-authenticate",
+      "strict-transport-security",
+      "secure-session-registration",
+      "set-login",
+    ])
+      expect(answer.headers.has(name), name).toBe(false);
+  });
+
+  test("S23 answers that are ours are in the sandbox too", async () => {
+    const base = `/spaces/${repo.fullName}/app`;
+    const own = [
+      [base, 302],
+      [`${base}/silent`, 502],
+      [`${base}/../../settings`, 400],
+      [`${base}/a/%2e%2E/b`, 400],
+      [`${base}/a%5c..`, 200],
+      [`/spaces/${repo.owner.handle}/nobody/app/`, 404],
+      [`/spaces/${repo.owner.handle}%2f${repo.name}/x/app/`, 400],
+    ] as const;
+    for (const [path, status] of own) {
+      for (const accept of ["text/html", "*/*"]) {
+        const answer = await send(path, { headers: { accept } });
+        expect([path, answer.status]).toEqual([path, status]);
+        expectSandboxed(answer.headers);
+      }
+    }
+    const worker = await send(`${base}/worker.js`, { headers: { "service-worker": "script" } });
+    expect(worker.status).toBe(403);
+    expectSandboxed(worker.headers);
+    const preflight = await send(`${base}/x`, {
+      method: "OPTIONS",
+      headers: { origin: "null", "access-control-request-method": "PUT", "access-control-request-headers": "x-a" },
+    });
+    expect(preflight).toMatchObject({
+      status: 204,
+      headers: { "access-control-allow-origin": "*", "access-control-allow-headers": "x-a" },
+    });
+  });
+
+  test.each([
+    ["/other", "/spaces/NAME/app/other"],
+    ["/spaces/NAME/app/other?x", "/spaces/NAME/app/other?x"],
+    ["http://127.0.0.1:7860/a", "/spaces/NAME/app/a"],
+    ["http://localhost:7860", "/spaces/NAME/app/"],
+    ["ORIGIN/settings", "/spaces/NAME/app/settings"],
+    ["relative", "relative"],
+    ["https://example.com/x", "https://example.com/x"],
+    ["//example.com/x", "//example.com/x"],
+  ])("sends a browser to %s within itself", async (to, where) => {
+    const named = (address: string) => address.replace("NAME", repo.fullName).replace("ORIGIN", origin);
+    const answer = await get(repo, `redirect?to=${encodeURIComponent(named(to))}`);
+    expect(answer.headers.get("location")).toBe(named(where));
+  });
+
+  test("streams: events as they come, and WebSockets both ways", async () => {
+    const answer = await get(repo, "events");
+    const reader = answer.body?.getReader();
+    const first = await reader?.read();
+    expect(Buffer.from(first?.value ?? []).toString()).toBe("data: 0\n\n");
+    let rest = "";
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) rest += Buffer.from(next.value);
+    expect(rest).toBe("data: 1\n\ndata: 2\n\n");
+    const socket = request(appOf(repo, "socket"), {
+      headers: {
+        connection: "Upgrade",
+        upgrade: "websocket",
+        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+        "sec-websocket-version": "13",
+      },
+    });
+    const echoed = await new Promise<string>((resolve, reject) => {
+      socket.on("upgrade", (res, stream) => {
+        expect(res.headers["set-cookie"]).toBeUndefined();
+        stream.on("data", (data) => {
+          resolve(String(data));
+          stream.destroy();
+        });
+        stream.write("over and back");
+      });
+      socket.on("error", reject).end();
+    });
+    expect(echoed).toBe("over and back");
+  });
+
+  test("S132 reaches nothing: not the database, not the worker, not this service, not a cloud's metadata", async () => {
+    const { hostname, port } = new URL(process.env.DATABASE_URL ?? "");
+    const address = new URL((await readSpaceRuntime(repo.id))?.address ?? "");
+    for (const [host, at] of [
+      [hostname, port],
+      ["127.0.0.1", address.port],
+      ["127.0.0.1", new URL(origin).port],
+      ["169.254.169.254", "80"],
+      ["1.1.1.1", "53"],
+    ]) {
+      const came = await (await get(repo, `try?host=${host}&port=${at}`)).text();
+      expect(came, `${host}:${at}`).toMatch(/^(ECONNREFUSED|ENETUNREACH|EHOSTUNREACH|EADDRNOTAVAIL|ENOTFOUND|EAI_AGAIN)$/);
+    }
+    expect(await (await get(repo, "try?host=127.0.0.1&port=7860")).text()).toBe("connected");
+  });
+
+  test("the worker takes requests from us only", async () => {
+    const { address } = (await readSpaceRuntime(repo.id)) ?? {};
+    for (const key of ["", `${repo.id}.${Math.floor(Date.now() / 1000)}.${"A".repeat(43)}`]) {
+      const answer = await fetch(`${address}/`, { headers: key ? { "x-keyhook-space": key } : {} });
+      expect([answer.status, answer.headers.get("x-keyhook-gateway")]).toEqual([503, "absent"]);
+    }
+  });
+});
+
+describe("how a Space runs", { timeout: 40_000 }, () => {
+  test("it sleeps when nobody has asked for it, and a request wakes it, whole", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    await pool().query("UPDATE space_runtime SET last_request_at = now() - interval '47 hours 59 minutes' WHERE repo_id = $1", [
+      repo.id,
+    ]);
+    await new Promise((resolve) => setTimeout(resolve, 2_500));
+    expect(await stageOf(repo)).toBe("RUNNING");
+    await pool().query("UPDATE space_runtime SET last_request_at = now() - interval '48 hours 1 minute' WHERE repo_id = $1", [
+      repo.id,
+    ]);
+    await becomes(repo, "SLEEPING");
+    expect(await readSpaceRuntime(repo.id)).toMatchObject({ address: null });
+    const answers = await Promise.all([get(repo, "first", { method: "POST", body: "a payload" }), get(repo), get(repo)]);
+    expect(await answers[0]?.json()).toMatchObject({ url: "/first", length: 9 });
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  test("a push restarts it with what was pushed, and no request is lost meanwhile", async () => {
+    const repo = await someSpace();
+    expect(await (await get(repo)).json()).toMatchObject({ version: "one" });
+    await commitTo(repo, ada, { "app.js": app("two") });
+    const seen = new Set<string>();
+    for (let each = 0; each < 100 && !seen.has("two"); each++) {
+      const answer = await get(repo, "x", { method: "POST", body: "payload" });
+      expect(answer.status).toBe(200);
+      seen.add(((await answer.json()) as { version: string }).version);
+    }
+    expect(seen).toContain("two");
+    const head = await db().repo.findUniqueOrThrow({ where: { id: repo.id }, select: { headSha: true } });
+    expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "RUNNING", commit: head.headSha });
+  });
+
+  test("it is started again when it ends, and given up when it does so too often, with its last words in the log", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    expect((await get(repo, "crash")).status).toBe(502);
+    const answer = await get(repo);
+    expect(answer.status).toBe(200);
+    expect((await readSpaceRuntime(repo.id))?.restarts).toBe(1);
+    expect(await logOf(repo)).toContain("ended with code 3");
+    await runsAfter(5, repo);
+    await get(repo, "crash");
+    await becomes(repo, "RUNTIME_ERROR");
+    const failed = await get(repo, "", { headers: { accept: "text/html" } });
+    expect([failed.status, failed.headers.get("retry-after")]).toEqual([502, null]);
+    expect(await failed.text()).toContain("This Space has failed");
+    expect(await readSpaceRuntime(repo.id)).toMatchObject({ message: "It ended with code 3." });
+    await restartSpace(ada.actor, nameOf(repo), from);
+    expect((await get(repo)).status).toBe(200);
+  });
+
+  test("it is paused until it is restarted: no request and no push wakes it", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    await pauseSpace(ada.actor, nameOf(repo), from);
+    const paused = await get(repo);
+    expect([paused.status, await paused.json()]).toMatchObject([503, { error: "paused" }]);
+    expectSandboxed(paused.headers);
+    await commitTo(repo, ada, { "app.js": app("two") });
+    expect((await get(repo)).status).toBe(503);
+    expect(await stageOf(repo)).toBe("PAUSED");
+    await restartSpace(ada.actor, nameOf(repo), from);
+    expect(await (await get(repo)).json()).toMatchObject({ version: "two" });
+  });
+
+  test("S122 another worker takes it over when its own is gone, and what the lost one records changes nothing", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    const before = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
+    // As if it had been away for longer than its lease: whoever claims it next runs it, and the first finds out.
+    await pool().query("UPDATE space_runtime SET claimed_until = now(), claim_id = 'somebody else' WHERE repo_id = $1", [
+      repo.id,
+    ]);
+    const answer = await get(repo, "x", { method: "POST", body: "payload" });
+    expect(answer.status).toBe(200);
+    const after = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
+    expect(after.claimId).not.toBe(before.claimId);
+    expect(after).toMatchObject({ stage: "RUNNING", restarts: 0 });
+  });
+
+  test.each([
+    ["no app file", { "app.js": "", "README.md": README("app_file: server.js\n") }, "NO_APP_FILE", "There is no file server.js"],
+    ["another sdk", { "README.md": "---\nsdk: gradio\n---\n" }, "CONFIG_ERROR", "nothing to run gradio with"],
+    ["a bad port", { "README.md": README("app_port: 70000\n") }, "CONFIG_ERROR", "app_port is a number"],
+    ["an app file outside", { "README.md": README("app_file: ../x.js\n") }, "CONFIG_ERROR", "app_file names a file"],
+  ])("with %s it says what is wrong", async (_, files, stage, message) => {
+    const repo = await someSpace(files);
+    await becomes(repo, stage);
+    expect((await readSpaceRuntime(repo.id))?.message).toContain(message);
+    const answer = await get(repo);
+    expect(answer.status).toBe(503);
+    expect(JSON.stringify(await answer.json())).toContain(message);
+    // Mended by the next push.
+    await commitTo(repo, ada, { "README.md": README(), "app.js": app("mended") });
+    expect(await (await get(repo)).json()).toMatchObject({ version: "mended" });
+  });
+
+  test("it runs a command of its own", async () => {
+    const repo = await someSpace({ "README.md": README("app_port: 8123\ncommand: 'GREETING=hello node app.js'\n") });
+    expect(await (await get(repo)).json()).toMatchObject({ env: { PORT: "8123", GREETING: "hello" }, cwd: "/workspace" });
+  });
+});
+
+/** As if it had ended so often before. */
+async function runsAfter(restarts: number, repo: Repo): Promise<void> {
+  const { startedAt } = (await readSpaceRuntime(repo.id)) ?? {};
+  await pool().query(
+    `WITH run AS (UPDATE space_runtime SET restarts = $2, generation = generation + 1, due_at = now() WHERE repo_id = $1)
+     SELECT pg_notify('space', $1)`,
+    [repo.id, restarts],
+  );
+  await vi.waitFor(async () => {
+    const now = await readSpaceRuntime(repo.id);
+    expect([now?.stage, now?.startedAt?.getTime() !== startedAt?.getTime()]).toEqual(["RUNNING", true]);
+  }, 8_000);
+}
+
+const nameOf = (repo: Repo) => ({ owner: repo.owner.handle, name: repo.name });
+
+describe("the API of a Space", { timeout: 30_000 }, () => {
+  test("tells how it is doing, and restarts, pauses and sets its sleep as the Python client asks", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    const headers = {
+      authorization: `Bearer ${await tokenOf(ada, "manage-repos", "read-repos")}`,
+      "content-type": "application/json",
+    };
+    const call = async (path: string, method = "GET", body?: object) => {
+      const answer = await fetch(`${origin}/api/spaces/${repo.fullName}${path}`, {
+        method,
+        headers,
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+    };
+    const hardware = { current: "cpu-basic", requested: "cpu-basic" };
+    const { json: info } = await call("");
+    expect(info).toMatchObject({ host: appOf(repo).slice(0, -1), runtime: { stage: "RUNNING", hardware, gcTimeout: 172_800 } });
+    expect((await call("/host")).json).toMatchObject({ host: appOf(repo).slice(0, -1) });
+    expect((await call("/sleeptime", "POST", { seconds: 3_600 })).json).toMatchObject({ gcTimeout: 3_600 });
+    for (const seconds of [-1, 5, 172_801, 1.5]) expect((await call("/sleeptime", "POST", { seconds })).status).toBe(400);
+    expect((await call("/pause", "POST")).json).toMatchObject({ stage: "PAUSED", hardware: { current: null } });
+    expect((await get(repo)).status).toBe(503);
+    expect((await call("/restart?factory=true", "POST")).json).toMatchObject({ stage: "APP_STARTING" });
+    expect((await get(repo)).status).toBe(200);
+    const eve = await tokenOf(await signedInPerson("eve"), "manage-repos", "read-repos");
+    for (const path of ["restart", "pause", "sleeptime", "secrets"]) {
+      const answer = await fetch(`${origin}/api/spaces/${repo.fullName}/${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${eve}`, "content-type": "application/json" },
+        body: JSON.stringify({ seconds: 3_600, key: "A", value: "b" }),
+      });
+      expect([path, answer.status]).toEqual([path, 403]);
+    }
+    expect(
+      (await fetch(`${origin}/api/spaces/${repo.fullName}/logs/run`, { headers: { authorization: `Bearer ${eve}` } })).status,
+    ).toBe(403);
+  });
+
+  test("S130 S134 its secrets reach the app, and neither the API nor the log; a change of one starts it again", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    const headers = {
+      authorization: `Bearer ${await tokenOf(ada, "manage-repos", "read-repos")}`,
+      "content-type": "application/json",
+    };
+    const call = (path: string, method: string, body?: object) =>
+      fetch(`${origin}/api/spaces/${repo.fullName}/${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const secret = "a very quiet word";
+    expect((await call("secrets", "POST", { key: "WORD", value: secret, description: "said softly" })).status).toBe(200);
+    expect((await call("variables", "POST", { key: "PLAIN", value: "seen" })).status).toBe(200);
+    for (const body of [
+      { key: "PORT", value: "1" },
+      { key: "1A", value: "" },
+      { key: "A", value: "\0" },
+      { key: "A", value: "x".repeat(32_769) },
+    ])
+      expect((await call("secrets", "POST", body)).status).toBe(400);
+    await vi.waitFor(async () => {
+      const { env } = (await (await get(repo)).json()) as { env: Record<string, string> };
+      expect(env).toMatchObject({ WORD: secret, PLAIN: "seen" });
+    }, 8_000);
+    const listed = await (await call("secrets", "GET")).text();
+    expect(JSON.parse(listed)).toMatchObject({ WORD: { key: "WORD", description: "said softly" } });
+    expect(listed).not.toContain(secret);
+    expect(await (await call("variables", "GET")).json()).toMatchObject({ PLAIN: { value: "seen" } });
+    const row = await db().spaceVariable.findFirstOrThrow({ where: { repoId: repo.id, name: "WORD" } });
+    expect(Buffer.from(row.value).toString("latin1")).not.toContain(secret);
+    await get(repo, `say?what=${encodeURIComponent(`the word is ${secret}!`)}`);
+    const log = await call("logs/run", "GET");
+    let read = "";
+    for await (const chunk of log.body ?? []) {
+      read += Buffer.from(chunk);
+      if (read.includes("the word is")) break;
+    }
+    expect(read).toContain("the word is ***!");
+    expect(read).not.toContain(secret);
+    expect((await call("secrets", "DELETE", { key: "WORD" })).status).toBe(200);
+    expect((await call("secrets", "DELETE", { key: "PLAIN" })).status).toBe(404);
+  });
+});
+
+describe("a private Space", { timeout: 30_000 }, () => {
+  test("S136 opens for who may read it only, and for each of its page's requests by an address of its own", async () => {
+    const repo = await someSpace({}, { isPrivate: true });
+    const other = await signedInPerson("eve");
+    const cookie = (person: TestPerson) => ({ cookie: `${siteSessionCookie().name}=${person.token}` });
+    const nowhere = await get({ ...repo, fullName: `${repo.owner.handle}/nothing` } as Repo);
+    const absent = await nowhere.text();
+    for (const init of [
+      {},
+      { headers: cookie(other) },
+      { headers: { authorization: `Bearer ${await tokenOf(other)}` } },
+      { headers: { authorization: "Bearer nonsense" } },
+      { headers: cookie(ada), method: "POST" },
+    ]) {
+      const answer = await get(repo, "", init);
+      expect([answer.status, await answer.text()]).toEqual([404, absent]);
+    }
+    expect((await get(repo, "x", { headers: { authorization: `Bearer ${await tokenOf(ada)}` } })).status).toBe(200);
+    const visit = await get(repo, "page?q=1", { headers: cookie(ada) });
+    expect(visit.status).toBe(302);
+    const location = visit.headers.get("location") ?? "";
+    expect(location).toMatch(new RegExp(`^/spaces/${repo.fullName}/app/~s\\.[^/]+/page\\?q=1$`));
+    const opened = await fetch(`${origin}${location}`, { method: "POST", body: "x" });
+    expect(opened.headers.get("cache-control")).toBe("private, no-store");
+    expect(await opened.json()).toMatchObject({
+      url: "/page?q=1",
+      headers: { "x-forwarded-prefix": location.replace("/page?q=1", "") },
+    });
+    // For this Space alone, unchanged, and no longer than the session.
+    const another = await someSpace({}, { isPrivate: true });
+    const segment = location.split("/")[5] ?? "";
+    expect((await get(another, `${segment}/`)).status).toBe(404);
+    expect((await fetch(`${origin}${location.replace(/~s\.\w/, "~s.f")}`)).status).toBe(404);
+    await db().siteSession.updateMany({ where: { userId: ada.id, id: ada.actor.sessionId }, data: { endedAt: new Date() } });
+    expect((await fetch(`${origin}${location}`)).status).toBe(404);
+    await db().siteSession.updateMany({ where: { userId: ada.id }, data: { endedAt: null } });
+    expect((await fetch(`${origin}${location}`)).status).toBe(200);
+  });
+});
+
+describe("a static Space", { timeout: 20_000 }, () => {
+  test("shows its files as they are at its latest commit, in the sandbox", async () => {
+    const repo = await someRepo(ada, { type: "space", sdk: "static" });
+    const page = "<!doctype html><script src=a.js></script>";
+    await commitTo(repo, ada, {
+      "README.md": "---\nsdk: static\n---\n",
+      "index.html": page,
+      "a.js": "1",
+      "docs/index.html": "docs",
+      "b c.svg": "<svg/>",
+    });
+    await becomes(repo, "RUNNING");
+    const answer = await get(repo);
+    expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+      page,
+    ]);
+    expectSandboxed(answer.headers);
+    const script = await get(repo, "a.js");
+    expect(script.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+    expect((await get(repo, "a.js", { headers: { "if-none-match": script.headers.get("etag") ?? "" } })).status).toBe(304);
+    expect(await (await get(repo, "b%20c.svg", { headers: { range: "bytes=1-3" } })).text()).toBe("svg");
+    expect((await get(repo, "docs")).headers.get("location")).toBe(`/spaces/${repo.fullName}/app/docs/`);
+    expect(await (await get(repo, "docs/")).text()).toBe("docs");
+    for (const path of ["nothing", "..%2f..%2fetc/passwd", "a.js/x"]) {
+      const missing = await get(repo, path);
+      expect([path, missing.status]).toEqual([path, 404]);
+      expectSandboxed(missing.headers);
+    }
+    expect((await get(repo, "", { method: "POST" })).status).toBe(405);
+    expect((await get(repo, "", { method: "HEAD" })).status).toBe(200);
+    await commitTo(repo, ada, { "index.html": "new" });
+    expect(await (await get(repo)).text()).toBe("new");
+    await updateRepoSettings(ada.actor, { type: "space", ...nameOf(repo) }, { isPrivate: true }, from);
+    expect((await get(repo)).status).toBe(404);
+  });
+});
+
+describe("S122 a worker that goes", { timeout: 40_000 }, () => {
+  test("hands its Spaces over when it is told to, and loses them when it is killed; another runs them, and leaves nothing of them behind", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    const child = fork("worker/testing/run-spaces.ts", {
+      env: childEnvironment(),
+      execArgv: [],
+      stdio: ["ignore", "inherit", "inherit", "ipc"],
+    });
+    await once(child, "message");
+    const { claimId: first } = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
+    await worker.stop();
+    expect((await get(repo, "", { method: "POST", body: "payload" })).status).toBe(200);
+    const { claimId, address } = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
+    expect(claimId).not.toBe(first);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await expect(fetch(address ?? "")).rejects.toThrow();
+    const left = async () => (await readdir(tmpdir())).filter((name) => name.includes(`${repo.id}-${claimId?.slice(0, 8)}`));
+    expect(await left()).toHaveLength(2);
+    // As if the lease had run out.
+    await pool().query("UPDATE space_runtime SET claimed_until = now() WHERE claim_id = $1", [claimId]);
+    worker = await startSpaces();
+    expect((await get(repo, "", { method: "POST", body: "payload" })).status).toBe(200);
+    await worker.stop();
+    worker = await startSpaces();
+    expect(await left()).toEqual([]);
+  });
+});
