@@ -14,10 +14,13 @@ import { gitRoutes } from "./routes/git/index.ts";
 import { images } from "./routes/images.ts";
 import { answerInferenceError } from "./routes/inference/answer-inference-error.ts";
 import { inferenceRoutes } from "./routes/inference/index.ts";
+import { jobRoutes } from "./routes/jobs/index.ts";
 import { lfsRoutes } from "./routes/lfs/index.ts";
 import { peopleRoutes } from "./routes/people/index.ts";
 import { platformRoutes } from "./routes/platforms/index.ts";
 import { repoRoutes } from "./routes/repos/index.ts";
+import { spaceRoutes } from "./routes/spaces/index.ts";
+import { webhookRoutes } from "./routes/webhooks/index.ts";
 import { whoami } from "./routes/whoami.ts";
 
 /** Door 2, programs: each route is defined once, and that gives routing, validation and the OpenAPI document. */
@@ -54,6 +57,7 @@ api.route("/", agentHarnesses);
 api.route("/", images);
 for (const routes of [
   repoRoutes,
+  spaceRoutes,
   contentRoutes,
   commitRoutes,
   gateRoutes,
@@ -63,7 +67,9 @@ for (const routes of [
   auditRoutes,
   platformRoutes,
   lfsRoutes,
+  jobRoutes,
   inferenceRoutes,
+  webhookRoutes,
 ]) {
   api.route("/", routes);
 }

@@ -28,6 +28,8 @@ const limits: readonly [pattern: RegExp, limit: BodyLimit][] = [
   [/^\/api\/validate-yaml$/, { maxBytes: 2 * MIB }],
   // The first files of a new repository.
   [/^\/api\/repos\/create$/, { maxBytes: 16 * MIB }],
+  // A command with its environment and secrets.
+  [/^\/api\/(scheduled-)?jobs\/[^/]+$/, { maxBytes: MIB }],
   // A conversation with pictures in it.
   [/^\/v1\//, { maxBytes: 16 * MIB }],
   [/^\/api\/(events|repos\/sync)$/, { maxBytes: 4 * MIB }],

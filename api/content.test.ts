@@ -125,7 +125,7 @@ describe("information about a repository", () => {
     expect(body).toMatchObject({
       sdk: "static",
       subdomain: expect.any(String),
-      runtime: { stage: "STOPPED" },
+      runtime: { stage: "NO_APP_FILE" },
 
       siblings: [],
     });

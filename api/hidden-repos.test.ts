@@ -61,6 +61,7 @@ const bodyFor = (path: string): string =>
     operation: "download",
     transfers: ["basic"],
     objects: [{ oid: values.oid, size: 1 }],
+    ...{ seconds: 3_600, key: "TIDE", value: "high" },
   });
 
 /** All of an answer that could tell one from the other, without what differs between any two answers. */

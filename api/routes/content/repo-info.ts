@@ -4,9 +4,12 @@ import { readSnapshot, type Snapshot } from "#core/hub/git/read/read-snapshot.ts
 import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
+import { appUrl } from "#core/spaces/app-address.ts";
+import { readSpaceRuntime, type SpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { actorOf } from "../../actor.ts";
 import { openApiRoutes } from "../open-api.ts";
 import { repoJson, repoSchema } from "../repos/repo-json.ts";
+import { runtimeJson, runtimeSchema } from "../spaces/space-json.ts";
 import { addRepoRoute, isTrue, type RepoRoute } from "./repo-route.ts";
 
 const siblingSchema = z.object({
@@ -19,9 +22,8 @@ const siblingSchema = z.object({
 export const repoInfoSchema = repoSchema.extend({
   usedStorage: z.number(),
   siblings: z.array(siblingSchema).optional(),
-  runtime: z
-    .object({ stage: z.string(), hardware: z.object({ current: z.null(), requested: z.null() }), storage: z.null() })
-    .optional(),
+  host: z.string().optional().openapi({ description: "Where the app of a Space is." }),
+  runtime: runtimeSchema.optional(),
 });
 
 const query = z.object({
@@ -53,21 +55,22 @@ async function answer(c: Context, name: Parameters<typeof findRepo>[1], revision
   const snapshot: Snapshot = repo.platformId
     ? { sha: repo.headSha, committedAt: null, files: [] }
     : await readSnapshot(repo, revision ?? "HEAD", { files });
-  return c.json(repoInfo(repo, snapshot, { isAtHead: revision === undefined, withFiles }));
+  const runtime = repo.type === "space" ? await readSpaceRuntime(repo.id) : undefined;
+  return c.json(repoInfo(repo, snapshot, { isAtHead: revision === undefined, withFiles, runtime }));
 }
 
 function repoInfo(
   repo: Repo,
   { sha, committedAt, files }: Snapshot,
-  { isAtHead, withFiles }: { isAtHead: boolean; withFiles: boolean },
+  { isAtHead, withFiles, runtime }: { isAtHead: boolean; withFiles: boolean; runtime: SpaceRuntime | undefined },
 ): z.infer<typeof repoInfoSchema> {
   const lastModified = isAtHead ? repo.updatedAt : (committedAt ?? repo.updatedAt);
   return {
     ...repoJson({ ...repo, headSha: sha, updatedAt: lastModified }),
     usedStorage: repo.sizeBytes,
-    // Spaces are repositories here: nothing of them runs.
     ...(repo.type === "space" && {
-      runtime: { stage: "STOPPED", hardware: { current: null, requested: null }, storage: null },
+      ...(repo.platformId === null && { host: appUrl(repo).replace(/\/$/, "") }),
+      runtime: runtimeJson(repo, runtime),
     }),
     ...(withFiles && { siblings: files.map(sibling) }),
   };

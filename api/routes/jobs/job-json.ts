@@ -1,0 +1,66 @@
+import { JOB_TIMEOUT_SECONDS, type JobAnswer, type JobSpec, type JobSpecAnswer, type ScheduledJobAnswer } from "@keyhook/sdk";
+import type { JobNamespace } from "#core/jobs/find-job-namespace.ts";
+import type { Run } from "#core/jobs/runs/run.ts";
+import type { Schedule } from "#core/jobs/schedules/schedule.ts";
+
+/** As existing clients spell an owner and whoever had it run (wire.md 4). */
+const typeOf = (kind: string): string => (kind === "organization" ? "org" : kind);
+
+const ownerJson = ({ kind, id, handle }: JobNamespace) => ({ id, name: handle, type: typeOf(kind) });
+
+function specJson(spec: JobSpec): Omit<JobSpecAnswer, "secrets"> {
+  const { dockerImage, spaceId, command, environment, flavor, network, timeoutSeconds = JOB_TIMEOUT_SECONDS, labels } = spec;
+  return {
+    ...(dockerImage && { dockerImage }),
+    ...(spaceId && { spaceId }),
+    ...{ command, arguments: spec.arguments, environment, flavor, network, timeoutSeconds, labels },
+  };
+}
+
+/** A run in a list: its secrets' names are sealed, and not opened for a list. */
+export function listedJobJson(run: Run, owner: JobNamespace, now = new Date()): JobAnswer {
+  const { id, createdAt, startedAt, finishedAt, stage, message, exitCode, initiator } = run;
+  const seconds = (from: Date | null, to: Date | null) =>
+    from && to && Math.max(0, Math.round((to.getTime() - from.getTime()) / 1000));
+  const end = finishedAt ?? now;
+  return {
+    type: "job",
+    id,
+    attempts: 1,
+    createdAt: createdAt.toISOString(),
+    startedAt: startedAt?.toISOString() ?? null,
+    finishedAt: finishedAt?.toISOString() ?? null,
+    ...specJson(run.spec),
+    status: { stage, message, failureCount: stage === "ERROR" ? 1 : 0, exitCode },
+    durations: {
+      schedulingSecs: seconds(createdAt, startedAt ?? end),
+      runningSecs: seconds(startedAt, end),
+      totalSecs: seconds(createdAt, end),
+    },
+    owner: ownerJson(owner),
+    initiator: { ...initiator, type: typeOf(initiator.type) },
+  };
+}
+
+export function jobJson(run: Run, owner: JobNamespace): JobAnswer {
+  return { ...listedJobJson(run, owner), secrets: run.secretNames };
+}
+
+export function scheduledJobJson({ schedule, owner }: { schedule: Schedule; owner: JobNamespace }): ScheduledJobAnswer {
+  const { id, createdAt, spec, secretNames, timezone, isSuspended, mayOverlap, lastRun, nextRunAt, message } = schedule;
+  return {
+    id,
+    createdAt: createdAt.toISOString(),
+    jobSpec: { ...specJson(spec), secrets: secretNames },
+    schedule: schedule.schedule,
+    timezone,
+    suspend: isSuspended,
+    concurrency: mayOverlap,
+    status: {
+      lastJob: lastRun && { id: lastRun.id, at: lastRun.at.toISOString() },
+      nextJobRunAt: nextRunAt?.toISOString() ?? null,
+      message,
+    },
+    owner: ownerJson(owner),
+  };
+}

@@ -1,0 +1,129 @@
+import { createRoute, z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { Actor } from "#core/access/actor.ts";
+import { ServiceError } from "#core/errors.ts";
+import { withKeepAlive } from "#core/http/with-keep-alive.ts";
+import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
+import { followLog } from "#core/jobs/logs/follow-log.ts";
+import { readLog } from "#core/jobs/logs/read-log.ts";
+import { findRun } from "#core/jobs/runs/find-run.ts";
+import type { Run } from "#core/jobs/runs/run.ts";
+import { isOver } from "#core/jobs/stages.ts";
+import { requireToken } from "../../actor.ts";
+import { sendEvents } from "../inference/send-events.ts";
+import { openApiRoutes, withToken } from "../open-api.ts";
+import { eventOf } from "./events.ts";
+import { jobJson } from "./job-json.ts";
+import { LogLines } from "./log-lines.ts";
+import { jobParams } from "./params.ts";
+
+const path = "/api/jobs/{namespace}/{jobId}" as const;
+const events = { "text/event-stream": { schema: z.string() } };
+
+const TAIL_MAX = 1_000;
+
+const logs = createRoute({
+  method: "get",
+  path: `${path}/logs`,
+  summary: "Follow a job's log until it is over",
+  security: withToken,
+  request: {
+    params: jobParams,
+    query: z.object({
+      tail: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .openapi({ description: `The last lines only, at most ${TAIL_MAX}.` }),
+    }),
+  },
+  responses: { 200: { description: '`data: {"timestamp", "data"}` for each line', content: events } },
+});
+
+const stages = createRoute({
+  method: "get",
+  path: `${path}/events`,
+  summary: "Follow a job's stages until it is over",
+  security: withToken,
+  request: { params: jobParams },
+  responses: { 200: { description: "`data:` with the job, now and with each change of its stage", content: events } },
+});
+
+const metrics = createRoute({
+  method: "get",
+  path: `${path}/metrics`,
+  summary: "Not offered here: the runners of this service do not measure what a job uses",
+  security: withToken,
+  request: { params: jobParams },
+  responses: { 400: { description: "Always", content: { "application/json": { schema: z.object({ error: z.string() }) } } } },
+});
+
+export const jobStreamRoutes = openApiRoutes()
+  .openapi(logs, async (c) => {
+    const { find, signal, check } = await found(c, c.req.valid("param"));
+    const run = await find();
+    const { tail } = c.req.valid("query");
+    const lines = tail ? tailOf(run, Math.min(tail, TAIL_MAX), signal) : linesOf(run.id, signal);
+    return sendEvents(c, withKeepAlive(lines, check));
+  })
+  .openapi(stages, async (c) => {
+    const { find, owner, signal, check } = await found(c, c.req.valid("param"));
+    const { id } = await find();
+    return sendEvents(c, withKeepAlive(changes(), check));
+
+    async function* changes() {
+      let told: string | undefined;
+      for await (const { stage } of followLog(id, { after: AFTER_ALL, signal })) {
+        if (stage === told) continue;
+        told = stage;
+        yield eventOf(jobJson(await find(), owner), "status");
+      }
+    }
+  })
+  .openapi(metrics, async (c) => {
+    const { find } = await found(c, c.req.valid("param"));
+    await find();
+    throw new ServiceError("invalid_request", "What a job uses is not measured here. Its log and its durations are.");
+  });
+
+/** Past every chunk: for whoever wants to know the stage alone. */
+const AFTER_ALL = 2 ** 31 - 1;
+
+async function found(c: Context, { namespace, jobId }: { namespace: string; jobId: string }) {
+  const { actor } = await requireToken(c);
+  const owner = await findJobNamespace(actor, "job.read", namespace);
+  const find = () => findRun(actor, owner, jobId);
+  return { owner, find, signal: c.req.raw.signal, check: () => checkAgain(c, actor, namespace) };
+}
+
+/**
+ * A stream may last a day: who follows it must still be somebody who may (S114). A proof of possession (DPoP) is good for one look at the
+ * token only; what its person may see is asked all the same.
+ */
+async function checkAgain(c: Context, first: Actor, namespace: string): Promise<void> {
+  const isBearer = /^bearer /i.test(c.req.header("Authorization") ?? "");
+  await findJobNamespace(isBearer ? (await requireToken(c)).actor : first, "job.read", namespace);
+}
+
+async function* linesOf(runId: string, signal: AbortSignal, after = 0, lines = new LogLines()) {
+  for await (const { chunks } of followLog(runId, { after, signal })) {
+    let told = "";
+    for (const chunk of chunks) for (const line of lines.of(chunk)) told += eventOfLine(line);
+    if (told) yield told;
+  }
+  const rest = [...lines.rest()].map(eventOfLine).join("");
+  if (rest) yield rest;
+}
+
+async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
+  const lines = new LogLines();
+  // A chunk is a line or more.
+  const chunks = await readLog(id, { tail });
+  const told = chunks.flatMap((chunk) => [...lines.of(chunk)]);
+  if (isOver(stage)) told.push(...lines.rest());
+  yield told.slice(-tail).map(eventOfLine).join("");
+  yield* linesOf(id, signal, chunks.at(-1)?.seq ?? 0, lines);
+}
+
+const eventOfLine = ({ at, text }: { at: Date; text: string }): string => eventOf({ timestamp: at.toISOString(), data: text });

@@ -1,0 +1,35 @@
+import { z } from "@hono/zod-openapi";
+import type { Context } from "hono";
+import type { TokenHolder } from "#core/access/actor.ts";
+import { ownWebhooksOf } from "#core/webhooks/manage/own-webhooks-of.ts";
+import type { WebhookOwner } from "#core/webhooks/manage/webhook.ts";
+import { requirePersonsToken } from "../../actor.ts";
+import { findPublicOwner } from "../people/find-public-owner.ts";
+
+/** Under which webhooks are found: the caller's own (wire.md 2.1), and an organization's, which is ours (wire.md choice 7). */
+export const webhookAddresses = [
+  { base: "/api/settings/webhooks", of: "of your own" },
+  { base: "/api/organizations/{name}/settings/webhooks", of: "of an organization" },
+] as const;
+
+export const ownerParams = z.object({
+  name: z.string().optional().openapi({ description: "The organization's handle." }),
+});
+
+export const webhookParams = ownerParams.extend({ id: z.string().openapi({ description: "24 hex digits." }) });
+
+/** Who asks, and whose webhooks the address names. */
+export async function callerAndOwner(c: Context, name: string | undefined): Promise<{ actor: TokenHolder; owner: WebhookOwner }> {
+  const { actor } = await requirePersonsToken(c);
+  if (name === undefined) return { actor, owner: ownWebhooksOf(actor) };
+  return { actor, owner: { kind: "organization", id: (await findPublicOwner(name, "organization")).id } };
+}
+
+/**
+ * Who asks, and whose a webhook has to be: where the address names nobody its id alone decides, so that existing clients, which know no
+ * other address, manage those of organizations too.
+ */
+export async function callerAndOf(c: Context, name: string | undefined): Promise<{ actor: TokenHolder; of?: string }> {
+  const { actor } = await requirePersonsToken(c);
+  return name === undefined ? { actor } : { actor, of: (await findPublicOwner(name, "organization")).id };
+}
