@@ -13,6 +13,7 @@ import { readableSize } from "../_components/readable-size.ts";
 import { RelativeTime } from "../_components/relative-time.tsx";
 import { SectionCard } from "../_components/section-card.tsx";
 import { requireOperator } from "../_server/operator-page.ts";
+import { WebhookWork } from "./webhook-work.tsx";
 
 export const metadata: Metadata = { title: "Overview · Administration" };
 
@@ -28,6 +29,9 @@ export default async function AdminPage() {
         <Attention overview={overview} />
         <SectionCard title="Work that waits" description="What the worker does without anybody waiting for it.">
           <Figures figures={queueFigures(overview)} />
+        </SectionCard>
+        <SectionCard title="Webhooks and jobs" description="From events to the attempts of their deliveries.">
+          <WebhookWork overview={overview} />
         </SectionCard>
         <SectionCard title="Processes" isFlush>
           <Processes processes={overview.processes} version={overview.version} />

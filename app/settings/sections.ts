@@ -15,5 +15,12 @@ export const sections = [
       { href: "/settings/inference", label: "Inference" },
     ],
   },
-  { label: "Build", pages: [{ href: "/settings/applications", label: "OAuth apps" }] },
+  {
+    label: "Build",
+    pages: [
+      { href: "/settings/applications", label: "OAuth apps" },
+      { href: "/settings/webhooks", label: "Webhooks" },
+      { href: "/settings/jobs", label: "Jobs" },
+    ],
+  },
 ] as const;

@@ -9,10 +9,12 @@ export default async function OrganizationLayout({
   params,
   children,
 }: Readonly<{ params: OrganizationParams; children: ReactNode }>) {
-  const { organization, person, isManager } = await requireOrganizationPage((await params).org);
+  const { organization, person, isManager, role } = await requireOrganizationPage((await params).org);
   return (
     <SideFrame
-      navigation={<SideNavigation label={organization.fullName} sections={organizationSections(organization, isManager)} />}
+      navigation={
+        <SideNavigation label={organization.fullName} sections={organizationSections(organization, { isManager, role })} />
+      }
     >
       <RestrictionNotice
         userId={person.userId}

@@ -73,7 +73,7 @@ export default async function OrganizationPage({ params }: Props) {
         <PlanSection organization={organization} />
         <SectionCard title="Where things are" isFlush>
           <List>
-            {partsFor(isManager)
+            {partsFor({ isManager, role })
               .filter(({ page }) => page !== "")
               .map(({ page, label, hint }) => (
                 <ListRow

@@ -1,3 +1,4 @@
+import { isRoleAtLeast, type OrganizationRole } from "@keyhook/sdk";
 import type { NavPage, NavSections } from "../../_components/side-navigation.tsx";
 import { type OrganizationPageName, organizationPath } from "../../_server/organization-page.ts";
 
@@ -9,6 +10,8 @@ export type Part = Readonly<{
   isExact?: boolean;
   /** For every member; the others are for administrators. */
   isForMembers?: boolean;
+  /** For members from this role upwards, and for nobody else. */
+  least?: OrganizationRole;
 }>;
 
 /** The pages of an organization, in the order of the side navigation: a new page is a line here. */
@@ -23,6 +26,8 @@ const settings: readonly Part[] = [
   { page: "settings", label: "Profile", hint: "Name, logo and contact, as others see them", isExact: true },
   { page: "settings/security", label: "Sign-in rules", hint: "A second step, or your own issuer, for all members" },
   { page: "settings/applications", label: "OAuth apps", hint: "Apps that the organization owns, with their secrets" },
+  { page: "settings/webhooks", label: "Webhooks", hint: "What is told of changes as they happen, and what became of it" },
+  { page: "settings/jobs", label: "Jobs", hint: "Commands that run here, by hand, on a schedule or on events", least: "write" },
   { page: "settings/app-policy", label: "App policy", hint: "Which apps members may let in, and which wait for your word" },
   {
     page: "settings/publishers",
@@ -32,17 +37,22 @@ const settings: readonly Part[] = [
   { page: "settings/ownership", label: "Ownership", hint: "Handing the organization over, or deleting it" },
 ];
 
+/** Who looks: an operator is a manager who may have no role. */
+export type Viewer = Readonly<{ isManager: boolean; role: OrganizationRole | undefined }>;
+
 /** The parts that the person may open. */
-export function partsFor(isManager: boolean): readonly Part[] {
-  return [...about, ...settings].filter(({ isForMembers }) => isForMembers || isManager);
+export function partsFor({ isManager, role }: Viewer): readonly Part[] {
+  return [...about, ...settings].filter(({ isForMembers, least }) =>
+    least ? role !== undefined && isRoleAtLeast(role, least) : isForMembers || isManager,
+  );
 }
 
 /** The same for the side navigation. */
 export function organizationSections(
   { name, fullName }: Readonly<{ name: string; fullName: string }>,
-  isManager: boolean,
+  viewer: Viewer,
 ): NavSections {
-  const open = partsFor(isManager);
+  const open = partsFor(viewer);
   const pagesOf = (parts: readonly Part[]): NavPage[] =>
     parts
       .filter((part) => open.includes(part))

@@ -18,11 +18,12 @@ export async function generateMetadata({ params }: Props): Promise<Metadata> {
 
 /** The frame of every page of a repository: what it is, and its pages. It has the `h1`; pages begin with `h2`. */
 export default async function RepoLayout({ params, children }: Props) {
-  const { repo, mayManage } = await repoPage(params);
+  const { repo, mayManage, mayReadContent } = await repoPage(params);
   const isHere = repo.platformId === null;
   const openCount = repo.hasDiscussions ? await countOpenDiscussions(repo) : 0;
   const tabs = [
     { href: repoHref(repo), label: "Card", isExact: true },
+    ...(repo.type === "space" && isHere && mayReadContent ? [{ href: repoHref(repo, "serving"), label: "App" }] : []),
     ...(isHere ? [{ href: repoHref(repo, "tree", repo.defaultBranch), section: filePages(repo), label: "Files" }] : []),
     ...(repo.hasDiscussions ? [{ href: repoHref(repo, "discussions"), label: "Discussions", count: openCount }] : []),
     ...(mayManage ? [{ href: repoHref(repo, "settings"), label: "Settings" }] : []),

@@ -2,11 +2,15 @@ import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
 import { findMaker } from "#core/hub/repos/find-maker.ts";
+import { readSpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { watchingWebhooks } from "#core/webhooks/watching-webhooks.ts";
+import { ButtonLink } from "../../../../_components/button.tsx";
 import { CopyField } from "../../../../_components/copy-field.tsx";
 import { readableSize } from "../../../../_components/readable-size.ts";
 import { RelativeTime } from "../../../../_components/relative-time.tsx";
+import { SpaceStageChip } from "../../../../_components/repos/space-stage.tsx";
 import { type RepoPage, repoHref } from "../../../../_server/repo-page.ts";
+import { webhookListPath, webhookPath } from "../../../../_server/webhooks/webhook-paths.ts";
 import { RepoCollections } from "./repo-collections.tsx";
 
 /** How to get it, and what there is to know beside it. */
@@ -16,6 +20,7 @@ export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
   const isHere = repo.platformId === null;
   return (
     <aside aria-label="About this repository" className="grid content-start gap-6 text-small">
+      {isHere && repo.type === "space" && <App page={page} />}
       {isHere && <Clone page={page} />}
       <dl className="grid gap-3">
         {isHere && <Fact name="Size">{readableSize(repo.sizeBytes)}</Fact>}
@@ -37,6 +42,20 @@ export async function RepoFacts({ page }: Readonly<{ page: RepoPage }>) {
       <RepoCollections page={page} />
       {mayManage && <Webhooks page={page} />}
     </aside>
+  );
+}
+
+/** How what it runs is doing, and the way there. */
+async function App({ page: { repo, mayReadContent } }: Readonly<{ page: RepoPage }>) {
+  const runtime = await readSpaceRuntime(repo.id);
+  if (!runtime || !mayReadContent) return null;
+  return (
+    <section aria-label="App" className="flex flex-wrap items-center gap-3">
+      <ButtonLink href={repoHref(repo, "serving")} variant="primary" size="small">
+        Open the app
+      </ButtonLink>
+      <SpaceStageChip stage={runtime.stage} />
+    </section>
   );
 }
 
@@ -67,14 +86,28 @@ async function Webhooks({ page: { repo, actor } }: Readonly<{ page: RepoPage }>)
       {total === 0 && <p className="text-muted">None.</p>}
       {named.length > 0 && (
         <ul className="grid gap-1">
-          {named.map(({ id, url, domains }) => (
+          {named.map(({ id, url, domains, organization }) => (
             <li key={id} className="break-all text-muted">
-              {url ? new URL(url).host : "A job"} · {domains.join(", ")}
+              <Link prefetch={false} href={webhookPath(organization, id)} className="link text-ink">
+                {url ? new URL(url).host : "A job"}
+              </Link>{" "}
+              · {domains.join(", ")}
             </li>
           ))}
         </ul>
       )}
       {others > 0 && <p className="text-muted">{named.length > 0 ? `And ${others} of others.` : `${others} of others.`}</p>}
+      {actor.kind === "person" && (
+        <p>
+          <Link
+            prefetch={false}
+            href={`${webhookListPath(null)}/new?watch=${encodeURIComponent(`${repo.type}:${repo.fullName}`)}`}
+            className="link text-muted"
+          >
+            Watch it with a webhook
+          </Link>
+        </p>
+      )}
     </section>
   );
 }

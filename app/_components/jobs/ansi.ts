@@ -1,0 +1,74 @@
+/** How a stretch of text is drawn, in the words of the page's own colours. */
+export type Styled = { text: string; style: string };
+
+/* biome-ignore-start lint/suspicious/noControlCharactersInRegex: what is looked for here is control characters */
+/** SGR (ECMA-48 8.3.117), which says how to draw what follows. */
+const SGR = /\u001b\[([0-9;:]*)m/g;
+/** All other sequences and control characters: moving the cursor, titles of windows, links. None of it means anything in a page. */
+const OTHER =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\|$)|[P^_X][^\u001b]*(?:\u001b\\|$)|[ -/]*[0-~])|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+/* biome-ignore-end lint/suspicious/noControlCharactersInRegex: until here */
+
+const colours: Readonly<Record<number, string>> = {
+  1: "text-bad",
+  2: "text-good",
+  3: "text-warn",
+  4: "text-code-name",
+  5: "text-code-keyword",
+  6: "text-code-string",
+};
+
+type Pen = { colour: string; isBold: boolean; isDim: boolean; isUnderlined: boolean };
+const plain: Pen = { colour: "", isBold: false, isDim: false, isUnderlined: false };
+
+/**
+ * A line of output as stretches of one style each. Text stays text: whatever a program writes is never markup. What a terminal would
+ * have written over with a carriage return is left out.
+ */
+export function styledLine(line: string): Styled[] {
+  const shown = line.replace(/\r+$/, "").split("\r").at(-1) ?? "";
+  const found: Styled[] = [];
+  let pen = plain;
+  let from = 0;
+  const add = (text: string) => {
+    const clean = text.replace(OTHER, "");
+    if (clean) found.push({ text: clean, style: styleOf(pen) });
+  };
+  for (const match of shown.matchAll(SGR)) {
+    add(shown.slice(from, match.index));
+    pen = drawn(pen, (match[1] ?? "").split(/[;:]/).map(Number));
+    from = match.index + match[0].length;
+  }
+  add(shown.slice(from));
+  return found;
+}
+
+/** The line without anything but its text: what is searched and copied. */
+export const plainLine = (line: string): string =>
+  styledLine(line)
+    .map(({ text }) => text)
+    .join("");
+
+function drawn(pen: Pen, codes: readonly number[]): Pen {
+  let now = pen;
+  for (let at = 0; at < codes.length; at++) {
+    const code = codes[at] ?? 0;
+    if (code === 0) now = plain;
+    else if (code === 1) now = { ...now, isBold: true };
+    else if (code === 2) now = { ...now, isDim: true };
+    else if (code === 4) now = { ...now, isUnderlined: true };
+    else if (code === 22) now = { ...now, isBold: false, isDim: false };
+    else if (code === 24) now = { ...now, isUnderlined: false };
+    else if (code === 39 || (code >= 30 && code <= 37) || (code >= 90 && code <= 97))
+      now = { ...now, colour: code === 90 ? "text-muted" : (colours[code % 10] ?? "") };
+    // Colours of larger palettes are left as they are; their numbers mean nothing of their own.
+    else if (code === 38 || code === 48) at += codes[at + 1] === 5 ? 2 : 4;
+  }
+  return now;
+}
+
+function styleOf({ colour, isBold, isDim, isUnderlined }: Pen): string {
+  return [colour, isBold && "font-semibold", isDim && !colour && "text-muted", isUnderlined && "underline"]
+    .filter(Boolean)
+    .join(" ");
+}

@@ -1,0 +1,89 @@
+import { type ChartRange, chartRanges, type DeliveryFilter, eventScopes, testKinds } from "@keyhook/sdk";
+import { searchOf, textOf } from "../../../_server/page-query.ts";
+
+/** What the address of an Activity page says: the filters, the page, the stretch of the chart, and the delivery that is open. */
+export type ActivityQuery = Readonly<{
+  status: string;
+  event: string;
+  repo: string;
+  text: string;
+  since: string;
+  until: string;
+  before: string;
+  span: ChartRange;
+  delivery: string;
+}>;
+
+export const spanLabels: Readonly<Record<ChartRange, string>> = { "24h": "24 h", "7d": "7 days", "30d": "30 days" };
+export const spanWords: Readonly<Record<ChartRange, string>> = {
+  "24h": "the last 24 hours",
+  "7d": "the last 7 days",
+  "30d": "the last 30 days",
+};
+
+/** How deliveries are told apart by how they went, each as the filter of core has it. */
+export const statusFilters: Readonly<Record<string, { label: string; filter: DeliveryFilter }>> = {
+  delivered: { label: "Delivered", filter: { state: "delivered" } },
+  waiting: { label: "Waiting, or to be tried again", filter: { state: "waiting" } },
+  failed: { label: "Failed", filter: { state: "failed" } },
+  "4xx": { label: "Answered with 4xx", filter: { status: "4xx" } },
+  "5xx": { label: "Answered with 5xx", filter: { status: "5xx" } },
+  "no-answer": { label: "No answer", filter: { outcome: "unreachable" } },
+  "over-limit": { label: "Over the limit", filter: { state: "rate_limited" } },
+  withheld: { label: "Withheld", filter: { state: "withheld" } },
+};
+
+export function readActivityQuery(query: Readonly<Record<string, string | string[] | undefined>>): ActivityQuery {
+  const span = chartRanges.find((each) => each === textOf(query.span)) ?? "24h";
+  const status = textOf(query.status);
+  const event = textOf(query.event);
+  return {
+    status: Object.hasOwn(statusFilters, status) ? status : "",
+    event: (testKinds as readonly string[]).includes(event) || (eventScopes as readonly string[]).includes(event) ? event : "",
+    repo: searchOf(query.repo),
+    text: searchOf(query.text),
+    since: timeOf(query.since),
+    until: timeOf(query.until),
+    before: idOf(query.before),
+    span,
+    delivery: idOf(query.delivery),
+  };
+}
+
+/** The same as core asks it. */
+export function deliveryFilter({ status, event, repo, text, since, until, before }: ActivityQuery): DeliveryFilter {
+  const scope = eventScopes.find((each) => event === each || event.slice(0, event.lastIndexOf(".")) === each);
+  const action = scope && event !== scope ? event.slice(scope.length + 1) : undefined;
+  return {
+    ...statusFilters[status]?.filter,
+    ...(scope && { scope }),
+    ...(action && { action: action as DeliveryFilter["action"] }),
+    ...(repo && { repo }),
+    ...(text && { text }),
+    ...(since && { since }),
+    ...(until && { until }),
+    ...(before && { cursor: before }),
+  };
+}
+
+/** Whether the list is narrowed, so that an empty one does not mean that nothing was sent. */
+export function isNarrowed({ status, event, repo, text, since, until }: ActivityQuery): boolean {
+  return [status, event, repo, text, since, until].some((value) => value !== "");
+}
+
+/** The address of the page with some of it changed; an empty value takes a part away. */
+export function activityHref(path: string, query: ActivityQuery, changes: Partial<ActivityQuery> = {}): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries({ ...query, ...changes })) {
+    if (value !== "" && !(name === "span" && value === "24h")) parameters.set(name, value);
+  }
+  const text = parameters.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+const idOf = (value: string | string[] | undefined): string => /^[0-9a-f]{24}$/.exec(textOf(value))?.[0] ?? "";
+
+function timeOf(value: string | string[] | undefined): string {
+  const at = Date.parse(textOf(value));
+  return Number.isNaN(at) ? "" : new Date(at).toISOString();
+}

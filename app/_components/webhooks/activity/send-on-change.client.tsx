@@ -1,0 +1,43 @@
+"use client";
+
+import { useRouter } from "next/navigation";
+import { type FormEvent, type ReactNode, useRef } from "react";
+
+export type SendOnChangeProps = Readonly<{
+  /** The page; the fields become its query. */
+  action: string;
+  className?: string;
+  children: ReactNode;
+}>;
+
+const PAUSE_MS = 350;
+
+/** A form of filters that acts as soon as one is changed, and when typing pauses. Without JavaScript it has its button. */
+export function SendOnChange({ action, className, children }: SendOnChangeProps) {
+  const router = useRouter();
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const send = (form: HTMLFormElement) => {
+    clearTimeout(timer.current);
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (typeof value === "string" && value !== "") query.append(name, value);
+    router.replace(query.size > 0 ? `${action}?${query}` : action, { scroll: false });
+  };
+  const onChange = ({ currentTarget: form, target }: FormEvent<HTMLFormElement>) => {
+    clearTimeout(timer.current);
+    if (target instanceof HTMLSelectElement) send(form);
+    else timer.current = setTimeout(() => send(form), PAUSE_MS);
+  };
+  return (
+    <form
+      action={action}
+      className={className}
+      onChange={onChange}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send(event.currentTarget);
+      }}
+    >
+      {children}
+    </form>
+  );
+}

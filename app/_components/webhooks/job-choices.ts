@@ -1,0 +1,40 @@
+import type { Person } from "#core/access/actor.ts";
+import { isServiceError } from "#core/errors.ts";
+import { findRun } from "#core/jobs/runs/find-run.ts";
+import { listRuns } from "#core/jobs/runs/list-runs.ts";
+import type { Run } from "#core/jobs/runs/run.ts";
+import type { WebhookOwner } from "#core/webhooks/manage/webhook.ts";
+import { relativeTime } from "../relative-time.tsx";
+import type { JobChoice } from "./webhook-fields.tsx";
+
+const CHOICES_MAX = 50;
+const LABEL_MAX_CHARACTERS = 90;
+
+/** A run that a link names, which may be an old one. */
+async function runOf(person: Person, owner: WebhookOwner, id: string, known: Run | undefined): Promise<Run[]> {
+  if (known) return [known];
+  try {
+    return [await findRun(person, owner, id)];
+  } catch (error) {
+    if (isServiceError(error) && error.code === "not_found") return [];
+    throw error;
+  }
+}
+
+/** The latest runs of an owner whose spec a webhook can copy, each spec once: a schedule makes many of one. @param wanted of these the first */
+export async function jobChoices(person: Person, owner: WebhookOwner, wanted = ""): Promise<JobChoice[]> {
+  const { runs: latest } = await listRuns(person, owner, { limit: CHOICES_MAX });
+  const [chosen] = latest.filter(({ id }) => id === wanted);
+  const runs = wanted === "" ? latest : [...(await runOf(person, owner, wanted, chosen)), ...latest];
+  const bySpec = new Map<string, JobChoice>();
+  const now = new Date();
+  for (const { id, spec, createdAt } of runs) {
+    const key = JSON.stringify(spec);
+    if (bySpec.has(key)) continue;
+    const what = [...spec.command, ...spec.arguments].join(" ");
+    const place = spec.spaceId ?? spec.dockerImage ?? "";
+    const label = `${what.slice(0, LABEL_MAX_CHARACTERS)}${what.length > LABEL_MAX_CHARACTERS ? "…" : ""}`;
+    bySpec.set(key, { id, label: `${label} (${place}, ${relativeTime(createdAt, now)})` });
+  }
+  return [...bySpec.values()];
+}

@@ -1,0 +1,83 @@
+import { type Person, personActor } from "#core/access/actor.ts";
+import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { isServiceError } from "#core/errors.ts";
+import { streamOfText } from "#core/http/stream-of-text.ts";
+import { withKeepAlive } from "#core/http/with-keep-alive.ts";
+import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
+import { followLog } from "#core/jobs/logs/follow-log.ts";
+import { readLog } from "#core/jobs/logs/read-log.ts";
+import { findRun } from "#core/jobs/runs/find-run.ts";
+import { isOver } from "#core/jobs/stages.ts";
+import { sessionToken } from "../session-cookie.ts";
+import type { JobHome } from "./job-paths.ts";
+
+const PAGE = 1_000;
+
+/**
+ * A run's log for whoever has a session. With `?download` all that there is as a file; else as server-sent events: `log` with chunks,
+ * numbered, so that a browser that comes again goes on after the last it got, and `stage` when the run is somewhere else.
+ */
+export async function answerRunLog(request: Request, home: JobHome, runId: string): Promise<Response> {
+  try {
+    const look = await viewer(home, runId);
+    await look();
+    const query = new URL(request.url).searchParams;
+    if (query.has("download")) return download(runId);
+    const after = Number(request.headers.get("last-event-id") ?? query.get("after") ?? 0);
+    const from = Number.isSafeInteger(after) && after >= 0 && after < 2 ** 31 ? after : 0;
+    const gone = request.signal;
+    return new Response(streamOfText(withKeepAlive(news(runId, from, gone), look)), {
+      headers: {
+        "Content-Type": "text/event-stream; charset=utf-8",
+        "Cache-Control": "no-store, no-transform",
+        "X-Accel-Buffering": "no",
+      },
+    });
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    return new Response(`${error.message}\n`, { status: error.status, headers: { "Cache-Control": "no-store" } });
+  }
+}
+
+/** Looks whether the person behind the cookie may see the run, as often as it is asked. */
+async function viewer(home: JobHome, runId: string) {
+  const token = await sessionToken();
+  return async () => {
+    const session = token ? await findSiteSession(token) : undefined;
+    const person: Person | undefined = session && personActor(session);
+    const actor = person ?? ({ kind: "anonymous" } as const);
+    const owner = await findJobNamespace(actor, "job.read", home ?? session?.user.username ?? "");
+    return findRun(actor, owner, runId);
+  };
+}
+
+async function* news(runId: string, after: number, gone: AbortSignal): AsyncGenerator<string, void, undefined> {
+  let told: string | undefined;
+  yield "retry: 2000\n\n";
+  for await (const { chunks, stage } of followLog(runId, { after, signal: gone })) {
+    const last = chunks.at(-1)?.seq;
+    if (last !== undefined) yield `id: ${last}\nevent: log\ndata: ${JSON.stringify(chunks)}\n\n`;
+    if (stage !== told && !isOver(stage)) yield `event: stage\ndata: ${JSON.stringify(stage)}\n\n`;
+    told = stage;
+  }
+  if (!gone.aborted && told) yield `event: over\ndata: ${JSON.stringify(told)}\n\n`;
+}
+
+function download(runId: string): Response {
+  return new Response(streamOfText(whole(runId)), {
+    headers: {
+      "Content-Type": "text/plain; charset=utf-8",
+      "Content-Disposition": `attachment; filename="job-${runId}.log"`,
+      "Cache-Control": "no-store",
+    },
+  });
+}
+
+async function* whole(runId: string): AsyncGenerator<string> {
+  for (let after = 0; ; ) {
+    const chunks = await readLog(runId, { after, limit: PAGE });
+    yield chunks.map(({ text, stream }) => (stream === "system" ? `[system] ${text}` : text)).join("");
+    if (chunks.length < PAGE) return;
+    after = chunks.at(-1)?.seq ?? after;
+  }
+}

@@ -1,0 +1,45 @@
+import { isRepoType } from "@keyhook/sdk";
+import type { Person } from "#core/access/actor.ts";
+import { searchHandles } from "#core/accounts/handles/search-handles.ts";
+import { isServiceError } from "#core/errors.ts";
+import { listRepos } from "#core/hub/repos/list-repos.ts";
+
+/** As the form's list of what can be watched shows it. */
+export type FoundWatchable = { item: string; fullName?: string };
+
+const FOUND_MAX = 8;
+
+/**
+ * What a webhook could watch, for what somebody has typed so far: `tid`, `ada/ti`, `dataset:ada/`. Users and organizations by how they
+ * begin, repositories that the person may read by words of their name.
+ */
+export async function findWatchable(person: Person, typed: string): Promise<FoundWatchable[]> {
+  const [, type = "", text = ""] = /^(?:(user|org|model|dataset|space):)?(.*)$/s.exec(typed.trim()) ?? [];
+  const isOfRepos = isRepoType(type);
+  const [owners, repos] = await Promise.all([
+    isOfRepos || text.includes("/") ? [] : searchHandles(text, { limit: FOUND_MAX, ...kindOf(type) }),
+    type === "user" || type === "org" || text === "" ? [] : reposNamed(person, text, isOfRepos ? type : undefined),
+  ]);
+  const found = [
+    ...owners.map(({ kind, handle, fullName }) => ({ item: `${kind === "user" ? "user" : "org"}:${handle}`, fullName })),
+    ...repos,
+  ];
+  // Neither kind crowds the other one out.
+  const half = Math.max(FOUND_MAX / 2, FOUND_MAX - repos.length);
+  return found.filter((_, index) => index < half || index >= owners.length).slice(0, FOUND_MAX);
+}
+
+function kindOf(type: string): { kind?: "user" | "organization" } {
+  return type === "user" ? { kind: "user" } : type === "org" ? { kind: "organization" } : {};
+}
+
+async function reposNamed(person: Person, search: string, type?: "model" | "dataset" | "space"): Promise<FoundWatchable[]> {
+  try {
+    const { repos } = await listRepos(person, { search, limit: FOUND_MAX, ...(type && { type }) });
+    return repos.map((repo) => ({ item: `${repo.type}:${repo.owner.handle}/${repo.name}` }));
+  } catch (error) {
+    // What cannot be a name finds nothing.
+    if (isServiceError(error) && error.code === "invalid_request") return [];
+    throw error;
+  }
+}

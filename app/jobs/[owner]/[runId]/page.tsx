@@ -1,0 +1,17 @@
+import { notFound, redirect } from "next/navigation";
+import { findOwner } from "#core/accounts/handles/find-owner.ts";
+import { jobPath } from "../../../_server/jobs/job-paths.ts";
+import { requireSession } from "../../../_server/session.ts";
+
+type Props = Readonly<{ params: Promise<{ owner: string; runId: string }> }>;
+
+/** The address that clients of the API give people (`JobInfo.url`): the job is among its owner's. */
+export default async function JobAddressPage({ params }: Props) {
+  const { owner: handle, runId } = await params;
+  const session = await requireSession(`/jobs/${encodeURIComponent(handle)}/${encodeURIComponent(runId)}`);
+  const owner = await findOwner(handle);
+  if (!owner) notFound();
+  if (owner.kind === "organization") redirect(jobPath(owner.handle, runId));
+  if (owner.id !== session.userId) notFound();
+  redirect(jobPath(null, runId));
+}
