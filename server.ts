@@ -1,4 +1,5 @@
-import { createServer } from "node:http";
+import { EventEmitter } from "node:events";
+import { createServer, type Server } from "node:http";
 import next from "next";
 import { closeConnections, isDatabaseDown } from "#core/db.ts";
 import { env } from "#core/env.ts";
@@ -8,10 +9,12 @@ import { log } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
 import { ensureCliApp } from "#core/oauth/apps/ensure-cli-app.ts";
 import { flushUsage } from "#core/oauth/usage.ts";
-import { startHeartbeat } from "#core/operations/heartbeat.ts";
+import { startOwnProcess } from "#core/operations/metrics/own-process.ts";
+import { startTraces } from "#core/operations/traces/start-traces.ts";
 import type { Door } from "./server/dispatch.ts";
 import { finishRequests } from "./server/finish-requests.ts";
 import { handleRequest } from "./server/handle-request.ts";
+import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts";
 
 /** The web process. Its supervisor starts it with settings that name a database and a secret key. */
 const { PORT, NODE_ENV } = env();
@@ -30,7 +33,18 @@ server.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(CANNOT_START);
 });
 
-const app = next({ dev: NODE_ENV === "development", dir: import.meta.dirname, httpServer: server, port: PORT });
+// Next hears of those only that are not for a Space: it ends what it does not know.
+const upgrades = new EventEmitter();
+server.on("upgrade", (req, socket, head) => {
+  if (isAppSocket(req)) void serveAppSocket(req, socket, head);
+  else if (!upgrades.emit("upgrade", req, socket, head)) socket.destroy();
+});
+const app = next({
+  dev: NODE_ENV === "development",
+  dir: import.meta.dirname,
+  httpServer: upgrades as unknown as Server,
+  port: PORT,
+});
 await app.prepare();
 pages = app.getRequestHandler();
 
@@ -39,7 +53,8 @@ await ensureCliApp().catch((error: unknown) => {
   if (!isDatabaseDown(error)) throw error;
 });
 
-const heartbeat = startHeartbeat("web");
+const own = startOwnProcess("web");
+const traces = await startTraces("web");
 server.listen(PORT, () => {
   log().info(`listening on port ${PORT}`);
   process.send?.("ready");
@@ -49,7 +64,8 @@ stopWhenTold(async () => {
   await finishRequests(server);
   await app.close();
   await stopListening();
-  await heartbeat.stop();
+  await own.stop();
+  await traces.stop();
   await flushUsage();
   await closeConnections();
 });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { findEmbedded, startEmbedded } from "#core/postgres/embedded.ts";
 import {
   buildForTests,
@@ -45,9 +45,15 @@ const untilReady = (service: RunningService) =>
 
 beforeAll(buildForTests, 180_000);
 
-describe("the service", { timeout: 90_000 }, () => {
+/** What can be seen of one service from outside, in this order: each start costs seconds of a core. */
+describe("a service that runs", { timeout: 90_000 }, () => {
+  let service: RunningService;
+  beforeAll(async () => {
+    service = await startService();
+  }, 90_000);
+  afterAll(() => stopService(service));
+
   it("prints its address and the link for its operator, and answers at all its doors", async () => {
-    const service = await start();
     expect(service.output()).toContain(`Keyhook is ready: ${service.origin}\n`);
     const [link = ""] = service.output().match(/http:\S+\/setup\/\S+/) ?? [];
     expect(link).toMatch(new RegExp(`^${service.origin}/setup/[\\w-]{43}$`));
@@ -71,7 +77,6 @@ describe("the service", { timeout: 90_000 }, () => {
   });
 
   it("S116 runs what answers requests as a role that can only add to the audit log, which the worker seals", async () => {
-    const service = await start();
     for (const what of ["server.ts", "worker/index.ts"] as const) {
       const environment = readFileSync(`/proc/${service.pidOf(what)}/environ`, "utf8").split("\0");
       expect(environment.filter((line) => /^DATABASE_(OWNER_)?URL=/.test(line)).sort()).toEqual([
@@ -98,7 +103,6 @@ describe("the service", { timeout: 90_000 }, () => {
   });
 
   it("logs one line for each request, with its id and without its query", async () => {
-    const service = await start();
     const answer = await fetch(`${service.origin}/login?next=%2Fsettings`);
     const requestId = answer.headers.get("x-request-id");
     await answer.text();
@@ -115,8 +119,16 @@ describe("the service", { timeout: 90_000 }, () => {
     expect(service.output()).not.toContain("next=");
   });
 
+  it("runs beside another one, but not twice on one data directory", async () => {
+    const other = await start();
+    expect([await statusOf(service, "/readyz"), await statusOf(other, "/readyz")]).toEqual([200, 200]);
+    const third = await begin({ DATA_DIR: service.dataDir });
+    expect((await third.exited).code).toBe(78);
+    expect(third.output()).toContain(`The service is already running on ${service.dataDir} (process ${service.process.pid})`);
+    expect(await statusOf(service, "/readyz")).toBe(200);
+  });
+
   it("S122 recovers from SIGKILL of the web process, the worker and the database", async () => {
-    const service = await start();
     for (const what of ["server.ts", "worker/index.ts", "database"] as const) {
       const killed = service.pidOf(what);
       process.kill(killed, "SIGKILL");
@@ -126,7 +138,9 @@ describe("the service", { timeout: 90_000 }, () => {
     }
     expect(service.process.exitCode).toBeNull();
   });
+});
 
+describe("a service", { timeout: 90_000 }, () => {
   it("lets a request under way finish when it is told to stop, takes no new one, and leaves no process", async () => {
     const service = await start();
     const pids = (["server.ts", "worker/index.ts", "database"] as const).map(service.pidOf);
@@ -175,15 +189,6 @@ describe("the service", { timeout: 90_000 }, () => {
     const second = await start({ DATA_DIR: dataDir });
     expect(isAlive(database)).toBe(false);
     expect(await statusOf(second, "/readyz")).toBe(200);
-  });
-
-  it("runs beside another one, but not twice on one data directory", async () => {
-    const [one, other] = await Promise.all([start(), start()]);
-    expect([await statusOf(one, "/readyz"), await statusOf(other, "/readyz")]).toEqual([200, 200]);
-    const third = await begin({ DATA_DIR: one.dataDir });
-    expect((await third.exited).code).toBe(78);
-    expect(third.output()).toContain(`The service is already running on ${one.dataDir} (process ${one.process.pid})`);
-    expect(await statusOf(one, "/readyz")).toBe(200);
   });
 
   it("says what is wrong when it cannot start, and does not keep trying", async () => {

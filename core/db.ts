@@ -29,6 +29,8 @@ function connections(): Connections {
   });
   // Without a listener an idle connection that the server closes would end the process.
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
+  // Nor one that is checked out and between two statements: the pool listens to idle ones only. Its next statement fails.
+  pool.on("connect", (client) => void client.on("error", () => undefined));
   keeper.keyhookConnections = {
     pool,
     prisma: new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: TRANSACTION }),
@@ -55,6 +57,11 @@ const DOWN = new Set([
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
+  // Where it has a name, a container's say, the name goes with it.
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
   "57P01",
   "57P02",
   "57P03",
@@ -65,6 +72,34 @@ const DOWN = new Set([
   "P1002",
   "P1017",
 ]);
+
+/** The codes of an error and of what caused it: Postgres's and, of Prisma's adapter, the one it wraps. */
+export function databaseCodes(error: unknown): unknown[] {
+  const codes: unknown[] = [];
+  for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
+    const { code, cause } = at as { code?: unknown; cause?: { originalCode?: unknown } };
+    const meta = (at as { meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } } }).meta;
+    codes.push(code, cause?.originalCode, meta?.driverAdapterError?.cause?.originalCode);
+  }
+  return codes.filter((code) => code !== undefined);
+}
+
+const DEADLOCK = "40P01";
+const MOST_TRIES = 3;
+
+/**
+ * A transaction that is begun again where Postgres ended it for a deadlock: nothing of it was done, and what it met is done by then.
+ * `work` must do nothing outside its transaction.
+ */
+export async function inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await db().$transaction(work);
+    } catch (error) {
+      if (tries === MOST_TRIES || !databaseCodes(error).includes(DEADLOCK)) throw error;
+    }
+  }
+}
 
 /** Whether an error means that the database is away, so that the answer is 503 with Retry-After and not 500. */
 export function isDatabaseDown(error: unknown): boolean {

@@ -48,10 +48,41 @@ const origin = z
   })
   .transform((text) => (text === undefined ? undefined : new URL(text).origin));
 
+function wholeNumber(least: number, most: number, standard: number) {
+  const reason = `must be a whole number between ${least} and ${most}`;
+  return z.coerce.number(reason).int(reason).min(least, reason).max(most, reason).default(standard);
+}
+
 function megabytes(standard: number) {
   const reason = "must be a whole number of MiB between 1 and 1000000";
   return z.coerce.number(reason).int(reason).min(1, reason).max(1_000_000, reason).default(standard);
 }
+
+/** Names of flavors with what they have: `cpu-basic=2x2`, two CPUs and two GiB. */
+const flavorList = z
+  .string()
+  .default("cpu-basic=2x2,cpu-upgrade=4x8")
+  .transform((text, context) => {
+    const flavors = text.split(",").map((part) => {
+      const [, name = "", cpus, gibibytes] = /^([a-z0-9-]{1,40})=(\d{1,3}(?:\.\d)?)x(\d{1,4}(?:\.\d)?)$/.exec(part.trim()) ?? [];
+      return { name, cpus: Number(cpus), memoryBytes: Number(gibibytes) * 1024 ** 3 };
+    });
+    if (flavors.every(({ name, cpus, memoryBytes }) => name && cpus > 0 && memoryBytes > 0)) return flavors;
+    const message = "must be a comma-separated list of names with CPUs and GiB of memory, such as cpu-basic=2x2,cpu-upgrade=4x8";
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  });
+
+const nameList = (standard: string) =>
+  z
+    .string()
+    .default(standard)
+    .transform((text) =>
+      text
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== "" && part !== "none"),
+    );
 
 const fields = z.object({
   NODE_ENV: z.enum(["development", "production", "test"]).default("production"),
@@ -117,6 +148,47 @@ const fields = z.object({
     .min(1, "must be at least 1")
     .max(1800, "must be at most 1800, half an hour, which is as long as a request may take")
     .default(300),
+  JOBS_RUNNER: z
+    .enum(["auto", "bubblewrap", "docker", "kubernetes", "unsandboxed", "off"], {
+      error: "must be auto, bubblewrap, docker, kubernetes, unsandboxed or off",
+    })
+    .default("auto"),
+  JOBS_CONCURRENCY: z.coerce
+    .number("must be a whole number between 1 and 1000")
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(1000, "must be at most 1000")
+    .default(4),
+  JOBS_NETWORK: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
+  JOBS_FLAVORS: flavorList,
+  JOBS_IMAGES: nameList("debian,ubuntu,python,node"),
+  JOBS_DOCKER_SOCKET: z.string().default("/var/run/docker.sock"),
+  JOBS_KUBERNETES_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "must be a namespace's name: lower-case letters, digits and -")
+    .default("default"),
+  WEBHOOK_TRIGGERS_PER_DAY: wholeNumber(1, 10_000_000, 1_000),
+  // Longer than a delivery can be retried: nine times, each put off by the target for a day at most (S125).
+  WEBHOOK_KEEP_DAYS: wholeNumber(10, 365, 30),
+  SPACES_CONCURRENCY: z.coerce
+    .number("must be a whole number between 0 and 1000")
+    .int("must be a whole number")
+    .min(0, "must be at least 0")
+    .max(1000, "must be at most 1000")
+    .default(16),
+  SPACES_LISTEN: z
+    .string()
+    .regex(/^(\[[0-9a-f:]+\]|[A-Za-z0-9.-]+)(:\d{1,5})?$/, "must be an address of this machine, such as 10.0.0.5:7070")
+    .default("127.0.0.1"),
+  SPACES_ADDRESS: z
+    .string()
+    .refine(isUrlOf("http:"), "must be an http URL by which other machines reach SPACES_LISTEN, such as http://10.0.0.5:7070")
+    .optional(),
+  METRICS_TOKEN: z.string().min(16, "must have at least 16 characters; `openssl rand -hex 24` makes a good one").optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .string()
+    .refine(isUrlOf("http:", "https:"), "must be an http or https URL, such as http://collector:4318")
+    .optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
   /** Set by the supervisor: the database is its own child, not the operator's. */
   KEYHOOK_EMBEDDED: z.enum(["0", "1"]).default("0"),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isId, newId } from "./ids.ts";
+import { firstIdAt, isId, newId, newOrderedId } from "./ids.ts";
 
 test("ids are 24 hex digits that begin with the time, and no two are alike", () => {
   const before = Math.floor(Date.now() / 1000);
@@ -12,6 +12,18 @@ test("ids are 24 hex digits that begin with the time, and no two are alike", () 
     expect(seconds).toBeGreaterThanOrEqual(before);
     expect(seconds).toBeLessThanOrEqual(before + 5);
   }
+});
+
+test("ordered ids are in the order of their time, and a time is before all ids that are made from it on", () => {
+  const times = [1_700_000_000_000, 1_700_000_000_001, 1_700_000_000_999, 1_700_000_001_000, Date.now()];
+  const ids = times.map((at) => newOrderedId(at));
+  expect([...ids].sort()).toEqual(ids);
+  for (const [index, id] of ids.entries()) {
+    expect(isId(id)).toBe(true);
+    expect(firstIdAt(new Date(times[index] ?? 0)) <= id).toBe(true);
+    expect(firstIdAt(new Date((times[index] ?? 0) + 1)) > id).toBe(true);
+  }
+  expect(new Set(Array.from({ length: 2_000 }, () => newOrderedId(0))).size).toBe(2_000);
 });
 
 test("nothing else is an id", () => {

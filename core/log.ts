@@ -9,6 +9,8 @@ export type RequestContext = {
   requestId: string;
   /** Path and query as they were sent, which Next does not tell pages. */
   address?: string;
+  /** Of the trace that the request is part of (W3C Trace Context), where traces are kept. */
+  traceparent?: string;
   /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */
   pageStatus?: number;
   /** Why a page failed, where its error told (instrumentation.ts); without it the fault is ours. */

@@ -15,6 +15,9 @@ const secretNames = new Set([
   "authorization",
   "cookie",
   "set-cookie",
+  "x-webhook-secret",
+  "webhook-signature",
+  "secrets",
 ]);
 
 const DEPTH = 4;

@@ -67,6 +67,9 @@ function send({ method, path, headers = {}, body }: Sent): Promise<{ status: num
 }
 
 const form = { "content-type": "application/x-www-form-urlencoded" };
+const isApi = (path: string) => !protocol.some(([, each]) => each === path);
+/** There is one of it in a request. */
+const isOfItsOwn = (headers: Record<string, string>) => "authorization" in headers || "content-type" in headers;
 const isForm = (method: string, path: string) => method === "POST" && path.startsWith("/oauth/");
 
 async function expectRefused(sent: Sent) {
@@ -103,6 +106,7 @@ describe.each(endpoints)("%s %s", (method, path) => {
   test("S51 ten thousand parameters", async () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `p${index}=1`).join("&");
     const some = Array.from({ length: 1_000 }, (_, index) => `p${index}=1`).join("&");
+    if (isApi(path)) return expectRefused({ method, path: `${path}?${many}` });
     await expectRefused({ method, path: `${path}?${some}`, headers: method === "POST" ? form : {} });
     await expectRefused({ method, path: `${path}?${many}` });
     if (isForm(method, path)) {
@@ -141,7 +145,9 @@ describe.each(endpoints)("%s %s", (method, path) => {
       { dpop: bytes, "oauth-client-attestation": bytes, "oauth-client-attestation-pop": "x" },
       { traceparent: bytes, "x-request-id": bytes },
     ];
-    for (const each of headers) {
+    // One of each kind at a time where the engine reads them; the routes of the API share what reads theirs.
+    const [kinds, rest] = [headers.filter(isOfItsOwn), headers.filter((each) => !isOfItsOwn(each))];
+    for (const each of isApi(path) ? [...kinds, Object.assign({}, ...rest)] : headers) {
       const sent = { method, path, headers: { ...(method === "POST" && form), ...each }, body: method === "POST" ? "a=b" : "" };
       const { status, body } = await send(sent);
       expect(status, `${Object.keys(each)} ${body.slice(0, 200)}`).toBeLessThan(500);

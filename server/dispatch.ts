@@ -3,6 +3,7 @@ import type { Failure } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
+import { isAppPath } from "#core/spaces/door/app-target.ts";
 import { handleApi } from "../api/index.ts";
 import { isCrossSite } from "./is-cross-site.ts";
 import { limitBody } from "./limit-body.ts";
@@ -12,6 +13,7 @@ import { allowPageScripts } from "./protect-response.ts";
 import { isScriptless, removeScripts } from "./remove-scripts.ts";
 import { replaceFailedPage } from "./replace-failed-page.ts";
 import { databaseAway, sendFailure } from "./send.ts";
+import { serveApp } from "./spaces/serve-app.ts";
 
 export type Door = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
@@ -26,9 +28,10 @@ export function dispatch(
   next: Door,
   req: IncomingMessage,
   res: ServerResponse,
-  { pathname, ip }: Target & { ip: string | null },
+  { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  limitTime(req, res, { isTransfer: REPO_TRANSFER.test(pathname) || COMMIT.test(pathname) });
+  limitTime(req, res, { isTransfer: REPO_TRANSFER.test(pathname) || COMMIT.test(pathname) || isAppPath(pathname) });
+  if (isAppPath(pathname)) return serveApp(req, res, { pathname, search, ip });
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
   if (pathname.startsWith("/_next/")) return next(req, res);

@@ -3,14 +3,17 @@ import { isDatabaseDown } from "#core/db.ts";
 import { isFromTrustedProxy } from "#core/http/client-address.ts";
 import { newId } from "#core/ids.ts";
 import { log, requestContext } from "#core/log.ts";
+import { isAppPath } from "#core/spaces/door/app-target.ts";
 import { canonicalLocation } from "./canonical-location.ts";
 import { canonicalize } from "./canonicalize.ts";
 import { type Door, dispatch, isApi, isProtocol } from "./dispatch.ts";
 import { sendHealth, sendReadiness } from "./health.ts";
 import { logAccess } from "./log-access.ts";
+import { sendMetrics } from "./metrics.ts";
 import { parseTarget, type Target } from "./parse-target.ts";
 import { protectResponse } from "./protect-response.ts";
 import { databaseAway, sendFailure } from "./send.ts";
+import { traceRequest } from "./trace-request.ts";
 
 /** What happens to every request, whichever door it is for; the whole of it is on this page. */
 export function handleRequest(next: Door, req: IncomingMessage, res: ServerResponse): void {
@@ -20,9 +23,15 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   const target = parseTarget(req.url);
   // Before what the request says of its host is made to say ORIGIN:
   const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
+  const span = traceRequest(req, target);
   const ip = canonicalize(req, requestId);
-  requestContext.run({ requestId, ...(target && { address: target.pathname + target.search }) }, () => {
-    logAccess(req, res, { pathname: target?.pathname ?? "[invalid]", ip });
+  const context = {
+    requestId,
+    ...(target && { address: target.pathname + target.search }),
+    ...(span && { traceparent: span.traceparent }),
+  };
+  requestContext.run(context, () => {
+    logAccess(req, res, { pathname: target?.pathname ?? "[invalid]", ip, span });
     answer(next, req, res, { target, location, ip }).catch((error: unknown) => sendCrash(req, res, error));
   });
 }
@@ -40,6 +49,7 @@ async function answer(
   req.url = target.pathname + target.search;
   if (target.pathname === "/healthz") return sendHealth(res);
   if (target.pathname === "/readyz") return sendReadiness(res);
+  if (target.pathname === "/metrics") return sendMetrics(req, res);
   if (location) {
     res.writeHead(307, { Location: location, "Cache-Control": "no-store" }).end();
     return;
@@ -59,7 +69,7 @@ function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): v
 }
 
 const isPage = ({ pathname }: Target): boolean =>
-  !isProtocol(pathname) && !isApi(pathname) && !/^\/(_next\/|healthz$|readyz$)/.test(pathname);
+  !isProtocol(pathname) && !isApi(pathname) && !isAppPath(pathname) && !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
 
 /** A request id is taken from a trusted proxy only: it ends up in logs. */
 function acceptedId(req: IncomingMessage): string | undefined {

@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { log, requestContext } from "#core/log.ts";
+import type { RequestSpan } from "#core/operations/traces/traces.ts";
+import { requestsSeen } from "#core/telemetry.ts";
+import { doorOf, QUIET } from "./request-door.ts";
 
 /** One line for each request, without its query. Files that never change are only of interest when debugging. */
 export function logAccess(
   req: IncomingMessage,
   res: ServerResponse,
-  { pathname, ip }: { pathname: string; ip: string | null },
+  { pathname, ip, span }: { pathname: string; ip: string | null; span?: RequestSpan | undefined },
 ): void {
   const startedAt = performance.now();
   const requestId = requestContext.getStore()?.requestId;
@@ -19,7 +22,12 @@ export function logAccess(
       ip,
       ...(res.writableFinished ? {} : { isAborted: true }),
     };
-    if (pathname.startsWith("/_next/") || pathname === "/healthz" || pathname === "/readyz") log().debug(line, "request");
+    span?.end(res.statusCode);
+    if (requestsSeen.hasSubscribers) {
+      const { method = "", milliseconds, status } = line;
+      requestsSeen.publish({ method, door: doorOf(pathname), status, milliseconds, isAborted: !res.writableFinished });
+    }
+    if (pathname.startsWith("/_next/") || QUIET.has(pathname)) log().debug(line, "request");
     else log().info(line, "request");
   });
 }

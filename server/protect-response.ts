@@ -21,7 +21,8 @@ export function protectResponse(res: ServerResponse): void {
     if (/^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""))) {
       res.setHeader("Cache-Control", "no-store");
       res.setHeader("Referrer-Policy", "no-referrer");
-      res.setHeader("X-Frame-Options", "DENY");
+      // The apps of Spaces are shown on the Space's page (core/spaces/door/app-headers.ts).
+      if (!res.hasHeader("X-Frame-Options")) res.setHeader("X-Frame-Options", "DENY");
       if (!res.hasHeader("Content-Security-Policy")) res.setHeader("Content-Security-Policy", contentSecurityPolicy());
       const context = requestContext.getStore();
       if (status === 200 && context?.pageStatus) return Reflect.apply(writeHead, res, [context.pageStatus]) as ServerResponse;

@@ -9,13 +9,22 @@ import { closeMailTransport } from "#core/mail/send-mail.ts";
 import { stopListening } from "#core/notifications.ts";
 import { deliverLogoutNotice } from "#core/oauth/back-channel-logout/deliver-logout-notice.ts";
 import { LOGOUT_NOTICE_CHANNEL, logoutNoticeTable } from "#core/oauth/back-channel-logout/logout-notice-table.ts";
-import { startHeartbeat } from "#core/operations/heartbeat.ts";
+import { startOwnProcess } from "#core/operations/metrics/own-process.ts";
+import { startTraces } from "#core/operations/traces/start-traces.ts";
 import { startAuditSeals } from "./audit-seals.ts";
+import { startDeliveries } from "./deliveries.ts";
+import { startDeliveryPartitions } from "./delivery-partitions.ts";
 import { startExchangeWatch } from "./exchange-watch.ts";
+import { startFanOut } from "./fan-out.ts";
 import { startGitUpkeep } from "./git-upkeep.ts";
 import { startHousekeeping } from "./housekeeping.ts";
+import { startJobs } from "./jobs.ts";
 import { startLoop } from "./loop.ts";
+import { startReplays } from "./replays.ts";
+import { startRunnerReport } from "./runner-report.ts";
+import { startSchedules } from "./schedules.ts";
 import { startSessionEnds } from "./session-ends.ts";
+import { startSpaces } from "./spaces.ts";
 
 /** The worker: what happens without anybody waiting for it. Any number of them share the work of one database. */
 const loops = [
@@ -28,21 +37,31 @@ const loops = [
   }),
   // One at a time: it is in no hurry, and those who are have the machine.
   await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
+  await startDeliveries(),
+  await startJobs(),
+  await startSchedules(),
   await startSessionEnds(),
+  await startDeliveryPartitions(),
+  await startFanOut(),
+  await startReplays(),
+  await startSpaces(),
   startAuditSeals(),
   startGitUpkeep(),
   startHousekeeping(),
   startExchangeWatch(),
+  startRunnerReport(),
 ];
 
-const heartbeat = startHeartbeat("worker");
+const own = startOwnProcess("worker");
+const traces = await startTraces("worker");
 log().info("the worker has started");
 process.send?.("ready");
 
 stopWhenTold(async () => {
   await Promise.all(loops.map((loop) => loop.stop()));
   closeMailTransport();
-  await heartbeat.stop();
+  await own.stop();
+  await traces.stop();
   await stopListening();
   await closeConnections();
 });

@@ -36,7 +36,7 @@ function byPerson(): string {
         mark(rule.operator),
         mark(rule.publisher),
         [rule.also && `may also ${code(rule.also)}`, rule.recent && "proof of a short while ago"].filter(Boolean).join("; "),
-        refusals[rule.refusal] ?? `404, or 403 where ${code(rule.refusal)} is allowed`,
+        refusalOf(rule),
       ]);
     return rows.length === 0 ? "" : `### ${title}\n\n${table(personColumns, rows)}`;
   });
@@ -63,7 +63,11 @@ function openTo({ everyone, public: openness }: Rule): string {
   return openness === "signed-in" ? "signed in, if public" : "";
 }
 
-const refusals: Record<string, string> = { forbidden: "403", not_found: "404" };
+function refusalOf({ refusal, tellsScope }: Rule): string {
+  if (refusal === "forbidden") return "403";
+  if (refusal === "not_found") return tellsScope ? "404, or 403 where only a scope is missing" : "404";
+  return `404, or 403 where ${code(refusal)} is allowed`;
+}
 
 function byToken(): string {
   const rows = actions.flatMap(([action, { on, token, public: openness }]) => {

@@ -71,6 +71,10 @@ const expected: Record<Action, Who[]> = {
   "collection.write": ["owner", "admin", "write", "command"],
   "inference.use": ["owner", ...members, "command"],
   "inference.read_usage": ["owner", "operator", "command"],
+  "webhook.read": ["owner", "admin", "command"],
+  "webhook.manage": ["owner", "admin", "command"],
+  "job.read": ["owner", "admin", "write", "command"],
+  "job.run": ["owner", "admin", "write", "command"],
   "installation.operate": ["operator", "command"],
   "installation.configure": ["operator", "command"],
 };

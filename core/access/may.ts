@@ -36,10 +36,11 @@ export async function requirePermission<A extends Action>(
   const target = targetOf(resource);
   const decision = await decide(actor, action, target, tx);
   if (decision === "allowed") return;
-  const { refusal }: Rule = rules[action];
+  const { refusal, tellsScope }: Rule = rules[action];
   // Whoever has the right and has yet to meet what the organization asks is told so: they know of it, being a member.
   const isHeldBack = typeof decision === "object" && "restrictions" in decision;
-  if (refusal === "not_found" && !isHeldBack) throw decision === "stale" ? stale() : notFound(what);
+  const lacksScopeOnly = tellsScope && typeof decision === "object" && "missing" in decision;
+  if (refusal === "not_found" && !isHeldBack && !lacksScopeOnly) throw decision === "stale" ? stale() : notFound(what);
   if (refusal !== "forbidden" && refusal !== "not_found") {
     const least = await decide(actor, refusal, target, tx);
     if (typeof least === "object" && "restrictions" in least) throw refused(actor, least);

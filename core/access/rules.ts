@@ -66,6 +66,11 @@ export type Rule = {
    * stands for either: `not_found` for those who may not even do that.
    */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
+  /**
+   * With `not_found`: a token that lacks nothing but the scope is told so (wire.md choice 6). Its person has the right, and what it is
+   * for is found by the person's own name or by an id that nobody guesses.
+   */
+  tellsScope?: true;
 };
 
 /**
@@ -308,6 +313,37 @@ export const rules = {
     refusal: "forbidden",
   },
   "inference.read_usage": { on: "user", owner: true, operator: true, refusal: "not_found" },
+
+  /** Webhooks of a person or an organization: what they tell, whom, and what became of it. */
+  "webhook.read": {
+    on: "namespace",
+    isReading: true,
+    owner: true,
+    role: "admin",
+    token: { own: ["webhooks"] },
+    refusal: "not_found",
+    tellsScope: true,
+  },
+  "webhook.manage": {
+    on: "namespace",
+    owner: true,
+    role: "admin",
+    token: { own: ["webhooks"] },
+    refusal: "not_found",
+    tellsScope: true,
+  },
+
+  /** Runs on the account of a person or an organization, their output and their schedules. */
+  "job.read": {
+    on: "namespace",
+    isReading: true,
+    owner: true,
+    role: "write",
+    token: { own: ["jobs"] },
+    refusal: "not_found",
+    tellsScope: true,
+  },
+  "job.run": { on: "namespace", owner: true, role: "write", token: { own: ["jobs"] }, refusal: "not_found", tellsScope: true },
 
   "installation.operate": { on: "installation", operator: true, refusal: "forbidden" },
   /** Policies, host rules, other services' tokens: what decides whom everybody here may meet. */

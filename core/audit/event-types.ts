@@ -147,6 +147,12 @@ export const auditEventTypes = {
   "repo.update_settings": { did: "changed the settings of {repo}", isForOrganizations: true },
   "repo.move": { did: "moved {from} to {to}[ and ended its {endedPublishers} trusted publishers]", isForOrganizations: true },
   "repo.delete": { did: "deleted the repository {repo}", isForOrganizations: true },
+  "space.restart": { did: "restarted the Space {repo}", isForOrganizations: true },
+  "space.pause": { did: "paused the Space {repo}", isForOrganizations: true },
+  "space.set_sleep_time": { did: "set after how long the Space {repo} sleeps[, {seconds} seconds]", isForOrganizations: true },
+  "space.set_variable": { did: "set the variable {name} of the Space {repo}", isForOrganizations: true },
+  "space.delete_variable": { did: "removed the variable {name} of the Space {repo}", isForOrganizations: true },
+  "space.renew_receiver_address": { did: "made another address for receivers of the Space {repo}", isForOrganizations: true },
   "access_request.ask": { did: "asked for access to {repo}", isForOrganizations: true },
   "access_request.accept": { did: "accepted the request of {subject} for {repo}", isForOrganizations: true },
   "access_request.reject": { did: "rejected the request of {subject} for {repo}", isForOrganizations: true },
@@ -161,6 +167,26 @@ export const auditEventTypes = {
   "collection.create": { did: "created the collection[ {title}]", isForOrganizations: true },
   "collection.update": { did: "changed the collection[ {title}]", isForOrganizations: true },
   "collection.delete": { did: "deleted the collection[ {title}]", isForOrganizations: true },
+
+  // ---- webhooks
+  "webhook.create": { did: "created a webhook[ to {target}]", isForOrganizations: true },
+  "webhook.update": { did: "changed the webhook[ to {target}]", isForOrganizations: true },
+  "webhook.enable": { did: "enabled the webhook[ to {target}]", isForOrganizations: true },
+  "webhook.disable": { did: "disabled the webhook[ to {target}]", isForOrganizations: true },
+  "webhook.suspend": { did: "disabled the webhook[ to {target}], whose deliveries failed", isForOrganizations: true },
+  "webhook.delete": { did: "deleted the webhook[ to {target}]", isForOrganizations: true },
+  "webhook.replay": { did: "had deliveries of a webhook sent again[: {count}]", isForOrganizations: true },
+  "webhook.test": { did: "sent a test to a webhook[: {kind}]", isForOrganizations: true },
+  "webhook.rotate_secret": { did: "rotated the secret of a webhook", isForOrganizations: true },
+
+  // ---- jobs
+  "job.run": { did: "ran a job[ of {image}]", isForOrganizations: true },
+  "job.update": { did: "changed the labels of a job", isForOrganizations: true },
+  "scheduled_job.create": { did: "scheduled a job[: {schedule}]", isForOrganizations: true },
+  "scheduled_job.update": { did: "changed a scheduled job[ to {schedule}]", isForOrganizations: true },
+  "scheduled_job.suspend": { did: "suspended a scheduled job[: {reason}]", isForOrganizations: true },
+  "scheduled_job.resume": { did: "resumed a scheduled job", isForOrganizations: true },
+  "scheduled_job.delete": { did: "deleted a scheduled job", isForOrganizations: true },
 
   // ---- the audit log itself
   "audit_log.export": { did: "exported the audit log[ as {format}]", isForOrganizations: true },

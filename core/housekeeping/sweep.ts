@@ -35,10 +35,11 @@ export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = swee
 }
 
 async function sweepTable(client: pg.PoolClient, { table, isOver }: Sweep, stopping: AbortSignal): Promise<number> {
+  const condition = typeof isOver === "function" ? isOver() : isOver;
   let total = 0;
   while (!stopping.aborted) {
     const { rowCount } = await client.query(
-      `delete from "${table}" where ctid = any (array (select ctid from "${table}" where ${isOver} limit ${BATCH}))`,
+      `delete from "${table}" where ctid = any (array (select ctid from "${table}" where ${condition} limit ${BATCH}))`,
     );
     total += rowCount ?? 0;
     if ((rowCount ?? 0) < BATCH) break;

@@ -1,9 +1,13 @@
+import { env } from "../env.ts";
+
 /** What is deleted, and when. Nothing here is needed for safety: what has expired is refused wherever it is read. */
-export type Sweep = { table: string; isOver: string };
+export type Sweep = { table: string; isOver: string | (() => string) };
 
 // Anybody can have us read a metadata document; what nobody has allowed anything is kept for a while, and never in any number (S79).
 const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.client_id = oauth_client_document.client_id)";
 const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
+
+const keptDays = () => env().WEBHOOK_KEEP_DAYS;
 
 export const sweeps: readonly Sweep[] = [
   // An expired device code stays for an hour, so that its device is told what happened (S62).
@@ -39,8 +43,27 @@ export const sweeps: readonly Sweep[] = [
   },
   // A job that asks why its token is dead may still be told which it was.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
-  // What was recorded and told long ago (core/events). An event from outside that is sent again after that is taken anew.
-  { table: "event", isOver: "created_at < now() - interval '30 days'" },
+  // What was recorded and told long ago (core/events). An event from outside that is sent again after that is taken anew. Deliveries take
+  // their body from it, and go by whole days, so that it outlives them. What is still to be told stays, however long no worker ran (S122).
+  {
+    table: "event",
+    isOver: () =>
+      `created_at < now() - interval '${keptDays() + 2} days' and fanned_out_at < now() - interval '${keptDays() + 2} days'`,
+  },
+  // What was still to be sent of deliveries that went with their day (core/webhooks/partitions): those of a disabled webhook.
+  {
+    table: "delivery_queue",
+    isOver: () => `id < lpad(to_hex(extract(epoch from now() - interval '${keptDays() + 1} days')::bigint), 8, '0')`,
+  },
+  // As long as the deliveries that they were about.
+  { table: "webhook_replay", isOver: () => `finished_at < now() - interval '${keptDays()} days'` },
+  { table: "webhook_hour", isOver: "hour < now() - interval '90 days'" },
+  // With its log. An id begins with its time, so that those of the last days are not looked at.
+  {
+    table: "job_run",
+    isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
+      and finished_at < now() - interval '30 days'`,
+  },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
   // The trigger of each gives its meter back what a killed process had put aside.

@@ -11,6 +11,8 @@ import { pool } from "../db.ts";
  */
 export type LeasedTable = {
   name: string;
+  /** The column that is its key, where that is not `id`; rows are returned with it as their `id` all the same. */
+  key?: string;
   /** SQL that is true of a row whose work is not done. */
   isOpen: string;
 };
@@ -21,18 +23,18 @@ export const LEASE_SECONDS = 30;
 export type Claim<Row> = { claimId: string; rows: Row[] };
 
 /** Claims up to `limit` rows that are due, the longest due first, and counts an attempt of each. */
-export async function claimRows<Row>({ name, isOpen }: LeasedTable, limit: number): Promise<Claim<Row>> {
+export async function claimRows<Row>({ name, key = "id", isOpen }: LeasedTable, limit: number): Promise<Claim<Row>> {
   const claimId = randomUUID();
   const { rows } = await pool().query(
     `with due as (
-       select id from "${name}"
+       select "${key}" as id from "${name}"
        where ${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())
        order by due_at limit $1 for update skip locked
      )
      update "${name}" as work
      set claim_id = $2, claimed_until = now() + make_interval(secs => $3), attempts = attempts + 1
-     from due where work.id = due.id
-     returning work.*`,
+     from due where work."${key}" = due.id
+     returning work.*, work."${key}" as id`,
     [limit, claimId, LEASE_SECONDS],
   );
   return { claimId, rows };

@@ -11,21 +11,27 @@ const EVERY_MS = 15_000;
 export const SILENT_AFTER_SECONDS = 60;
 
 export type Heartbeat = {
+  /** Of its row. */
+  readonly id: string;
   /** Ends the process's row with it: one that stops in good order is not missed. */
   stop(): Promise<void>;
 };
 
-/** Writes down that this process is alive, now and every 15 seconds, for the operators' overview. Trouble with it stops nothing else. */
-export function startHeartbeat(kind: ProcessKind): Heartbeat {
+/**
+ * Writes down that this process is alive, now and every 15 seconds, for the operators' overview. Trouble with it stops nothing else.
+ * @param report what it measured of itself, for whoever reads metrics
+ */
+export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown>): Heartbeat {
   const id = newId();
   let beating: Promise<void> = Promise.resolve();
 
   async function beat(): Promise<void> {
+    const metrics = report ? JSON.stringify(await report()) : null;
     await pool()
       .query(
-        `INSERT INTO process_heartbeat (id, kind, host, pid, version) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT (id) DO UPDATE SET seen_at = now()`,
-        [id, kind, hostname().slice(0, 200), process.pid, packageJson.version],
+        `INSERT INTO process_heartbeat (id, kind, host, pid, version, metrics) VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (id) DO UPDATE SET seen_at = now(), metrics = excluded.metrics`,
+        [id, kind, hostname().slice(0, 200), process.pid, packageJson.version, metrics],
       )
       .catch((error: unknown) => log().debug({ err: error }, "the heartbeat could not be written"));
   }
@@ -35,6 +41,7 @@ export function startHeartbeat(kind: ProcessKind): Heartbeat {
     beating = beat();
   }, EVERY_MS).unref();
   return {
+    id,
     async stop() {
       clearInterval(timer);
       await beating;

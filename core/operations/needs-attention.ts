@@ -11,6 +11,7 @@ export type Concern = {
 };
 
 const LATE_MS = 15 * 60_000;
+const EVENT_LATE_MS = 2 * 60_000;
 const KEY_OLD_MS = 365 * 24 * 3600_000;
 const DISK_LOW_SHARE = 0.1;
 const DISK_LOW_BYTES = 5 * 1024 ** 3;
@@ -18,14 +19,14 @@ const CONNECTIONS_HIGH_SHARE = 0.85;
 
 /** What needs attention in an installation, the worst first; nothing when all is well. */
 export function needsAttention(overview: Overview, now = new Date()): Concern[] {
-  const { processes, queues, database, disk, signingKeySince, version } = overview;
+  const { processes, queues, work, database, disk, signingKeySince, version } = overview;
   const alive = processes.filter(({ isSilent }) => !isSilent);
   const bad: Concern[] = [];
   const warn: Concern[] = [];
   if (!alive.some(({ kind }) => kind === "worker")) {
     bad.push({
       tone: "bad",
-      text: "No worker runs: no mail is sent and nobody is told of sign-outs. Look at the service's log.",
+      text: "No worker runs: no mail is sent, no webhook is told of anything and no job starts. Look at the service's log.",
       href: null,
     });
   }
@@ -49,6 +50,14 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
   }
   if (late(queues.logoutNotices)) {
     warn.push({ tone: "warn", text: "Apps have not been told of sign-outs for over 15 minutes.", href: null });
+  }
+  if (now.getTime() - (work.events.oldestAt ?? now).getTime() > EVENT_LATE_MS) {
+    const text = `Events have waited for over two minutes (${work.events.waiting}), and no webhook is told of them. Look at the workers' log.`;
+    bad.push({ tone: "bad", text, href: null });
+  }
+  if (now.getTime() - (work.deliveries.oldestDueAt ?? now).getTime() > LATE_MS) {
+    const text = `Deliveries have been due for over 15 minutes (${work.deliveries.due}): receivers are slow, or workers too few.`;
+    warn.push({ tone: "warn", text, href: null });
   }
   if (disk && disk.freeBytes < Math.min(disk.totalBytes * DISK_LOW_SHARE, DISK_LOW_BYTES)) {
     bad.push({ tone: "bad", text: "The disk of DATA_DIR is almost full: make room, or pushes and uploads fail.", href: null });

@@ -8,7 +8,7 @@ import { endUserSessions } from "../accounts/users/end-user-sessions.ts";
 import { listUsers } from "../accounts/users/list-users.ts";
 import { db, pool } from "../db.ts";
 import { provideSettings } from "../env.ts";
-import { newId } from "../ids.ts";
+import { newId, newOrderedId } from "../ids.ts";
 import { loadSigningKeys } from "../oauth/keys.ts";
 import { listSigningKeys, rotateKeys } from "../oauth/signing-keys.ts";
 import { examineAddress } from "../outbound/examine-address.ts";
@@ -86,6 +86,67 @@ test("the overview tells which processes live, what waits and what needs somebod
   expect((await checkWorker())[0]).toMatchObject({ status: "ok", found: "not running" });
   expect((await readOverview(operator.actor)).processes.map(({ host }) => host)).toEqual(["old"]);
   provideSettings({ SMTP_URL: "" });
+});
+
+test("the overview tells of webhooks and jobs: what waits, what is late, and how the last hour's attempts ended", async () => {
+  const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  const queued = (dueAt: Date | string, isClaimed = false) =>
+    pool().query(
+      `insert into delivery_queue (id, webhook_id, owner_id, event_id, host, kind, lane, due_at, claim_id, claimed_until)
+       values ($1, 'overview', 'x', 'x', 'h', 'first', 1, $2, $3, now() + interval '1 minute' * $4)`,
+      [newId(), dueAt, isClaimed ? "c" : null, isClaimed ? 1 : null],
+    );
+  const attempt = (outcome: string, at: Date) =>
+    pool().query(
+      `insert into attempt (id, delivery_id, webhook_id, owner_id, number, kind, started_at, outcome, total_ms)
+       values ($1, 'overview', 'x', 'x', 1, 'first', $2, $3, 5)`,
+      [newOrderedId(at.getTime()), at, outcome],
+    );
+  const event = {
+    scope: "repo",
+    action: "update",
+    repoType: "model",
+    repoId: newId(),
+    ownerId: newId(),
+    isPrivate: false,
+    payload: {},
+  };
+  const before = await readOverview(operator.actor);
+  await Promise.all([
+    ...[queued(ago(20)), queued(ago(-5)), queued("infinity"), queued(ago(1), true)],
+    ...[
+      attempt("delivered", ago(1)),
+      attempt("delivered", ago(50)),
+      attempt("rejected", ago(2)),
+      attempt("unreachable", ago(70)),
+    ],
+    db().event.create({ data: { id: newId(), ...event, createdAt: ago(3) } }),
+    db().jobRun.create({
+      data: { id: newId(), ownerId: "overview", ownerKind: "user", initiator: {}, spec: {}, stage: "SCHEDULING" },
+    }),
+  ]);
+  const { work, attempts, ...rest } = await readOverview(operator.actor);
+  expect(work).toEqual({
+    events: { waiting: before.work.events.waiting + 1, oldestAt: expect.any(Date) },
+    deliveries: {
+      due: before.work.deliveries.due + 1,
+      oldestDueAt: expect.any(Date),
+      claimed: before.work.deliveries.claimed + 1,
+      later: before.work.deliveries.later + 1,
+      held: before.work.deliveries.held + 1,
+    },
+    runs: { waiting: before.work.runs.waiting + 1, running: before.work.runs.running },
+    replays: before.work.replays,
+  });
+  const now = (outcome: "delivered" | "rejected" | "unreachable") =>
+    (attempts.byOutcome[outcome] ?? 0) - (before.attempts.byOutcome[outcome] ?? 0);
+  expect([now("delivered"), now("rejected"), now("unreachable")]).toEqual([2, 1, 0]);
+  const texts = needsAttention({ work, attempts, ...rest }).map(({ text }) => text);
+  expect(texts).toContainEqual(expect.stringContaining("Events have waited for over two minutes"));
+  expect(texts).toContainEqual(expect.stringContaining("Deliveries have been due for over 15 minutes"));
+  await pool().query("delete from delivery_queue where webhook_id = 'overview'");
+  await db().event.deleteMany({ where: { repoId: event.repoId } });
+  await db().jobRun.deleteMany({ where: { ownerId: "overview" } });
 });
 
 test("users are found by how their name or address begins, taken literally, by index among however many", async () => {

@@ -5,6 +5,8 @@ import { requirePermission } from "../access/may.ts";
 import { db } from "../db.ts";
 import { env } from "../env.ts";
 import { type ProcessKind, SILENT_AFTER_SECONDS } from "./heartbeat.ts";
+import { type RecentAttempts, readAttempts } from "./metrics/read-attempts.ts";
+import { readWork, type Work } from "./metrics/read-work.ts";
 
 export type RunningProcess = {
   kind: ProcessKind;
@@ -23,6 +25,9 @@ export type Overview = {
   version: string;
   processes: RunningProcess[];
   queues: { mail: Queue; logoutNotices: Queue; maintenance: Queue };
+  /** Of webhooks and jobs. */
+  work: Work;
+  attempts: RecentAttempts;
   /** Recorded within the last day. */
   events: number;
   database: { sizeBytes: number; connections: number; maxConnections: number };
@@ -38,8 +43,14 @@ const PROCESSES_MAX = 50;
 /** The service at a glance, for its operators: real figures, each from an index or from what Postgres keeps anyway. */
 export async function readOverview(actor: Actor): Promise<Overview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
-  const [processes, counts, disk] = await Promise.all([readProcesses(), readCounts(), readDisk()]);
-  return { version: packageJson.version, processes, disk, ...counts };
+  const [processes, counts, work, attempts, disk] = await Promise.all([
+    readProcesses(),
+    readCounts(),
+    readWork(),
+    readAttempts(),
+    readDisk(),
+  ]);
+  return { version: packageJson.version, processes, work, attempts, disk, ...counts };
 }
 
 async function readProcesses(): Promise<RunningProcess[]> {
@@ -69,7 +80,7 @@ type Counts = {
   operators: number;
 };
 
-async function readCounts(): Promise<Omit<Overview, "version" | "processes" | "disk">> {
+async function readCounts(): Promise<Omit<Overview, "version" | "processes" | "work" | "attempts" | "disk">> {
   const [row] = await db().$queryRaw<Counts[]>`
     SELECT m.waiting AS mail, m.oldest AS "mailOldest", n.waiting AS notices, n.oldest AS "noticesOldest",
            r.waiting AS maintenance, r.oldest AS "maintenanceOldest",

@@ -12,6 +12,9 @@ const GRANT_LOCK = 5_407_229;
 /** The way by which old contents of the audit log go, with the owner's rights and within its own bounds. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
+/** The ways by which days of deliveries come and go (core/webhooks/partitions), since the service owns no table. */
+const PARTITION_FUNCTIONS = ["make_delivery_partitions(date, date)", "drop_delivery_partitions(date)"];
+
 /**
  * Gives the service's role what it needs of every table there is, so that those of the latest migrations are among them, and no more.
  * It owns nothing: it can neither change tables nor switch their triggers off.
@@ -26,6 +29,7 @@ export async function grantToService(ownerUrl: string, role: string): Promise<vo
     const [schema, database] = [rows[0]?.schema ?? "public", rows[0]?.database ?? ""].map(pg.escapeIdentifier);
     const service = pg.escapeIdentifier(role);
     const appendOnly = APPEND_ONLY_TABLES.map((table) => `${schema}.${table}`).join(", ");
+    const functions = [EXPIRE_FUNCTION, ...PARTITION_FUNCTIONS].map((name) => `${schema}.${name}`).join(", ");
     const everything = `all tables in schema ${schema}`;
     // One transaction: a service that runs meanwhile never finds itself without its rights. One after another: Postgres fails grants
     // that meet at the same table, as when two machines start at once.
@@ -41,7 +45,7 @@ export async function grantToService(ownerUrl: string, role: string): Promise<vo
       revoke all on ${appendOnly}, ${schema}.${MIGRATIONS_TABLE} from ${service};
       grant select, insert on ${appendOnly} to ${service};
       grant select on ${schema}.${MIGRATIONS_TABLE} to ${service};
-      grant execute on function ${schema}.${EXPIRE_FUNCTION} to ${service};
+      grant execute on function ${functions} to ${service};
       commit`);
   } finally {
     await client.end();

@@ -19,9 +19,11 @@ type Table = {
 const sqlTypes: Record<string, string> = {
   String: "text",
   "String[]": "text[]",
+  "Int[]": "integer[]",
   Int: "integer",
   Boolean: "boolean",
   Json: "jsonb",
+  "Json@Json": "json",
   Bytes: "bytea",
   BigInt: "bigint",
   "DateTime@Date": "date",

@@ -7,7 +7,7 @@ const routes = `
   badges billing blog bucket buckets callback changelog chat cimd collections community confirm connect consent contact
   copilot courses dashboard datasets demo device devices discover discussions docs documentation download downloads
   email emails endpoints enterprise error errors events examples explore favicon feed feeds files forgot-password
-  gists git graphql groups guide guides healthz help home hooks hub icon icons images inbox index inference interaction interactions
+  gists git graphql groups guide guides hardware healthz help home hooks hub icon icons images inbox index inference interaction interactions
   invitations invite invites issues jobs join kernels landing learn legal login logout logs mail manifest marketplace mcp
   me members messages metrics models new news notifications oauth oauth2 oidc openapi org organization organizations
   orgs owner packages pages papers password plans policies posts pricing privacy profile profiles projects public pulls

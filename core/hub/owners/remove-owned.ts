@@ -1,5 +1,6 @@
 import type { Db } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
+import { removeWebhooksOf } from "../../webhooks/manage/remove-webhooks.ts";
 import { readRepos } from "../repos/read-repos.ts";
 import { removeRepos } from "../repos/remove-repos.ts";
 
@@ -19,13 +20,16 @@ export async function removeOwned(
 ): Promise<{ repos: number; collections: number; webhooks: number }> {
   const repos = await removeOwnedRepos(tx, ownerId, actorId);
   const collections = await tx.collection.deleteMany({ where: { ownerId } });
-  const webhooks = await tx.webhook.deleteMany({ where: { ownerId } });
+  const webhooks = await removeWebhooksOf(tx, ownerId);
+  await tx.scheduledJob.deleteMany({ where: { ownerId } });
+  // A worker that runs one finds its claim gone.
+  await tx.jobRun.deleteMany({ where: { ownerId } });
   // No foreign key leads there, since an owner is either a user or an organization. What people used at an organization's expense
   // stays theirs to read.
   await tx.inferenceMeter.deleteMany({ where: { ownerId } });
   await tx.inferenceAllowance.deleteMany({ where: { subject: ownerId } });
   await tx.inferenceUsage.deleteMany({ where: { userId: ownerId } });
-  return { repos, collections: collections.count, webhooks: webhooks.count };
+  return { repos, collections: collections.count, webhooks };
 }
 
 /** Of a user's repositories those of a disabled account too, which nobody else sees. */

@@ -1,0 +1,38 @@
+/** Well within the 30 seconds that clients and proxies wait. */
+const KEEP_ALIVE_MS = 15_000;
+
+/**
+ * Server-sent events that say something while there is nothing to say, so that nobody on the way takes the stream for dead.
+ * @param check runs with each; what it throws ends the stream
+ */
+export async function* withKeepAlive(
+  events: AsyncGenerator<string, void, undefined>,
+  check: () => Promise<unknown>,
+): AsyncGenerator<string, void, undefined> {
+  let next = events.next();
+  let checkedAt = performance.now();
+  try {
+    for (;;) {
+      let timer: NodeJS.Timeout | undefined;
+      const quiet = new Promise<"quiet">((resolve) => {
+        timer = setTimeout(() => resolve("quiet"), KEEP_ALIVE_MS);
+      });
+      const come = await Promise.race([next, quiet]).finally(() => clearTimeout(timer));
+      // A stream that is never quiet is looked at as often.
+      if (performance.now() - checkedAt >= KEEP_ALIVE_MS) {
+        await check();
+        checkedAt = performance.now();
+      }
+      if (come === "quiet") {
+        yield ": keep-alive\n\n";
+        continue;
+      }
+      if (come.done) return;
+      yield come.value;
+      next = events.next();
+    }
+  } finally {
+    // Whatever it waits for is told to stop by the request's signal.
+    void events.return().catch(() => undefined);
+  }
+}

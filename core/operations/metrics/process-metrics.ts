@@ -1,0 +1,114 @@
+import { hostname } from "node:os";
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from "prom-client";
+import { pool } from "../../db.ts";
+import { timeOfOrderedId } from "../../ids.ts";
+import { attemptsSeen, fanOutsSeen, requestsSeen } from "../../telemetry.ts";
+import { deliveryPool } from "../../webhooks/delivery/delivery-pool.ts";
+import type { ProcessKind } from "../heartbeat.ts";
+
+/** One process's metrics as its heartbeat carries them. */
+export type ReportedMetrics = MetricObjectWithValues<MetricValue<string>>[];
+
+export type ProcessMetrics = {
+  /** As they are at this moment. */
+  report(): Promise<ReportedMetrics>;
+  stop(): void;
+};
+
+/** Seconds: from what a page takes to what a large push does. */
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
+/** Seconds: an attempt ends after fifteen; a delivery may have waited for days. */
+const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const DELAY_BUCKETS = [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600];
+
+/**
+ * Measures this process from now on: what it does, its pool of connections, its event loop and memory. Labels have few values each:
+ * no name that users choose is among them.
+ */
+export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ process: kind, instance: `${hostname().slice(0, 100)}:${process.pid}` });
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  // The delivery engine, which is a worker's, has connections of its own.
+  const pools = { shared: pool, ...(kind === "worker" && { deliveries: deliveryPool }) };
+  new Gauge({
+    name: "keyhook_database_pool_connections",
+    help: "Connections of this process to the database, and statements that wait for one",
+    labelNames: ["pool", "state"],
+    registers,
+    collect() {
+      for (const [name, connections] of Object.entries(pools)) {
+        const { totalCount, idleCount, waitingCount } = connections();
+        this.set({ pool: name, state: "busy" }, totalCount - idleCount);
+        this.set({ pool: name, state: "idle" }, idleCount);
+        this.set({ pool: name, state: "waited_for" }, waitingCount);
+      }
+    },
+  });
+  const stops = [...(kind === "web" ? [watchRequests(registers)] : []), watchFanOut(registers), watchAttempts(registers)];
+  return {
+    report: () => registry.getMetricsAsJSON() as unknown as Promise<ReportedMetrics>,
+    stop() {
+      for (const stop of stops) stop();
+      registry.clear();
+    },
+  };
+}
+
+function watchRequests(registers: Registry[]): () => void {
+  const seconds = new Histogram({
+    name: "keyhook_request_duration_seconds",
+    help: "From a request's head to the end of its answer",
+    labelNames: ["door", "status"],
+    buckets: REQUEST_BUCKETS,
+    registers,
+  });
+  return requestsSeen.subscribe(({ door, status, milliseconds, isAborted }) => {
+    seconds.observe({ door, status: isAborted ? "aborted" : `${Math.floor(status / 100)}xx` }, milliseconds / 1000);
+  });
+}
+
+function watchFanOut(registers: Registry[]): () => void {
+  const events = new Counter({ name: "keyhook_events_fanned_out_total", help: "Events whose deliveries were made", registers });
+  const deliveries = new Counter({ name: "keyhook_deliveries_made_total", help: "Deliveries made of events", registers });
+  return fanOutsSeen.subscribe((seen) => {
+    events.inc(seen.events.length);
+    deliveries.inc(seen.deliveries);
+  });
+}
+
+function watchAttempts(registers: Registry[]): () => void {
+  const attempts = new Counter({
+    name: "keyhook_delivery_attempts_total",
+    help: "Attempts of deliveries by how they ended (delivered, rejected, unreachable, blocked, withheld) and which they were",
+    labelNames: ["outcome", "kind", "target"],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: "keyhook_delivery_attempt_duration_seconds",
+    help: "An attempt from DNS to the end of the answer",
+    labelNames: ["outcome"],
+    buckets: ATTEMPT_BUCKETS,
+    registers,
+  });
+  const delay = new Histogram({
+    name: "keyhook_delivery_delay_seconds",
+    help: "From the moment that a delivery was made to its first attempt",
+    buckets: DELAY_BUCKETS,
+    registers,
+  });
+  return attemptsSeen.subscribe(({ deliveryId, outcome, kind, isJob, startedAt, milliseconds }) => {
+    attempts.inc({ outcome, kind, target: isJob ? "job" : "url" });
+    if (!isJob) seconds.observe({ outcome }, milliseconds / 1000);
+    if (kind === "first") delay.observe(Math.max(0, startedAt.getTime() - timeOfOrderedId(deliveryId).getTime()) / 1000);
+  });
+}

@@ -1,0 +1,55 @@
+import { pool } from "../../db.ts";
+
+/** The work of webhooks and jobs that is in the database, whichever process does it. */
+export type Work = {
+  events: { waiting: number; oldestAt: Date | null };
+  deliveries: {
+    /** To be sent now. */
+    due: number;
+    /** Due for longest; null where nothing is due. */
+    oldestDueAt: Date | null;
+    /** Being sent. */
+    claimed: number;
+    /** To be tried again later. */
+    later: number;
+    /** Until their webhook is enabled. */
+    held: number;
+  };
+  runs: { waiting: number; running: number };
+  replays: number;
+};
+
+type Row = {
+  events: number;
+  oldestEvent: Date | null;
+  due: number;
+  oldestDue: Date | null;
+  claimed: number;
+  later: number;
+  held: number;
+  waitingRuns: number;
+  runningRuns: number;
+  replays: number;
+};
+
+/** One statement over rows that are few as long as all is well: what is done is in none of these indexes. */
+export async function readWork(): Promise<Work> {
+  const { rows } = await pool().query<Row>(`
+    SELECT e.*, q.*, r.*, (SELECT count(*)::int FROM webhook_replay WHERE finished_at IS NULL) AS replays
+      FROM (SELECT count(*)::int AS events, min(created_at) AS "oldestEvent" FROM event WHERE fanned_out_at IS NULL) e,
+           (SELECT count(*) FILTER (WHERE due_at <= now() AND NOT is_claimed)::int AS due,
+                   min(due_at) FILTER (WHERE due_at <= now() AND NOT is_claimed) AS "oldestDue",
+                   count(*) FILTER (WHERE is_claimed)::int AS claimed,
+                   count(*) FILTER (WHERE due_at > now() AND due_at < 'infinity' AND NOT is_claimed)::int AS later,
+                   count(*) FILTER (WHERE due_at = 'infinity' AND NOT is_claimed)::int AS held
+              FROM (SELECT due_at, claimed_until IS NOT NULL AND claimed_until > now() AS is_claimed FROM delivery_queue) d) q,
+           (SELECT count(*) FILTER (WHERE stage = 'SCHEDULING')::int AS "waitingRuns",
+                   count(*) FILTER (WHERE stage = 'RUNNING')::int AS "runningRuns" FROM job_run WHERE finished_at IS NULL) r`);
+  const row = rows[0] as Row;
+  return {
+    events: { waiting: row.events, oldestAt: row.oldestEvent },
+    deliveries: { due: row.due, oldestDueAt: row.oldestDue, claimed: row.claimed, later: row.later, held: row.held },
+    runs: { waiting: row.waitingRuns, running: row.runningRuns },
+    replays: row.replays,
+  };
+}

@@ -1,0 +1,67 @@
+import { type Channel, channel } from "node:diagnostics_channel";
+import { requestContext } from "./log.ts";
+
+/**
+ * What metrics and traces are made of. Whoever does something says so here, and knows nothing of who listens; where nobody does, it costs
+ * a look at a flag. The channels are the process's own, whichever bundle speaks (architecture decision 7).
+ */
+
+/** A request that was answered, or given up. */
+export type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
+export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
+
+/** Events whose deliveries were made together. */
+export type FanOutSeen = {
+  startedAt: Date;
+  milliseconds: number;
+  events: readonly { id: string; traceparent: string | null }[];
+  deliveries: number;
+};
+
+/** One attempt of a delivery. */
+export type AttemptSeen = {
+  deliveryId: string;
+  webhookId: string;
+  eventId: string;
+  kind: string;
+  outcome: string;
+  status: number | null;
+  isJob: boolean;
+  startedAt: Date;
+  milliseconds: number;
+  timings: { dnsMs: number | null; connectMs: number | null; tlsMs: number | null; firstByteMs: number } | null;
+  /** Of the change that it tells of. */
+  traceparent: string | null;
+};
+
+type Typed<T> = Pick<Channel, "hasSubscribers"> & {
+  publish(seen: T): void;
+  subscribe(listener: (seen: T) => void): () => void;
+};
+
+function typed<T>(name: string): Typed<T> {
+  const one = channel(name);
+  return {
+    get hasSubscribers() {
+      return one.hasSubscribers;
+    },
+    publish: (seen) => one.publish(seen),
+    subscribe(listener) {
+      const heard = (seen: unknown) => listener(seen as T);
+      one.subscribe(heard);
+      return () => void one.unsubscribe(heard);
+    },
+  };
+}
+
+export const requestsSeen = typed<RequestSeen>("keyhook.request");
+export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
+export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
+
+/** W3C Trace Context, version 00. */
+const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+export const isTraceparent = (text: unknown): text is string => typeof text === "string" && TRACEPARENT.test(text);
+
+/** The trace of the request that is being answered; null where none is kept (core/operations/traces). */
+export const currentTraceparent = (): string | null => requestContext.getStore()?.traceparent ?? null;

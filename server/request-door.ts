@@ -1,0 +1,15 @@
+import type { RequestDoor } from "#core/telemetry.ts";
+import { isApi, isProtocol } from "./dispatch.ts";
+
+/** What asks again and again whether all is well, and is no news. */
+export const QUIET: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
+
+/** Which door a path is of, for logs, metrics and traces. */
+export function doorOf(pathname: string): RequestDoor {
+  if (pathname.startsWith("/_next/")) return "asset";
+  if (isProtocol(pathname)) return "oauth";
+  if (!isApi(pathname)) return "page";
+  return isGit(pathname) ? "git" : "api";
+}
+
+const isGit = (pathname: string): boolean => /\/(info\/refs|git-(upload|receive)-pack)$/.test(pathname);
