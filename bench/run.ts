@@ -301,4 +301,7 @@ if (status === 0 && "lists of repositories".includes(ONLY)) {
 if (status === 0 && "access decision".includes(ONLY)) {
   status = spawnSync(process.execPath, [join(import.meta.dirname, "access.ts")], { stdio: "inherit" }).status ?? 1;
 }
+if (status === 0 && "matching webhooks".includes(ONLY)) {
+  status = spawnSync(process.execPath, [join(import.meta.dirname, "match.ts")], { stdio: "inherit" }).status ?? 1;
+}
 process.exit(status);

@@ -1,0 +1,66 @@
+import { setTimeout as delay } from "node:timers/promises";
+import type { EventPayload } from "@keyhook/sdk";
+import { seal } from "#core/crypto/seal.ts";
+import { db } from "#core/db.ts";
+import { recordEvents } from "#core/events/record-event.ts";
+import { newId } from "#core/ids.ts";
+
+/** A webhook that watches one repository of nobody, so that each scenario has its own. */
+export async function makeWebhook(ownerId: string, repoId: string, url: string, secret: string): Promise<string> {
+  const id = newId();
+  await db().webhook.create({
+    data: {
+      ...{ id, ownerId, ownerKind: "user", url, domains: ["repo"], secret: seal("webhook secret", secret) },
+      watched: { create: { type: "model", targetId: repoId } },
+    },
+  });
+  return id;
+}
+
+export function pushPayload(repoId: string, ownerId: string): EventPayload {
+  const url = { web: "https://hub.example.com/mara/tides", api: "https://hub.example.com/api/models/mara/tides" };
+  return {
+    event: { scope: "repo.content", action: "update" },
+    repo: { type: "model", name: "mara/tides", id: repoId, private: false, url, owner: { id: ownerId }, tags: [] },
+    updatedRefs: [{ ref: "refs/heads/main", oldSha: null, newSha: "b0714518683b3c93840eb60ca2d13c9288eecad0" }],
+  } as EventPayload;
+}
+
+/** Records events at a rate, by the operation that pushes use. @returns the ids of those whose commit was confirmed, and when each was */
+export async function recordAtRate(
+  repoId: string,
+  ownerId: string,
+  perSecond: number,
+  seconds: number,
+): Promise<Map<string, number>> {
+  const confirmed = new Map<string, number>();
+  const payload = pushPayload(repoId, ownerId);
+  await everyTick(perSecond, seconds, async (count) => {
+    const at = Date.now();
+    const events = Array.from({ length: count }, () => ({ payload, actorId: null }));
+    const ids = await db().$transaction((tx) => recordEvents(tx, events));
+    for (const id of ids) confirmed.set(id, at);
+  });
+  return confirmed;
+}
+
+const TICK_MS = 50;
+
+/** Calls `run` with what is due, twenty times a second; what fails is not made up for, and nothing waits for it. */
+export async function everyTick(perSecond: number, seconds: number, run: (count: number) => Promise<void>): Promise<void> {
+  const startedAt = performance.now();
+  const running = new Set<Promise<void>>();
+  let sent = 0;
+  for (let elapsed = 0; elapsed < seconds; elapsed = (performance.now() - startedAt) / 1_000) {
+    const due = Math.floor(elapsed * perSecond) - sent;
+    sent += due;
+    if (due > 0 && running.size < 50) {
+      const one: Promise<void> = run(due)
+        .catch(() => undefined)
+        .finally(() => running.delete(one));
+      running.add(one);
+    }
+    await delay(TICK_MS);
+  }
+  await Promise.all(running);
+}

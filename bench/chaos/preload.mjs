@@ -1,0 +1,41 @@
+// Loaded into the service's processes before anything else (NODE_OPTIONS), to do to them what the machine around them may: a clock that
+// jumps, and name servers that are not to be trusted. Nothing of the service knows of it.
+
+import dns from "node:dns/promises";
+import { readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+
+const { CHAOS_CLOCK: clockFile, CHAOS_DNS: nameServer } = process.env;
+
+if (nameServer) {
+  const { Resolver } = dns;
+  dns.Resolver = class extends Resolver {
+    constructor(options) {
+      super(options);
+      this.setServers([nameServer]);
+    }
+  };
+  syncBuiltinESMExports();
+}
+
+if (clockFile) {
+  const RealDate = Date;
+  let offset = 0;
+  const read = () => {
+    try {
+      offset = Number(readFileSync(clockFile, "utf8")) || 0;
+    } catch {
+      offset = 0;
+    }
+  };
+  read();
+  setInterval(read, 100).unref();
+  globalThis.Date = class extends RealDate {
+    constructor(...given) {
+      super(...(given.length === 0 ? [RealDate.now() + offset] : given));
+    }
+    static now() {
+      return RealDate.now() + offset;
+    }
+  };
+}

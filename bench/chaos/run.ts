@@ -1,0 +1,67 @@
+import { cpus, loadavg, totalmem } from "node:os";
+import { db } from "#core/db.ts";
+import type { Outcome } from "./measure.ts";
+import type { Scenario } from "./scenario.ts";
+import * as hosts from "./scenarios/hosts.ts";
+import * as kills from "./scenarios/kills.ts";
+import * as rest from "./scenarios/rest.ts";
+import { startChaosService, versions } from "./service.ts";
+
+/**
+ * `npm run chaos [-- WORD]`: a real service, a real receiver, and what can go wrong between them. Prints what was sent, delivered, lost
+ * and delivered twice, and how long it took until nothing was overdue. Ends with 1 when something was not as wanted.
+ */
+const scenarios: Scenario[] = [
+  kills.baseline,
+  kills.workerBetweenAnswerAndCommit,
+  kills.web,
+  kills.postgresKilled,
+  kills.postgresRestarted,
+  kills.connectionsTerminated,
+  hosts.badHosts,
+  hosts.endlessBodies,
+  hosts.redirects,
+  hosts.flippingNames,
+  rest.replay,
+  rest.rotation,
+  rest.largePayload,
+  rest.clock,
+];
+
+const only = process.argv.slice(2);
+const chosen = scenarios.filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
+
+const service = await startChaosService();
+let status = 0;
+try {
+  const [{ version }] = (await db().$queryRaw`select version()`) as [{ version: string }];
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? "CPU"}, ${Math.round(totalmem() / 1024 ** 3)} GiB`;
+  const [busy] = loadavg().map((each) => each.toFixed(1));
+  console.log(
+    `${new Date().toISOString().slice(0, 10)}, ${machine}, ${versions()}, ${version.split(" on ")[0]}; load average ${busy} at the start\n`,
+  );
+  console.log("| What goes wrong | Sent | Delivered | Lost | Duplicates | In flight | Recovery | |");
+  console.log("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
+  for (const { name, run } of chosen) {
+    const printed = service.running.output().length;
+    const outcome = await run(service).catch(failed);
+    console.log(rowOf(name, outcome));
+    if (outcome.faults.length === 0) continue;
+    status = 1;
+    console.error(service.running.output().slice(printed).slice(-20_000));
+  }
+} finally {
+  await service.stop();
+}
+process.exit(status);
+
+function failed(error: unknown): Outcome {
+  console.error(error);
+  return { sent: 0, delivered: 0, lost: 0, duplicates: 0, faults: [String(error)] };
+}
+
+function rowOf(name: string, { sent, delivered, lost, duplicates, inFlight, recoverySeconds, note, faults }: Outcome): string {
+  const recovery = recoverySeconds === undefined ? "–" : `${recoverySeconds} s`;
+  const words = [faults.length > 0 ? `**not as wanted: ${faults.join("; ")}**` : "as wanted", ...(note ? [note] : [])].join("; ");
+  return `| ${[name, sent, delivered, lost, duplicates, inFlight ?? "–", recovery, words].join(" | ")} |`;
+}

@@ -1,0 +1,201 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { newToken } from "#core/crypto/token.ts";
+import { db } from "#core/db.ts";
+import { newId } from "#core/ids.ts";
+import { makeWebhook, recordAtRate } from "../load.ts";
+import { ask, type Outcome, settle, tally } from "../measure.ts";
+import { startReceiver } from "../receiver.ts";
+import { latencyNote, type Scenario, startTarget } from "../scenario.ts";
+import { memoryOf } from "../service.ts";
+
+/** Takes connections and does what it is told with each. */
+async function rawServer(serve: (socket: import("node:net").Socket) => void): Promise<{ port: number; server: Server }> {
+  const server = createServer((socket) => {
+    socket.on("error", () => undefined);
+    serve(socket);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+/** Ten hosts whose connections are never made, ten that drip a byte a second, ten that never answer; and one that is well. */
+export const badHosts: Scenario = {
+  name: "10 dead hosts, 10 that drip, 10 that never end",
+  async run(service) {
+    const [perSecond, seconds] = [50, 10];
+    const { repoId, webhookId, receiver } = await startTarget(service);
+    const before = await recordAtRate(repoId, service.ownerId, perSecond, seconds);
+    await settle(service, [webhookId], 10);
+    const calm = await latencyNote(service, webhookId, before, receiver);
+
+    const servers: Server[] = [];
+    const bad: string[] = [];
+    const add = async (scheme: string, serve: (socket: import("node:net").Socket) => void) => {
+      const { port, server } = await rawServer(serve);
+      servers.push(server);
+      bad.push(await makeWebhook(service.ownerId, repoId, `${scheme}://127.0.0.1:${port}/`, newToken("")));
+    };
+    for (let each = 0; each < 10; each++) {
+      // Its handshake is never answered, as a connection to a machine that is gone.
+      await add("https", () => undefined);
+      await add("http", (socket) => {
+        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n");
+        const timer = setInterval(() => socket.write("."), 1_000);
+        socket.on("close", () => clearInterval(timer));
+      });
+      await add("http", (socket) => void socket.resume());
+    }
+    const during = await recordAtRate(repoId, service.ownerId, perSecond, seconds + 5);
+    const isSettled = await settle(service, [webhookId], 15);
+    const troubled = await latencyNote(service, webhookId, during, receiver);
+    const counts = await tally(service, webhookId, new Set([...before.keys(), ...during.keys()]), receiver);
+    const [attempts] = await ask<{ count: number }>(
+      service,
+      "select count(*)::int as count from attempt where webhook_id = any ($1)",
+      [bad],
+    );
+    await removeWebhooks([...bad, webhookId]);
+    for (const server of servers) server.close();
+    receiver.stop();
+    return {
+      ...counts,
+      note: `healthy p99 ${calm.p99} ms without and ${troubled.p99} ms with them (p50 ${calm.p50} and ${troubled.p50}), ${attempts?.count} attempts at the bad ones`,
+      faults: [
+        ...(counts.lost + counts.duplicates > 0 ? ["lost or duplicates"] : []),
+        ...(isSettled ? [] : ["the healthy queue did not empty"]),
+        // Within what one tick of the load and of the machine's scheduler makes of it.
+        ...(troubled.p99 > Math.max(2 * calm.p99, 50) ? ["healthy p99 more than doubled"] : []),
+      ],
+    };
+  },
+};
+
+/** Their deliveries would be tried for two days. */
+async function removeWebhooks(ids: string[]): Promise<void> {
+  await db().webhook.deleteMany({ where: { id: { in: ids } } });
+  await db().deliveryQueue.deleteMany({ where: { webhookId: { in: ids } } });
+}
+
+const chunk = Buffer.alloc(64 * 1024, ".");
+const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024), { level: 9 });
+
+/** Answers of 200 whose bodies do not end, and 256 MiB of zeros in 260 KB of gzip: 64 KiB of each are read, and the worker stays small. */
+export const endlessBodies: Scenario = {
+  name: "endless and compressed-bomb bodies",
+  async run(service) {
+    const { repoId, webhookId, receiver } = await startTarget(service);
+    let turn = 0;
+    receiver.answer = (_request, response) => {
+      const isBomb = turn++ % 2 === 0;
+      response.writeHead(200, isBomb ? { "content-encoding": "gzip" } : {});
+      if (isBomb) return void response.end(bomb);
+      const fill = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on("drain", fill);
+      fill();
+    };
+    const pid = service.running.pidOf("worker/index.ts");
+    const before = memoryOf(pid);
+    let most = before;
+    const watching = setInterval(() => (most = Math.max(most, memoryOf(pid))), 100);
+    const recorded = await recordAtRate(repoId, service.ownerId, 10, 8);
+    const isSettled = await settle(service, [webhookId], 25);
+    clearInterval(watching);
+    const counts = await tally(service, webhookId, new Set(recorded.keys()), receiver);
+    const [kept] = await ask<{ most: number; cut: number }>(
+      service,
+      "select max(length(response_body)) as most, count(*) filter (where is_body_cut)::int as cut from attempt where webhook_id = $1",
+      [webhookId],
+    );
+    await removeWebhooks([webhookId]);
+    receiver.stop();
+    return {
+      ...counts,
+      note: `worker's memory ${before} MiB before, ${most} MiB at most; ${kept?.cut} bodies cut, ${kept?.most} bytes kept at most`,
+      faults: [
+        ...(counts.lost + counts.duplicates > 0 ? ["lost or duplicates"] : []),
+        ...(isSettled ? [] : ["the queue did not empty"]),
+        ...(most > before + 300 ? ["memory grew by more than 300 MiB"] : []),
+        ...((kept?.most ?? 0) > 64 * 1024 ? ["more than 64 KiB kept"] : []),
+      ],
+    };
+  },
+};
+
+/** An answer that leads inside is a failed attempt, and nothing more. */
+export const redirects: Scenario = {
+  name: "302 to loopback",
+  async run(service) {
+    const { repoId, webhookId, receiver } = await startTarget(service);
+    const inside = await startReceiver("", { host: "127.0.0.9" });
+    receiver.answer = (_request, response) => void response.writeHead(302, { location: inside.url }).end();
+    const recorded = await recordAtRate(repoId, service.ownerId, 20, 3);
+    const eventIds = new Set(recorded.keys());
+    let outcome = await attemptsOf(service, webhookId, eventIds);
+    for (const deadline = Date.now() + 15_000; outcome.rejected < eventIds.size && Date.now() < deadline; await delay(500)) {
+      outcome = await attemptsOf(service, webhookId, eventIds);
+    }
+    await removeWebhooks([webhookId]);
+    receiver.stop();
+    inside.stop();
+    return {
+      ...outcome,
+      note: `${inside.arrivals.length} requests inside, ${outcome.rejected} attempts rejected with 302 and to be tried again`,
+      faults: [
+        ...(inside.arrivals.length > 0 ? ["a redirect was followed"] : []),
+        ...(outcome.rejected < recorded.size ? ["not every attempt was rejected"] : []),
+      ],
+    };
+  },
+};
+
+/** First attempts that were answered count as delivered to the receiver; none of them is a success. */
+async function attemptsOf(service: Parameters<Scenario["run"]>[0], webhookId: string, eventIds: ReadonlySet<string>) {
+  const [row] = await ask<{ rejected: number; delivered: number }>(
+    service,
+    `select count(distinct delivery_id) filter (where outcome = 'rejected' and status = 302)::int as rejected,
+       count(*) filter (where outcome = 'delivered')::int as delivered from attempt where webhook_id = $1`,
+    [webhookId],
+  );
+  return { sent: eventIds.size, delivered: row?.delivered ?? 0, lost: 0, duplicates: 0, rejected: row?.rejected ?? 0 };
+}
+
+/** A name that is one address when it is looked up, and another one a moment later: what is dialled is what was checked. */
+export const flippingNames: Scenario = {
+  name: "DNS flips between check and dial",
+  async run(service): Promise<Outcome> {
+    const secret = newToken("");
+    const [vetted, repoId] = [await startReceiver(secret), newId()];
+    // The same port on an address that nobody allowed.
+    const inside = await startReceiver("", { host: "127.0.0.9", port: vetted.port });
+    let asked = 0;
+    service.nameServer.answer = () => (asked++ % 2 === 0 ? "127.0.0.1" : "127.0.0.9");
+    const webhookId = await makeWebhook(service.ownerId, repoId, `http://flips.test:${vetted.port}/`, secret);
+    const recorded = await recordAtRate(repoId, service.ownerId, 20, 6);
+    await delay(12_000);
+    const counts = await tally(service, webhookId, new Set(recorded.keys()), vetted);
+    const [blocked] = await ask<{ count: number }>(
+      service,
+      "select count(*)::int as count from attempt where webhook_id = $1 and outcome = 'blocked'",
+      [webhookId],
+    );
+    service.nameServer.answer = () => undefined;
+    await removeWebhooks([webhookId]);
+    vetted.stop();
+    inside.stop();
+    return {
+      ...counts,
+      lost: 0,
+      note: `looked up ${asked} times, ${blocked?.count} attempts blocked (tried again), ${inside.arrivals.length} requests reached the forbidden address`,
+      faults: [
+        ...(inside.arrivals.length > 0 ? ["the forbidden address was reached"] : []),
+        ...(counts.delivered === 0 || (blocked?.count ?? 0) === 0 ? ["nothing flipped"] : []),
+      ],
+    };
+  },
+};

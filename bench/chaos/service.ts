@@ -1,0 +1,78 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { operatorCommand } from "#core/access/actor.ts";
+import { createUser } from "#core/accounts/users/create-user.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { provideSettings } from "#core/env.ts";
+import { openInstance } from "#core/instance/open-instance.ts";
+import { type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+import { startNameServer } from "./name-server.ts";
+
+/** A whole service as `npm start` runs it, this process joined to its database, and somebody who has webhooks there. */
+export type ChaosService = {
+  running: RunningService;
+  ownerId: string;
+  nameServer: Awaited<ReturnType<typeof startNameServer>>;
+  /** How far the clock of the service's processes is off from now on, in milliseconds. */
+  shiftClock(ms: number): void;
+  stop(): Promise<void>;
+};
+
+export async function startChaosService(): Promise<ChaosService> {
+  const directory = mkdtempSync(join(tmpdir(), "keyhook-chaos-"));
+  const clock = join(directory, "clock");
+  const nameServer = await startNameServer();
+  const settings = {
+    DATA_DIR: join(directory, "data"),
+    OUTBOUND_ALLOW_CIDRS: "127.0.0.1",
+    WEBHOOK_TRIGGERS_PER_DAY: "1000000",
+    LOG_LEVEL: "error",
+  };
+  const running = await startService({
+    ...settings,
+    NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, "preload.mjs"))}`,
+    CHAOS_CLOCK: clock,
+    CHAOS_DNS: nameServer.address,
+  });
+  // Whatever goes wrong here must not leave a service behind.
+  process.once("exit", () => running.process.kill("SIGTERM"));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+  provideSettings({ ...settings, ORIGIN: running.origin });
+  const instance = await openInstance();
+  const person = {
+    username: "mara",
+    email: "mara@example.test",
+    fullName: "Mara Lindqvist",
+    password: "a long enough passphrase",
+  };
+  const { id: ownerId } = await createUser(operatorCommand, person, noOrigin);
+  return {
+    running,
+    ownerId,
+    nameServer,
+    shiftClock: (ms) => writeFileSync(clock, String(ms)),
+    async stop() {
+      nameServer.stop();
+      await instance.close();
+      await stopService({ ...running, isDataShared: false });
+    },
+  };
+}
+
+/** Memory that a process holds, in MiB (Linux). */
+export function memoryOf(pid: number): number {
+  try {
+    return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024);
+  } catch {
+    return 0;
+  }
+}
+
+/** What was measured, and where. */
+export function versions(): string {
+  const commit = execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
+  return `commit ${commit}, Node ${process.versions.node}`;
+}
