@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/sdk/client/auth.js";
 import { Agent, CALLBACK } from "../api/testing/mcp-agent.ts";
 import { startMcpServer } from "../api/testing/mcp-server.ts";
@@ -25,7 +27,12 @@ test("an agent is let in at a service beside this one, and was given nothing but
     grant_types: ["authorization_code", "refresh_token"],
   });
   const agent = new Agent({ clientMetadataUrl: document.clientId });
-  await page.route(`${CALLBACK}?*`, (route) => route.fulfill({ body: "You can close this tab." }));
+  // Where agents wait for the browser, on the person's own machine (RFC 8252 §7.3).
+  const waiting = createServer((_req, res) => res.end("You can close this tab.")).listen(
+    Number(new URL(CALLBACK).port),
+    "127.0.0.1",
+  );
+  await once(waiting, "listening");
 
   try {
     const options = { serverUrl: service.resource, ...extractWWWAuthenticateParams(await service.call()) };
@@ -49,6 +56,7 @@ test("an agent is let in at a service beside this one, and was given nothing but
     await page.goto("/settings/connected-applications");
     await expect(page.getByRole("listitem").filter({ hasText: "Quill" }).first()).toContainText(`In your name at${name}`);
   } finally {
+    waiting.close();
     await service.stop();
   }
 });

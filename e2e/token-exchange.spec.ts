@@ -16,7 +16,10 @@ test("a job exchanges for two members, each token does what its member may, and 
 }) => {
   const { clientId, clientSecret } = demo.exchangeApp;
   const env = { ...process.env, ISSUER: demo.origin, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret };
-  const { stdout } = await promisify(execFile)(process.execPath, ["examples/org-token-exchange/exchange.ts"], { cwd: ROOT, env });
+  const { stdout } = await promisify(execFile)("npm", ["start", "--silent", "--workspace", "examples/org-token-exchange"], {
+    cwd: ROOT,
+    env,
+  });
   // "may" or "may not", what, and the status; the sentence behind a refusal is ours to change.
   const said = stdout.split("\n").map((line) => line.replace(/ {2,}/g, "  ").trim().split("  ").slice(0, 3).join(" · "));
   const [ofMara, ofJonas] = [

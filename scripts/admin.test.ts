@@ -11,6 +11,7 @@ import { db } from "#core/db.ts";
 import { childEnvironment, env as settings } from "#core/env.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { freePort } from "#core/postgres/free-port.ts";
+import { adminLine } from "./admin/testing/admin-line.ts";
 
 // A process each, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -31,10 +32,11 @@ async function admin(
   return { code: await exited, stdout, stderr };
 }
 
+/** What a line answers to programs. That it is printed as one JSON object is looked at once, in a process of its own. */
 async function adminJson(...args: string[]): Promise<Record<string, string>> {
-  const run = await admin([...args, "--json"]);
-  expect(run).toMatchObject({ code: 0, stderr: "" });
-  return JSON.parse(run.stdout);
+  const { exitCode, json, text } = await adminLine(...args);
+  expect(exitCode, text).toBe(0);
+  return json as Record<string, string>;
 }
 
 const password = "a long enough phrase";
@@ -50,7 +52,9 @@ const someone = (username: string) => [
 ];
 
 test("a user, an organization, a member and an app are made, each printed as one JSON object", async () => {
-  const mara = await adminJson(...someone("mara"), "--operator", "--full-name", "Mara Lindqvist");
+  const printed = await admin([...someone("mara"), "--operator", "--full-name", "Mara Lindqvist", "--json"]);
+  expect(printed).toMatchObject({ code: 0, stderr: "" });
+  const mara = JSON.parse(printed.stdout);
   expect(await db().user.findUniqueOrThrow({ where: { id: mara.id } })).toMatchObject({
     username: "mara",
     fullName: "Mara Lindqvist",
@@ -140,7 +144,7 @@ describe("exit code 2 and the reason on stderr, in the form that was asked for, 
   });
 
   test("a value that can never do, named by its option", async () => {
-    await admin(someone("ida"));
+    await adminLine(...someone("ida"));
     const app = ["app", "create", "--owner", "ida", "--name", "Kite", "--scopes", "openid"];
     const bad = await admin([...app, "--redirect-uri", "http://app.example.com/cb", "--json"]);
     expect(bad.code).toBe(2);
@@ -153,28 +157,27 @@ describe("exit code 2 and the reason on stderr, in the form that was asked for, 
 });
 
 test("a personal access token is made, and found by what was printed", async () => {
-  await admin(someone("tess"));
+  await adminLine(...someone("tess"));
   const made = await adminJson("token", "create", "--user", "tess", "--scopes", "read-repos jobs", "--expires", "7");
   expect(await findPersonalAccessToken(made.token ?? "")).toMatchObject({ id: made.id, scopes: ["read-repos", "jobs"] });
   expect(Date.parse(made.expires_at ?? "") - Date.now()).toBeGreaterThan(6.9 * 86_400_000);
   const lasting = await adminJson("token", "create", "--user", "tess", "--scopes", "read-repos");
   expect(lasting.expires_at).toBeNull();
   for (const days of ["soon", "0", "-1", "999"]) {
-    expect(await admin(["token", "create", "--user", "tess", "--scopes", "jobs", `--expires=${days}`])).toMatchObject({
-      code: 2,
-      stdout: "",
+    expect(await adminLine("token", "create", "--user", "tess", "--scopes", "jobs", `--expires=${days}`)).toMatchObject({
+      exitCode: 2,
     });
   }
 });
 
 test("exit code 1 when what was asked for cannot be done now", async () => {
-  expect((await admin(someone("twice"))).code).toBe(0);
+  await adminJson(...someone("twice"));
   const again = await admin([...someone("twice"), "--json"]);
   expect(again).toMatchObject({ code: 1, stdout: "" });
   expect(JSON.parse(again.stderr)).toMatchObject({ code: "conflict", field: "username" });
-  expect(await admin(["org", "create", "--name", "orphan", "--owner", "nobody-here"])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('User "nobody-here" not found'),
+  expect(await adminLine("org", "create", "--name", "orphan", "--owner", "nobody-here")).toMatchObject({
+    exitCode: 1,
+    text: expect.stringContaining('User "nobody-here" not found'),
   });
   expect(await admin(someone("late"), { env: { PORT: "none" } })).toMatchObject({
     code: 1,
@@ -287,7 +290,7 @@ describe("doctor", () => {
   });
 
   test("sees that SECRET_KEY is not the one that the keys were sealed under", async () => {
-    await admin(["keys", "rotate"]);
+    await adminLine("keys", "rotate");
     const { code, of } = await examine({ SECRET_KEY: "another key, of the same length as the first one" });
     expect(code).toBe(1);
     expect(of("signing keys")).toMatchObject({ status: "fail", advice: expect.stringContaining("SECRET_KEY") });
@@ -325,7 +328,7 @@ test("programs may register themselves while the operator says so", async () => 
   expect(await adminJson("registration", "show")).toEqual({ is_on: false });
   expect(await adminJson("registration", "on")).toEqual({ is_on: true });
   expect(await adminJson("registration", "show")).toEqual({ is_on: true });
-  expect((await admin(["registration", "off"])).stdout).toContain("may not register themselves");
+  expect((await adminLine("registration", "off")).text).toContain("may not register themselves");
   expect(await adminJson("registration", "show")).toEqual({ is_on: false });
 });
 
@@ -341,8 +344,8 @@ test("a service beside this one gets credentials, another secret, and goes", asy
   const secrets = await db().oAuthAppSecret.findMany({ where: { app: { clientId: made.client_id } } });
   expect(secrets.map(({ secretHash }) => secretHash)).toEqual([hashToken(rotated.client_secret as string)]);
 
-  const refused = await admin(["resource", "add", "--url", "http://mcp.example.com", "--name", "Team tools"]);
-  expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/^--url: /) });
+  const refused = await adminLine("resource", "add", "--url", "http://mcp.example.com", "--name", "Team tools");
+  expect(refused).toMatchObject({ exitCode: 2, text: expect.stringMatching(/^--url: /) });
   await adminJson("resource", "remove", "--url", url);
-  expect((await admin(["resource", "list"])).stdout).toBe("None are registered.\n");
+  expect((await adminLine("resource", "list")).text).toBe("None are registered.");
 });

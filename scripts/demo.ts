@@ -6,16 +6,18 @@ import { findBusyPort } from "./demo/find-busy-port.ts";
 import { readNotes } from "./demo/notes.ts";
 import { makeSampleCertificate } from "./demo/sample-certificate.ts";
 import { documentSiteEnvironment, sampleSitesEnvironment } from "./demo/sample-sites-environment.ts";
-import { documentSiteUrl, type Ports, sampleSiteUrl } from "./demo/samples.ts";
+import { documentSiteUrl, type Ports, receiverUrl, sampleSiteUrl } from "./demo/samples.ts";
 import { seed, seedOperator } from "./demo/seed.ts";
 import { seedRepos } from "./demo/seed-repos.ts";
+import { seedSpace } from "./demo/seed-space.ts";
+import { seedWebhooks, webhookSecret } from "./demo/seed-webhooks.ts";
 import { waitForAnswer } from "./demo/wait-for-answer.ts";
 
 /**
- * `npm run demo`: the service with sample people, and three sites that sign them in. It takes the same settings as `npm start`,
+ * `npm run demo`: the service with sample people, three sites that sign them in, and a receiver of webhooks. It takes the same settings as `npm start`,
  * with three other defaults: DATA_DIR is ./data-demo, so that sample people never get among real ones; warnings are logged,
  * not every request; and the service may call addresses on this machine (OUTBOUND_ALLOW_CIDRS, S119), where the samples run.
- * The sites listen on the three ports after PORT.
+ * They listen on the four ports after PORT.
  */
 const defaults = { DATA_DIR: "./data-demo", LOG_LEVEL: "warn", OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1" };
 
@@ -24,12 +26,12 @@ async function demo(): Promise<number> {
   const given = childEnvironment();
   provideSettings(Object.fromEntries(Object.entries(defaults).filter(([name]) => !given[name])));
   const { PORT } = env();
-  const ports = { service: PORT, serverSide: PORT + 1, inBrowser: PORT + 2, byDocument: PORT + 3 };
+  const ports = { service: PORT, serverSide: PORT + 1, inBrowser: PORT + 2, byDocument: PORT + 3, receiver: PORT + 4 };
 
   const busy = await findBusyPort(Object.values(ports));
   if (busy) {
     console.error(
-      `Port ${busy} is in use. The demo needs ${PORT} to ${PORT + 3}; set PORT to begin elsewhere, such as PORT=4000.`,
+      `Port ${busy} is in use. The demo needs ${PORT} to ${PORT + 4}; set PORT to begin elsewhere, such as PORT=4000.`,
     );
     return 1;
   }
@@ -54,7 +56,16 @@ async function run(children: ChildProcesses, ports: Ports): Promise<void> {
   children.start("The service", ["supervisor.ts"], { NODE_EXTRA_CA_CERTS: certificate.trustedPath });
   await waitForAnswer(`http://localhost:${ports.service}/readyz`, children.over);
   const sample = await seed(notes, ports);
-  await seedRepos(notes, `http://localhost:${ports.service}`);
+  const origin = `http://localhost:${ports.service}`;
+  children.start("The sample receiver", ["examples/webhook-receiver/start.ts"], {
+    WEBHOOK_SECRET: webhookSecret(notes),
+    PORT: String(ports.receiver),
+    QUIET: "1",
+  });
+  // Before the repositories, so that there is something to see.
+  await seedWebhooks(notes, origin, receiverUrl(ports));
+  await seedSpace(notes, origin);
+  await seedRepos(notes, origin);
   children.start("The sample sites", ["examples/sign-in-site/start.ts"], sampleSitesEnvironment(ports, sample));
   children.start(
     "The sample site with a document",

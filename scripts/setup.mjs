@@ -6,6 +6,7 @@
  *   --build     also the production build of the pages
  *   --browser   also a Chromium for the browser tests
  *   --git       also git and Git LFS, for the tests that push and clone
+ *   --jobs      also bubblewrap, for the tests that run jobs
  *   --quiet     without the lines
  */
 import { provideBrowser } from "./setup/browser.mjs";
@@ -13,6 +14,7 @@ import { buildPages } from "./setup/build.mjs";
 import { generateClient } from "./setup/generate.mjs";
 import { provideGit } from "./setup/git.mjs";
 import { installPackages } from "./setup/install.mjs";
+import { provideBubblewrap } from "./setup/jobs.mjs";
 import { holdLock } from "./setup/lock.mjs";
 import { SetupFailed } from "./setup/run.mjs";
 
@@ -27,6 +29,7 @@ try {
     if (flags.has("--build")) buildPages(say);
     if (flags.has("--browser")) provideBrowser(say);
     if (flags.has("--git")) provideGit(say);
+    if (flags.has("--jobs")) provideBubblewrap(say);
   } finally {
     release();
   }

@@ -24,7 +24,7 @@ export type Demo = {
 
 /** Starts `npm run demo`, as a person would, in a directory of its own; returns how to stop it. */
 export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }> {
-  const port = await findFreePorts(4);
+  const port = await findFreePorts(5);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
   const other = await makeOtherCertificate(directory);
   const environment = { ...freshEnvironment(port, directory), NODE_EXTRA_CA_CERTS: other.trustedPath };

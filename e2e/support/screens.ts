@@ -72,6 +72,14 @@ export const screens: Screen[] = [
     as("newcomer", "token-new", "/settings/tokens/new"),
     as("newcomer", "publishers-empty", "/settings/publishers"),
     as("newcomer", "publisher-new", "/settings/publishers/new?from=gitlab"),
+    as("newcomer", "webhooks-empty", "/settings/webhooks"),
+    as("newcomer", "webhook-new", "/settings/webhooks/new?watch=user:mara"),
+    as("mara", "webhooks", "/settings/webhooks"),
+    as("aiko", "organization-webhooks", "/organizations/tidepool/settings/webhooks"),
+    as("newcomer", "jobs-empty", "/settings/jobs"),
+    as("newcomer", "job-new", "/settings/jobs/new"),
+    as("newcomer", "schedules-empty", "/settings/jobs/schedules"),
+    as("newcomer", "schedule-new", "/settings/jobs/schedules/new"),
     as("newcomer", "organizations-empty", "/organizations"),
     as("newcomer", "organization-new", "/organizations/new"),
     as("newcomer", "reauthenticate", "/login?reauthenticate=1&next=/settings/account"),
@@ -91,6 +99,7 @@ export const screens: Screen[] = [
     as("aiko", "organization-app-new", "/organizations/tidepool/settings/applications/new"),
     as("aiko", "organization-security", "/organizations/tidepool/settings/security"),
     as("aiko", "organization-settings", "/organizations/tidepool/settings"),
+    as("aiko", "organization-jobs-empty", "/organizations/tidepool/settings/jobs"),
     as("aiko", "organization-publishers-empty", "/organizations/tidepool/settings/publishers"),
     as("aiko", "repo-publishers-empty", "/datasets/aiko/storm-surges/settings/publishers"),
     as("aiko", "repo-publisher-new", "/datasets/aiko/storm-surges/settings/publishers/new?from=oidc"),
@@ -132,6 +141,23 @@ export const screens: Screen[] = [
       await page.getByRole("textbox", { name: "Branch or tag" }).fill("refs/heads/main");
       await page.getByRole("button", { name: "Trust these jobs" }).click();
       await page.getByText("What the pipeline has to do").waitFor();
+    },
+  },
+  {
+    name: "job",
+    async open(visit) {
+      const { page, demo } = visit;
+      const hub = await hubClient(demo, { username: "mara" }, "jobs");
+      const job = {
+        dockerImage: "debian",
+        command: ["sh", "-c", "echo Hello; exit 3"],
+        flavor: "cpu-basic",
+        secrets: { KEY: "secret" },
+      };
+      const { id } = await hub.send<{ id: string }>("POST", "/api/jobs/mara", job);
+      await enterAgain(page, account(visit, "mara"));
+      await go(page, `/settings/jobs/${id}`);
+      await page.getByText("Failed", { exact: true }).first().waitFor();
     },
   },
   { name: "app", open: async (visit) => openApp(visit, "/settings/applications", "Paper Lantern") },
@@ -185,6 +211,19 @@ export const screens: Screen[] = [
     async open(visit) {
       await openCollection(visit);
       await go(visit.page, `/collections/add?type=model&repo=${visit.newcomer.username}/tides`);
+    },
+  },
+  { name: "webhook", open: async (visit) => openWebhook(visit, "mara", "/settings/webhooks") },
+  {
+    name: "webhook-failing",
+    open: async (visit) => openWebhook(visit, "aiko", "/organizations/tidepool/settings/webhooks"),
+  },
+  {
+    name: "webhook-edit",
+    async open(visit) {
+      await openWebhook(visit, "mara", "/settings/webhooks");
+      await visit.page.getByRole("link", { name: "Edit", exact: true }).click();
+      await visit.page.getByRole("heading", { level: 1, name: "Edit webhook" }).waitFor();
     },
   },
   {
@@ -376,6 +415,16 @@ async function openApp(visit: Visit, list: string, name: string, who = "aiko"): 
   await go(visit.page, list);
   await visit.page.getByRole("link", { name }).click();
   await visit.page.getByRole("heading", { level: 1, name }).waitFor();
+}
+
+/** A webhook of the demo's, with the latest of its deliveries open. */
+async function openWebhook(visit: Visit, who: string, list: string): Promise<void> {
+  const { page } = visit;
+  await enterAgain(page, account(visit, who));
+  await go(page, list);
+  await page.getByRole("list", { name: "Webhooks" }).getByRole("link").first().click();
+  await page.getByRole("list", { name: "Deliveries" }).getByRole("link").first().click();
+  await page.getByRole("complementary", { name: /·/ }).waitFor();
 }
 
 /** An app of the newcomer's that has everything of the Security section, and whose next key was refused. */

@@ -1,22 +1,9 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { db } from "#core/db.ts";
 import { readDocumentPolicy } from "#core/oauth/documents/hosts/document-policy.ts";
-import { loadAllCommands } from "./commands.ts";
-import { parseArguments } from "./parse-arguments.ts";
-import { describeFailure } from "./report.ts";
+import { adminLine } from "./testing/admin-line.ts";
 
-const commands = await loadAllCommands();
-
-/** Runs a line of the operator's command, in this process. */
-async function admin(...args: string[]) {
-  const request = parseArguments(["client-host", ...args], commands);
-  if (request.kind !== "run") throw new Error("help was asked for");
-  try {
-    return await request.command.run(request.values);
-  } catch (error) {
-    return describeFailure(error, request.command);
-  }
-}
+const admin = (...args: string[]) => adminLine("client-host", ...args);
 
 beforeEach(async () => {
   await db().oAuthClientHost.deleteMany();
@@ -26,6 +13,7 @@ beforeEach(async () => {
 describe("client-host", () => {
   test("blocks, allows, lists and removes", async () => {
     expect(await admin("block", "--host", "https://Evil.example/client", "--note", "phishing")).toEqual({
+      exitCode: 0,
       json: { host: "evil.example", rule: "block", revoked_consents: 0 },
       text: "Apps of evil.example are blocked; 0 consents were revoked.",
     });

@@ -41,6 +41,7 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "platform rotate": async () => (await import("./platform.ts")).platformRotate,
   "platform revoke": async () => (await import("./platform.ts")).platformRevoke,
   "event list": async () => (await import("./event.ts")).eventList,
+  "event retry": async () => (await import("./event.ts")).eventRetry,
   "inference-provider add": async () => (await import("./inference-provider.ts")).inferenceProviderAdd,
   "inference-provider list": async () => (await import("./inference-provider.ts")).inferenceProviderList,
   "inference-provider remove": async () => (await import("./inference-provider.ts")).inferenceProviderRemove,

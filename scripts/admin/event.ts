@@ -1,6 +1,7 @@
 import { type RepoType, repoTypes } from "@keyhook/sdk";
 import { operatorCommand } from "#core/access/actor.ts";
-import { listEvents } from "#core/events/list-events.ts";
+import { type ListedEvent, listEvents } from "#core/events/list-events.ts";
+import { retryEvent } from "#core/events/retry-event.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { isId } from "#core/ids.ts";
 import { command, UsageError } from "./command.ts";
@@ -10,7 +11,10 @@ const COUNT = 100;
 export const eventList = command({
   name: "event list",
   summary: "Lists what was recorded of repositories, the latest first, with the payload that webhooks get.",
-  notes: ["Events are kept for 30 days. Those of a repository that was deleted are found by the id that it had."],
+  notes: [
+    "Events are kept for as long as their deliveries, 30 days unless WEBHOOK_KEEP_DAYS says otherwise. Those of a repository that was",
+    "deleted are found by the id that it had. One that could not be told to webhooks was set aside, and says why.",
+  ],
   options: {
     repo: { value: "OWNER/NAME", help: "of one repository: its name, or its id" },
     type: { value: repoTypes.join("|"), help: "what it is; a model unless given", choices: repoTypes },
@@ -24,7 +28,7 @@ export const eventList = command({
     });
     return {
       json: {
-        events: events.map(({ id, scope, action, payload, actorId, source, sourceId, createdAt }) => ({
+        events: events.map(({ id, scope, action, payload, actorId, source, sourceId, createdAt, fannedOutAt, fanOutError }) => ({
           id,
           created_at: createdAt.toISOString(),
           scope,
@@ -32,16 +36,36 @@ export const eventList = command({
           actor_id: actorId,
           source,
           source_id: sourceId,
+          fanned_out_at: fanOutError === null ? (fannedOutAt?.toISOString() ?? null) : null,
+          set_aside: fanOutError,
           payload,
         })),
       },
       text:
         events
-          .map(({ id, createdAt, scope, action, payload: { repo } }) =>
-            [createdAt.toISOString(), id, `${scope} ${action}`, `${repo.type} ${repo.name}`].join("\t"),
-          )
+          .map((event) => {
+            const { id, createdAt, scope, action, payload } = event;
+            // One that was set aside may be set aside for its payload.
+            const repo = payload.repo?.name ? `${payload.repo.type} ${payload.repo.name}` : event.repoId;
+            return [createdAt.toISOString(), id, `${scope} ${action}`, repo, stateOf(event)].join("\t");
+          })
           .join("\n") || "Nothing was recorded.",
     };
+  },
+});
+
+function stateOf({ fannedOutAt, fanOutError }: ListedEvent): string {
+  if (fanOutError !== null) return `set aside: ${fanOutError}`;
+  return fannedOutAt ? "told" : "waiting";
+}
+
+export const eventRetry = command({
+  name: "event retry",
+  summary: "Has webhooks told of an event that was set aside, once what was wrong is put right.",
+  options: { id: { value: "ID", help: 'the event, as "event list" has it', isRequired: true } },
+  async run({ id }) {
+    await retryEvent(operatorCommand, id);
+    return { json: { id }, text: "The worker makes its deliveries now." };
   },
 });
 

@@ -1,26 +1,12 @@
 import { afterAll, expect, test } from "vitest";
 import { startHandMadeIssuer } from "#core/accounts/identity-providers/testing/hand-made-issuer.ts";
 import { db } from "#core/db.ts";
-import { loadAllCommands } from "./commands.ts";
-import { parseArguments } from "./parse-arguments.ts";
-import { describeFailure } from "./report.ts";
+import { adminLine } from "./testing/admin-line.ts";
 
-const commands = await loadAllCommands();
 const issuer = await startHandMadeIssuer();
 afterAll(() => issuer.stop());
 
-/** Runs a line of the operator's command, in this process. */
-async function admin(...args: string[]) {
-  const request = parseArguments(["identity-provider", ...args], commands);
-  if (request.kind !== "run") throw new Error("help was asked for");
-  try {
-    const { json, text } = await request.command.run(request.values);
-    return { json, text, exitCode: 0 };
-  } catch (error) {
-    const { json, text, exitCode } = describeFailure(error, request.command);
-    return { json: json as Record<string, unknown>, text, exitCode };
-  }
-}
+const admin = (...args: string[]) => adminLine("identity-provider", ...args);
 
 test("identity-provider add, list, disable, enable, remove", async () => {
   const client = ["--client-id", "us", "--client-secret", "a secret"];

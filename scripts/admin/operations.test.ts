@@ -1,22 +1,7 @@
 import { expect, test } from "vitest";
 import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
-import { loadAllCommands } from "./commands.ts";
-import { parseArguments } from "./parse-arguments.ts";
-import { describeFailure } from "./report.ts";
-
-const commands = await loadAllCommands();
-
-/** Runs a line of the operator's command, in this process. */
-async function admin(...args: string[]): Promise<{ json: Record<string, unknown>; text: string; exitCode?: number }> {
-  const request = parseArguments(args, commands);
-  if (request.kind !== "run") throw new Error("help was asked for");
-  try {
-    return await request.command.run(request.values);
-  } catch (error) {
-    return describeFailure(error, request.command) as never;
-  }
-}
+import { adminLine as admin } from "./testing/admin-line.ts";
 
 test("inference-provider add, list, remove: the key is never printed, and is sealed in the database", async () => {
   const key = "sk-a-key-of-the-operators-9876";

@@ -3,26 +3,7 @@ import { freshName, signedInPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { findPlatform } from "#core/hub/platforms/find-platform.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
-import { loadAllCommands } from "./commands.ts";
-import { parseArguments } from "./parse-arguments.ts";
-import { describeFailure } from "./report.ts";
-
-const commands = await loadAllCommands();
-
-/** Runs a line of the operator's command, in this process. */
-async function admin(...args: string[]) {
-  const request = parseArguments(args, commands);
-  if (request.kind !== "run") throw new Error("help was asked for");
-  try {
-    return (await request.command.run(request.values)) as { json: Record<string, unknown>; text: string; exitCode?: number };
-  } catch (error) {
-    return describeFailure(error, request.command) as unknown as {
-      json: Record<string, unknown>;
-      text: string;
-      exitCode: number;
-    };
-  }
-}
+import { adminLine as admin } from "./testing/admin-line.ts";
 
 test("platform create, list, rotate, revoke", async () => {
   const name = freshName("forge");

@@ -1,18 +1,7 @@
 import { expect, test } from "vitest";
 import { freshName, signedInPerson } from "#core/accounts/testing/people.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
-import { loadAllCommands } from "./commands.ts";
-import { parseArguments } from "./parse-arguments.ts";
-import { describeFailure } from "./report.ts";
-
-const commands = await loadAllCommands();
-
-/** Runs a line of the operator's command, in this process. */
-async function admin(...args: string[]): Promise<unknown> {
-  const request = parseArguments(args, commands);
-  if (request.kind !== "run") throw new Error("help was asked for");
-  return request.command.run(request.values).catch((error: unknown) => describeFailure(error, request.command));
-}
+import { adminLine as admin } from "./testing/admin-line.ts";
 
 test("repo list, move, delete", async () => {
   const ada = await signedInPerson();

@@ -1,6 +1,15 @@
 import { env } from "#core/env.ts";
 import type { Made } from "./notes.ts";
-import { DEVICE_APP, documentSiteUrl, EXCHANGE_APP, operator, type Ports, people, sampleSiteUrl } from "./samples.ts";
+import {
+  DEVICE_APP,
+  documentSiteUrl,
+  EXCHANGE_APP,
+  operator,
+  type Ports,
+  people,
+  receiverUrl,
+  sampleSiteUrl,
+} from "./samples.ts";
 
 function exchangeEnvironment(origin: string, { apps }: Made): string {
   const { clientId, clientSecret } = apps[EXCHANGE_APP] ?? {};
@@ -20,9 +29,12 @@ export function describeDemo({ ports, sample }: { ports: Ports; sample: Made }):
     ["Tin Whistle", "a command line that signs people in by a code; in another terminal:"],
     ["", `ISSUER=${ORIGIN} CLIENT_ID=${sample.apps[DEVICE_APP]?.clientId} npm start --workspace examples/device-cli`],
     ["Night Heron", "a program that acts for members of tidepool by their e-mail address; in another terminal:"],
-    ["", `${exchangeEnvironment(ORIGIN, sample)} node examples/org-token-exchange/exchange.ts`],
+    ["", `${exchangeEnvironment(ORIGIN, sample)} npm start --workspace examples/org-token-exchange`],
+    ["Webhooks", `${receiverUrl(ports)}  a program that is told of every change; one part of it is closed for maintenance`],
+    ["", `as mara: ${ORIGIN}/settings/webhooks, as aiko: ${ORIGIN}/organizations/tidepool/settings/webhooks`],
+    ["Post Box", `${ORIGIN}/spaces/mara/post-box/app/  a Space that runs here and shows what a webhook told it last`],
     [],
-    ["Repositories", `a model, two datasets and a Space, under ${ORIGIN}/mara, /aiko and /tidepool:`],
+    ["Repositories", `a model, two datasets and two Spaces, under ${ORIGIN}/mara, /aiko and /tidepool:`],
     ["", `git clone ${ORIGIN}/mara/tide-forecasts`],
     ["", `git clone ${ORIGIN}/datasets/tidepool/gauge-readings  private: git asks for an access token of mara's or aiko's`],
     [],

@@ -11,6 +11,11 @@ export type Made = {
   apps: Record<string, { clientId: string; clientSecret?: string }>;
   /** Repositories, and what else is kept on the hub. Notes of an earlier version have none. */
   repos?: Record<string, true>;
+  /** Likewise. */
+  webhooks?: Record<string, true>;
+  webhookSecret?: string;
+  /** Of the Space that receives webhooks. */
+  spaceSecret?: string;
 };
 
 export type Notes = { made: Made; save(): void; forget(): void };

@@ -19,7 +19,10 @@ export function sampleSitesEnvironment(ports: Ports, { apps, organizations }: Ma
 }
 
 /** The settings of examples/metadata-document-site: where the service is, and nothing that the service has told it. */
-export function documentSiteEnvironment({ byDocument }: Ports, certificateDirectory: string): Record<string, string> {
+export function documentSiteEnvironment(
+  { byDocument }: Pick<Ports, "byDocument">,
+  certificateDirectory: string,
+): Record<string, string> {
   const { ORIGIN, BRAND_NAME, VENDOR } = env();
   return {
     ISSUER: ORIGIN,

@@ -1,4 +1,4 @@
-export type Ports = { service: number; serverSide: number; inBrowser: number; byDocument: number };
+export type Ports = { service: number; serverSide: number; inBrowser: number; byDocument: number; receiver: number };
 
 /** Runs the service; made before its first start, which else prints a link for making the first operator. */
 export const operator = { username: "opal", fullName: "Opal Achterberg", email: "opal@example.test" };
@@ -67,3 +67,29 @@ export function sampleSiteUrl(port: number): string {
 export function documentSiteUrl({ byDocument }: Ports): string {
   return `https://127.0.0.1:${byDocument}`;
 }
+
+/** Where examples/webhook-receiver listens. */
+export function receiverUrl({ receiver }: Pick<Ports, "receiver">): string {
+  return `http://127.0.0.1:${receiver}`;
+}
+
+/** Webhooks that tell it: one that it takes, and one whose part of it is closed for maintenance, so that there is something to retry. */
+export const sampleWebhooks = [
+  {
+    key: "mara",
+    by: "mara",
+    api: "/api/settings/webhooks",
+    path: "/",
+    watched: ["user:mara", "user:aiko", "org:tidepool"],
+  },
+  {
+    key: "tidepool",
+    by: "aiko",
+    api: "/api/organizations/tidepool/settings/webhooks",
+    path: "/maintenance",
+    watched: ["org:tidepool"],
+  },
+].map(({ watched, ...webhook }) => ({
+  ...webhook,
+  watched: watched.map((item) => ({ type: item.split(":")[0], name: item.split(":")[1] })),
+}));

@@ -1,6 +1,6 @@
 import { repoApiPath } from "@keyhook/sdk";
+import { type Caller, callAs } from "./call-as.ts";
 import type { Notes } from "./notes.ts";
-import { runAdmin } from "./run-admin.ts";
 import { type SampleRepo, sampleCollection, sampleDiscussion, sampleRepos } from "./sample-repos.ts";
 
 /** Puts repositories of the sample people there, as their programs would: over the API, each with a token of its own. */
@@ -10,7 +10,7 @@ export async function seedRepos({ made, save }: Notes, origin: string): Promise<
   const { repos } = made;
   const callers = new Map<string, Promise<Caller>>();
   const as = (username: string): Promise<Caller> => {
-    const caller = callers.get(username) ?? signIn(username, origin);
+    const caller = callers.get(username) ?? callAs(username, origin, SCOPES);
     callers.set(username, caller);
     return caller;
   };
@@ -35,25 +35,7 @@ export async function seedRepos({ made, save }: Notes, origin: string): Promise<
   });
 }
 
-type Caller = <T>(method: string, path: string, body: unknown, contentType?: string) => Promise<T>;
-
 const SCOPES = "read-repos write-repos manage-repos write-discussions write-collections";
-
-/** Calls the API as somebody, with a token that ends tomorrow. */
-async function signIn(username: string, origin: string): Promise<Caller> {
-  const asked = ["--user", username, "--scopes", SCOPES, "--expires", "1", "--name", "Sample repositories"];
-  const { token } = await runAdmin<{ token: string }>("token", "create", ...asked);
-  return async (method, path, body, contentType = "application/json") => {
-    const answer = await fetch(origin + path, {
-      method,
-      headers: { authorization: `Bearer ${token}`, "content-type": contentType },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-    });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path} was answered with ${answer.status}: ${text}`);
-    return JSON.parse(text || "{}");
-  };
-}
 
 async function makeRepo(call: Caller, { type, owner, name, isPrivate = false, sdk, settings, files }: SampleRepo): Promise<void> {
   const path = repoApiPath(type, `${owner}/${name}`);

@@ -48,7 +48,7 @@ export async function seed(notes: Notes, ports: Ports): Promise<Made> {
   return notes.made;
 }
 
-type Kind = Exclude<keyof Made, "password" | "repos">;
+type Kind = "people" | "organizations" | "members" | "apps";
 
 /** Makes a thing unless the notes have it, and notes it at once. */
 async function once<K extends Kind>(

@@ -5,10 +5,15 @@ import { run, SetupFailed } from "./run.mjs";
 /** Finds a Chromium, or gets one: Playwright's, else the distribution's. */
 export function provideBrowser(say) {
   if (findBrowser()) return;
-  const ways = [["downloading Chromium (playwright install)", () => run("playwright", ["install", "chromium"])]];
+  const ways = [
+    ["downloading Chromium (playwright install --only-shell)", () => run("playwright", ["install", "--only-shell", "chromium"])],
+  ];
   const install = aptInstaller();
   if (install) {
-    ways.push(["installing Chromium (apt-get install chromium)", () => install("chromium", "fonts-liberation")]);
+    ways.push([
+      "installing Chromium (apt-get install chromium-headless-shell)",
+      () => install("chromium-headless-shell", "fonts-liberation"),
+    ]);
   }
   const problems = [];
   for (const [line, get] of ways) {

@@ -1,0 +1,104 @@
+import { expect, test } from "./fixtures.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { enter } from "./support/enter.ts";
+import { hubClient } from "./support/hub.ts";
+
+const script = [
+  `echo "Hello from $SEASON, $TOKEN"`,
+  `printf '\\033[32mgreen\\033[0m\\n'`,
+  "for i in $(seq 1 60); do echo tick $i; sleep 0.5; done",
+].join("\n");
+
+test("a job is run in the page, its log is watched, it is cancelled; run again, it goes on a schedule", async ({
+  page,
+  person,
+  another,
+  demo,
+}) => {
+  test.slow();
+  await enter(page, person);
+  await page.goto("/settings/profile");
+  await page.getByRole("link", { name: "Jobs", exact: true }).click();
+  await expect(page.getByText("No jobs yet")).toBeVisible();
+  await page.getByRole("link", { name: "Run a job" }).click();
+
+  // What is wrong is said beside the field, and what was typed stays.
+  await expect(page.getByLabel("Space", { exact: true })).toBeHidden();
+  await page.getByLabel("Command", { exact: true }).fill("echo 'open");
+  await page.getByLabel("Environment").fill("SEASON=autumn");
+  await page.getByRole("button", { name: "Run it" }).click();
+  await expect(page.getByText("A quote is not closed.")).toBeVisible();
+  await expect(page.getByLabel("Environment")).toHaveValue("SEASON=autumn");
+  await page.getByLabel("Command", { exact: true }).fill(script);
+  await page.getByLabel("Secrets").fill("TOKEN=swordfish-in-the-bay");
+  await page.getByRole("button", { name: "Run it" }).click();
+
+  const log = page.getByRole("region", { name: "Output" });
+  await expect(log).toContainText("Hello from autumn, ***");
+  await expect(log).toContainText("tick 3");
+  await expect(log).not.toContainText("\u001b");
+  await expect(page.locator("main")).not.toContainText("swordfish");
+  // Held still, and looked through.
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("searchbox", { name: "Search the log" }).fill("green");
+  await expect(page.getByText(/^1 of \d+ lines$/)).toBeVisible();
+  await expect(log).not.toContainText("tick");
+  await page.getByRole("searchbox", { name: "Search the log" }).fill("");
+  await page.getByRole("button", { name: "Follow" }).click();
+  await expect(log).toContainText("tick 8");
+  await expectAccessible(page);
+  const download = page.waitForEvent("download");
+  await page.getByRole("link", { name: "Download the whole log" }).click();
+  expect((await download).suggestedFilename()).toMatch(/^job-[0-9a-f]{24}\.log$/);
+
+  const url = page.url();
+  await page.getByText("Cancel job").click();
+  await page.getByRole("button", { name: "Cancel this job" }).click();
+  await expect(page.getByText("Cancelled", { exact: true }).first()).toBeVisible({ timeout: 30_000 });
+
+  // The address that clients of the API give people leads here; to nobody else's.
+  const runId = url.split("/").at(-1) ?? "";
+  await page.goto(`/jobs/${person.username}/${runId}`);
+  await expect(page).toHaveURL(new RegExp(`/settings/jobs/${runId}`));
+  const stranger = await page.context().browser()?.newContext({ baseURL: demo.origin });
+  if (stranger) {
+    const theirs = await stranger.newPage();
+    await enter(theirs, another);
+    expect((await theirs.goto(`/jobs/${person.username}/${runId}`))?.status()).toBe(404);
+    expect((await theirs.request.get(`/settings/jobs/${runId}/log`)).status()).toBe(404);
+    await stranger.close();
+  }
+
+  // With what it had, but for a command that ends.
+  await page.getByRole("link", { name: "Change and run" }).click();
+  await expect(page.getByLabel("Command", { exact: true })).toHaveValue(script);
+  await expect(page.getByText("Set them anew where it needs them: TOKEN.")).toBeVisible();
+  await page.getByLabel("Command", { exact: true }).fill("sh -c 'echo ready; exit 3'");
+  await page.getByRole("button", { name: "Run it" }).click();
+  await expect(page.getByText("Its command ended with exit code 3.").first()).toBeVisible({ timeout: 30_000 });
+
+  await page.getByRole("link", { name: "Schedule", exact: true }).click();
+  await page.getByLabel("Runs", { exact: true }).selectOption("custom");
+  await page.getByLabel("Cron line").fill("0 0 30 2 *");
+  await page.getByRole("button", { name: "Schedule it" }).click();
+  await expect(page.getByText("This never comes")).toBeVisible();
+  await page.getByLabel("Cron line").fill("0 9 * * 1-5");
+  await page.getByLabel("Time zone").fill("Europe/Zurich");
+  await page.getByRole("button", { name: "Schedule it" }).click();
+  await expect(page.getByText("0 9 * * 1-5 Europe/Zurich")).toBeVisible();
+  await page.getByRole("button", { name: "Suspend" }).click();
+  await expect(page.getByText("Suspended", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Run now" }).click();
+  await expect(page.getByText("Its command ended with exit code 3.").first()).toBeVisible({ timeout: 30_000 });
+  await page.getByRole("link", { name: "a schedule" }).click();
+  await page.getByText("Delete", { exact: true }).click();
+  await page.getByRole("button", { name: "Delete this schedule" }).click();
+  await expect(page.getByText("No schedules yet")).toBeVisible();
+
+  await page.getByRole("link", { name: "Jobs", exact: true }).last().click();
+  await page.getByLabel("Show").selectOption("cancelled");
+  await page.getByRole("button", { name: "Filter" }).click();
+  await expect(page.getByRole("list", { name: "Jobs" }).getByRole("listitem")).toHaveCount(1);
+  const hub = await hubClient(demo, person, "jobs");
+  expect(await hub.send<unknown[]>("GET", `/api/jobs/${person.username}?stage=ERROR`)).toHaveLength(2);
+});

@@ -1,0 +1,212 @@
+import { execFileSync } from "node:child_process";
+import type { Page } from "@playwright/test";
+import { expect, test } from "./fixtures.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import type { Demo } from "./support/demo.ts";
+import { enter } from "./support/enter.ts";
+import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
+import { hubClient } from "./support/hub.ts";
+import type { Person } from "./support/sign-in-page.ts";
+import { WebhookReceiver } from "./support/webhook-receiver.ts";
+
+const PUSH = { scope: "repo.content", action: "update" };
+
+/** A repository of somebody's, and a way to push to it. */
+async function makeTree(demo: Demo, person: Person): Promise<{ name: string; push: (text: string) => Promise<void> }> {
+  const token = await makeToken(demo, person);
+  const name = await makeRepo(demo, token);
+  const tree = new WorkTree(demo, token, name);
+  await tree.init();
+  return {
+    name,
+    async push(text) {
+      await tree.commit(text, { "tides.txt": `${text}\n` });
+      await tree.git("push", "--quiet", "origin", "main");
+    },
+  };
+}
+
+const rows = (page: Page) => page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+const panel = (page: Page) => page.getByRole("complementary", { name: /·/ });
+
+test("S122 S123 S124 S125 a push arrives signed and is seen as it does; a refusal is retried, and replayed", async ({
+  page,
+  demo,
+  person,
+}) => {
+  test.slow();
+  await using receiver = await WebhookReceiver.start();
+  const { name, push } = await makeTree(demo, person);
+  await enter(page, person);
+
+  // From nothing to a first delivery, on the way that the pages show.
+  await page.goto("/settings/profile");
+  await page.getByRole("navigation", { name: "Settings" }).getByRole("link", { name: "Webhooks" }).click();
+  await page.getByRole("link", { name: "Make a webhook" }).click();
+  const watched = page.getByRole("combobox", { name: "Watched" });
+  await watched.fill("no-such-thing");
+  await page.getByRole("button", { name: "Make webhook" }).click();
+  await expect(watched).toHaveAccessibleDescription(/Write no-such-thing with its type before it/);
+  await expect(watched).toHaveValue("no-such-thing");
+  await watched.fill(name.slice(0, -2));
+  await page.getByRole("option", { name }).click();
+  await page.getByRole("button", { name: "Make webhook" }).click();
+  await expect(page.getByRole("textbox", { name: "Address" })).toHaveAccessibleDescription(/Enter the address/);
+  await expect(page.getByRole("list", { name: "Chosen" })).toContainText(name);
+  await page.getByRole("textbox", { name: "Address" }).fill(receiver.url);
+  await page.getByRole("button", { name: "Make webhook" }).click();
+  const secret = (await page.locator("code", { hasText: "whsec_" }).textContent()) ?? "";
+  await page.getByRole("button", { name: "Send a test" }).click();
+  await expect(panel(page)).toContainText("Delivered.");
+  const tested = await receiver.next(0, secret, PUSH);
+  expect(tested.headers["x-webhook-test"]).toBe("true");
+  // It is not shown again.
+  expect(await page.content()).not.toContain(secret);
+
+  // The row comes by itself.
+  await push("high");
+  const pushed = await receiver.next(1, secret, PUSH);
+  // The test was of the same repository.
+  const pushes = rows(page).filter({ hasText: name, hasNotText: "test" });
+  const first = pushes.first();
+  await expect(first).toContainText("200");
+  await first.getByRole("link").click();
+  await expect(page).toHaveURL(new RegExp(`delivery=${pushed.id}`));
+  for (const part of ["DNS", "Connect", "Waiting", "Body"])
+    await expect(panel(page).getByText(part, { exact: true }).first()).toBeVisible();
+  await expect(panel(page)).toContainText('"taken": true');
+  await panel(page).getByText("Raw", { exact: true }).click();
+  await expect(panel(page).getByRole("region", { name: "request body as sent" })).toHaveText(pushed.body);
+  await panel(page).getByText("Verify", { exact: true }).click();
+  const snippet = (await panel(page).getByRole("region", { name: "Node snippet" }).textContent()) ?? "";
+  const env = { ...process.env, WEBHOOK_SECRET: secret };
+  expect(execFileSync("node", ["--input-type=module", "--eval", snippet], { env, encoding: "utf8" })).toContain("is right");
+  await expectAccessible(page);
+
+  // Refused: tried again later, or now.
+  receiver.status = 500;
+  await push("low");
+  const refused = await receiver.next(2, secret, PUSH);
+  const second = pushes.first();
+  await expect(second).toContainText("again in");
+  receiver.status = 200;
+  await second.getByRole("link").click();
+  await expect(panel(page)).toContainText(/next try in \d+|Delivered after/);
+  const tryNow = panel(page).getByRole("button", { name: "Try now" });
+  if (await tryNow.isVisible()) await tryNow.click();
+  await expect(panel(page)).toContainText(/Delivered after [23] attempts|Delivered after \d+/);
+  const again = receiver.received.at(-1);
+  expect([again?.id, again?.body]).toEqual([refused.id, refused.body]);
+
+  // Several at once, with progress that a reload finds again.
+  const before = receiver.received.length;
+  await page.getByRole("searchbox", { name: "Search repository, event or id" }).fill(name);
+  await expect(page).toHaveURL(/text=/);
+  await expect(rows(page)).toHaveCount(3);
+  for (const row of await pushes.all()) await row.getByRole("checkbox").check();
+  await page.getByRole("button", { name: "Replay the chosen" }).click();
+  await expect(page.getByRole("list", { name: "Replays" })).toContainText("Replay of 2 deliveries");
+  await expect
+    .poll(() =>
+      receiver.received
+        .slice(before)
+        .map(({ id }) => id)
+        .sort(),
+    )
+    .toEqual([pushed.id, refused.id].sort());
+  await expect(page.getByRole("list", { name: "Replays" })).toContainText("2 delivered, 0 failed");
+  await page.reload();
+  await expect(page.getByRole("list", { name: "Replays" })).toContainText("2 delivered, 0 failed");
+
+  await page.getByLabel("Status").selectOption("Failed");
+  await expect(page.getByText("Nothing like that")).toBeVisible();
+  await page.getByRole("link", { name: "Show all" }).first().click();
+  await expect(rows(page)).toHaveCount(3);
+  await page.goto(`/${name}`);
+  await page.getByRole("link", { name: new URL(receiver.url).host }).click();
+  await expect(page.getByRole("heading", { level: 1 })).toContainText(receiver.url);
+});
+
+test("S133 a webhook with a job runs it, and the payload is in its log", async ({ page, demo, person }) => {
+  test.slow();
+  const { name, push } = await makeTree(demo, person);
+  const hub = await hubClient(demo, person, "jobs");
+  const { id } = await hub.send<{ id: string }>("POST", `/api/jobs/${person.username}`, {
+    dockerImage: "debian:stable-slim",
+    command: ["sh", "-c", 'echo "told: $WEBHOOK_PAYLOAD"'],
+    environment: {},
+    flavor: "cpu-basic",
+  });
+  await enter(page, person);
+  await page.goto(`/settings/jobs/${id}`);
+  await page.getByRole("link", { name: "Run on events" }).click();
+  await expect(page.getByRole("radio", { name: "Job" })).toBeChecked();
+  await expect(page.getByRole("combobox", { name: "Run to copy" })).toHaveValue(id);
+  await page.getByRole("combobox", { name: "Watched" }).fill(`model:${name}`);
+  await page.getByRole("radio", { name: "None" }).check();
+  await page.getByRole("button", { name: "Make webhook" }).click();
+  await expect(page.getByText("The webhook is made.")).toBeVisible();
+  await push("high");
+  const row = rows(page).filter({ hasText: name }).first();
+  await expect(row).toContainText("done", { timeout: 60_000 });
+  await row.getByRole("link").click();
+  await panel(page).getByRole("link", { name: "The run and its log" }).click();
+  await expect(page.getByText(/told: .*"repo.content".*"webhook":/)).toBeVisible();
+});
+
+test.describe("without JavaScript", () => {
+  test.use({ javaScriptEnabled: false });
+
+  test("an organization's webhook is made, tested, disabled, enabled and deleted", async ({ page, demo, member }) => {
+    test.slow();
+    await using receiver = await WebhookReceiver.start();
+    const [{ name: org, fullName }] = member.organizations;
+    await enter(page, member);
+    await page.goto(`/organizations/${org}`);
+    await page.getByRole("navigation", { name: fullName }).getByRole("link", { name: "Webhooks" }).click();
+    await page.getByRole("link", { name: "Make a webhook" }).click();
+    await page.getByRole("textbox", { name: "Address" }).fill(receiver.url);
+    await page.getByRole("combobox", { name: "Watched" }).fill(`org:${org}, user:nobody-${org}`);
+    await page.getByRole("button", { name: "Make webhook" }).click();
+    await expect(page.getByText(`There is no user nobody-${org}`)).toBeVisible();
+    await page.getByRole("checkbox", { name: `Keep user:nobody-${org}` }).uncheck();
+    await page.getByRole("button", { name: "Make webhook" }).click();
+    const secret = (await page.locator("code", { hasText: "whsec_" }).textContent()) ?? "";
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await expect(panel(page)).toContainText("Delivered.");
+    await receiver.next(0, secret, PUSH);
+    const address = page.url().replace(/\?.*/, "");
+
+    // What happens while it is disabled is not told, and what happens afterwards is.
+    await page.getByRole("button", { name: "Disable" }).click();
+    await expect(page.getByText(/Disabled by you or somebody with you/)).toBeVisible();
+    const token = await makeToken(demo, member);
+    const make = async (name: string) => {
+      const body = JSON.stringify({ name, type: "model", organization: org });
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+      expect((await fetch(`${demo.origin}/api/repos/create`, { method: "POST", headers, body })).ok).toBe(true);
+    };
+    await make("untold");
+    await page.getByRole("button", { name: "Enable" }).click();
+    await expect(page.getByText("Enabled. What waited is sent now.")).toBeVisible();
+    await make("told");
+    const told = await receiver.next(1, secret, { scope: "repo", action: "create" });
+    expect(JSON.parse(told.body)).toMatchObject({ repo: { name: `${org}/told` } });
+
+    await page.goto(`${address}?text=told&event=repo.create`);
+    await rows(page).first().getByRole("link").click();
+    await panel(page).getByRole("button", { name: "Replay" }).click();
+    await expect(panel(page)).toContainText("Delivered after 2 attempts.");
+    expect(receiver.received.map(({ id }) => id).filter((id) => id === told.id)).toHaveLength(2);
+
+    await page.getByText("Delete", { exact: true }).click();
+    await expect(page.getByText(`Delete the webhook to ${receiver.url}?`)).toBeVisible();
+    await page.getByRole("button", { name: "Delete the webhook" }).click();
+    await expect(page.getByText("The webhook is deleted.")).toBeVisible();
+    expect((await page.goto(address))?.status()).toBe(404);
+    await make("after");
+    // Some times as long as a delivery takes.
+    await page.waitForTimeout(2_000);
+    expect(receiver.received.filter(({ body }) => body.includes(`${org}/after`))).toEqual([]);
+  });
+});
