@@ -115,7 +115,7 @@ function settings(port: number, isDurable: boolean): string[] {
     unix_socket_directories: "",
     timezone: "UTC",
     log_timezone: "UTC",
-    ...(isDurable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+    ...(isDurable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off", autovacuum: "off" }),
   };
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }

@@ -7,6 +7,12 @@ export function readVitest(file: string, status: number): Tally {
   return tallyOf(status, report && { passed: report.numPassedTests, failed: report.numFailedTests });
 }
 
+/** The test files of Vitest's JSON report that did not pass, a suite that did not load among them. */
+export function failedFiles(file: string): string[] {
+  const report = readJson<{ testResults: { name: string; status: string }[] }>(file);
+  return report?.testResults.filter(({ status }) => status !== "passed").map(({ name }) => name) ?? [];
+}
+
 /** Playwright's JSON report. A flaky test passed when it was tried again. */
 export function readPlaywright(file: string, status: number): Tally {
   const report = readJson<{ stats: { expected: number; unexpected: number; flaky: number } }>(file);

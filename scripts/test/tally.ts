@@ -11,3 +11,8 @@ export function tallyOf(status: number, counted: Tally | undefined): Tally {
   const isUnexplained = failed === 0 && (status !== 0 || passed === 0);
   return { passed, failed: isUnexplained ? 1 : failed };
 }
+
+/** Test files that failed beside others, and what they counted when they were run again by themselves: that says whether they pass. */
+export function afterSecondTry(first: Tally, again: Tally): Tally {
+  return { passed: first.passed + Math.max(0, first.failed - again.failed), failed: again.failed };
+}
