@@ -22,8 +22,8 @@ import { moveRepo } from "../hub/repos/move-repo.ts";
 import { updateRepoSettings } from "../hub/repos/update-repo-settings.ts";
 import { commitTo, someRepo } from "../hub/testing/repos.ts";
 
-/** Each kind of event, made by what makes it, and held against docs/events.md, so that its examples cannot go stale. */
-const DOCUMENT = join(import.meta.dirname, "../../docs/events.md");
+/** Each kind of event, made by what makes it, and held against docs/guides/events.md, so that its examples cannot go stale. */
+const DOCUMENT = join(import.meta.dirname, "../../docs/guides/events.md");
 const EXAMPLE = /<!-- example: ([^\n]*) -->\n(?:\n?```json\n([\s\S]*?)\n```\n)?/g;
 
 let payloads: EventPayload[];
@@ -91,7 +91,7 @@ function settled(all: EventPayload[]): Map<string, string> {
   return examples;
 }
 
-test("docs/events.md shows each kind as it is", () => {
+test("docs/guides/events.md shows each kind as it is", () => {
   const examples = settled(payloads);
   const before = readFileSync(DOCUMENT, "utf8");
   if (process.env.UPDATE_EXAMPLES === "1") {

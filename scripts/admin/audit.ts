@@ -61,7 +61,7 @@ export const auditVerify = command({
   summary: "Proves that no entry of the audit log was changed, taken out or put in since it was made.",
   notes: [
     "Keep the head that it prints where nobody who can write to the database can write, and give it with --head the next time:",
-    "then a log that was cut off at its end, or made anew as a whole, is found out as well. docs/audit-log.md says more.",
+    "then a log that was cut off at its end, or made anew as a whole, is found out as well. docs/guides/audit-log.md says more.",
   ],
   options: { head: { value: "NUMBER:HASH", help: "a head that was printed earlier: it must still be in the chain" } },
   async run({ head }) {

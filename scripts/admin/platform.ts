@@ -12,7 +12,7 @@ const name = { value: "NAME", help: "what it is called here", isRequired: true }
 export const platformCreate = command({
   name: "platform create",
   summary: "Lets a platform with repositories of its own tell of them and of what happens to them.",
-  notes: ["Its token is printed this one time. docs/events-from-outside.md has an adapter."],
+  notes: ["Its token is printed this one time. docs/guides/events-from-outside.md has an adapter."],
   options: {
     name,
     source: {

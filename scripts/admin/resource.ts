@@ -21,7 +21,7 @@ export const resourceAdd = command({
   summary: "Registers a service beside this one, an MCP server say, that takes tokens made for it alone.",
   notes: [
     "Apps ask for such a token with resource=URL (RFC 8707), and people are asked whether they may have it. The service checks a",
-    "token at the introspection endpoint with the credentials that are printed this one time. docs/agents.md has an example.",
+    "token at the introspection endpoint with the credentials that are printed this one time. docs/guides/agents.md has an example.",
   ],
   options: {
     url,

@@ -11,7 +11,7 @@ import { answerInferenceError } from "./answer-inference-error.ts";
 import { sendEvents } from "./send-events.ts";
 
 /**
- * The inference gateway (docs/inference.md), in the words of the API that its clients know. It is theirs, and not in our OpenAPI
+ * The inference gateway (docs/guides/inference.md), in the words of the API that its clients know. It is theirs, and not in our OpenAPI
  * document.
  */
 export const inferenceRoutes = openApiRoutes();
@@ -53,7 +53,7 @@ for (const endpoint of inferenceEndpoints) {
 }
 
 inferenceRoutes.all("/v1/*", (c) => {
-  throw new ServiceError("not_found", `${c.req.method} ${c.req.path} is not offered here. docs/inference.md lists what is.`);
+  throw new ServiceError("not_found", `${c.req.method} ${c.req.path} is not offered here. docs/guides/inference.md lists what is.`);
 });
 
 const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt: Date; providerName: string }) => ({

@@ -75,6 +75,6 @@ export const oneJobRoutes = openApiRoutes()
     const { actor } = await requireToken(c);
     const { namespace, jobId } = c.req.valid("param");
     await findRun(actor, await findJobNamespace(actor, "job.run", namespace), jobId);
-    const sentence = "Jobs have no address of their own here. Let a Space serve what is to be reached (docs/spaces.md).";
+    const sentence = "Jobs have no address of their own here. Let a Space serve what is to be reached (docs/guides/spaces.md).";
     throw new ServiceError("invalid_request", sentence);
   });

@@ -1,7 +1,7 @@
 import type { JobStage } from "#core/jobs/stages.ts";
 import { Chip, type ChipProps } from "../chip.tsx";
 
-/** Stages in the words of the pages; the API's own are in docs/jobs.md. */
+/** Stages in the words of the pages; the API's own are in docs/guides/jobs.md. */
 export const stageWords: Readonly<Record<JobStage, string>> = {
   SCHEDULING: "Waiting",
   RUNNING: "Running",

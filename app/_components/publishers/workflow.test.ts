@@ -5,7 +5,7 @@ import { presetNames } from "#core/accounts/publishers/presets.ts";
 import { resourceOf, workflowOf } from "./workflow.ts";
 
 const origin = "https://keyhook.example.com";
-const guide = readFileSync(new URL("../../../docs/keyless-ci.md", import.meta.url), "utf8");
+const guide = readFileSync(new URL("../../../docs/guides/keyless-ci.md", import.meta.url), "utf8");
 
 describe("the pipeline to copy", () => {
   test.each(presetNames)("of %s is the one in the guide", (preset) => {

@@ -20,7 +20,7 @@ export async function checkAuditLog(): Promise<Finding[]> {
     return [
       report.warn(
         `append-only by triggers, which the role "${role}" could switch off, since it owns the tables`,
-        "Make a second role that may only log in, put it into DATABASE_URL, and the owner's into DATABASE_OWNER_URL (docs/audit-log.md).",
+        "Make a second role that may only log in, put it into DATABASE_URL, and the owner's into DATABASE_OWNER_URL (docs/guides/audit-log.md).",
       ),
     ];
   }
