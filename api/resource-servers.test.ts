@@ -241,7 +241,7 @@ describe("registering", () => {
   test("S116 and removing are recorded, without the secret", async () => {
     const { resource, clientId, secret } = await add(elsewhere());
     await removeResourceServer(operatorCommand, resource.identifier, noOrigin);
-    const events = await db().auditEvent.findMany({ where: { clientId }, orderBy: { id: "asc" } });
+    const events = await db().auditEvent.findMany({ where: { clientId }, orderBy: [{ createdAt: "asc" }, { id: "asc" }] });
     expect(events.map(({ type, data }) => ({ type, data }))).toEqual([
       { type: "resource_server.add", data: resource },
       { type: "resource_server.remove", data: { identifier: resource.identifier, name: resource.name } },

@@ -26,6 +26,11 @@ test("ordered ids are in the order of their time, and a time is before all ids t
   expect(new Set(Array.from({ length: 2_000 }, () => newOrderedId(0))).size).toBe(2_000);
 });
 
+test("ordered ids of one process are in the order in which they were made, however many to a millisecond", () => {
+  const ids = Array.from({ length: 5_000 }, () => newOrderedId());
+  expect([...ids].sort()).toEqual(ids);
+});
+
 test("nothing else is an id", () => {
   for (const text of ["", "x", newId().slice(1), newId().toUpperCase().replace(/\d/g, "A"), `${newId()}\n`, 1, null, undefined])
     expect(isId(text)).toBe(false);

@@ -18,17 +18,22 @@ export function newId(): string {
   return seconds + drawn.toString("hex", used - RANDOM_BYTES, used);
 }
 
+const STEPS_PER_SECOND = 0x10000;
+let lastStep = 0;
+
 /**
- * An id whose order is that of time: 4 bytes of seconds, 2 of the fraction of a second, 6 random. For what is partitioned by its id and
- * listed by it (deliveries and attempts).
+ * An id whose order is that of time, and within a process that of the calls: two of the same millisecond too. 4 bytes of seconds, 2 of
+ * the fraction of a second, 6 random. For what is listed in the order in which it happened, or partitioned by its id.
  */
-export function newOrderedId(at = Date.now()): string {
-  const fraction = Math.floor(((at % 1000) / 1000) * 0x10000);
-  const time =
-    Math.floor(at / 1000)
-      .toString(16)
-      .padStart(8, "0") + fraction.toString(16).padStart(4, "0");
-  return time + newId().slice(-12);
+export function newOrderedId(at?: number): string {
+  const step = Math.floor(((at ?? Date.now()) * STEPS_PER_SECOND) / 1000);
+  if (at !== undefined) return orderedId(step);
+  lastStep = Math.max(step, lastStep + 1);
+  return orderedId(lastStep);
+}
+
+function orderedId(step: number): string {
+  return step.toString(16).padStart(12, "0") + newId().slice(-12);
 }
 
 /** The first id, of either kind, that can have been made at a time: what a range of time is as a range of ids. */

@@ -109,6 +109,34 @@ test("whoever may not write proposes, and whoever is not signed in does that fir
   }
 });
 
+test("what is typed and chosen before the page's scripts are there stays when they come", async ({ page, person, demo }) => {
+  const repository = await makeRepository(demo, person, { "a.txt": "first" });
+  await enter(page, person);
+  let arrive = () => {};
+  const arrived = new Promise<void>((resolve) => {
+    arrive = resolve;
+  });
+  await page.route(/\/_next\/static\/.*\.js/, async (route) => {
+    await arrived;
+    await route.continue();
+  });
+  await page.goto(`${repository.path}/edit/main/a.txt`, { waitUntil: "commit" });
+  const content = page.getByLabel("Content");
+  await content.fill("typed early");
+  await content.evaluate((area: HTMLTextAreaElement) => area.setSelectionRange(0, 5));
+  await page.getByLabel("Summary").fill("Early words");
+  await content.focus();
+  arrive();
+  await expect.poll(() => content.evaluate((area) => Object.keys(area).some((key) => key.startsWith("__reactProps")))).toBe(true);
+  await expect(content).toHaveValue("typed early");
+  await expect(page.getByLabel("Summary")).toHaveValue("Early words");
+  await page.keyboard.insertText("Typed");
+  await expect(content).toHaveValue("Typed early");
+  await page.getByRole("button", { name: "Commit" }).click();
+  await page.waitForURL(`**${repository.path}/blob/main/a.txt`);
+  expect(await repository.read("a.txt")).toBe("Typed early");
+});
+
 test("by keyboard alone, and for everybody's eyes", async ({ page, person, demo }) => {
   test.slow();
   const repository = await makeRepository(demo, person, { "a.txt": `${"long ".repeat(100)}\n`.repeat(30), "b.bin": "\0" });

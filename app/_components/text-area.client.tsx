@@ -4,6 +4,7 @@ import { type ComponentProps, type ReactNode, useId } from "react";
 import { useFormState } from "./action-form.client.tsx";
 import { classNames } from "./class-names.ts";
 import { controlClass, describedBy, FieldFrame } from "./field-frame.tsx";
+import { useTypedBefore } from "./typed-before.client.ts";
 
 export type TextAreaProps = Readonly<{
   name: string;
@@ -19,6 +20,7 @@ export type TextAreaProps = Readonly<{
 /** Several lines of text; it grows with what is in it. */
 export function TextArea({ name, label, hint, error, isOptional, isMono, className, ...area }: TextAreaProps) {
   const id = useId();
+  useTypedBefore(id);
   const { values, errors } = useFormState();
   const kept = values[name];
   const message = error ?? errors[name];

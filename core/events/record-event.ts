@@ -1,6 +1,6 @@
 import { type EventPayload, eventPayloadSchema } from "@keyhook/sdk";
 import type { Db } from "../db.ts";
-import { newId } from "../ids.ts";
+import { newOrderedId } from "../ids.ts";
 import { currentTraceparent } from "../telemetry.ts";
 
 /** NOTIFY channel that wakes whoever makes deliveries of events. */
@@ -40,7 +40,7 @@ function toRow({ payload, actorId, from }: NewEvent) {
   // What clients will parse is parsed here first: a payload that is not in the contract never leaves.
   const checked = eventPayloadSchema.parse(payload);
   return {
-    id: newId(),
+    id: newOrderedId(),
     scope: checked.event.scope,
     action: checked.event.action,
     repoId: checked.repo.id,

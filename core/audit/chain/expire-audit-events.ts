@@ -1,5 +1,5 @@
 import { pool } from "../../db.ts";
-import { newId } from "../../ids.ts";
+import { newOrderedId } from "../../ids.ts";
 import { readAuditRetention } from "../retention.ts";
 
 /** Entries by one call: few enough to hold their locks for moments. */
@@ -18,7 +18,7 @@ export async function expireAuditEvents(stopping: AbortSignal): Promise<number> 
     const { rows } = await pool().query<{ removed: string }>("SELECT expire_audit_events($1, $2, $3) AS removed", [
       keepDays,
       BATCH,
-      newId(),
+      newOrderedId(),
     ]);
     const removed = Number(rows[0]?.removed);
     total += removed;

@@ -1,6 +1,6 @@
 import type { Db } from "../../db.ts";
 import type { DiscussionEvent, Prisma } from "../../generated/prisma/client.ts";
-import { newId } from "../../ids.ts";
+import { newOrderedId } from "../../ids.ts";
 
 export type NewTimelineEvent = { authorId: string | null } & (
   | { type: "comment"; content: string }
@@ -28,7 +28,7 @@ export async function insertEvents(
   const start = Math.max(Date.now(), (latest?.createdAt.getTime() ?? 0) + 1);
   return tx.discussionEvent.createManyAndReturn({
     data: events.map((event, index) => ({
-      id: newId(),
+      id: newOrderedId(),
       discussionId,
       type: event.type,
       authorId: event.authorId,
