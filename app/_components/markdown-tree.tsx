@@ -5,12 +5,12 @@ import { Fragment, jsx, jsxs } from "react/jsx-runtime";
 
 /** A text that was laid out (core/hub/markdown), on the server or, for a preview, in the browser. */
 export function MarkdownTree({ tree }: Readonly<{ tree: Root }>) {
-  const content = toJsxRuntime(tree, { Fragment, jsx, jsxs, components, ignoreInvalidStyle: true });
+  const content = toJsxRuntime(tree, { Fragment, jsx, jsxs, components: markdownComponents, ignoreInvalidStyle: true });
   return <div className="markdown">{content}</div>;
 }
 
 /** A ticked box says so without being a control. */
-const components: Components = {
+export const markdownComponents: Components = {
   // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
   pre: ({ node: _, ...rest }) => <pre {...rest} tabIndex={0} />,
   table: ({ node: _, ...rest }) => (

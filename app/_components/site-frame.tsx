@@ -17,6 +17,7 @@ const browse = [
   { href: "/datasets", label: "Datasets" },
   { href: "/spaces", label: "Spaces" },
   { href: "/collections", label: "Collections" },
+  { href: "/docs", label: "Docs" },
 ];
 const own = [
   { href: "/organizations", label: "Organizations" },

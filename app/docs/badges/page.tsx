@@ -1,0 +1,82 @@
+import type { Metadata } from "next";
+import Link from "next/link";
+import { badgeHtml, badgePath } from "#core/docs/badges/badge-html.ts";
+import { badgeSizes, badgeThemes, drawBadge } from "#core/docs/badges/draw-badge.ts";
+import { env } from "#core/env.ts";
+import { CodeBlock } from "../../_components/code-block.tsx";
+import { PageHeader } from "../../_components/page-header.tsx";
+import { SectionCard } from "../../_components/section-card.tsx";
+import { DocsFrame } from "../docs-frame.tsx";
+
+export const metadata: Metadata = { title: "Badges" };
+
+const sizeNames = { sm: "Small", md: "Medium", lg: "Large" } as const;
+const groundOf = { light: "bg-badge-light", dark: "bg-badge-dark" } as const;
+
+/** The sign-in badges on both grounds, with the HTML to paste. */
+export default function BadgesPage() {
+  const { BRAND_NAME, ORIGIN } = env();
+  return (
+    <DocsFrame>
+      <PageHeader
+        title="Sign-in badges"
+        description={`The button “Sign in with ${BRAND_NAME}” as a picture, for your site.`}
+        trail={[{ href: "/docs", label: "Docs" }]}
+      />
+      <div className="grid max-w-discussion grid-cols-1 gap-5">
+        {badgeSizes.map((size) => {
+          const { label, widthPx, heightPx } = drawBadge(BRAND_NAME, size, "light");
+          return (
+            <SectionCard
+              key={size}
+              title={sizeNames[size]}
+              description={`${widthPx} × ${heightPx} pixels, and sharp at any scale.`}
+            >
+              <div className="grid grid-cols-1 gap-4">
+                <div className="grid gap-px overflow-hidden rounded-control border border-line sm:grid-cols-2">
+                  {badgeThemes.map((theme) => (
+                    <div key={theme} className={`grid place-items-center overflow-x-auto px-3 py-6 ${groundOf[theme]}`}>
+                      {/* biome-ignore lint/performance/noImgElement: the very file that other sites show */}
+                      <img
+                        src={badgePath(size, theme)}
+                        alt={`${label}, ${theme}`}
+                        width={widthPx}
+                        height={heightPx}
+                        className="max-w-full"
+                      />
+                    </div>
+                  ))}
+                </div>
+                <CodeBlock
+                  code={badgeHtml({ origin: ORIGIN, brand: BRAND_NAME, size })}
+                  label={`${sizeNames[size]} badge as HTML`}
+                />
+              </div>
+            </SectionCard>
+          );
+        })}
+        <SectionCard title="How to use them">
+          <ul className="grid list-disc gap-2 pl-5">
+            <li>
+              Put your own address in place of <code>/sign-in</code>: the one that begins the sign-in, as{" "}
+              <Link prefetch={false} href="/docs/sign-in" className="link">
+                the guide
+              </Link>{" "}
+              shows.
+            </li>
+            <li>
+              <code>alt</code> says the words of the picture, <code>width</code> and <code>height</code> keep the page still while
+              it loads, and <code>picture</code> takes the dark one where the reader&rsquo;s system is dark. A site with one theme
+              needs <code>img</code> alone.
+            </li>
+            <li>
+              The files are public and may be kept for a day. Copy them to your own site if it must not tell this service who
+              looks at it: <code>curl -O {`${ORIGIN}${badgePath("md", "light")}`}</code>
+            </li>
+            <li>Do not change the colours, the words or the proportions: people know the button by them.</li>
+          </ul>
+        </SectionCard>
+      </div>
+    </DocsFrame>
+  );
+}

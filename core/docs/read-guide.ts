@@ -1,0 +1,44 @@
+import { readFile } from "node:fs/promises";
+import { sourcePath } from "../source-path.ts";
+import type { Filling } from "./fill-in.ts";
+import { type Guide, type GuideSection, guideSections, guides } from "./guides.ts";
+import { type RenderedGuide, renderGuide } from "./render-guide.ts";
+
+/** Pages without an app of the reader's are the same for everybody. */
+const KEPT_MAX = 100;
+const kept = new Map<string, RenderedGuide>();
+
+/** The Markdown of a guide as it lies in the repository; undefined where this installation has not got it. */
+export async function readGuide(slug: string): Promise<(Guide & { markdown: string }) | undefined> {
+  const guide = guides.find((one) => one.slug === slug);
+  if (!guide) return undefined;
+  try {
+    return { ...guide, markdown: await readFile(sourcePath(guide.path), "utf8") };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The same, laid out. What one reader's app is filled into is not kept. */
+export function layOutGuide({ path, markdown }: { path: string; markdown: string }, filling: Filling): RenderedGuide {
+  if (filling.app) return renderGuide(markdown, path, filling);
+  const key = JSON.stringify([path, markdown.length, markdown, filling]);
+  const known = kept.get(key);
+  if (known) return known;
+  const made = renderGuide(markdown, path, filling);
+  if (kept.size >= KEPT_MAX) kept.clear();
+  kept.set(key, made);
+  return made;
+}
+
+/** The guides that this installation has, in the sections of the navigation. */
+export async function listGuides(): Promise<readonly GuideSection[]> {
+  const sections = await Promise.all(
+    guideSections.map(async ({ label, guides: all }) => {
+      const read = await Promise.all(all.map(({ slug }) => readGuide(slug)));
+      return { label, guides: all.filter((_, index) => read[index] !== undefined) };
+    }),
+  );
+  return sections.filter(({ guides: all }) => all.length > 0);
+}
