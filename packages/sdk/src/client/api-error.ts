@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /** What went wrong with a request, whether the service refused it or it never arrived. `message` says what to do about it. */
 export class ApiError extends Error {
-  override readonly name = "ApiError";
+  override readonly name: string = "ApiError";
   /** The HTTP status; 0 where there was no answer, or none that could be read to its end. */
   readonly status: number;
   /**
@@ -83,6 +83,7 @@ function parse(text: string): unknown {
 const ended = (sentence: string): string => (/[.!?]$/.test(sentence) ? sentence : `${sentence}.`);
 
 function advice(status: number, code: string, scope: string | undefined, retryAfterSeconds: number | undefined): string {
+  if (code === "invalid_client") return " Check the client id and its secret.";
   if (status === 401) return " Sign in again, or give the client a token that is valid.";
   if (code === "insufficient_scope" && scope) return ` Use a token with the scope ${scope}.`;
   if (status === 429 || status === 503) {

@@ -30,7 +30,7 @@ export type Query = Record<string, string | number | boolean | null | undefined 
 
 export type SendOptions = {
   query?: Query | undefined;
-  /** Sent as JSON. */
+  /** Sent as JSON; `URLSearchParams` as a form. */
   body?: unknown;
   headers?: Record<string, string> | undefined;
   signal?: AbortSignal | undefined;
@@ -79,6 +79,7 @@ const IDLE_MS = 60_000;
 /** Of an answer in JSON, and of an error. */
 const JSON_MAX_BYTES = 32 * 1024 * 1024;
 const ERROR_MAX_BYTES = 64 * 1024;
+const FORM = "application/x-www-form-urlencoded";
 const IDEMPOTENT = new Set<Method>(["GET", "HEAD", "PUT", "DELETE"]);
 
 export function createTransport(options: ClientOptions): Transport {
@@ -110,7 +111,9 @@ export function createTransport(options: ClientOptions): Transport {
       doFetch(url, {
         method,
         headers: headersOf(sent, bearer, userAgent),
-        ...(sent.body !== undefined && { body: JSON.stringify(sent.body) }),
+        ...(sent.body !== undefined && {
+          body: sent.body instanceof URLSearchParams ? sent.body.toString() : JSON.stringify(sent.body),
+        }),
         // A redirect would make a GET of a POST without a word; no body goes to another address than the one that was named.
         redirect: method === "GET" || method === "HEAD" ? "follow" : "manual",
         signal: deadline.signal,
@@ -247,7 +250,7 @@ function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: str
     accept: "application/json",
     ...(userAgent && { "user-agent": userAgent }),
     ...(bearer && { authorization: `Bearer ${bearer}` }),
-    ...(sent.body !== undefined && { "content-type": "application/json" }),
+    ...(sent.body !== undefined && { "content-type": sent.body instanceof URLSearchParams ? FORM : "application/json" }),
     ...sent.headers,
   };
 }
