@@ -19,9 +19,16 @@ export function answerError(thrown: Error, c: Context): Response {
   if (error.code === "insufficient_scope") {
     headers["WWW-Authenticate"] = bearerChallenge({ ...challengeOf(c, error), error: "insufficient_scope", scope: error.scope });
   }
-  const { message, code, status, scope, requires } = error;
+  const { message, code, status, field, scope, requires } = error;
   return c.json(
-    { error: message, error_description: message, code, ...(scope && { scope }), ...(requires && { requires }) },
+    {
+      error: message,
+      error_description: message,
+      code,
+      ...(field && { field }),
+      ...(scope && { scope }),
+      ...(requires && { requires }),
+    },
     status as 400,
     headers,
   );

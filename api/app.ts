@@ -35,7 +35,7 @@ api.use(
   "/api/*",
   cors({
     origin: "*",
-    allowHeaders: ["Authorization", "Content-Type", "DPoP"],
+    allowHeaders: ["Authorization", "Content-Type", "DPoP", "Last-Event-ID"],
     exposeHeaders: [
       "X-Request-Id",
       "X-Error-Code",
@@ -44,6 +44,7 @@ api.use(
       "X-Total-Count",
       "RateLimit",
       "RateLimit-Policy",
+      "Retry-After",
       "WWW-Authenticate",
     ],
     maxAge: 3600,

@@ -8,7 +8,7 @@ const text = (max: number) =>
     .string()
     .max(max)
     .refine((value) => !value.includes("\0"), "must not hold NUL characters")
-    .refine((value) => value.isWellFormed(), "must not hold half of a character");
+    .refine((value) => !/\p{Surrogate}/u.test(value), "must not hold half of a character");
 
 /** Limits of a job's spec, in characters, entries and seconds. */
 export const JOB_TIMEOUT_SECONDS = 30 * 60;

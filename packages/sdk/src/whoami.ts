@@ -6,6 +6,8 @@ export const errorBodySchema = z.object({
   error: z.string(),
   error_description: z.string().optional(),
   code: z.string(),
+  /** The property of the body, or the parameter, that was not taken. */
+  field: z.string().optional(),
   /** The scope that a token lacks (RFC 6750 §3.1). */
   scope: z.string().optional(),
   /** What else would have let the caller: a role, what an organization asks of its members, or the organization itself by its id. */

@@ -1,4 +1,7 @@
+import { auditLogOf } from "./audit-log.ts";
 import { jobsOf } from "./jobs.ts";
+import { organizationsOf } from "./organizations.ts";
+import { reposOf } from "./repos.ts";
 import { type ClientOptions, createTransport, type Transport } from "./transport.ts";
 import { webhooksOf } from "./webhooks.ts";
 import { whoamiOf } from "./whoami.ts";
@@ -31,5 +34,8 @@ export function createClient(options: ClientOptions) {
     whoami,
     webhooks: webhooksOf(transport),
     jobs: jobsOf(transport, ownName),
+    repos: reposOf(transport),
+    organizations: organizationsOf(transport),
+    auditLog: auditLogOf(transport),
   };
 }

@@ -82,6 +82,13 @@ const ERROR_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const IDEMPOTENT = new Set<Method>(["GET", "HEAD", "PUT", "DELETE"]);
 
+/** What a token function threw is its caller's to know as it is: no failure of the network. */
+class TokenFailure extends Error {
+  constructor(cause: unknown) {
+    super("no token", { cause });
+  }
+}
+
 export function createTransport(options: ClientOptions): Transport {
   const { origin: baseUrl, base } = readBaseUrl(options.baseUrl);
   const { token, timeoutMs = TIMEOUT_MS, maxRetries = MAX_RETRIES } = options;
@@ -92,7 +99,11 @@ export function createTransport(options: ClientOptions): Transport {
 
   async function tokenFor(refused?: string): Promise<string | undefined> {
     if (typeof token !== "function") return token;
-    return token(refused === undefined ? {} : { refused });
+    try {
+      return await token(refused === undefined ? {} : { refused });
+    } catch (cause) {
+      throw new TokenFailure(cause);
+    }
   }
 
   /** One answer that is 2xx, given to `use` with what keeps its time. */
@@ -135,6 +146,7 @@ export function createTransport(options: ClientOptions): Transport {
       return await use(response, deadline);
     } catch (error) {
       deadline.stop();
+      if (error instanceof TokenFailure) throw error.cause;
       if (error instanceof ApiError) throw error;
       if (sent.signal?.aborted) throw sent.signal.reason;
       throw failure(error, asked, deadline);
