@@ -80,7 +80,7 @@ export function readIdTokenClaims(idToken: string): IdTokenClaims {
 }
 
 type Header = { alg: string; kid?: string | undefined; crit?: unknown };
-const headerSchema = z.looseObject({ alg: z.string(), kid: z.string().optional(), crit: z.unknown() });
+const headerSchema = z.looseObject({ alg: z.string(), kid: z.string().optional(), crit: z.unknown().optional() });
 
 function takeApart(jwt: string) {
   const [head = "", body = "", tail = "", ...more] = jwt.split(".");
