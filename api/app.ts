@@ -18,6 +18,7 @@ import { jobRoutes } from "./routes/jobs/index.ts";
 import { lfsRoutes } from "./routes/lfs/index.ts";
 import { peopleRoutes } from "./routes/people/index.ts";
 import { platformRoutes } from "./routes/platforms/index.ts";
+import { relayRoutes } from "./routes/relays/index.ts";
 import { repoRoutes } from "./routes/repos/index.ts";
 import { spaceRoutes } from "./routes/spaces/index.ts";
 import { webhookRoutes } from "./routes/webhooks/index.ts";
@@ -71,6 +72,7 @@ for (const routes of [
   jobRoutes,
   inferenceRoutes,
   webhookRoutes,
+  relayRoutes,
 ]) {
   api.route("/", routes);
 }

@@ -30,6 +30,8 @@ const limits: readonly [pattern: RegExp, limit: BodyLimit][] = [
   [/^\/api\/repos\/create$/, { maxBytes: 16 * MIB }],
   // A command with its environment and secrets.
   [/^\/api\/(scheduled-)?jobs\/[^/]+$/, { maxBytes: MIB }],
+  // An answer of up to 8 MiB, as base64.
+  [/^\/api\/settings\/relays\/[^/]+\/requests\/[^/]+\/answer$/, { maxBytes: 12 * MIB }],
   // A conversation with pictures in it.
   [/^\/v1\//, { maxBytes: 16 * MIB }],
   [/^\/api\/(events|repos\/sync)$/, { maxBytes: 4 * MIB }],

@@ -3,6 +3,7 @@ import type { Failure } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
+import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
 import { handleApi } from "../api/index.ts";
 import { isCrossSite } from "./is-cross-site.ts";
@@ -11,6 +12,7 @@ import { limitTime } from "./limit-time.ts";
 import type { Target } from "./parse-target.ts";
 import { allowPageScripts } from "./protect-response.ts";
 import { isScriptless, removeScripts } from "./remove-scripts.ts";
+import { serveRelay } from "./relay/serve-relay.ts";
 import { replaceFailedPage } from "./replace-failed-page.ts";
 import { databaseAway, sendFailure } from "./send.ts";
 import { serveApp } from "./spaces/serve-app.ts";
@@ -32,6 +34,7 @@ export function dispatch(
 ): Promise<void> {
   limitTime(req, res, { isTransfer: REPO_TRANSFER.test(pathname) || COMMIT.test(pathname) || isAppPath(pathname) });
   if (isAppPath(pathname)) return serveApp(req, res, { pathname, search, ip });
+  if (isRelayPath(pathname)) return serveRelay(req, res, { pathname, search, ip });
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
   if (pathname.startsWith("/_next/")) return next(req, res);

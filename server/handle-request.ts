@@ -3,6 +3,7 @@ import { isDatabaseDown } from "#core/db.ts";
 import { isFromTrustedProxy } from "#core/http/client-address.ts";
 import { newId } from "#core/ids.ts";
 import { log, requestContext } from "#core/log.ts";
+import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
 import { canonicalLocation } from "./canonical-location.ts";
 import { canonicalize } from "./canonicalize.ts";
@@ -69,7 +70,7 @@ function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): v
 }
 
 const isPage = ({ pathname }: Target): boolean =>
-  !isProtocol(pathname) && !isApi(pathname) && !isAppPath(pathname) && !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
+  !isProtocol(pathname) && !isApi(pathname) && !isAppPath(pathname) && !isRelayPath(pathname) && !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
 
 /** A request id is taken from a trusted proxy only: it ends up in logs. */
 function acceptedId(req: IncomingMessage): string | undefined {

@@ -1,4 +1,5 @@
 import type { RequestDoor } from "#core/telemetry.ts";
+import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isApi, isProtocol } from "./dispatch.ts";
 
 /** What asks again and again whether all is well, and is no news. */
@@ -8,6 +9,7 @@ export const QUIET: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metr
 export function doorOf(pathname: string): RequestDoor {
   if (pathname.startsWith("/_next/")) return "asset";
   if (isProtocol(pathname)) return "oauth";
+  if (isRelayPath(pathname)) return "api";
   if (!isApi(pathname)) return "page";
   return isGit(pathname) ? "git" : "api";
 }

@@ -73,6 +73,8 @@ const expected: Record<Action, Who[]> = {
   "inference.read_usage": ["owner", "operator", "command"],
   "webhook.read": ["owner", "admin", "command"],
   "webhook.manage": ["owner", "admin", "command"],
+  "relay.read": ["owner", "command"],
+  "relay.manage": ["owner", "command"],
   "job.read": ["owner", "admin", "write", "command"],
   "job.run": ["owner", "admin", "write", "command"],
   "installation.operate": ["operator", "command"],

@@ -179,6 +179,10 @@ export const auditEventTypes = {
   "webhook.test": { did: "sent a test to a webhook[: {kind}]", isForOrganizations: true },
   "webhook.rotate_secret": { did: "rotated the secret of a webhook", isForOrganizations: true },
 
+  // ---- relays
+  "relay.open": { did: "opened the relay[ {name}]" },
+  "relay.close": { did: "closed the relay[ {name}]" },
+
   // ---- jobs
   "job.run": { did: "ran a job[ of {image}]", isForOrganizations: true },
   "job.update": { did: "changed the labels of a job", isForOrganizations: true },

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { env } from "../../env.ts";
+import { isOriginWide } from "../../http/origin-wide-headers.ts";
 import { endToEnd } from "../gateway/relay.ts";
 
 /**
@@ -58,16 +59,12 @@ export function requestHeaders(
 /** Where somebody came from on our own pages is not for an app to know. */
 const isOurs = (name: string, value: unknown): boolean => name === "referer" && String(value).startsWith(env().ORIGIN);
 
-/** Never passed back: what a browser would apply to our whole origin, and what is ours to say. */
-const TAKEN_OUT =
-  /^(set-cookie2?|clear-site-data|service-worker-allowed|strict-transport-security|public-key-pins.*|expect-ct|nel|report-to|reporting-endpoints|alt-svc|origin-agent-cluster|www-authenticate|proxy-.*|access-control-.*|x-frame-options|referrer-policy|permissions-policy|feature-policy|content-security-policy-report-only|speculation-rules|supports-loading-mode|accept-ch|critical-ch|x-content-type-options|x-request-id|x-keyhook-.*|cross-origin-.*|sourcemap|x-sourcemap|link|set-login|use-as-dictionary|document-isolation-policy|(secure|sec)-session-.*|activate-storage-access|observe-browsing-topics|attribution-reporting-.*)$/;
-
 /** What of an app's answer is passed back. */
 export function answerHeaders(
   headers: IncomingHttpHeaders,
   { base, isOpen }: { base: string; isOpen: boolean },
 ): OutgoingHttpHeaders {
-  const kept = Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => !TAKEN_OUT.test(name)));
+  const kept = Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => !isOriginWide(name)));
   const { location, "content-security-policy": theirs, ...others } = kept;
   const own = sandboxHeaders["Content-Security-Policy"];
   return {

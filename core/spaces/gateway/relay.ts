@@ -8,6 +8,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Duplex } from "node:stream";
+import { HOP_BY_HOP } from "../../http/hop-by-hop.ts";
 
 /** Where a request is passed on to. */
 export type Upstream = { socketPath: string } | { host: string; port: number };
@@ -38,11 +39,6 @@ export type Passed =
   /** Somebody was, and broke off. */
   | "broken"
   | "timed_out";
-
-const HOP_BY_HOP = new Set([
-  ...["connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade", "expect"],
-  ...["proxy-authenticate", "proxy-authorization"],
-]);
 
 /** Headers without those that are about one connection only (RFC 9110 §7.6.1), those that `Connection` names among them. */
 export function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {

@@ -1,16 +1,22 @@
 import { createHmac } from "node:crypto";
-import type { ClaimedDelivery } from "./delivery.ts";
+import type { ClaimedDelivery, ClaimedWebhook } from "./delivery.ts";
 import { type SigningSecret, signingSecret } from "./signing-secret.ts";
 
 /** Headers of one attempt (S123, wire.md 'Our choices' 4). `signature` is also kept with the attempt. */
 export type SignedHeaders = { headers: Record<string, string>; signature: string | null };
+
+/** What of a delivery its headers are made of. */
+type Signable = Pick<ClaimedDelivery, "id"> & {
+  webhook: Pick<ClaimedWebhook, "secret" | "previousSecret"> | null;
+  event: { isTest: boolean } | null;
+};
 
 /**
  * The secret as it was typed, and the headers of Standard Webhooks: `webhook-id` is the delivery's, the same in every attempt and
  * replay, and the signature covers it, the time and the body. While a secret that was replaced still counts, it signs as well.
  * @throws where the secret cannot be read: it was sealed under another SECRET_KEY
  */
-export function deliveryHeaders({ id, webhook, event }: ClaimedDelivery, body: string, startedAt: Date): SignedHeaders {
+export function deliveryHeaders({ id, webhook, event }: Signable, body: string, startedAt: Date): SignedHeaders {
   const timestamp = String(Math.floor(startedAt.getTime() / 1000));
   const headers: Record<string, string> = {
     "content-type": "application/json",

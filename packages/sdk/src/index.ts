@@ -1,6 +1,7 @@
 export * from "./client/index.ts";
 export * from "./jobs.ts";
 export * from "./redirect-uri.ts";
+export * from "./relay/index.ts";
 export * from "./repos.ts";
 export * from "./roles.ts";
 export * from "./scopes.ts";

@@ -1,3 +1,4 @@
+import { relaysOf } from "../relay/relays.ts";
 import { auditLogOf } from "./audit-log.ts";
 import { jobsOf } from "./jobs.ts";
 import { organizationsOf } from "./organizations.ts";
@@ -37,5 +38,6 @@ export function createClient(options: ClientOptions) {
     repos: reposOf(transport),
     organizations: organizationsOf(transport),
     auditLog: auditLogOf(transport),
+    relays: relaysOf(transport),
   };
 }

@@ -1,0 +1,26 @@
+import { type Actor, actorId, clientIdOf } from "../access/actor.ts";
+import { requirePermission } from "../access/may.ts";
+import { recordAuditEvent } from "../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../audit/request-origin.ts";
+import { inTransaction } from "../db.ts";
+import { notFound } from "../errors.ts";
+import { giveUpRequests } from "./inbox/give-up-requests.ts";
+import { LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
+
+/**
+ * Closes a relay: its address reaches nobody from now on, its listener is sent away, and what waits there is given up.
+ * @throws ServiceError `not_found`, `insufficient_scope`
+ */
+export async function closeRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<void> {
+  await inTransaction(async (tx) => {
+    await requirePermission(actor, "relay.manage", { userId }, { what: "Relay", tx });
+    const [closed] = await tx.$queryRaw<{ id: string }[]>`
+      UPDATE relay SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL
+      WHERE user_id = ${userId} AND name = ${name.replaceAll("\0", "")} AND closed_at IS NULL RETURNING id`;
+    if (!closed) throw notFound("Relay");
+    await giveUpRequests(tx, closed.id, "the relay was closed before its listener had answered");
+    await tx.$executeRaw`SELECT pg_notify(${RELAY_CHANNEL}, ${closed.id + LISTENER_MARK})`;
+    const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };
+    await recordAuditEvent(tx, { type: "relay.close", ...by, data: { name }, from });
+  });
+}

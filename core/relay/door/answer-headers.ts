@@ -1,0 +1,50 @@
+import { HOP_BY_HOP } from "../../http/hop-by-hop.ts";
+import { isOriginWide } from "../../http/origin-wide-headers.ts";
+import type { HeaderList } from "../inbox/take-request.ts";
+
+/**
+ * What every answer below a relay's address says of itself. It is somebody's own and is on our origin: as a page it has no origin, runs
+ * nothing, loads nothing, sends no form, and is framed by nobody; nothing keeps it (S141).
+ */
+export const relayHeaders = {
+  "Content-Security-Policy": "sandbox; default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cache-Control": "no-store",
+  "X-Robots-Tag": "noindex, nofollow",
+} as const;
+
+/** What would send a browser elsewhere in our name, save a file in our name, or be kept by what lies between. */
+const WITHHELD =
+  /^(location|content-location|refresh|content-disposition|content-length|cache-control|cdn-cache-control|surrogate-.*|expires|pragma|age|etag|last-modified|vary|date|server|content-security-policy|x-robots-tag|x-accel-.*|x-sendfile|x-lighttpd-.*|x-reproxy-.*)$/;
+
+/** What a browser would run or apply, were it named by one of our pages, or show as a page of ours. */
+const ACTIVE = /(java|ecma|j|live)script|wasm|css|html|xml|svg|pdf|manifest|multipart|x-mixed/i;
+
+/**
+ * What of a handler's answer is passed back. A proxy before us believes some headers of ours (`X-Accel-Redirect`): those are not the
+ * handler's to send.
+ */
+export function callerHeaders(headers: HeaderList, { isFromBrowser }: { isFromBrowser: boolean }): [string, string][] {
+  const named = new Set(
+    headers.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/)),
+  );
+  const kept = headers.filter(([name]) => {
+    const key = name.toLowerCase();
+    return !HOP_BY_HOP.has(key) && !named.has(key) && !isOriginWide(key) && !WITHHELD.test(key);
+  });
+  const shown = kept.map(([name, value]): [string, string] =>
+    name.toLowerCase() === "content-type" ? [name, shownType(value, isFromBrowser)] : [name, value],
+  );
+  const isTyped = shown.some(([name]) => name.toLowerCase() === "content-type");
+  return [
+    ...shown,
+    ...(isTyped ? [] : [["Content-Type", "application/octet-stream"] as [string, string]]),
+    ...(Object.entries(relayHeaders) as [string, string][]),
+  ];
+}
+
+const shownType = (type: string, isFromBrowser: boolean): string =>
+  /script|wasm|css/i.test(type) || (isFromBrowser && ACTIVE.test(type)) ? "text/plain; charset=utf-8" : type;

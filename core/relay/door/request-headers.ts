@@ -1,0 +1,44 @@
+import { env } from "../../env.ts";
+import { HOP_BY_HOP } from "../../http/hop-by-hop.ts";
+import type { HeaderList } from "../inbox/take-request.ts";
+
+/** Never passed on: who somebody is to us, what only we may say of a request, and what frames the message. */
+const WITHHELD =
+  /^(cookie2?|dpop|host|content-length|forwarded|x-forwarded-.*|x-real-ip|x-request-id|x-keyhook-.*|content-security-policy)$/;
+
+/**
+ * What a handler is told of a request: its headers as they came, in their order and as often, but for those of one connection and those
+ * by which somebody is signed in to us; and where it came from, as we know it.
+ * @param raw `IncomingMessage.rawHeaders`
+ */
+export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: string | null; requestId: string }): HeaderList {
+  const pairs = Array.from({ length: raw.length / 2 }, (_, at) => [raw[at * 2] as string, raw[at * 2 + 1] as string] as const);
+  const named = new Set(
+    pairs.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/)),
+  );
+  const isFromBrowser = pairs.some(([name]) => /^sec-fetch-/i.test(name));
+  const { host, protocol } = new URL(env().ORIGIN);
+  const passed = pairs.filter(([name, value]) => {
+    const key = name.toLowerCase();
+    if (HOP_BY_HOP.has(key) || named.has(key) || WITHHELD.test(key)) return false;
+    // A browser adds by itself what it was told for our git; and a token of ours is nobody else's, whoever sent it.
+    if (key === "authorization") return !isFromBrowser && !isOurs(value);
+    return key !== "referer" || !value.startsWith(env().ORIGIN);
+  });
+  return [
+    ["host", host],
+    ...passed,
+    ...(ip ? [["x-forwarded-for", ip] as const] : []),
+    ["x-forwarded-host", host],
+    ["x-forwarded-proto", protocol.slice(0, -1)],
+    ["x-request-id", requestId],
+  ];
+}
+
+/** Whether a credential has one of our tokens in it, as it is or in Basic. */
+function isOurs(value: string): boolean {
+  const prefix = env().TOKEN_PREFIX;
+  const [, basic] = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(value) ?? [];
+  const text = basic === undefined ? value : Buffer.from(basic, "base64").toString("latin1");
+  return text.includes(prefix);
+}

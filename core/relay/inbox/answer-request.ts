@@ -1,0 +1,61 @@
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { pool } from "../../db.ts";
+import { notFound, ServiceError } from "../../errors.ts";
+import { isId } from "../../ids.ts";
+import { RELAY_ANSWER_CHANNEL, RELAY_BODY_MAX_BYTES, RELAY_CHANNEL, RELAY_DELIVERY_CHANNEL } from "../relay.ts";
+import type { HeaderList } from "./take-request.ts";
+
+export type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
+
+const HEADERS_MAX_BYTES = 32 * 1024;
+
+/**
+ * Records what the handler of a relay said to a request. Whoever waits gets it; of a delivery that nobody waits for it is recorded; of
+ * anything else it is forgotten.
+ * @throws ServiceError `not_found` where the request is not theirs, was answered, or was given up; `invalid_request` where the answer
+ * is none that HTTP has; `payload_too_large`
+ */
+export async function answerRequest(
+  actor: Actor,
+  { userId, name, requestId }: { userId: string; name: string; requestId: string },
+  answer: GivenAnswer,
+): Promise<void> {
+  await requirePermission(actor, "relay.manage", { userId }, { what: "Request" });
+  if (!isId(requestId)) throw notFound("Request");
+  const { status, headers, body } = checked(answer);
+  const { rows } = await pool().query<{ found: string }>({
+    name: "answer-relay-request",
+    text: `WITH found AS (
+             SELECT q.id, q.relay_id FROM relay_request q JOIN relay r ON r.id = q.relay_id
+             WHERE q.id = $1 AND r.user_id = $2 AND r.name = $3 AND q.answered_at IS NULL FOR UPDATE OF q
+           ), told AS (
+             UPDATE relay_request q SET answered_at = now(), status = $4, answer_headers = $5, answer_body = $6
+             FROM found WHERE q.id = found.id AND (q.delivery_id IS NOT NULL OR q.waited_until > now())
+             RETURNING q.id, q.delivery_id
+           ), forgotten AS (
+             DELETE FROM relay_request q USING found WHERE q.id = found.id AND q.delivery_id IS NULL AND coalesce(q.waited_until <= now(), true)
+           )
+           SELECT found.id AS found, pg_notify('${RELAY_ANSWER_CHANNEL}', found.id), pg_notify('${RELAY_CHANNEL}', found.relay_id),
+             (SELECT pg_notify('${RELAY_DELIVERY_CHANNEL}', '') FROM told WHERE told.delivery_id IS NOT NULL) FROM found`,
+    values: [requestId, userId, name.replaceAll("\0", ""), status, JSON.stringify(headers), body],
+  });
+  if (rows.length === 0) throw notFound("Request");
+}
+
+/** What cannot be said in HTTP/1.1 is refused here, where somebody reads why: a line break in a value would begin another header. */
+function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
+  const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
+  if (!Number.isInteger(status) || status < 200 || status > 599) throw refuse("status", "A status is a number from 200 to 599.");
+  if (body.length > RELAY_BODY_MAX_BYTES) {
+    throw new ServiceError("payload_too_large", `An answer has at most ${RELAY_BODY_MAX_BYTES / 1024 ** 2} MiB.`);
+  }
+  let bytes = 0;
+  for (const [name, value] of headers) {
+    bytes += name.length + value.length;
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw refuse("headers", "One of the headers has a name that is none in HTTP.");
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw refuse("headers", `The header ${name} holds characters that cannot be sent.`);
+  }
+  if (bytes > HEADERS_MAX_BYTES) throw refuse("headers", "An answer has at most 32 KiB of headers.");
+  return { status, headers, body };
+}

@@ -1,0 +1,92 @@
+import { pool } from "../../db.ts";
+import { log } from "../../log.ts";
+import { listen } from "../../notifications.ts";
+import { ANSWER_WAIT_MS, RELAY_ANSWER_CHANNEL } from "../relay.ts";
+import type { HeaderList } from "./take-request.ts";
+
+/** What the handler said; or why it never will. */
+export type HandlerAnswer =
+  | { kind: "answered"; status: number; headers: HeaderList; body: Buffer }
+  | { kind: "failed"; reason: string };
+
+/** A notification may be missed. */
+const POLL_MS = 1_000;
+
+const waiters = new Map<string, () => void>();
+let listening: Promise<void> | undefined;
+let polling: NodeJS.Timeout | undefined;
+
+/**
+ * Waits until a request is answered, and takes the answer. When the time is over, or `signal` aborts, nobody waits for it any more.
+ * @returns undefined then
+ */
+export async function awaitAnswer(
+  requestId: string,
+  { waitMs = ANSWER_WAIT_MS, signal }: { waitMs?: number; signal?: AbortSignal | undefined } = {},
+): Promise<HandlerAnswer | undefined> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  waiters.set(requestId, resolve);
+  const timer = setTimeout(resolve, waitMs);
+  signal?.addEventListener("abort", () => resolve(), { once: true });
+  if (signal?.aborted) resolve();
+  try {
+    listening ??= listen(RELAY_ANSWER_CHANNEL, announce);
+    await listening;
+    polling ??= setInterval(poll, POLL_MS).unref();
+    poll();
+    await promise;
+    return await takeAnswer(requestId);
+  } finally {
+    clearTimeout(timer);
+    waiters.delete(requestId);
+    if (waiters.size === 0) {
+      clearInterval(polling);
+      polling = undefined;
+    }
+  }
+}
+
+function announce(requestId: string): void {
+  if (requestId === "") poll();
+  else waiters.get(requestId)?.();
+}
+
+let isPolling = false;
+
+/** One statement for all who wait in this process. */
+function poll(): void {
+  if (isPolling || waiters.size === 0) return;
+  isPolling = true;
+  pool()
+    .query<{ id: string }>({
+      name: "relay-answers",
+      text: "SELECT i.id FROM unnest($1::text[]) AS i(id) LEFT JOIN relay_request q ON q.id = i.id WHERE q.id IS NULL OR q.answered_at IS NOT NULL",
+      values: [[...waiters.keys()]],
+    })
+    .then(({ rows }) => {
+      for (const { id } of rows) waiters.get(id)?.();
+    })
+    .catch((error: unknown) => log().debug({ err: error }, "cannot look for answers of relays; trying again"))
+    .finally(() => {
+      isPolling = false;
+    });
+}
+
+type Row = { status: number | null; answer_headers: HeaderList | null; answer_body: Buffer | null; failure: string | null };
+
+/** In one statement either the answer is ours, or nobody waits any more: whoever answers then finds it so. */
+async function takeAnswer(requestId: string): Promise<HandlerAnswer | undefined> {
+  const { rows } = await pool().query<Row>({
+    name: "take-relay-answer",
+    text: `WITH taken AS (DELETE FROM relay_request WHERE id = $1 AND answered_at IS NOT NULL RETURNING *),
+             left_alone AS (
+               UPDATE relay_request SET waited_until = NULL, is_from_inbox = TRUE WHERE id = $1 AND answered_at IS NULL
+             )
+           SELECT status, answer_headers, answer_body, failure FROM taken`,
+    values: [requestId],
+  });
+  const [row] = rows;
+  if (!row) return undefined;
+  if (row.status === null) return { kind: "failed", reason: row.failure ?? "the relay has ended" };
+  return { kind: "answered", status: row.status, headers: row.answer_headers ?? [], body: row.answer_body ?? Buffer.alloc(0) };
+}

@@ -1,0 +1,62 @@
+import { hashToken } from "../../crypto/token.ts";
+import { pool } from "../../db.ts";
+import { newOrderedId } from "../../ids.ts";
+import { ANSWER_WAIT_MS, INBOX_MAX_BYTES, INBOX_MAX_REQUESTS } from "../relay.ts";
+
+/** In the order in which they were sent, a name as often as it came. */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+export type TakenRequest = {
+  method: string;
+  path: string;
+  headers: HeaderList;
+  body: Uint8Array;
+  /** Where it is one of our own deliveries: which, and how many attempts of its round came before. It waits in an inbox once. */
+  delivery?: { id: string; tries: number };
+};
+
+/** An address that leads to a relay at this moment. */
+export type FoundRelay = { id: string; isListening: boolean };
+
+/** The relay of a token; undefined where there is none, it has ended, or its person is not let in any more. */
+export async function findRelayByToken(token: string): Promise<FoundRelay | undefined> {
+  const { rows } = await pool().query<{ id: string; is_listening: boolean }>({
+    name: "relay-by-token",
+    text: `SELECT r.id, coalesce(r.listening_until > now(), false) AS is_listening FROM relay r JOIN "user" u ON u.id = r.user_id
+           WHERE r.token_hash = $1 AND r.closed_at IS NULL AND r.expires_at > now() AND u.disabled_at IS NULL`,
+    values: [hashToken(token)],
+  });
+  const [row] = rows;
+  return row && { id: row.id, isListening: row.is_listening };
+}
+
+/**
+ * Puts a request on record, for whoever listens or will. It is durable when this returns.
+ * @returns undefined where the relay keeps as much as it may
+ */
+export async function takeRequest(
+  relayId: string,
+  { method, path, headers, body, delivery }: TakenRequest,
+): Promise<{ id: string; isListening: boolean } | undefined> {
+  const { rows } = await pool().query<{ request_id: string | null; is_listening: boolean | null }>({
+    name: "take-relay-request",
+    text: "SELECT * FROM take_relay_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    values: [
+      relayId,
+      newOrderedId(),
+      method,
+      path,
+      JSON.stringify(headers),
+      Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+      delivery?.id ?? null,
+      delivery?.tries ?? null,
+      // A moment longer than anybody waits, so that an answer of the last moment still finds them.
+      ANSWER_WAIT_MS / 1_000 + 2,
+      INBOX_MAX_REQUESTS,
+      INBOX_MAX_BYTES,
+    ],
+  });
+  const [row] = rows;
+  if (!row?.request_id) return undefined;
+  return { id: row.request_id, isListening: row.is_listening === true };
+}

@@ -1,0 +1,58 @@
+import { pool } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
+import { type Connection, GRACE_SECONDS, LEASE_SECONDS } from "./hand-over.ts";
+
+/**
+ * Makes somebody the listener of a relay, in place of whoever was: the newest has it.
+ * @returns undefined where there is no such relay, or it has expired
+ */
+export async function connect(userId: string, name: string, listenerId: string): Promise<Connection | undefined> {
+  const connectionId = newId();
+  const { rows } = await pool().query<{ id: string }>({
+    name: "connect-relay",
+    text: `WITH ours AS (
+             UPDATE relay SET listener_id = $3, connection_id = $4, listening_until = now() + make_interval(secs => ${LEASE_SECONDS})
+             WHERE user_id = $1 AND name = $2 AND closed_at IS NULL AND expires_at > now() RETURNING id
+           )
+           SELECT id, pg_notify('${RELAY_CHANNEL}', id || '${LISTENER_MARK}') FROM ours`,
+    values: [userId, name.replaceAll("\0", ""), listenerId, connectionId],
+  });
+  const [row] = rows;
+  return row && { relayId: row.id, listenerId, connectionId };
+}
+
+/** `replaced`: another listener has it. `over`: it was closed or has expired, or this listener has come back over another connection. */
+export type Standing = "listening" | "replaced" | "over";
+
+/** Says that the listener is there, and with it what it works on. */
+export async function renew({ relayId, listenerId, connectionId }: Connection): Promise<Standing> {
+  const { rows } = await pool().query<{ standing: Standing }>({
+    name: "renew-relay-connection",
+    text: `WITH ours AS (
+             UPDATE relay SET listening_until = now() + make_interval(secs => ${LEASE_SECONDS})
+             WHERE id = $1 AND connection_id = $3 AND closed_at IS NULL AND expires_at > now() RETURNING id
+           ), held AS (
+             UPDATE relay_request q SET handed_until = now() + make_interval(secs => ${LEASE_SECONDS}) FROM ours
+             WHERE q.relay_id = ours.id AND q.handed_to = $2 AND q.answered_at IS NULL
+           )
+           SELECT CASE WHEN EXISTS (SELECT FROM ours) THEN 'listening'
+             WHEN r.listener_id IS DISTINCT FROM $2 AND r.closed_at IS NULL AND r.expires_at > now() THEN 'replaced' ELSE 'over' END AS standing
+           FROM relay r WHERE r.id = $1`,
+    values: [relayId, listenerId, connectionId],
+  });
+  return rows[0]?.standing ?? "over";
+}
+
+/** Its connection has ended. What it works on stays its own for a moment, in which it may come back. */
+export async function disconnect({ relayId, listenerId, connectionId }: Connection): Promise<void> {
+  await pool().query({
+    name: "disconnect-relay",
+    text: `WITH ours AS (
+             UPDATE relay SET listening_until = NULL WHERE id = $1 AND connection_id = $3 RETURNING id
+           )
+           UPDATE relay_request q SET handed_until = now() + make_interval(secs => ${GRACE_SECONDS}) FROM ours
+           WHERE q.relay_id = ours.id AND q.handed_to = $2 AND q.answered_at IS NULL`,
+    values: [relayId, listenerId, connectionId],
+  });
+}

@@ -1,0 +1,81 @@
+import { pool } from "../../db.ts";
+import type { HeaderList } from "../inbox/take-request.ts";
+
+/** A request as its listener gets it. */
+export type HandedRequest = {
+  id: string;
+  method: string;
+  path: string;
+  headers: HeaderList;
+  body: Buffer;
+  receivedAt: Date;
+  /** Nobody waits for the answer: it was kept. */
+  isFromInbox: boolean;
+  deliveryId: string | null;
+};
+
+/** A listener that is not heard of has ended after so long. */
+export const LEASE_SECONDS = 20;
+/** One whose connection ended has so long to come back, before what it was working on is the next one's. */
+export const GRACE_SECONDS = 5;
+
+/** So many at once, each with up to 8 MiB. */
+const BATCH = 4;
+
+export type Connection = { relayId: string; listenerId: string; connectionId: string };
+
+type Row = {
+  id: string;
+  method: string;
+  path: string;
+  headers: HeaderList;
+  body: Buffer;
+  received_at: Date;
+  is_from_inbox: boolean;
+  delivery_id: string | null;
+};
+
+/**
+ * Gives a listener the oldest requests that nobody has: new ones, those of a listener that has ended, and its own that it may have lost
+ * with an earlier connection.
+ * @param room how many it takes now
+ * @param known what this connection was given already
+ */
+export async function handOver(
+  { relayId, listenerId, connectionId }: Connection,
+  { room, known }: { room: number; known: readonly string[] },
+): Promise<HandedRequest[]> {
+  const { rows } = await pool().query<Row>({
+    name: "hand-over-relayed",
+    text: `WITH mine AS (
+             SELECT q.id FROM relay_request q JOIN relay r ON r.id = q.relay_id
+             WHERE r.id = $1 AND r.connection_id = $3 AND q.answered_at IS NULL
+               AND (q.handed_to IS NULL OR q.handed_until < now() OR (q.handed_to = $2 AND q.id <> ALL ($4::text[])))
+             ORDER BY q.received_at, q.id LIMIT $5 FOR UPDATE OF q SKIP LOCKED
+           )
+           UPDATE relay_request q SET handed_to = $2, handed_at = coalesce(CASE WHEN q.handed_to = $2 THEN q.handed_at END, now()),
+             handed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+           FROM mine WHERE q.id = mine.id
+           RETURNING q.id, q.method, q.path, q.headers, q.body, q.received_at, q.is_from_inbox, q.delivery_id`,
+    values: [relayId, listenerId, connectionId, known, Math.min(room, BATCH)],
+  });
+  return rows
+    .sort((a, b) => a.received_at.getTime() - b.received_at.getTime() || (a.id < b.id ? -1 : 1))
+    .map(({ received_at, is_from_inbox, delivery_id, ...rest }) => ({
+      ...rest,
+      receivedAt: received_at,
+      isFromInbox: is_from_inbox,
+      deliveryId: delivery_id,
+    }));
+}
+
+/** Which of these are still unanswered. */
+export async function stillOpen(ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const { rows } = await pool().query<{ id: string }>({
+    name: "open-relayed",
+    text: "SELECT id FROM relay_request WHERE id = ANY ($1) AND answered_at IS NULL",
+    values: [ids],
+  });
+  return new Set(rows.map(({ id }) => id));
+}

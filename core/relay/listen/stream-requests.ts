@@ -1,0 +1,225 @@
+import type { Actor } from "../../access/actor.ts";
+import { requirePermission } from "../../access/may.ts";
+import { isServiceError, notFound, ServiceError } from "../../errors.ts";
+import { log } from "../../log.ts";
+import { listen } from "../../notifications.ts";
+import { failRequest } from "../inbox/fail-request.ts";
+import type { HeaderList } from "../inbox/take-request.ts";
+import { LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
+import { connect, disconnect, renew, type Standing } from "./connection.ts";
+import { type HandedRequest, handOver, stillOpen } from "./hand-over.ts";
+
+/** Listeners of one person on one web process, and all of them together. */
+export const LISTENERS_MAX_PER_PERSON = 25;
+const LISTENERS_MAX = 2_000;
+const open = new Map<string, number>();
+let openInAll = 0;
+
+export const HEARTBEAT_MS = 5_000;
+/** So many beats may go unread before a client counts as gone. */
+const STALLED_BEATS = 12;
+/** Requests that a listener has and has not answered. */
+export const CONCURRENCY_MAX = 64;
+
+export type RequestStream = {
+  /** Whoever is behind the request, as their token is now. @throws ServiceError where it has ended */
+  actorNow: () => Promise<Actor>;
+  userId: string;
+  name: string;
+  /** Tells one listener from another over all of its connections; it is its own choice. */
+  listenerId: string;
+  concurrency: number;
+  signal: AbortSignal;
+  /** Of a delivery of ours that waited: its headers as they are now, or undefined where it may not be handed over any more. */
+  refresh: (request: HandedRequest & { deliveryId: string }) => Promise<HeaderList | undefined>;
+  heartbeatMs?: number;
+};
+
+/**
+ * The requests of a relay as server-sent events: `request`, `replaced` when another listener took over, a comment as a heartbeat. It ends
+ * when its person may not listen any more; the client comes back and is told why.
+ * @throws ServiceError `not_found`; `rate_limited` where somebody has too many open
+ */
+export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
+  const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
+  const mayListen = async () =>
+    requirePermission(await actorNow(), "relay.manage", { userId }, { what: "Relay" });
+  await mayListen();
+  const release = takePlace(userId);
+  const connection = await connect(userId, name, listenerId).catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  if (!connection) {
+    release();
+    throw notFound("Relay");
+  }
+  const mine = connection;
+  let isClosed = false;
+  let isNews = true;
+  let isChanged = false;
+  let wake: () => void = () => undefined;
+  const leave = await join(mine.relayId, (news) => {
+    if (news === "listener") isChanged = true;
+    else isNews = true;
+    wake();
+  });
+
+  async function close(): Promise<void> {
+    if (isClosed) return;
+    isClosed = true;
+    clearInterval(beating);
+    leave();
+    release();
+    wake();
+    await disconnect(mine).catch((error: unknown) =>
+      log().debug({ err: error }, "a listener's end is not on record; its lease runs out"),
+    );
+  }
+
+  const encoder = new TextEncoder();
+  /** What it was given over this connection and has not answered. */
+  const given = new Set<string>();
+  const ready: string[] = ["retry: 1000\n\n"];
+  let renewedAt = Date.now();
+  let readAt = Date.now();
+  let isOver = false;
+  const beating = setInterval(() => {
+    // A client that reads nothing any more is found here: nobody pulls then.
+    if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
+    else wake();
+  }, heartbeatMs / 2).unref();
+  signal.addEventListener("abort", () => void close(), { once: true });
+  if (signal.aborted) await close();
+
+  /** What is to be said next; null when it is over. */
+  async function next(): Promise<string | null> {
+    while (!isClosed && !isOver) {
+      if (isChanged || Date.now() - renewedAt >= heartbeatMs) {
+        isChanged = false;
+        const standing = await stand();
+        isOver = standing !== "listening";
+        if (standing === "replaced") return "event: replaced\ndata: {}\n\n";
+        if (isOver) return null;
+        renewedAt = Date.now();
+        isNews = true;
+        if (ready.length === 0) return ":\n\n";
+      }
+      const said = ready.shift();
+      if (said !== undefined) return said;
+      if (isNews) {
+        isNews = false;
+        await gather();
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        if (isNews || isChanged || isClosed) resolve();
+      });
+    }
+    return null;
+  }
+
+  async function stand(): Promise<Standing> {
+    try {
+      await mayListen();
+    } catch (error) {
+      if (!isServiceError(error)) log().warn({ err: error }, "a listener is sent away: it cannot be asked who it is");
+      return "over";
+    }
+    return renew(mine);
+  }
+
+  async function gather(): Promise<void> {
+    if (given.size > 0) {
+      const still = await stillOpen([...given]);
+      for (const id of given) if (!still.has(id)) given.delete(id);
+    }
+    const room = Math.min(options.concurrency, CONCURRENCY_MAX) - given.size;
+    if (room <= 0) return;
+    const handed = await handOver(mine, { room, known: [...given] });
+    for (const request of handed) {
+      given.add(request.id);
+      const headers = await headersNow(request);
+      if (headers) ready.push(spelled({ ...request, headers }));
+      else await failRequest(request.id, "it may not be handed over any more");
+    }
+    // There may be more than one takes at once.
+    if (handed.length > 0) isNews = true;
+  }
+
+  async function headersNow(request: HandedRequest): Promise<HeaderList | undefined> {
+    const { deliveryId } = request;
+    if (deliveryId === null || !request.isFromInbox) return request.headers;
+    return options.refresh({ ...request, deliveryId });
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        readAt = Date.now();
+        const said = await next().catch((error: unknown) => {
+          log().warn({ err: error }, "a listener is sent away: its relay cannot be read");
+          return null;
+        });
+        if (said === null) {
+          await close();
+          return controller.close();
+        }
+        controller.enqueue(encoder.encode(said));
+      },
+      cancel: close,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function spelled({ id, method, path, headers, body, receivedAt, isFromInbox }: HandedRequest): string {
+  const data = { id, method, path, headers, bodyBase64: body.toString("base64"), receivedAt: receivedAt.toISOString(), isFromInbox };
+  return `event: request\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+type News = "request" | "listener";
+const listeners = new Map<string, Set<(news: News) => void>>();
+let listening: Promise<void> | undefined;
+
+/** An id alone tells of requests or answers, with a mark behind it of a change of the relay or of who listens. */
+function announce(payload: string): void {
+  const isOfListener = payload === "" || payload.endsWith(LISTENER_MARK);
+  const relayId = payload.replace(LISTENER_MARK, "");
+  for (const [each, told] of listeners) {
+    if (relayId === "" || relayId === each) for (const tell of told) tell(isOfListener ? "listener" : "request");
+  }
+}
+
+async function join(relayId: string, tell: (news: News) => void): Promise<() => void> {
+  const those = listeners.get(relayId) ?? new Set();
+  listeners.set(relayId, those);
+  those.add(tell);
+  listening ??= listen(RELAY_CHANNEL, announce);
+  await listening;
+  return () => {
+    those.delete(tell);
+    if (those.size === 0 && listeners.get(relayId) === those) listeners.delete(relayId);
+  };
+}
+
+function takePlace(person: string): () => void {
+  const theirs = open.get(person) ?? 0;
+  if (theirs >= LISTENERS_MAX_PER_PERSON || openInAll >= LISTENERS_MAX) {
+    throw new ServiceError("rate_limited", "Too many listeners are connected. Stop one of them, or try again in a while.", {
+      retryAfterSeconds: 15,
+    });
+  }
+  open.set(person, theirs + 1);
+  openInAll += 1;
+  let isReleased = false;
+  return () => {
+    if (isReleased) return;
+    isReleased = true;
+    openInAll -= 1;
+    const left = (open.get(person) ?? 1) - 1;
+    if (left > 0) open.set(person, left);
+    else open.delete(person);
+  };
+}

@@ -1,0 +1,57 @@
+import { type Actor, actorId, clientIdOf } from "../access/actor.ts";
+import { requirePermission } from "../access/may.ts";
+import { recordAuditEvent } from "../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../audit/request-origin.ts";
+import { seal } from "../crypto/seal.ts";
+import { hashToken, newToken } from "../crypto/token.ts";
+import { type Db, inTransaction } from "../db.ts";
+import { notFound, ServiceError } from "../errors.ts";
+import { newId } from "../ids.ts";
+import { findRelay } from "./list-relays.ts";
+import { parseRelayName } from "./parse-relay-name.ts";
+import { RELAY_HOURS, RELAYS_MAX_PER_PERSON, type Relay, relayUrl, TOKEN_PURPOSE, tokenOf } from "./relay.ts";
+
+export type OpenedRelay = {
+  relay: Relay;
+  /** Where it was until it expired; what still points there reaches nobody. Null where the address stays. */
+  previousUrl: string | null;
+};
+
+/**
+ * Opens a relay, or renews it: its address stays as long as it is renewed, and is another one once it had expired. An address that has
+ * ended never comes back.
+ * @throws ServiceError `invalid_request` (the name), `conflict` (too many), `not_found`, `insufficient_scope`
+ */
+export async function openRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<OpenedRelay> {
+  parseRelayName(name);
+  const previousUrl = await inTransaction(async (tx) => {
+    await requirePermission(actor, "relay.manage", { userId }, { what: "Relay", tx });
+    await lockRelaysOf(tx, userId);
+    const before = await tx.relay.findUnique({ where: { userId_name: { userId, name } } });
+    const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
+    const token = before && tokenOf(before.token);
+    if (before && token && !before.closedAt && before.expiresAt > new Date()) {
+      await tx.relay.update({ where: { id: before.id }, data: { expiresAt } });
+      return null;
+    }
+    if ((await tx.relay.count({ where: { userId, closedAt: null, NOT: { name } } })) >= RELAYS_MAX_PER_PERSON) {
+      throw new ServiceError("conflict", `There are ${RELAYS_MAX_PER_PERSON} relays already. Close one first.`);
+    }
+    const fresh = newToken();
+    const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null };
+    const ofNobody = { listenerId: null, connectionId: null, listeningUntil: null };
+    if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
+    else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });
+    const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };
+    await recordAuditEvent(tx, { type: "relay.open", ...by, data: { name }, from });
+    return before && token && !before.closedAt ? relayUrl(token) : null;
+  });
+  return { relay: await findRelay(actor, userId, name), previousUrl };
+}
+
+/** One after another, so that they are counted; a person who is being deleted gets no more. */
+async function lockRelaysOf(tx: Db, userId: string): Promise<void> {
+  const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR KEY SHARE`;
+  if (live.length === 0) throw notFound("Account");
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`relays ${userId}`}, 0))`;
+}

@@ -1,0 +1,50 @@
+import { pool } from "../../db.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
+import { log } from "../../log.ts";
+import { requestHeaders } from "../../outbound/request-headers.ts";
+import type { HeaderList } from "../../relay/inbox/take-request.ts";
+import { deliveryHeaders } from "../delivery/delivery-headers.ts";
+import { mayBeTold } from "../may-be-told.ts";
+
+type Row = {
+  secret: Buffer | null;
+  previous_secret: Buffer | null;
+  is_test: boolean;
+  may_read: boolean | null;
+};
+
+/**
+ * The headers of a delivery that waited in a relay's inbox, as it is handed over: signed now, since receivers refuse what was signed long
+ * ago (S140).
+ * @returns undefined where it may not be handed over any more: its webhook is gone, or its owner may not read the repository now (S129)
+ */
+export async function refreshRelayed(request: {
+  deliveryId: string;
+  headers: HeaderList;
+  body: Buffer;
+}): Promise<HeaderList | undefined> {
+  const { text, values } = Prisma.sql`
+    SELECT w.secret, CASE WHEN w.previous_secret_until > now() THEN w.previous_secret END AS previous_secret, e.is_test,
+      ${mayBeTold()} AS may_read
+    FROM delivery d JOIN webhook w ON w.id = d.webhook_id JOIN event e ON e.id = d.event_id LEFT JOIN repo r ON r.id = e.repo_id
+    WHERE d.id = ${request.deliveryId}`;
+  const { rows } = await pool().query<Row>({ name: "refresh-relayed", text, values: values as unknown[] });
+  const [row] = rows;
+  if (!row?.may_read) return undefined;
+  try {
+    const { headers } = deliveryHeaders(
+      {
+        id: request.deliveryId,
+        webhook: { secret: row.secret, previousSecret: row.previous_secret },
+        event: { isTest: row.is_test },
+      },
+      request.body.toString("utf8"),
+      new Date(),
+    );
+    const anew = requestHeaders(headers);
+    return [...request.headers.filter(([name]) => !(name in anew) && !/^webhook-|^x-webhook-/.test(name)), ...Object.entries(anew)];
+  } catch (error) {
+    log().error({ err: error, deliveryId: request.deliveryId }, "a webhook's secret cannot be read: what waits in a relay is not handed over");
+    return undefined;
+  }
+}

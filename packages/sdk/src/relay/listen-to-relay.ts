@@ -1,0 +1,249 @@
+import { ApiError } from "../client/api-error.ts";
+import type { Client } from "../client/create-client.ts";
+import { delayBeforeRetry, isWorthRetrying, sleep } from "../client/retry.ts";
+import { part } from "../client/whose.ts";
+import { answerBody, type RelayAnswer, type RelayedRequest, readRelayedRequest } from "./relayed-request.ts";
+import type { OpenedRelay } from "./schemas.ts";
+
+export type RelayState =
+  /** It listens, for the first time. */
+  | { kind: "open"; url: string; expiresAt: string; waiting: number }
+  /** The address is another one: it had expired. `staleWebhooks` still point to the one before. */
+  | { kind: "moved"; url: string; previousUrl: string; staleWebhooks: { id: string; url: string }[] }
+  /** The connection is gone, and is made again by itself; but for `replaced` and `closed`, after which it ends. */
+  | { kind: "lost"; reason: string }
+  /** It listens again. */
+  | { kind: "resumed"; waiting: number };
+
+export type ListenOptions = {
+  /** Of the relay: the same name has the same address, for as long as somebody listens at least every 72 hours. */
+  name: string;
+  /** What it throws is answered with 500, so that a delivery is tried again. */
+  handle: (request: RelayedRequest) => Promise<RelayAnswer> | RelayAnswer;
+  signal?: AbortSignal | undefined;
+  /** Requests that are handled at once, at most 64. Default 8; 1 keeps their order. */
+  concurrency?: number | undefined;
+  onState?: ((state: RelayState) => void) | undefined;
+  /** What was handled although its answer could not be sent, or threw. */
+  onError?: ((error: unknown, request: RelayedRequest) => void) | undefined;
+};
+
+/** The service's heart beats every five seconds. */
+const IDLE_MS = 20_000;
+const RENEW_AGAIN_MS = 60_000;
+const RENEW_LATEST_MS = 24 * 3_600_000;
+/** So many ids of answered requests are remembered. */
+const ANSWERED_MAX = 2_000;
+
+/**
+ * Listens to a relay of one's own and has its requests handled, until `signal` aborts: it comes back by itself with what it has not
+ * answered, and renews the relay. One request is never handled twice at once, and not again once its answer is on record.
+ *
+ * What runs is waited for at the end.
+ * @returns why it ended; `replaced`: another listener has taken over; `closed`: somebody closed the relay
+ * @throws ApiError where another try would end the same: a token that is none, a missing scope, a name that cannot be
+ */
+export async function listenToRelay(
+  client: Pick<Client, "request" | "stream" | "relays">,
+  options: ListenOptions,
+): Promise<"aborted" | "replaced" | "closed"> {
+  const { name, signal, concurrency = 8, onState = () => undefined } = options;
+  const path = `/api/settings/relays/${part(name)}`;
+  const listener = randomId();
+  const work = new Work(client, path, options);
+  const ending = new AbortController();
+  const onAbort = () => ending.abort(signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (signal?.aborted) onAbort();
+  let url: string | undefined;
+  let hasListened = false;
+
+  async function open(): Promise<OpenedRelay> {
+    const opened = await client.relays.open(name, { signal: ending.signal });
+    const before = url ?? opened.previousUrl;
+    url = opened.relay.url;
+    if (before !== undefined && before !== url) {
+      onState({ kind: "moved", url, previousUrl: before, staleWebhooks: opened.staleWebhooks ?? [] });
+    }
+    return opened;
+  }
+
+  /** @returns whether another listener has taken over */
+  async function connect(): Promise<boolean> {
+    const { relay } = await open();
+    const renewing = keepRenewed(relay.expiresAt, open, ending.signal);
+    let isFirst = true;
+    const told = () => {
+      if (!isFirst) return;
+      isFirst = false;
+      failed = 0;
+      if (hasListened) onState({ kind: "resumed", waiting: relay.waiting });
+      else onState({ kind: "open", url: relay.url, expiresAt: relay.expiresAt, waiting: relay.waiting });
+      hasListened = true;
+    };
+    try {
+      const query = { listener, concurrency };
+      const events = client.stream(`${path}/requests`, { query, signal: ending.signal, idleMs: IDLE_MS });
+      for await (const { event, data } of events) {
+        told();
+        if (event === "replaced") return true;
+        if (event === "request") work.take(data);
+      }
+      return false;
+    } finally {
+      renewing.stop();
+    }
+  }
+
+  let failed = 0;
+  try {
+    for (;;) {
+      let reason = "the connection ended";
+      let retryAfterSeconds: number | undefined;
+      try {
+        if (await connect()) {
+          onState({ kind: "lost", reason: "replaced" });
+          return "replaced";
+        }
+      } catch (error) {
+        if (ending.signal.aborted) return "aborted";
+        const isGone = error instanceof ApiError && error.status === 404;
+        if (!isGone && !isLost(error)) throw error;
+        reason = error instanceof Error ? error.message : String(error);
+        retryAfterSeconds = isLost(error) ? error.retryAfterSeconds : undefined;
+      }
+      if (ending.signal.aborted) return "aborted";
+      failed += 1;
+      if (await isClosed()) {
+        onState({ kind: "lost", reason: "closed" });
+        return "closed";
+      }
+      onState({ kind: "lost", reason });
+      try {
+        await sleep(delayBeforeRetry(failed, retryAfterSeconds), ending.signal);
+      } catch {
+        return "aborted";
+      }
+    }
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    ending.abort();
+    await work.settled();
+  }
+
+  /** Somebody has closed it, which is not for its listener to undo. One that has expired is still there. */
+  async function isClosed(): Promise<boolean> {
+    if (!hasListened) return false;
+    return client.relays.get(name, { signal: ending.signal }).then(
+      () => false,
+      (error: unknown) => error instanceof ApiError && error.status === 404,
+    );
+  }
+}
+
+/** Requests that are being handled, and the answers of those that are. */
+class Work {
+  readonly #running = new Map<string, Promise<void>>();
+  /** Handled, and the answer not on record: it is sent when the request comes again, and nothing is handled twice. */
+  readonly #unsent = new Map<string, RelayAnswer>();
+  readonly #answered = new Set<string>();
+  readonly #client: Pick<Client, "request">;
+  readonly #path: string;
+  readonly #options: ListenOptions;
+
+  constructor(client: Pick<Client, "request">, path: string, options: ListenOptions) {
+    this.#client = client;
+    this.#path = path;
+    this.#options = options;
+  }
+
+  take(data: string): void {
+    const request = readRelayedRequest(data);
+    const { id } = request;
+    if (this.#running.has(id) || this.#answered.has(id)) return;
+    const run = this.#run(request).finally(() => this.#running.delete(id));
+    this.#running.set(id, run);
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#running.values());
+  }
+
+  async #run(request: RelayedRequest): Promise<void> {
+    const { onError = () => undefined } = this.#options;
+    const answer = this.#unsent.get(request.id) ?? (await this.#handled(request));
+    this.#unsent.delete(request.id);
+    try {
+      await this.#send(request, answer);
+      this.#remember(request.id);
+    } catch (error) {
+      this.#unsent.set(request.id, answer);
+      onError(error, request);
+    }
+  }
+
+  async #handled(request: RelayedRequest): Promise<RelayAnswer> {
+    try {
+      return await this.#options.handle(request);
+    } catch (error) {
+      this.#options.onError?.(error, request);
+      return { status: 500, headers: [["content-type", "text/plain; charset=utf-8"]], body: "The handler failed." };
+    }
+  }
+
+  async #send(request: RelayedRequest, answer: RelayAnswer): Promise<void> {
+    const path = `${this.#path}/requests/${part(request.id)}/answer`;
+    const post = (body: ReturnType<typeof answerBody>) => this.#client.request("POST", path, { body, isIdempotent: true });
+    try {
+      await post(answerBody(answer));
+    } catch (error) {
+      // Answered already, by the attempt whose answer was lost; or given up.
+      if (error instanceof ApiError && error.status === 404) return;
+      if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 413)) throw error;
+      this.#options.onError?.(error, request);
+      const body = `The handler's answer cannot be sent: ${error.message}`;
+      await post(answerBody({ status: 502, headers: [["content-type", "text/plain; charset=utf-8"]], body }));
+    }
+  }
+
+  #remember(id: string): void {
+    this.#answered.add(id);
+    for (const first of this.#answered) {
+      if (this.#answered.size <= ANSWERED_MAX) return;
+      this.#answered.delete(first);
+    }
+  }
+}
+
+/** Renews in the middle of what is left. */
+function keepRenewed(expiresAt: string, open: () => Promise<OpenedRelay>, signal: AbortSignal): { stop: () => void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+  const after = (until: string) => Math.max(1_000, Math.min((Date.parse(until) - Date.now()) / 2, RENEW_LATEST_MS));
+  const plan = (ms: number) => {
+    if (isStopped) return;
+    timer = setTimeout(() => {
+      if (signal.aborted) return;
+      open().then(
+        ({ relay }) => plan(after(relay.expiresAt)),
+        () => plan(RENEW_AGAIN_MS),
+      );
+    }, ms);
+    // In Node a timer alone does not keep a process.
+    (timer as { unref?: () => void }).unref?.();
+  };
+  plan(after(expiresAt));
+  return {
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+const isLost = (error: unknown): error is ApiError =>
+  isWorthRetrying(error) || (error instanceof ApiError && (error.status >= 500 || error.status === 429));
+
+function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

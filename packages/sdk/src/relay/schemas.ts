@@ -1,0 +1,46 @@
+import { z } from "zod";
+
+/** A public address on the service for a receiver that has none of its own. */
+export const relayRecordSchema = z.object({
+  name: z.string(),
+  /** Whoever knows it can send to it. */
+  url: z.string(),
+  createdAt: z.string(),
+  /** 72 hours after it was last renewed. */
+  expiresAt: z.string(),
+  isListening: z.boolean(),
+  /** Requests that no listener was given yet. */
+  waiting: z.number(),
+});
+export type RelayRecord = z.infer<typeof relayRecordSchema>;
+
+export const openedRelaySchema = z.object({
+  relay: relayRecordSchema,
+  /** Where it was until it expired. */
+  previousUrl: z.string().optional(),
+  /** The caller's webhooks that still point there. */
+  staleWebhooks: z.array(z.object({ id: z.string(), url: z.string() })).optional(),
+});
+export type OpenedRelay = z.infer<typeof openedRelaySchema>;
+
+const headerListSchema = z.array(z.tuple([z.string(), z.string()]));
+
+/** A request as it stands in the stream. */
+export const relayedRequestSchema = z.object({
+  id: z.string(),
+  method: z.string(),
+  /** What follows the token, with the query. */
+  path: z.string(),
+  /** In the order in which they were sent, a name as often as it came. */
+  headers: headerListSchema,
+  bodyBase64: z.string(),
+  receivedAt: z.string(),
+  /** It was kept, and nobody waits for the answer. */
+  isFromInbox: z.boolean(),
+});
+
+export const relayAnswerSchema = z.object({
+  status: z.number().int(),
+  headers: headerListSchema.default([]),
+  bodyBase64: z.string().default(""),
+});
