@@ -70,7 +70,11 @@ function sendCrash(req: IncomingMessage, res: ServerResponse, error: unknown): v
 }
 
 const isPage = ({ pathname }: Target): boolean =>
-  !isProtocol(pathname) && !isApi(pathname) && !isAppPath(pathname) && !isRelayPath(pathname) && !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
+  !isProtocol(pathname) &&
+  !isApi(pathname) &&
+  !isAppPath(pathname) &&
+  !isRelayPath(pathname) &&
+  !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
 
 /** A request id is taken from a trusted proxy only: it ends up in logs. */
 function acceptedId(req: IncomingMessage): string | undefined {

@@ -1,5 +1,5 @@
-import type { RequestDoor } from "#core/telemetry.ts";
 import { isRelayPath } from "#core/relay/relay-target.ts";
+import type { RequestDoor } from "#core/telemetry.ts";
 import { isApi, isProtocol } from "./dispatch.ts";
 
 /** What asks again and again whether all is well, and is no news. */

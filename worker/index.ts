@@ -20,6 +20,7 @@ import { startGitUpkeep } from "./git-upkeep.ts";
 import { startHousekeeping } from "./housekeeping.ts";
 import { startJobs } from "./jobs.ts";
 import { startLoop } from "./loop.ts";
+import { startRelays } from "./relays.ts";
 import { startReplays } from "./replays.ts";
 import { startRunnerReport } from "./runner-report.ts";
 import { startSchedules } from "./schedules.ts";
@@ -44,6 +45,7 @@ const loops = [
   await startDeliveryPartitions(),
   await startFanOut(),
   await startReplays(),
+  await startRelays(),
   await startSpaces(),
   startAuditSeals(),
   startGitUpkeep(),

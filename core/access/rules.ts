@@ -334,7 +334,14 @@ export const rules = {
   },
 
   /** Relays are a person's own: whoever listens to one gets what is sent to its address. */
-  "relay.read": { on: "user", isReading: true, owner: true, token: { own: ["webhooks"] }, refusal: "not_found", tellsScope: true },
+  "relay.read": {
+    on: "user",
+    isReading: true,
+    owner: true,
+    token: { own: ["webhooks"] },
+    refusal: "not_found",
+    tellsScope: true,
+  },
   "relay.manage": { on: "user", owner: true, token: { own: ["webhooks"] }, refusal: "not_found", tellsScope: true },
 
   /** Runs on the account of a person or an organization, their output and their schedules. */

@@ -1,6 +1,6 @@
 import { db, inTransaction, pool } from "../db.ts";
-import { giveUpRequests } from "./inbox/give-up-requests.ts";
 import { failRequest } from "./inbox/fail-request.ts";
+import { giveUpRequests } from "./inbox/give-up-requests.ts";
 import { LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
 
 /** A listener that lives has so long to answer. */

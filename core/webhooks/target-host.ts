@@ -1,9 +1,15 @@
+import { hashToken } from "../crypto/token.ts";
+import { relayTargetOf } from "../relay/relay-target.ts";
+
 /**
- * What deliveries share a host by: `host:port` of the target in lower case, empty for a job (`delivery_queue.host`).
+ * What deliveries share a host by: `host:port` of the target in lower case, empty for a job (`delivery_queue.host`). Each
+ * relay of ours is a host of its own, so that none delays another (S128).
  * @param url null for a webhook with a job
  */
 export function targetHost(url: string | null): string {
   if (url === null) return "";
+  const relay = url.includes("/relay/") ? relayTargetOf(url) : undefined;
+  if (relay) return `relay:${hashToken(relay.token).slice(0, 16)}`;
   const parsed = URL.parse(url);
   // It was checked when it was stored; if it ever is none, the attempt says so.
   if (!parsed) return "invalid:0";

@@ -29,7 +29,14 @@ export const attemptOutcomes = [
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
 
-export const attemptKinds = ["first", "retry", "replay", "test"] as const;
+export const attemptKinds = [
+  "first",
+  "retry",
+  "replay",
+  "test",
+  /** What the handler said to a delivery that a relay had kept. */
+  "relay",
+] as const;
 export type AttemptKind = (typeof attemptKinds)[number];
 
 /**

@@ -17,19 +17,37 @@ import { readBody } from "./read-body.ts";
 const REQUESTS = { limit: 1_200, windowSeconds: 60 };
 
 /** The public door of relays: `/relay/{token}/…`, any method (docs/decisions/063-the-relay.md). */
-export async function serveRelay(req: IncomingMessage, res: ServerResponse, target: Target & { ip: string | null }): Promise<void> {
+export async function serveRelay(
+  req: IncomingMessage,
+  res: ServerResponse,
+  target: Target & { ip: string | null },
+): Promise<void> {
   try {
     await serve(req, res, target);
   } catch (error) {
     if (isServiceError(error) && error.code === "rate_limited") {
-      return refuse(req, res, { status: 429, error: "rate_limited", text: error.message, retryAfter: error.retryAfterSeconds ?? 60 });
+      return refuse(req, res, {
+        status: 429,
+        error: "rate_limited",
+        text: error.message,
+        retryAfter: error.retryAfterSeconds ?? 60,
+      });
     }
     if (!isDatabaseDown(error)) throw error;
-    refuse(req, res, { status: 503, error: "unavailable", text: "The service cannot reach its database; try again.", retryAfter: 2 });
+    refuse(req, res, {
+      status: 503,
+      error: "unavailable",
+      text: "The service cannot reach its database; try again.",
+      retryAfter: 2,
+    });
   }
 }
 
-async function serve(req: IncomingMessage, res: ServerResponse, { pathname, search, ip }: Target & { ip: string | null }): Promise<void> {
+async function serve(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { pathname, search, ip }: Target & { ip: string | null },
+): Promise<void> {
   // A script that would stay and answer for our origin, or be a part of one of our pages.
   if (!isForItself(req)) return refuse(req, res, onlyItself);
   const named = parseRelayPath(pathname + search);
@@ -92,7 +110,10 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, error, text
 /** Not for a script, a style, a worker or a frame of some page: `Sec-Fetch-Dest` is the browser's own word (Fetch Metadata). */
 function isForItself({ headers }: IncomingMessage): boolean {
   const destination = headers["sec-fetch-dest"];
-  return headers["service-worker"] === undefined && (destination === undefined || destination === "document" || destination === "empty");
+  return (
+    headers["service-worker"] === undefined &&
+    (destination === undefined || destination === "document" || destination === "empty")
+  );
 }
 
 /** One answer for a token that never was, has ended, or whose person was shut out. */
@@ -103,7 +124,12 @@ const tooLarge: Refusal = {
   error: "payload_too_large",
   text: `A relay takes at most ${RELAY_BODY_MAX_BYTES / 1024 ** 2} MiB at once.`,
 };
-const busy: Refusal = { status: 503, error: "unavailable", text: "Too much is being sent to relays at once; try again.", retryAfter: 5 };
+const busy: Refusal = {
+  status: 503,
+  error: "unavailable",
+  text: "Too much is being sent to relays at once; try again.",
+  retryAfter: 5,
+};
 const full: Refusal = {
   status: 503,
   error: "inbox_full",

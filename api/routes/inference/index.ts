@@ -53,7 +53,10 @@ for (const endpoint of inferenceEndpoints) {
 }
 
 inferenceRoutes.all("/v1/*", (c) => {
-  throw new ServiceError("not_found", `${c.req.method} ${c.req.path} is not offered here. docs/guides/inference.md lists what is.`);
+  throw new ServiceError(
+    "not_found",
+    `${c.req.method} ${c.req.path} is not offered here. docs/guides/inference.md lists what is.`,
+  );
 });
 
 const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt: Date; providerName: string }) => ({

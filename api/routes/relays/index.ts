@@ -18,7 +18,10 @@ const BASE = "/api/settings/relays";
 const security = withToken;
 const noStore = { "Cache-Control": "no-store" };
 const params = z.object({ name: z.string().openapi({ description: "Lower-case letters, digits, `.`, `-` and `_`." }) });
-const json = <T extends z.ZodType>(description: string, schema: T) => ({ description, content: { "application/json": { schema } } });
+const json = <T extends z.ZodType>(description: string, schema: T) => ({
+  description,
+  content: { "application/json": { schema } },
+});
 
 /** Relays: public addresses of receivers that have none (docs/decisions/063-the-relay.md). */
 export const relayRoutes = openApiRoutes();
@@ -85,13 +88,16 @@ const requests = createRoute({
   path: `${BASE}/{name}/requests`,
   summary: "Listen to a relay",
   description:
-    "Server-sent events: `request` with `{id, method, path, headers, bodyBase64, receivedAt, isFromInbox}`, to be answered at `…/requests/{id}/answer`; `replaced` when another listener took over; a comment every few seconds. Whoever comes back with the same `listener` goes on with what it has not answered.",
+    "Server-sent events: `listening` at once, `request` with `{id, method, path, headers, bodyBase64, receivedAt, isFromInbox}`, to be answered at `…/requests/{id}/answer`; `replaced` when another listener took over; a comment every few seconds. Whoever comes back with the same `listener` goes on with what it has not answered.",
   security,
   request: {
     params,
     query: z.object({
       listener: z.string().optional().openapi({ description: "Your own word for this listener, the same over its connections." }),
-      concurrency: z.coerce.number().optional().openapi({ description: `Unanswered requests that it takes at once, up to ${CONCURRENCY_MAX}.` }),
+      concurrency: z.coerce
+        .number()
+        .optional()
+        .openapi({ description: `Unanswered requests that it takes at once, up to ${CONCURRENCY_MAX}.` }),
     }),
   },
   responses: { 200: { description: "Events", content: { "text/event-stream": { schema: z.string() } } } },
@@ -100,7 +106,8 @@ relayRoutes.openapi(requests, async (c) => {
   const { name } = c.req.valid("param");
   const { listener = crypto.randomUUID(), concurrency = 16 } = c.req.valid("query");
   const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(listener)) throw refuse("listener", "listener: at most 64 letters, digits, dashes and underscores.");
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(listener))
+    throw refuse("listener", "listener: at most 64 letters, digits, dashes and underscores.");
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > CONCURRENCY_MAX) {
     throw refuse("concurrency", `concurrency: a whole number from 1 to ${CONCURRENCY_MAX}.`);
   }
@@ -127,7 +134,10 @@ const answer = createRoute({
     params: params.extend({ id: z.string() }),
     body: { required: true, content: { "application/json": { schema: relayAnswerSchema } } },
   },
-  responses: { 200: json("It is on record", z.object({})), 404: json("It is not yours, or was answered or given up", errorBodySchema) },
+  responses: {
+    200: json("It is on record", z.object({})),
+    404: json("It is not yours, or was answered or given up", errorBodySchema),
+  },
 });
 relayRoutes.openapi(answer, async (c) => {
   const { actor, account } = await requirePersonsToken(c);

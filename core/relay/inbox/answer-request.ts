@@ -53,8 +53,10 @@ function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
   let bytes = 0;
   for (const [name, value] of headers) {
     bytes += name.length + value.length;
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw refuse("headers", "One of the headers has a name that is none in HTTP.");
-    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw refuse("headers", `The header ${name} holds characters that cannot be sent.`);
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+      throw refuse("headers", "One of the headers has a name that is none in HTTP.");
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
+      throw refuse("headers", `The header ${name} holds characters that cannot be sent.`);
   }
   if (bytes > HEADERS_MAX_BYTES) throw refuse("headers", "An answer has at most 32 KiB of headers.");
   return { status, headers, body };

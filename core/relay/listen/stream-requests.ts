@@ -36,14 +36,13 @@ export type RequestStream = {
 };
 
 /**
- * The requests of a relay as server-sent events: `request`, `replaced` when another listener took over, a comment as a heartbeat. It ends
+ * The requests of a relay as server-sent events: `listening` at once, `request`, `replaced` when another listener took over, a comment as a heartbeat. It ends
  * when its person may not listen any more; the client comes back and is told why.
  * @throws ServiceError `not_found`; `rate_limited` where somebody has too many open
  */
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
-  const mayListen = async () =>
-    requirePermission(await actorNow(), "relay.manage", { userId }, { what: "Relay" });
+  const mayListen = async () => requirePermission(await actorNow(), "relay.manage", { userId }, { what: "Relay" });
   await mayListen();
   const release = takePlace(userId);
   const connection = await connect(userId, name, listenerId).catch((error: unknown) => {
@@ -80,7 +79,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   const encoder = new TextEncoder();
   /** What it was given over this connection and has not answered. */
   const given = new Set<string>();
-  const ready: string[] = ["retry: 1000\n\n"];
+  const ready: string[] = ["retry: 1000\nevent: listening\ndata: {}\n\n"];
   let renewedAt = Date.now();
   let readAt = Date.now();
   let isOver = false;
@@ -175,7 +174,15 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
 }
 
 function spelled({ id, method, path, headers, body, receivedAt, isFromInbox }: HandedRequest): string {
-  const data = { id, method, path, headers, bodyBase64: body.toString("base64"), receivedAt: receivedAt.toISOString(), isFromInbox };
+  const data = {
+    id,
+    method,
+    path,
+    headers,
+    bodyBase64: body.toString("base64"),
+    receivedAt: receivedAt.toISOString(),
+    isFromInbox,
+  };
   return `event: request\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 

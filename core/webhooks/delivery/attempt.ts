@@ -14,6 +14,8 @@ export type Attempt = {
   jobRunId: string | null;
   /** Whether the receiver said nothing on a connection that had been kept open: it may only have closed it. */
   isStale: boolean;
+  /** A relay has it, and nobody knows yet what its handler says: this tells nothing of the webhook. */
+  isKept: boolean;
   /** Of a job: its outcome would be the same again. */
   isFinal: boolean;
 };

@@ -24,7 +24,16 @@ function attempt(status: number | null, headers: Record<string, string> = {}, mo
   const answer: Answer | null =
     status === null ? null : { status, headers, body: new Uint8Array(), isCut: false, isReused: false, timings };
   const outcome = status === null ? "unreachable" : status >= 200 && status < 300 ? "delivered" : "rejected";
-  const rest = { reason: null, url: null, signature: null, totalMs: 1, jobRunId: null, isStale: false, isFinal: false };
+  const rest = {
+    reason: null,
+    url: null,
+    signature: null,
+    totalMs: 1,
+    jobRunId: null,
+    isStale: false,
+    isKept: false,
+    isFinal: false,
+  };
   return { startedAt, outcome, answer, ...rest, ...more };
 }
 

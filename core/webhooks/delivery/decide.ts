@@ -10,6 +10,7 @@ export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attem
   const none = { again: null, health: null, disables: null, isRecovery: false };
   switch (attempt.outcome) {
     case "delivered":
+      if (attempt.isKept) return { ...none, state: "delivered" };
       return { ...none, state: "delivered", health: "works", isRecovery: isOurs(webhook?.disabledReason) };
     case "withheld":
       return { ...none, state: "withheld" };

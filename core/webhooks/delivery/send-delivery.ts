@@ -1,9 +1,11 @@
 import { log } from "../../log.ts";
 import { sendRequest } from "../../outbound/send-request.ts";
+import { relayTargetOf } from "../../relay/relay-target.ts";
 import { deliveryBody } from "../delivery-body.ts";
 import type { Attempt, Step } from "./attempt.ts";
 import { decide } from "./decide.ts";
 import { deliverToJob } from "./deliver-to-job.ts";
+import { deliverToRelay } from "./deliver-to-relay.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import { deliveryHeaders, type SignedHeaders } from "./delivery-headers.ts";
 
@@ -48,6 +50,7 @@ const nothingSent = (startedAt: Date) => ({
   answer: null,
   jobRunId: null,
   isStale: false,
+  isKept: false,
   isFinal: false,
 });
 
@@ -66,6 +69,11 @@ async function post(delivery: ClaimedDelivery, url: string, payload: string): Pr
   const signed = signedHeaders(delivery, body, startedAt);
   if (!signed) return { ...nothingSent(startedAt), outcome: "blocked", reason: SECRET_LOST, isFinal };
   const { headers, signature } = signed;
+  const relay = relayTargetOf(url);
+  if (relay) {
+    const result = await deliverToRelay(delivery, relay, { headers, body });
+    return { ...nothingSent(startedAt), url, signature, isFinal, ...result };
+  }
   const result = await sendRequest({
     url,
     method: "POST",

@@ -13,6 +13,7 @@ import { plainText } from "../../accounts/plain-text.ts";
 import { ServiceError } from "../../errors.ts";
 import { isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { parseTarget } from "../../outbound/parse-target.ts";
+import { relayTargetOf } from "../../relay/relay-target.ts";
 
 const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
 
@@ -36,6 +37,8 @@ export function parseWebhookUrl(value: unknown): string {
       "Leave the user name and password out of the address: anybody who sees it would read them. Use the secret.",
     );
   }
+  // It never goes over the network (core/webhooks/delivery/deliver-to-relay.ts).
+  if (relayTargetOf(text)) return text;
   const { host } = parseTarget({ url: text });
   if (host === "") throw refuse("url", "The address names no host.");
   if (isIP(host) ? !isAllowedAddress(host) : isLoopbackName(host) && !isAllowedAddress("127.0.0.1")) {

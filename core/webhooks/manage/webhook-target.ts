@@ -8,6 +8,7 @@ import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { parseWebhookUrl } from "./parse-webhook.ts";
+import { requireOwnRelay } from "./require-own-relay.ts";
 import { type WebhookOwner, webhookNamespace } from "./webhook.ts";
 
 /** Where events go: exactly one of the three. */
@@ -40,7 +41,11 @@ export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, inpu
     const sentence = given === 0 ? "Give a url or a job: one of them is needed." : "Give a url or a job, not both.";
     throw new ServiceError("invalid_request", sentence, { field: "url" });
   }
-  if (url != null) return { url: parseWebhookUrl(url), job: Prisma.DbNull, jobSecrets: null, jobSourceId: null };
+  if (url != null) {
+    const parsed = parseWebhookUrl(url);
+    await requireOwnRelay(tx, actor, owner, parsed);
+    return { url: parsed, job: Prisma.DbNull, jobSecrets: null, jobSourceId: null };
+  }
   await requirePermission(actor, "job.run", webhookNamespace(owner), { what: "Account", tx });
   return job != null ? inlineJob(job) : copiedJob(tx, actor, owner, jobSourceId as string);
 }

@@ -1,5 +1,6 @@
 import type { EventDomain, JobSpec, WatchType } from "@keyhook/sdk";
 import type { Resources } from "../../access/rules.ts";
+import { relayTargetOf } from "../../relay/relay-target.ts";
 import type { DisabledReason } from "../vocabulary.ts";
 
 /** Whose a webhook is. */
@@ -57,6 +58,8 @@ export const auditOrgId = ({ kind, id }: WebhookOwner): string | null => (kind =
 /** Where it sends, in a few words for logs and lists: never the query, which may be a key that somebody put there. */
 export function targetInShort({ url }: Pick<Webhook, "url">): string {
   if (url === null) return "a job";
+  // Its path has the key of the relay.
+  if (relayTargetOf(url)) return `${new URL(url).origin}/relay/…`;
   const { origin, pathname } = new URL(url);
   return origin + pathname;
 }

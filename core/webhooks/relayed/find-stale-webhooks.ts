@@ -1,11 +1,15 @@
 import type { Actor } from "../../access/actor.ts";
-import { Prisma } from "../../generated/prisma/client.ts";
 import { may } from "../../access/may.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { readWebhooks } from "../manage/read-webhooks.ts";
 import { webhookNamespace } from "../manage/webhook.ts";
 
 /** The webhooks that still point to where a relay was, and that the actor may change: their own, and those of their organizations. */
-export async function findStaleWebhooks(actor: Actor, userId: string, previousUrl: string): Promise<{ id: string; url: string }[]> {
+export async function findStaleWebhooks(
+  actor: Actor,
+  userId: string,
+  previousUrl: string,
+): Promise<{ id: string; url: string }[]> {
   const found = await readWebhooks(
     Prisma.sql`starts_with(w.url, ${previousUrl}) AND (w.owner_id = ${userId}
       OR w.owner_id IN (SELECT org_id FROM membership WHERE user_id = ${userId}))`,

@@ -42,9 +42,15 @@ export async function refreshRelayed(request: {
       new Date(),
     );
     const anew = requestHeaders(headers);
-    return [...request.headers.filter(([name]) => !(name in anew) && !/^webhook-|^x-webhook-/.test(name)), ...Object.entries(anew)];
+    return [
+      ...request.headers.filter(([name]) => !(name in anew) && !/^webhook-|^x-webhook-/.test(name)),
+      ...Object.entries(anew),
+    ];
   } catch (error) {
-    log().error({ err: error, deliveryId: request.deliveryId }, "a webhook's secret cannot be read: what waits in a relay is not handed over");
+    log().error(
+      { err: error, deliveryId: request.deliveryId },
+      "a webhook's secret cannot be read: what waits in a relay is not handed over",
+    );
     return undefined;
   }
 }

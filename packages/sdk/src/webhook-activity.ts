@@ -55,7 +55,8 @@ export const attemptSchema = z.object({
   id,
   /** From 1. */
   number: z.int().positive(),
-  kind: z.enum(["first", "retry", "replay", "test"]),
+  /** `relay`: what the handler said to a delivery that a relay had kept. */
+  kind: z.enum(["first", "retry", "replay", "test", "relay"]),
   startedAt: time,
   outcome: z.enum(["delivered", "rejected", "unreachable", "blocked", "withheld"]),
   /** Why it failed, as a clause. */

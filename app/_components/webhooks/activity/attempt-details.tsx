@@ -19,7 +19,7 @@ export type AttemptDetailsProps = Readonly<{
   now: Date;
 }>;
 
-const kinds = { first: "first try", retry: "retry", replay: "replay", test: "test" } as const;
+const kinds = { first: "first try", retry: "retry", replay: "replay", test: "test", relay: "answer through the relay" } as const;
 
 /** One try: how it went, where its time went, and what came back. */
 export function AttemptDetails({ attempt, isOpen, runHref, isJob, now }: AttemptDetailsProps) {
@@ -37,7 +37,9 @@ export function AttemptDetails({ attempt, isOpen, runHref, isJob, now }: Attempt
         </span>
       </summary>
       <div className="grid gap-4 px-4 pb-4">
-        {reason && <p className="break-words text-bad text-small">{sentence(reason)}</p>}
+        {reason && (
+          <p className={`break-words text-small ${outcome === "delivered" ? "text-muted" : "text-bad"}`}>{sentence(reason)}</p>
+        )}
         {jobRunId ? (
           <p className="text-small">
             <Link prefetch={false} href={runHref(jobRunId)} className="link">

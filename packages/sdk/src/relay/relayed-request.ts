@@ -33,7 +33,10 @@ export function readRelayedRequest(data: string): RelayedRequest {
     return { ...rest, body: fromBase64(bodyBase64), receivedAt: new Date(receivedAt) };
   } catch (cause) {
     const facts = { status: 200, code: "unexpected_answer", cause };
-    throw new ApiError("The relay handed over a request in a form that is not known. Use an SDK of the service's version.", facts);
+    throw new ApiError(
+      "The relay handed over a request in a form that is not known. Use an SDK of the service's version.",
+      facts,
+    );
   }
 }
 

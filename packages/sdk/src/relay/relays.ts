@@ -9,7 +9,8 @@ const BASE = "/api/settings/relays";
 export function relaysOf({ request }: Transport) {
   return {
     /** All of the caller's, by name. */
-    list: ({ signal }: Asked = {}): Promise<RelayRecord[]> => request("GET", BASE, { schema: z.array(relayRecordSchema), signal }),
+    list: ({ signal }: Asked = {}): Promise<RelayRecord[]> =>
+      request("GET", BASE, { schema: z.array(relayRecordSchema), signal }),
 
     /**
      * Opens a relay, or renews it for another 72 hours: its address stays as long as that is done in time. `listenToRelay` does it by itself.

@@ -1,0 +1,100 @@
+import { requestHeaders } from "../../outbound/request-headers.ts";
+import { recordedAnswer, takeEarlierAnswer } from "../../relay/inbox/answers-of-delivery.ts";
+import { awaitAnswer, type HandlerAnswer } from "../../relay/inbox/await-answer.ts";
+import { findRelayByToken, type TakenRequest, takeRequest } from "../../relay/inbox/take-request.ts";
+import type { RelayTarget } from "../../relay/relay-target.ts";
+import type { Answer, Attempt } from "./attempt.ts";
+import type { ClaimedDelivery } from "./delivery.ts";
+
+/** How an attempt by way of one of our own relays ended. */
+export type RelayResult = Pick<Attempt, "outcome" | "reason" | "answer" | "totalMs" | "isKept">;
+
+const RESPONSE_BODY_MAX = 64 * 1024;
+/** RFC 9110 §15.3.3: taken, and what becomes of it is not known yet. */
+const ACCEPTED = 202;
+
+/**
+ * Hands a delivery to a relay of this service: in the process, with nothing of it on the network, so that no rule about addresses has to
+ * be bent (S117). What the handler says is the attempt's answer. Where it says nothing in time, or nobody listens, the relay keeps it, and
+ * what the handler says then is an attempt of its own (`relay`).
+ */
+export async function deliverToRelay(
+  { id, kind, tries }: ClaimedDelivery,
+  { token, path }: RelayTarget,
+  { headers, body }: { headers: Record<string, string>; body: string },
+): Promise<RelayResult> {
+  const begin = performance.now();
+  if (kind === "relay") {
+    const recorded = await recordedAnswer(id);
+    if (recorded) return resultOf(recorded, recorded.milliseconds);
+  }
+  // Of a worker that died before it had recorded it.
+  const earlier = await takeEarlierAnswer(id);
+  if (earlier) return resultOf(earlier, earlier.milliseconds);
+  const since = () => Math.round(performance.now() - begin);
+  const relay = await findRelayByToken(token);
+  if (!relay) return lost("there is no relay at this address: it has expired, or was closed", since());
+  const request: TakenRequest = {
+    method: "POST",
+    path,
+    headers: Object.entries(requestHeaders(headers)),
+    body: new TextEncoder().encode(body),
+    delivery: { id, tries },
+  };
+  const taken = await takeRequest(relay.id, request);
+  if (!taken) return lost("the relay keeps as much as it may already: nobody listens to it, or not fast enough", since());
+  if (!taken.isListening) return kept("kept in the relay's inbox: nobody listens to it now", since());
+  const answer = await awaitAnswer(taken.id);
+  return answer ? resultOf(answer, since()) : kept("handed over by the relay: its listener has not answered yet", since());
+}
+
+function resultOf(answer: HandlerAnswer, totalMs: number): RelayResult {
+  if (answer.kind === "failed") return lost(answer.reason, totalMs);
+  const { status, headers, body } = answer;
+  const isDelivered = status >= 200 && status < 300;
+  return {
+    outcome: isDelivered ? "delivered" : "rejected",
+    reason: null,
+    answer: answered(status, totalMs, headers, body),
+    totalMs,
+    isKept: false,
+  };
+}
+
+const lost = (reason: string, totalMs: number): RelayResult => ({
+  outcome: "unreachable",
+  reason,
+  answer: null,
+  totalMs,
+  isKept: false,
+});
+
+const kept = (reason: string, totalMs: number): RelayResult => ({
+  outcome: "delivered",
+  reason,
+  answer: answered(ACCEPTED, totalMs),
+  totalMs,
+  isKept: true,
+});
+
+/** There is no name to resolve and no connection to make: all of the time is the handler's. */
+function answered(
+  status: number,
+  totalMs: number,
+  headers: readonly (readonly [string, string])[] = [],
+  body: Uint8Array = new Uint8Array(),
+): Answer {
+  const joined: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase();
+    joined[key] = key in joined ? `${joined[key]}, ${value}` : value;
+  }
+  return {
+    status,
+    headers: joined,
+    body: body.subarray(0, RESPONSE_BODY_MAX),
+    isCut: body.length > RESPONSE_BODY_MAX,
+    isReused: false,
+    timings: { dnsMs: null, connectMs: null, tlsMs: null, firstByteMs: totalMs, totalMs },
+  };
+}

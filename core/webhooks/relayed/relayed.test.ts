@@ -1,0 +1,212 @@
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import { from, organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { db, pool } from "../../db.ts";
+import { closeRelay } from "../../relay/close-relay.ts";
+import { endRelays } from "../../relay/end-relays.ts";
+import { answerRequest } from "../../relay/inbox/answer-request.ts";
+import { streamRequests } from "../../relay/listen/stream-requests.ts";
+import { openRelay } from "../../relay/open-relay.ts";
+import { DeliveryEngine } from "../delivery/delivery-engine.ts";
+import { closeDeliveryPool } from "../delivery/delivery-pool.ts";
+import { createWebhook } from "../manage/create-webhook.ts";
+import { updateWebhook } from "../manage/update-webhook.ts";
+import { targetHost } from "../target-host.ts";
+import { queueDeliveries, webhookTo } from "../testing/deliveries.ts";
+import { queueRelayed } from "./queue-relayed.ts";
+import { refreshRelayed } from "./refresh-relayed.ts";
+
+const SOON = { timeout: 20_000, interval: 20 };
+const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+
+let ada: TestPerson;
+beforeAll(async () => {
+  ada = await signedInPerson("ada");
+});
+beforeEach(() => pool().query("delete from delivery_queue"));
+afterAll(closeDeliveryPool);
+
+function startEngine(): void {
+  const engine = new DeliveryEngine();
+  engine.start();
+  // As worker/relays.ts does.
+  const looking = setInterval(() => void queueRelayed().then((n) => n > 0 && engine.announce()), 50);
+  onTestFinished(async () => {
+    clearInterval(looking);
+    await engine.stop();
+  });
+}
+
+async function relayed(name: string) {
+  const { relay } = await openRelay(ada.actor, ada.id, name, from);
+  const webhookId = await webhookTo({ url: `${relay.url}/hook`, ownerId: ada.id, secret: SECRET });
+  return { relay, webhookId };
+}
+
+type Handed = { id: string; path: string; headers: [string, string][]; bodyBase64: string; isFromInbox: boolean };
+
+/** Answers each request with the next status; the last one goes on. */
+async function listening(name: string, ...statuses: number[]) {
+  const stop = new AbortController();
+  const handed: Handed[] = [];
+  const stream = await streamRequests({
+    actorNow: async () => ada.actor,
+    userId: ada.id,
+    name,
+    listenerId: name,
+    concurrency: 8,
+    signal: stop.signal,
+    refresh: refreshRelayed,
+  });
+  const reading = (async () => {
+    let text = "";
+    for await (const piece of stream) {
+      text += Buffer.from(piece).toString();
+      for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+        const [, data] = /^data: (.*)$/m.exec(text.slice(0, end)) ?? [];
+        const isRequest = text.startsWith("event: request");
+        text = text.slice(end + 2);
+        if (!isRequest || !data) continue;
+        const request = JSON.parse(data) as Handed;
+        handed.push(request);
+        const status = statuses[Math.min(handed.length, statuses.length) - 1] ?? 200;
+        const answer = { status, headers: [["X-By", "handler"]] as [string, string][], body: Buffer.from("said") };
+        await answerRequest(ada.actor, { userId: ada.id, name, requestId: request.id }, answer);
+      }
+    }
+  })();
+  onTestFinished(async () => {
+    stop.abort();
+    await reading;
+  });
+  return { handed, stop: () => stop.abort() };
+}
+
+const attempts = async (deliveryId: string) =>
+  (await db().attempt.findMany({ where: { deliveryId }, orderBy: { number: "asc" } })).map(({ kind, outcome, status }) => [
+    kind,
+    outcome,
+    status,
+  ]);
+const delivery = (id: string) => db().delivery.findUniqueOrThrow({ where: { id } });
+
+it("S141 a delivery to a relay is handed over within the service, and what the handler says is its attempt's", async () => {
+  const { webhookId, relay } = await relayed("online");
+  // No exception for the address is made: none is dialled.
+  expect(new URL(relay.url).pathname).toMatch(/^\/relay\//);
+  const { handed } = await listening("online", 200, 422);
+  startEngine();
+  const [good = ""] = await queueDeliveries(webhookId);
+  await vi.waitFor(async () => expect((await delivery(good)).state).toBe("delivered"), SOON);
+  expect(await attempts(good)).toEqual([["first", "delivered", 200]]);
+  const [kept] = await db().attempt.findMany({ where: { deliveryId: good } });
+  expect(kept).toMatchObject({ dnsMs: null, connectMs: null, responseHeaders: { "x-by": "handler" } });
+  expect(Buffer.from(kept?.responseBody ?? []).toString()).toBe("said");
+  const [request] = handed;
+  const body = Buffer.from(request?.bodyBase64 ?? "", "base64").toString();
+  expect(request).toMatchObject({ path: "/hook", isFromInbox: false });
+  new Webhook(SECRET).verify(body, Object.fromEntries(request?.headers ?? []));
+  const [bad = ""] = await queueDeliveries(webhookId);
+  await vi.waitFor(async () => expect(await attempts(bad)).toEqual([["first", "rejected", 422]]), SOON);
+  expect(await delivery(bad)).toMatchObject({ state: "waiting", lastStatus: 422 });
+});
+
+it("S122 S125 what nobody listened to is kept, and what the handler says then is recorded; a failure is tried again", async () => {
+  const { webhookId } = await relayed("offline");
+  startEngine();
+  const [id = ""] = await queueDeliveries(webhookId);
+  await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
+  expect((await db().attempt.findFirst({ where: { deliveryId: id } }))?.reason).toMatch(/^kept in the relay's inbox/);
+  // Signed long ago by the time that somebody comes.
+  await pool().query(
+    "update relay_request set headers = replace(headers::text, 'webhook-timestamp\",\"1', 'webhook-timestamp\",\"0')::json",
+  );
+  const { handed } = await listening("offline", 500, 200);
+  await vi.waitFor(
+    async () =>
+      expect((await attempts(id)).slice(0, 2)).toEqual([
+        ["first", "delivered", 202],
+        ["relay", "rejected", 500],
+      ]),
+    SOON,
+  );
+  const [row] = await db().deliveryQueue.findMany({ where: { id } });
+  expect(row).toMatchObject({ kind: "retry", tries: 1 });
+  await pool().query("update delivery_queue set due_at = now() where id = $1", [id]);
+  await vi.waitFor(async () => expect((await delivery(id)).lastStatus).toBe(200), SOON);
+  expect((await attempts(id)).at(-1)).toEqual(["retry", "delivered", 200]);
+  expect(handed.map(({ isFromInbox }) => isFromInbox)).toEqual([true, false]);
+  const [first] = handed;
+  // It verifies now: it was signed as it was handed over.
+  new Webhook(SECRET).verify(Buffer.from(first?.bodyBase64 ?? "", "base64").toString(), Object.fromEntries(first?.headers ?? []));
+});
+
+it("a delivery waits in an inbox once, however often it is sent", async () => {
+  const { webhookId } = await relayed("twice");
+  startEngine();
+  const [id = ""] = await queueDeliveries(webhookId);
+  await vi.waitFor(async () => expect(await attempts(id)).toHaveLength(1), SOON);
+  await pool().query(
+    "insert into delivery_queue (id, webhook_id, owner_id, event_id, host, kind, lane) select id, webhook_id, owner_id, event_id, '', 'replay', 0 from delivery where id = $1",
+    [id],
+  );
+  await vi.waitFor(async () => expect(await attempts(id)).toHaveLength(2), SOON);
+  expect(await db().relayRequest.count({ where: { deliveryId: id } })).toBe(1);
+});
+
+it("S129 what waited is not handed over once the webhook's owner may not read it any more", async () => {
+  const grace = await signedInPerson("grace");
+  const organization = await organizationOf(grace, [[ada, "read"]]);
+  const { webhookId } = await relayed("lost");
+  startEngine();
+  const [id = ""] = await queueDeliveries(webhookId, { isPrivate: true, ownerId: organization.id });
+  await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
+  await db().membership.deleteMany({ where: { userId: ada.id, orgId: organization.id } });
+  const { handed } = await listening("lost", 200);
+  await vi.waitFor(async () => expect((await delivery(id)).state).toBe("withheld"), SOON);
+  expect(handed).toEqual([]);
+});
+
+it("what a relay kept to its end has failed, is tried again, and can be replayed", async () => {
+  const closed = await relayed("closed");
+  const expired = await relayed("expired");
+  startEngine();
+  const [one = ""] = await queueDeliveries(closed.webhookId);
+  const [two = ""] = await queueDeliveries(expired.webhookId);
+  await vi.waitFor(async () => expect([...(await attempts(one)), ...(await attempts(two))]).toHaveLength(2), SOON);
+  await closeRelay(ada.actor, ada.id, "closed", from);
+  await db().relay.updateMany({ where: { name: "expired" }, data: { expiresAt: new Date(Date.now() - 1) } });
+  await endRelays();
+  for (const id of [one, two]) {
+    await vi.waitFor(async () => expect((await attempts(id))[1]).toEqual(["relay", "unreachable", null]), SOON);
+    expect(await delivery(id)).toMatchObject({ state: "waiting" });
+  }
+});
+
+it("S136 nobody has events sent to a relay of somebody else's, and each relay is a host of its own", async () => {
+  const { relay } = await relayed("mine");
+  const grace = await signedInPerson("grace");
+  const owner = { kind: "user" as const, id: grace.id };
+  const watched = [{ type: "user" as const, name: grace.username }];
+  await expect(createWebhook(grace.actor, owner, { url: relay.url, watched }, from)).rejects.toMatchObject({
+    code: "invalid_request",
+    field: "url",
+  });
+  const { webhook } = await createWebhook(grace.actor, owner, { url: "https://example.com/", watched }, from);
+  await expect(updateWebhook(grace.actor, webhook.id, { url: `${relay.url}/x` }, from)).rejects.toMatchObject({ field: "url" });
+  const mine = { kind: "user" as const, id: ada.id };
+  const made = await createWebhook(
+    ada.actor,
+    mine,
+    { url: `${relay.url}/x`, watched: [{ type: "user", name: ada.username }] },
+    from,
+  );
+  expect(made.webhook.url).toBe(`${relay.url}/x`);
+  const { relay: other } = await relayed("other");
+  expect(targetHost(relay.url)).toMatch(/^relay:/);
+  expect(targetHost(relay.url)).toBe(targetHost(`${relay.url}/x`));
+  expect(targetHost(relay.url)).not.toBe(targetHost(other.url));
+  // Its token is in no log.
+  const log = await db().auditEvent.findMany({ where: { actorId: ada.id } });
+  expect(JSON.stringify(log)).not.toContain(relay.url.split("/").at(-1));
+});
