@@ -108,7 +108,10 @@ const fromLanes = ({ total }: Room) => Prisma.sql`
       ORDER BY q.due_at LIMIT ${total}::int FOR UPDATE SKIP LOCKED) due
   )`;
 
-/** The first due rows of each target of the backlog, found by stepping over the index from one target to the next. */
+/**
+ * The first due rows of each target of the backlog, found by stepping over the index from one target to the next. What is looked at is
+ * locked, which writes: so of each target its share of its host's room, and not what it might have alone.
+ */
 const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
   steps AS (
     (SELECT q.host, q.webhook_id, 1 AS n FROM delivery_queue q
@@ -122,12 +125,19 @@ const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
       ORDER BY q.host, q.webhook_id LIMIT 1) further
     WHERE s.n < ${BACKLOG_STEPS}::int
   ),
+  shares AS (
+    SELECT s.host, s.webhook_id, least(${room.perWebhook}::int,
+        1 + coalesce(h.free, ${room.perHost}::int) / count(*) OVER (PARTITION BY s.host)) AS share
+    FROM steps s
+    LEFT JOIN unnest(${room.hosts.map(({ host }) => host)}::text[], ${room.hosts.map(({ free }) => free)}::int[]) AS h(host, free)
+      ON h.host = s.host
+    WHERE s.host <> ALL (${fullHosts(room)}::text[])
+  ),
   candidates AS MATERIALIZED (
-    SELECT due.* FROM steps s CROSS JOIN LATERAL (
+    SELECT due.* FROM shares s CROSS JOIN LATERAL (
       SELECT q.id, q.webhook_id, q.host, q.lane, q.due_at FROM delivery_queue q
       WHERE q.lane = 3 AND q.host = s.host AND q.webhook_id = s.webhook_id AND q.due_at <= now() AND ${isUnclaimed}
-      ORDER BY q.due_at LIMIT ${room.perWebhook}::int FOR UPDATE SKIP LOCKED) due
-    WHERE s.host <> ALL (${fullHosts(room)}::text[])
+      ORDER BY q.due_at LIMIT s.share FOR UPDATE SKIP LOCKED) due
   )`;
 
 const fullHosts = ({ hosts, standings }: Room): string[] =>

@@ -317,7 +317,7 @@ describe("many at once", () => {
   it("S128 thousands for targets that never answer lie aside, and those for one that does go past them", async () => {
     const healthy = await startReceiver();
     const silent = await startReceiver(() => undefined);
-    const limits: Limits = { total: 16, perWebhook: 4, perHost: { good: 8, unknown: 3, bad: 2 } };
+    const limits: Limits = { total: 16, waiting: 8, perWebhook: 4, perHost: { good: 8, unknown: 3, bad: 2 } };
     const stuck = await queueDeliveries(await webhookTo({ url: silent.url }), { count: 2_000 });
     startEngine(limits);
     await vi.waitFor(() => expect(silent.received.length).toBeGreaterThan(0), 5_000);
@@ -342,13 +342,46 @@ describe("many at once", () => {
 
   it("S128 what was set aside is sent as its target takes it, the longest due first", async () => {
     const receiver = await startReceiver((res) => void setTimeout(() => res.end("ok"), 1));
-    const limits: Limits = { total: 8, perWebhook: 2, perHost: { good: 4, unknown: 2, bad: 1 } };
+    const limits: Limits = { total: 8, waiting: 4, perWebhook: 2, perHost: { good: 4, unknown: 2, bad: 1 } };
     const ids = await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 80 });
     startEngine(limits);
     await vi.waitFor(async () => expect(await queued(ids)).toEqual([]), { timeout: 15_000, interval: 50 });
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set(ids));
     expect(receiver.received).toHaveLength(80);
   }, 20_000);
+
+  it("S128 what is claimed ahead is sent as places become free, and never more at once than a target may have", async () => {
+    let open = 0;
+    let most = 0;
+    const receiver = await startReceiver((res) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open--;
+        res.end("ok");
+      }, 5);
+    });
+    const limits: Limits = { total: 16, waiting: 16, perWebhook: 3, perHost: { good: 5, unknown: 2, bad: 1 } };
+    const ids: string[] = [];
+    for (let each = 0; each < 3; each++)
+      ids.push(...(await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 30 })));
+    startEngine(limits);
+    await vi.waitFor(async () => expect(await queued(ids)).toEqual([]), { timeout: 15_000, interval: 50 });
+    expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set(ids));
+    expect(receiver.received).toHaveLength(90);
+    expect(most).toBeLessThanOrEqual(limits.perHost.good);
+  }, 20_000);
+
+  it("S129 what was claimed ahead is given back when its target falls silent: what was read with the claim would be old", async () => {
+    const receiver = await startReceiver((res, nth) => void (nth <= 4 && res.end("ok")));
+    const limits: Limits = { total: 16, waiting: 16, perWebhook: 4, perHost: { good: 2, unknown: 2, bad: 1 } };
+    const ids = await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 20 });
+    startEngine(limits);
+    const claimed = async () => (await queued(ids)).filter(({ claimedUntil }) => claimedUntil !== null).length;
+    await vi.waitFor(async () => expect([receiver.received.length, await claimed()]).toEqual([6, 4]), 10_000);
+    await vi.waitFor(async () => expect(await claimed()).toBe(2), 10_000);
+    receiver.server.closeAllConnections();
+    await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [ids]);
+  }, 30_000);
 });
 
 describe("what goes wrong on our side", () => {

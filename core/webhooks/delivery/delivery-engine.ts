@@ -15,6 +15,7 @@ import { type Done, isPassing } from "./record-deliveries.ts";
 import { recordOutcomes } from "./record-outcomes.ts";
 import { sendDelivery } from "./send-delivery.ts";
 import { tellAttempt } from "./tell-attempt.ts";
+import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
 /** What falls due by the clock is not announced, and an announcement may be missed. */
 const POLL_MS = 1_000;
@@ -36,10 +37,14 @@ const RECORD_BATCH_MAX = 256;
 export class DeliveryEngine {
   readonly #places: Places;
   readonly #underWay = new Map<string, ClaimedDelivery>();
+  readonly #waiting = new WaitingDeliveries();
   readonly #done: Done[] = [];
   #recording: Promise<void> | undefined;
   #isStopping = false;
   #isAnnounced = false;
+  /** When the lanes are looked at next without a word of anything in them. */
+  #lookAtLanesAt = 0;
+  #isRoomFree = false;
   #wakeUp: () => void = () => undefined;
   #cycling: Promise<void> = Promise.resolve();
   #heartbeat: NodeJS.Timeout | undefined;
@@ -61,6 +66,7 @@ export class DeliveryEngine {
   /** There may be rows that are due. */
   announce(): void {
     this.#isAnnounced = true;
+    this.#lookAtLanesAt = 0;
     this.#wakeUp();
   }
 
@@ -76,19 +82,20 @@ export class DeliveryEngine {
   async #cycle(): Promise<void> {
     while (!this.#isStopping) {
       this.#isAnnounced = false;
+      this.#isRoomFree = false;
       let isMore = false;
       try {
         isMore = await this.#claim();
       } catch (error) {
         log().warn({ err: error }, "cannot claim deliveries; trying again");
       }
-      if (isMore || this.#isAnnounced) await delay(CLAIM_INTERVAL_MS);
+      if (isMore || this.#isAnnounced || this.#isRoomFree) await delay(CLAIM_INTERVAL_MS);
       else await this.#rest();
     }
   }
 
   async #rest(): Promise<void> {
-    if (this.#isAnnounced || this.#isStopping) return;
+    if (this.#isAnnounced || this.#isRoomFree || this.#isStopping) return;
     await new Promise<void>((rested) => {
       const timer = setTimeout(rested, POLL_MS);
       this.#wakeUp = () => {
@@ -100,17 +107,29 @@ export class DeliveryEngine {
 
   /** @returns whether there may be more to claim at once */
   async #claim(): Promise<boolean> {
-    const room = this.#places.room();
-    if (room.total <= 0) {
+    this.#waiting.takeStale((delivery) => this.#giveBack(delivery));
+    if (this.#places.room().total <= 0) {
       this.#isRoomWanted = true;
       return false;
     }
+    const isMore = await this.#claimLanes();
+    const isBacklog = await this.#claimBacklog();
+    this.#isRoomWanted = isBacklog || isMore || this.#lookAtLanesAt === 0;
+    return isMore;
+  }
+
+  /** @returns whether there may be more to claim at once */
+  async #claimLanes(): Promise<boolean> {
+    const now = performance.now();
+    if (now < this.#lookAtLanesAt) return false;
+    const room = this.#places.room();
+    this.#lookAtLanesAt = now + POLL_MS;
     const { rows, setAside, leftBehind } = await claimDeliveries(room);
     for (const row of rows) this.#begin(row);
     if (setAside > 0) this.#lookAtBacklogAt = 0;
-    const isBacklog = await this.#claimBacklog();
-    this.#isRoomWanted = isBacklog || setAside > 0 || leftBehind > 0;
-    return setAside > 0 || rows.length >= room.total;
+    const isMore = setAside > 0 || rows.length >= room.total;
+    if (isMore || leftBehind > 0) this.#lookAtLanesAt = 0;
+    return isMore;
   }
 
   /** @returns whether there is one */
@@ -134,13 +153,20 @@ export class DeliveryEngine {
       earlier.claimId = delivery.claimId;
       return;
     }
-    this.#places.take(delivery);
+    this.#places.wait(delivery);
     this.#underWay.set(delivery.id, delivery);
+    if (this.#places.maySend(delivery)) this.#send(delivery);
+    else this.#waiting.add(delivery);
+  }
+
+  #send(delivery: ClaimedDelivery): void {
+    this.#places.endWaiting(delivery);
     sendDelivery(delivery).then(
       (step) => {
         const attempt = step.step === "attempted" ? step.attempt : null;
         const isSent = attempt?.url != null && attempt.outcome !== "blocked";
         this.#places.endSending(delivery, isSent ? standingShown(attempt.answer !== null, attempt.totalMs) : null);
+        this.#sendWaiting(delivery.host);
         this.#done.push({ delivery, step });
         this.#record();
         if (attempt) tellAttempt(delivery, attempt);
@@ -151,6 +177,19 @@ export class DeliveryEngine {
         this.#end([{ delivery }]);
       },
     );
+  }
+
+  #sendWaiting(host: string | null): void {
+    const maySend = (delivery: ClaimedDelivery) => this.#places.maySend(delivery);
+    this.#waiting.takeSendable(host, maySend, (delivery) => this.#send(delivery));
+  }
+
+  /** To the queue, where a claim finds it once its target has shown again that it answers soon: none to it has ended for a second. */
+  #giveBack(delivery: ClaimedDelivery): void {
+    this.#places.endWaiting(delivery);
+    this.#places.endSending(delivery, "unknown");
+    this.#done.push({ delivery, step: { step: "postponed", seconds: 0 } });
+    this.#record();
   }
 
   #record(): void {
@@ -199,7 +238,11 @@ export class DeliveryEngine {
       if (this.#underWay.get(delivery.id) === delivery) this.#underWay.delete(delivery.id);
       this.#places.leave();
     }
-    if (this.#isRoomWanted) this.announce();
+    this.#sendWaiting(null);
+    if (this.#isRoomWanted) {
+      this.#isRoomFree = true;
+      this.#wakeUp();
+    }
     if (this.#underWay.size === 0) this.#drained();
   }
 
@@ -213,4 +256,5 @@ export class DeliveryEngine {
 }
 
 /** Due at once: nobody else announces it. */
-const isDueAgain = ({ step }: Done): boolean => step.step === "attempted" && step.decision.again?.seconds === 0;
+const isDueAgain = ({ step }: Done): boolean =>
+  step.step === "attempted" ? step.decision.again?.seconds === 0 : step.step === "postponed" && step.seconds === 0;

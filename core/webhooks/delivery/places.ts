@@ -9,79 +9,106 @@ import type { ClaimedDelivery } from "./delivery.ts";
 export type Limits = {
   /** Deliveries under way, sent or waiting for their record; each holds up to 64 KiB of an answer. */
   total: number;
+  /** Claimed beyond that for targets that work, to be sent as soon as others to them end: a claim takes longer than many an answer. */
+  waiting: number;
   perWebhook: number;
   perHost: Record<HostStanding, number>;
 };
 
-export const standardLimits: Limits = { total: 256, perWebhook: 32, perHost: { good: 64, unknown: 8, bad: 4 } };
+export const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHost: { good: 64, unknown: 8, bad: 4 } };
 
 /** An answer that took longer than this holds its place for too long to be given many. */
 const SLOW_MS = 2_000;
 /** Hosts that are remembered; the one that was used the longest ago is forgotten. */
 const HOSTS_MAX = 512;
 
-type Host = { standing: HostStanding; sending: number };
+type Host = { standing: HostStanding; sending: number; waiting: number };
 
 /** The places of one worker: who has how many, and how much room is left. */
 export class Places {
   readonly #limits: Limits;
-  readonly #webhooks = new Map<string, number>();
+  readonly #webhooks = new Map<string, { sending: number; waiting: number }>();
   readonly #hosts = new Map<string, Host>();
   readonly #sending: Record<HostStanding, number> = { good: 0, unknown: 0, bad: 0 };
   #taken = 0;
+  #waiting = 0;
 
   constructor(limits: Limits = standardLimits) {
     this.#limits = limits;
   }
 
-  get taken(): number {
-    return this.#taken;
-  }
-
-  get free(): number {
-    return this.#limits.total - this.#taken;
-  }
-
   room(): Room {
-    const { total, perWebhook, perHost } = this.#limits;
+    const { total, waiting, perWebhook, perHost } = this.#limits;
     const { good, unknown, bad } = this.#sending;
+    const free = Math.max(0, total - this.#taken);
+    const freeToWait = Math.max(0, waiting - this.#waiting);
     const forUnproven = Math.floor((total * 3) / 4) - unknown - bad;
     return {
-      total: this.free,
-      again: Math.max(1, Math.floor(this.free / 8)),
+      total: free + freeToWait,
+      again: Math.max(1, Math.floor(free / 8)),
       perWebhook,
       perHost: perHost.unknown,
-      webhooks: [...this.#webhooks].map(([id, sending]) => ({ id, free: Math.max(0, perWebhook - sending) })),
-      hosts: [...this.#hosts].map(([host, { standing, sending }]) => ({
+      webhooks: [...this.#webhooks].map(([id, held]) => ({
+        id,
+        free: Math.max(0, 2 * perWebhook - held.sending - held.waiting),
+      })),
+      hosts: [...this.#hosts].map(([host, { standing, ...held }]) => ({
         host,
         standing,
-        free: Math.max(0, perHost[standing] - sending),
+        free: Math.max(0, perHost[standing] * (standing === "good" ? 2 : 1) - held.sending - held.waiting),
       })),
       standings: {
-        good: Math.max(0, total - good - unknown - bad),
+        good: Math.max(0, total - good - unknown - bad) + freeToWait,
         unknown: Math.max(0, forUnproven),
         bad: Math.max(0, Math.min(forUnproven, Math.floor(total / 2) - bad)),
       },
     };
   }
 
-  take({ webhookId, host }: ClaimedDelivery): void {
-    this.#taken++;
-    this.#webhooks.set(webhookId, (this.#webhooks.get(webhookId) ?? 0) + 1);
-    const found = this.#hosts.get(host) ?? { standing: "unknown", sending: 0 };
+  /** It is claimed, and waits until it may be sent. */
+  wait({ webhookId, host }: ClaimedDelivery): void {
+    this.#waiting++;
+    const held = this.#webhooks.get(webhookId) ?? { sending: 0, waiting: 0 };
+    this.#webhooks.set(webhookId, held);
+    held.waiting++;
+    const found = this.#hosts.get(host) ?? { standing: "unknown", sending: 0, waiting: 0 };
     // Put last: the map's order is that of use.
     this.#hosts.delete(host);
     this.#hosts.set(host, found);
+    found.waiting++;
+    this.#forgetHosts();
+  }
+
+  maySend({ webhookId, host }: ClaimedDelivery): boolean {
+    const { total, perWebhook, perHost } = this.#limits;
+    const { standing, sending } = this.#hosts.get(host) ?? { standing: "unknown", sending: 0 };
+    const ofWebhook = this.#webhooks.get(webhookId)?.sending ?? 0;
+    return this.#taken < total && ofWebhook < perWebhook && sending < perHost[standing];
+  }
+
+  /** It waits no more: it is sent, or given back. */
+  endWaiting({ webhookId, host }: ClaimedDelivery): void {
+    this.#waiting--;
+    this.#taken++;
+    const held = this.#webhooks.get(webhookId);
+    if (held) {
+      held.waiting--;
+      held.sending++;
+    }
+    const found = this.#hosts.get(host);
+    if (!found) return;
+    found.waiting--;
     found.sending++;
     this.#sending[found.standing]++;
-    this.#forgetHosts();
   }
 
   /** Its request is over: the target has its place back, the worker has not. */
   endSending({ webhookId, host }: ClaimedDelivery, shown: HostStanding | null): void {
-    const sending = (this.#webhooks.get(webhookId) ?? 1) - 1;
-    if (sending > 0) this.#webhooks.set(webhookId, sending);
-    else this.#webhooks.delete(webhookId);
+    const held = this.#webhooks.get(webhookId);
+    if (held) {
+      held.sending--;
+      if (held.sending + held.waiting === 0) this.#webhooks.delete(webhookId);
+    }
     const found = this.#hosts.get(host);
     if (!found) return;
     this.#sending[found.standing]--;
@@ -99,8 +126,8 @@ export class Places {
 
   #forgetHosts(): void {
     if (this.#hosts.size <= HOSTS_MAX) return;
-    for (const [host, { sending }] of this.#hosts) {
-      if (sending > 0) continue;
+    for (const [host, { sending, waiting }] of this.#hosts) {
+      if (sending + waiting > 0) continue;
       this.#hosts.delete(host);
       return;
     }

@@ -1,0 +1,49 @@
+import { lanes } from "../vocabulary.ts";
+import type { ClaimedDelivery } from "./delivery.ts";
+
+/** What was read with the claim, who may read above all, is not older than this when it is sent, as it is with a claim that waits for nothing. */
+const WAIT_MAX_MS = 1_000;
+
+type Waiting = { delivery: ClaimedDelivery; since: number };
+
+/** Deliveries that a worker has claimed and may not send yet, host by host, those first that somebody waits for. */
+export class WaitingDeliveries {
+  readonly #byHost = new Map<string, Waiting[]>();
+
+  add(delivery: ClaimedDelivery): void {
+    const others = this.#byHost.get(delivery.host) ?? [];
+    this.#byHost.set(delivery.host, others);
+    const waiting = { delivery, since: performance.now() };
+    if (delivery.lane === lanes.waitedFor) others.unshift(waiting);
+    else others.push(waiting);
+  }
+
+  /** Takes out what may be sent now. `maySend` is asked of one after another, and has counted those before. */
+  takeSendable(
+    host: string | null,
+    maySend: (delivery: ClaimedDelivery) => boolean,
+    send: (delivery: ClaimedDelivery) => void,
+  ): void {
+    for (const each of host === null ? [...this.#byHost.keys()] : [host]) {
+      this.#take(each, ({ delivery }) => maySend(delivery), send);
+    }
+  }
+
+  /** Takes out what has waited for too long. */
+  takeStale(giveBack: (delivery: ClaimedDelivery) => void): void {
+    const before = performance.now() - WAIT_MAX_MS;
+    for (const host of [...this.#byHost.keys()]) this.#take(host, ({ since }) => since < before, giveBack);
+  }
+
+  #take(host: string, isMeant: (waiting: Waiting) => boolean, use: (delivery: ClaimedDelivery) => void): void {
+    const all = this.#byHost.get(host);
+    if (!all) return;
+    const left: Waiting[] = [];
+    for (const waiting of all) {
+      if (isMeant(waiting)) use(waiting.delivery);
+      else left.push(waiting);
+    }
+    if (left.length > 0) this.#byHost.set(host, left);
+    else this.#byHost.delete(host);
+  }
+}
