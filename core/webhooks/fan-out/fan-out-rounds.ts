@@ -5,6 +5,9 @@ import { markEvents } from "./mark-events.ts";
 
 type Failed = { times: number; notBefore: number };
 
+/** Events that another worker began and did not finish are looked for so often; our own at once. */
+const BEGUN_POLL_MS = 2_000;
+
 /** So often an event is tried alone before it is set aside. */
 const TRIES = 3;
 
@@ -14,15 +17,22 @@ const TRIES = 3;
  */
 export class FanOutRounds {
   readonly #failed = new Map<string, Failed>();
+  #lookForBegunAt = 0;
 
   /**
-   * One transaction of each part.
+   * One transaction of each part that there may be something of.
    * @returns whether there may be more to do at once
    * @throws when the database cannot be asked
    */
   async next(): Promise<boolean> {
     let isMore = false;
-    for (const part of parts) isMore = (await this.#run(part)).isMore || isMore;
+    for (const part of parts) {
+      if (part.part === "begun" && performance.now() < this.#lookForBegunAt) continue;
+      const fannedOut = await this.#run(part);
+      isMore = fannedOut.isMore || isMore;
+      if (part.part === "begun") this.#lookForBegunAt = fannedOut.isMore ? 0 : performance.now() + BEGUN_POLL_MS;
+      else if (fannedOut.begun > 0) this.#lookForBegunAt = 0;
+    }
     return isMore;
   }
 
@@ -32,7 +42,7 @@ export class FanOutRounds {
     } catch (error) {
       if (!(error instanceof FanOutError) || error.eventIds.length === 0) throw error;
       for (const id of error.eventIds) await this.#runAlone(part, id);
-      return { events: 0, deliveries: 0, isMore: true };
+      return { events: 0, deliveries: 0, begun: 1, isMore: true };
     }
   }
 

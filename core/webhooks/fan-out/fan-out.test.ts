@@ -134,9 +134,9 @@ describe("S122 fanning out", () => {
       [repo.id, ada.id],
     );
     const event = await someEvent(repo);
-    expect(await fanOut(fresh)).toEqual({ events: 0, deliveries: 64, isMore: false });
+    expect(await fanOut(fresh)).toEqual({ events: 0, deliveries: 64, begun: 1, isMore: false });
     await pool().query("delete from webhook where id = lpad('1', 24, '0') or id = lpad(to_hex(8999), 24, '0')");
-    expect(await fanOut(begun)).toEqual({ events: 0, deliveries: begun.page, isMore: true });
+    expect(await fanOut(begun)).toEqual({ events: 0, deliveries: begun.page, begun: 1, isMore: true });
     expect(await fanOutAll()).toEqual({ events: 1, deliveries: 9_000 - 1 - 64 - begun.page });
     expect(await count("(select distinct webhook_id from delivery where event_id = $1) d", event)).toBe(8_999);
     expect(await count("delivery where event_id = $1", event)).toBe(8_999);

@@ -14,6 +14,8 @@ export type FannedOut = {
   /** Events that are done with. */
   events: number;
   deliveries: number;
+  /** Events that have more watchers than were looked at. */
+  begun: number;
   /** Whether there may be more to do at once. */
   isMore: boolean;
 };
@@ -86,8 +88,8 @@ async function makeDeliveries(
   client: pg.ClientBase,
   claimed: readonly ClaimedEvent[],
   page: number,
-): Promise<{ events: number; deliveries: number }> {
-  if (claimed.length === 0) return { events: 0, deliveries: 0 };
+): Promise<Omit<FannedOut, "isMore">> {
+  if (claimed.length === 0) return { events: 0, deliveries: 0, begun: 0 };
   const { events, unusable } = readEvents(claimed);
   const watchers = events.length > 0 ? await matchWebhooks(client, events, page) : [];
   const matches = watchers.filter(({ isTold }) => isTold).map((watcher) => toMatch(watcher, events));
@@ -98,7 +100,7 @@ async function makeDeliveries(
   const begun = unfinished(watchers, events, page);
   const done = claimed.map(({ id }) => id).filter((id) => !begun.has(id) && !unusable.has(id));
   await markEvents(client, { done, begun, unusable });
-  return { events: claimed.length - begun.size, deliveries: matches.length };
+  return { events: claimed.length - begun.size, deliveries: matches.length, begun: begun.size };
 }
 
 function readEvents(claimed: readonly ClaimedEvent[]): { events: ParsedEvent[]; unusable: Map<string, string> } {

@@ -45,7 +45,7 @@ export async function someEvent(
 }
 
 /** Fans out until nothing is left. */
-export async function fanOutAll(): Promise<Omit<FannedOut, "isMore">> {
+export async function fanOutAll(): Promise<Omit<FannedOut, "isMore" | "begun">> {
   const total = { events: 0, deliveries: 0 };
   for (let isMore = true; isMore; ) {
     isMore = false;
