@@ -12,7 +12,7 @@ import { WebhookFields } from "./webhook-fields.tsx";
 
 export type NewWebhookPageProps = Readonly<{
   place: WebhookPlace;
-  /** `watch` fills in what is watched, `job` the run to copy: pages that offer a webhook link here with them. */
+  /** `watch` fills in what is watched, `job` the run to copy, `url` the address: pages that offer a webhook link here with them. */
   query: Readonly<Record<string, string | string[] | undefined>>;
 }>;
 
@@ -21,6 +21,7 @@ export async function NewWebhookPage({ place: { person, owner, home }, query }: 
   const path = webhookListPath(home);
   const watched = [query.watch ?? []].flat().filter((item) => item.length <= 300);
   const job = textOf(query.job);
+  const url = textOf(query.url)?.slice(0, 2_000);
   return (
     <>
       <PageHeader
@@ -30,7 +31,7 @@ export async function NewWebhookPage({ place: { person, owner, home }, query }: 
       />
       <ActionForm
         action={createWebhookAction.bind(null, home)}
-        values={job ? { target: "job", jobSourceId: job } : {}}
+        values={job ? { target: "job", jobSourceId: job } : url ? { url } : {}}
         label="New webhook"
       >
         <MadeWebhook sendTest={sendFirstTestAction.bind(null, home)}>

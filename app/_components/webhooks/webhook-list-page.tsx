@@ -1,4 +1,5 @@
 import { WEBHOOKS_MAX_PER_OWNER } from "@keyhook/sdk";
+import { listRelays } from "#core/relay/list-relays.ts";
 import { sparklines } from "#core/webhooks/activity/sparklines.ts";
 import { listWebhooks } from "#core/webhooks/manage/list-webhooks.ts";
 import { noticeOf } from "../../_server/page-query.ts";
@@ -7,6 +8,7 @@ import { webhookListPath } from "../../_server/webhooks/webhook-paths.ts";
 import { ButtonLink } from "../button.tsx";
 import { FormMessage } from "../form-message.tsx";
 import { PageHeader } from "../page-header.tsx";
+import { RelaysSection } from "../relays/relays-section.tsx";
 import { WebhookList } from "./webhook-list.tsx";
 
 export type WebhookListPageProps = Readonly<{
@@ -16,6 +18,7 @@ export type WebhookListPageProps = Readonly<{
 
 const notices: Readonly<Record<string, string>> = {
   deleted: "The webhook is deleted. Nothing more is sent to it, and what waited was dropped.",
+  "relay-closed": "The relay is closed. Its address reaches nobody any more.",
 };
 
 /** The webhooks of a person or an organization: whom they tell, of what, and how it goes. */
@@ -23,6 +26,8 @@ export async function WebhookListPage({ place: { person, owner, home, fullName }
   const path = webhookListPath(home);
   const webhooks = await listWebhooks(person, owner);
   const recent = await sparklines(webhooks.map(({ id }) => id));
+  // Relays are people's own.
+  const relays = home === null ? await listRelays(person, person.userId) : null;
   const notice = noticeOf(notices, query.notice);
   return (
     <>
@@ -44,6 +49,7 @@ export async function WebhookListPage({ place: { person, owner, home, fullName }
       <div className="grid gap-5">
         {notice && <FormMessage tone="good">{notice}</FormMessage>}
         <WebhookList webhooks={webhooks} recent={recent} path={path} />
+        {relays && <RelaysSection relays={relays} />}
       </div>
       {webhooks.length >= WEBHOOKS_MAX_PER_OWNER * 0.8 && (
         <p className="mt-3 text-muted text-small">

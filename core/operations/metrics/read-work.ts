@@ -17,6 +17,7 @@ export type Work = {
   };
   runs: { waiting: number; running: number };
   replays: number;
+  relays: { listening: number; waiting: number };
 };
 
 type Row = {
@@ -30,12 +31,16 @@ type Row = {
   waitingRuns: number;
   runningRuns: number;
   replays: number;
+  relaysListening: number;
+  relaysWaiting: number;
 };
 
 /** One statement over rows that are few as long as all is well: what is done is in none of these indexes. */
 export async function readWork(): Promise<Work> {
   const { rows } = await pool().query<Row>(`
-    SELECT e.*, q.*, r.*, (SELECT count(*)::int FROM webhook_replay WHERE finished_at IS NULL) AS replays
+    SELECT e.*, q.*, r.*, (SELECT count(*)::int FROM webhook_replay WHERE finished_at IS NULL) AS replays,
+           (SELECT count(*)::int FROM relay WHERE listening_until > now()) AS "relaysListening",
+           (SELECT count(*)::int FROM relay_request WHERE answered_at IS NULL) AS "relaysWaiting"
       FROM (SELECT count(*)::int AS events, min(created_at) AS "oldestEvent" FROM event WHERE fanned_out_at IS NULL) e,
            (SELECT count(*) FILTER (WHERE due_at <= now() AND NOT is_claimed)::int AS due,
                    min(due_at) FILTER (WHERE due_at <= now() AND NOT is_claimed) AS "oldestDue",
@@ -51,5 +56,6 @@ export async function readWork(): Promise<Work> {
     deliveries: { due: row.due, oldestDueAt: row.oldestDue, claimed: row.claimed, later: row.later, held: row.held },
     runs: { waiting: row.waitingRuns, running: row.runningRuns },
     replays: row.replays,
+    relays: { listening: row.relaysListening, waiting: row.relaysWaiting },
   };
 }

@@ -51,6 +51,8 @@ export async function workMetrics(): Promise<Registry> {
   runs.set({ stage: "scheduling" }, work.runs.waiting);
   runs.set({ stage: "running" }, work.runs.running);
   gauge("keyhook_replays_open", "Replays of many deliveries that are under way").set(work.replays);
+  gauge("keyhook_relays_listening", "Relays to which somebody listens").set(work.relays.listening);
+  gauge("keyhook_relay_requests_waiting", "Requests that relays keep and nobody has answered").set(work.relays.waiting);
   gauge("keyhook_mail_waiting", "Letters to be sent").set(letters);
   const processes = gauge("keyhook_processes", "Processes that were seen within a minute", "kind");
   for (const [kind, count] of Object.entries(alive)) processes.set({ kind }, count);
