@@ -1,6 +1,7 @@
 import { relaysOf } from "../relay/relays.ts";
 import { auditLogOf } from "./audit-log.ts";
 import { jobsOf } from "./jobs.ts";
+import { orAborted } from "./or-aborted.ts";
 import { organizationsOf } from "./organizations.ts";
 import { reposOf } from "./repos.ts";
 import { type ClientOptions, createTransport, type Transport } from "./transport.ts";
@@ -24,11 +25,13 @@ export function createClient(options: ClientOptions) {
   let known: Promise<string> | undefined;
   /** Asked once: a token function gives tokens of one person. */
   function ownName({ signal }: Asked = {}): Promise<string> {
-    known ??= whoami({ signal }).then(({ name }) => name);
-    known.catch(() => {
-      known = undefined;
-    });
-    return known;
+    if (!known) {
+      known = whoami().then(({ name }) => name);
+      known.catch(() => {
+        known = undefined;
+      });
+    }
+    return orAborted(known, signal);
   }
   return {
     ...transport,

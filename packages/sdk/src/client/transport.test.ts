@@ -108,6 +108,17 @@ describe("a request", () => {
     expect(requests.at(-1)?.url).toBe("/api/organizations/a%2F..%2Fb%3Fc%23d/overview");
   });
 
+  test("is not sent with what is no token, which is in no message either", async () => {
+    for (const token of ["kh_tok\nen", "kh token", "kh_tokén"]) {
+      const error = await client({ token })
+        .whoami()
+        .catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(TypeError);
+      expect(error.message).not.toContain(token);
+    }
+    expect(requests).toHaveLength(0);
+  });
+
   test("has no value where the answer has none", async () => {
     answers = [(_req, res) => res.writeHead(204).end()];
     expect(await client().request("DELETE", "/api/x")).toBeUndefined();
@@ -123,7 +134,12 @@ describe("a request", () => {
     });
     answers = [json(301, {}, { location: `${origin}/api/y` }), ok];
     expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
-    expect(requests).toHaveLength(3);
+    expect(requests.at(-1)).toMatchObject({ url: "/api/y", headers: { authorization: "Bearer kh_token" } });
+    // The token stays where it was meant for.
+    answers = [json(301, {}, { location: `${origin.replace("127.0.0.1", "localhost")}/api/z` }), ok];
+    expect(await client().request("GET", "/api/x")).toEqual({ fine: true });
+    expect(requests.at(-1)?.url).toBe("/api/z");
+    expect(requests.at(-1)?.headers).not.toHaveProperty("authorization");
   });
 });
 

@@ -257,14 +257,17 @@ function addressOf(base: string, path: string, query: Query = {}): URL {
 
 const isBrowser = (): boolean => /^Mozilla\//.test(globalThis.navigator?.userAgent ?? "");
 
-function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: string | undefined): Record<string, string> {
-  return {
-    accept: "application/json",
-    ...(userAgent && { "user-agent": userAgent }),
-    ...(bearer && { authorization: `Bearer ${bearer}` }),
-    ...(sent.body !== undefined && { "content-type": sent.body instanceof URLSearchParams ? FORM : "application/json" }),
-    ...sent.headers,
-  };
+function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: string | undefined): Headers {
+  // The value itself is in no message: errors end in logs.
+  if (bearer !== undefined && !/^[\x21-\x7e]*$/.test(bearer)) {
+    throw new TokenFailure(new TypeError("token: it has spaces, line ends or other characters that no token has"));
+  }
+  const headers = new Headers({ accept: "application/json" });
+  if (userAgent) headers.set("user-agent", userAgent);
+  if (bearer) headers.set("authorization", `Bearer ${bearer}`);
+  if (sent.body !== undefined) headers.set("content-type", sent.body instanceof URLSearchParams ? FORM : "application/json");
+  for (const [name, value] of Object.entries(sent.headers ?? {})) headers.set(name, value);
+  return headers;
 }
 
 /** The next page of a list, without the origin: the service may know itself by another than the one that it is reached by. */

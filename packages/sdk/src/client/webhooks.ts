@@ -43,6 +43,13 @@ export function webhooksOf({ request, stream }: Transport) {
     return (await request("GET", path, { schema: replayed, signal })).replay;
   }
 
+  async function startReplay(id: string, what: ReplayRange, { organization, signal }: Whose = {}): Promise<WebhookReplayJson> {
+    const time = (at: Date | string) => (at instanceof Date ? at.toISOString() : at);
+    const body =
+      "deliveries" in what ? what : { since: time(what.since), ...(what.until !== undefined && { until: time(what.until) }) };
+    return (await request("POST", of(id, organization, "/replays"), { body, schema: replayed, signal })).replay;
+  }
+
   return {
     /** All of them, the oldest first. */
     list: ({ organization, signal }: Whose = {}): Promise<WebhookRecord[]> =>
@@ -116,12 +123,7 @@ export function webhooksOf({ request, stream }: Transport) {
       request("POST", of(id, organization, `/replay/${part(deliveryId)}`), { schema: replayAnswerSchema, signal }),
 
     /** Puts many into the queue again; it is on record when this returns. */
-    async startReplay(id: string, what: ReplayRange, { organization, signal }: Whose = {}): Promise<WebhookReplayJson> {
-      const time = (at: Date | string) => (at instanceof Date ? at.toISOString() : at);
-      const body =
-        "deliveries" in what ? what : { since: time(what.since), ...(what.until !== undefined && { until: time(what.until) }) };
-      return (await request("POST", of(id, organization, "/replays"), { body, schema: replayed, signal })).replay;
-    },
+    startReplay,
 
     readReplay: (id: string, replayId: string, whose: Whose = {}): Promise<WebhookReplayJson> => replays(id, replayId, whose),
 
@@ -143,7 +145,7 @@ export function webhooksOf({ request, stream }: Transport) {
       { since, until, everyMs = 1_000 }: { since: Date | string; until?: Date | string; everyMs?: number },
       whose: Whose = {},
     ): AsyncGenerator<WebhookReplayJson> {
-      let now = await this.startReplay(id, { since, until }, whose);
+      let now = await startReplay(id, { since, until }, whose);
       yield now;
       while (now.state === "running") {
         await sleep(everyMs, whose.signal);

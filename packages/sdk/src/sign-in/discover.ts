@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { orAborted } from "../client/or-aborted.ts";
 import { createTransport, type Transport } from "../client/transport.ts";
 import { SignInError } from "./sign-in-error.ts";
 
@@ -38,18 +39,18 @@ const kept = /* @__PURE__ */ new Map<string, { metadata: Promise<ServiceMetadata
  * @throws SignInError `issuer_mismatch` where the document is somebody else's; ApiError where there is none
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig and https://www.rfc-editor.org/rfc/rfc8414#section-3
  */
-export function discover({ baseUrl, ...service }: ServiceOptions): Promise<ServiceMetadata> {
+export function discover({ baseUrl, signal, ...service }: ServiceOptions): Promise<ServiceMetadata> {
   const issuer = baseUrl.replace(/\/+$/, "");
-  const known = kept.get(issuer);
-  if (known && known.until > Date.now()) return known.metadata;
-  // One caller's patience does not end what others wait for.
-  const metadata = read(issuer, { ...service, signal: undefined });
-  kept.set(issuer, { metadata, until: Date.now() + KEPT_MS });
-  metadata.catch(() => kept.delete(issuer));
-  return metadata;
+  let known = kept.get(issuer);
+  if (!known || known.until <= Date.now()) {
+    known = { metadata: read(issuer, service), until: Date.now() + KEPT_MS };
+    kept.set(issuer, known);
+    known.metadata.catch(() => kept.delete(issuer));
+  }
+  return orAborted(known.metadata, signal);
 }
 
-async function read(issuer: string, service: Omit<ServiceOptions, "baseUrl">): Promise<ServiceMetadata> {
+async function read(issuer: string, service: Omit<ServiceOptions, "baseUrl" | "signal">): Promise<ServiceMetadata> {
   const { request } = createTransport({ baseUrl: issuer, ...service });
   const metadata = await request("GET", "/.well-known/openid-configuration", { schema: metadataSchema });
   // Compared as it is written: whoever passes for another issuer gets its codes and tokens (RFC 9700 §4.4).

@@ -1,3 +1,4 @@
+import { orAborted } from "../client/or-aborted.ts";
 import { SignInError } from "./sign-in-error.ts";
 import { type AppOptions, requestTokens, type Tokens } from "./tokens.ts";
 
@@ -28,19 +29,10 @@ export function refreshTokens({ signal, ...options }: RefreshOptions): Promise<T
     const forget = () => underWay.delete(name);
     tokens.then(forget, forget);
   }
-  return signal ? orAborted(tokens, signal) : tokens;
+  return orAborted(tokens, signal);
 }
 
 function ended(error: unknown): unknown {
   if (!(error instanceof SignInError) || error.code !== "invalid_grant") return error;
   return new SignInError("The sign-in has ended. Sign in again.", { status: error.status, code: error.code, cause: error });
-}
-
-function orAborted<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-    value.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  });
 }
