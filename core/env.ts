@@ -184,6 +184,12 @@ const fields = z.object({
     .string()
     .refine(isUrlOf("http:"), "must be an http URL by which other machines reach SPACES_LISTEN, such as http://10.0.0.5:7070")
     .optional(),
+  WORKER_HEALTH_PORT: z.coerce
+    .number("must be a port number between 1 and 65535")
+    .int("must be a whole number")
+    .min(1, "must be between 1 and 65535")
+    .max(65535, "must be between 1 and 65535")
+    .optional(),
   METRICS_TOKEN: z.string().min(16, "must have at least 16 characters; `openssl rand -hex 24` makes a good one").optional(),
   OTEL_EXPORTER_OTLP_ENDPOINT: z
     .string()

@@ -6,6 +6,7 @@ import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
 import { handleApi } from "../api/index.ts";
+import { isDownload, sendDownload } from "./downloads.ts";
 import { isCrossSite } from "./is-cross-site.ts";
 import { limitBody } from "./limit-body.ts";
 import { limitTime } from "./limit-time.ts";
@@ -37,6 +38,7 @@ export function dispatch(
   if (isRelayPath(pathname)) return serveRelay(req, res, { pathname, search, ip });
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
+  if (isDownload(pathname)) return sendDownload(req, res, pathname);
   if (pathname.startsWith("/_next/")) return next(req, res);
   return dispatchPage(next, req, res, pathname);
 }

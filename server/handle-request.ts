@@ -8,6 +8,7 @@ import { isAppPath } from "#core/spaces/door/app-target.ts";
 import { canonicalLocation } from "./canonical-location.ts";
 import { canonicalize } from "./canonicalize.ts";
 import { type Door, dispatch, isApi, isProtocol } from "./dispatch.ts";
+import { isDownload } from "./downloads.ts";
 import { sendHealth, sendReadiness } from "./health.ts";
 import { logAccess } from "./log-access.ts";
 import { sendMetrics } from "./metrics.ts";
@@ -74,6 +75,7 @@ const isPage = ({ pathname }: Target): boolean =>
   !isApi(pathname) &&
   !isAppPath(pathname) &&
   !isRelayPath(pathname) &&
+  !isDownload(pathname) &&
   !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
 
 /** A request id is taken from a trusted proxy only: it ends up in logs. */

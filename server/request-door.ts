@@ -1,13 +1,14 @@
 import { isRelayPath } from "#core/relay/relay-target.ts";
 import type { RequestDoor } from "#core/telemetry.ts";
 import { isApi, isProtocol } from "./dispatch.ts";
+import { isDownload } from "./downloads.ts";
 
 /** What asks again and again whether all is well, and is no news. */
 export const QUIET: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
 
 /** Which door a path is of, for logs, metrics and traces. */
 export function doorOf(pathname: string): RequestDoor {
-  if (pathname.startsWith("/_next/")) return "asset";
+  if (pathname.startsWith("/_next/") || isDownload(pathname)) return "asset";
   if (isProtocol(pathname)) return "oauth";
   if (isRelayPath(pathname)) return "api";
   if (!isApi(pathname)) return "page";

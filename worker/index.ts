@@ -1,6 +1,7 @@
 import { closeConnections } from "#core/db.ts";
 import { maintainRepository } from "#core/hub/git/maintenance/maintain-repository.ts";
 import { MAINTENANCE_CHANNEL, maintenanceTable } from "#core/hub/git/maintenance/maintenance-table.ts";
+import { sayAlive } from "#core/instance/say-alive.ts";
 import { stopWhenTold } from "#core/instance/stop-when-told.ts";
 import { log } from "#core/log.ts";
 import { deliverMail } from "#core/mail/deliver-mail.ts";
@@ -57,7 +58,7 @@ const loops = [
 const own = startOwnProcess("worker");
 const traces = await startTraces("worker");
 log().info("the worker has started");
-process.send?.("ready");
+sayAlive();
 
 stopWhenTold(async () => {
   await Promise.all(loops.map((loop) => loop.stop()));

@@ -10,6 +10,8 @@ export type Child = {
   exited: Promise<Exit>;
   /** Settles at the child's "ready" message; rejects when it ends before. */
   ready: Promise<void>;
+  /** When it last said something, in milliseconds of the epoch: "ready" first, then every few seconds (`sayAlive`). */
+  heardAt(): number;
   /** Asks it to end, insists after 7 seconds, and returns once it is gone. */
   stop(): Promise<void>;
 };
@@ -36,18 +38,23 @@ export function startChild(file: string): Child {
     // What answers requests has no use for the owner's password. Empty, so that no .env file brings it back.
     env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1", DATABASE_OWNER_URL: "" }),
   });
+  let heardAt = Date.now();
   const exited = new Promise<Exit>((resolve) => {
     child.once("exit", (code, signal) => resolve({ code, signal }));
     child.once("error", () => resolve({ code: 1, signal: null }));
   });
   const ready = new Promise<void>((resolve, reject) => {
-    child.once("message", () => resolve());
+    child.on("message", () => {
+      heardAt = Date.now();
+      resolve();
+    });
     void exited.then((exit) => reject(new ChildFailed(file, exit)));
   });
   ready.catch(() => undefined); // whoever waits for it hears of it
   return {
     exited,
     ready,
+    heardAt: () => heardAt,
     async stop() {
       child.kill("SIGTERM");
       const insist = setTimeout(() => child.kill("SIGKILL"), STOP_MS);

@@ -7,7 +7,8 @@ import { checkGit } from "../hub/git/check-git.ts";
 import { log } from "../log.ts";
 import { type EmbeddedServer, startEmbedded } from "../postgres/embedded.ts";
 import { prepareSchema } from "../postgres/prepare-schema.ts";
-import { type Exit, startChild } from "./child.ts";
+import { answerHealth } from "./answer-health.ts";
+import { type Child, type Exit, startChild } from "./child.ts";
 import { dataDir } from "./data-dir.ts";
 import { embeddedSettings } from "./embedded-settings.ts";
 import { CANNOT_START } from "./exit-codes.ts";
@@ -15,49 +16,67 @@ import { followChanges } from "./follow-changes.ts";
 import { type Kept, keepRunning } from "./keep-running.ts";
 import { lockDataDir } from "./lock-data-dir.ts";
 
-type Options = { isDevelopment: boolean; stopping: AbortSignal };
+export type ServiceOptions = {
+  isDevelopment: boolean;
+  /** One of the two processes, on a machine or in a container of its own; both when absent. */
+  only?: ServiceProcess | undefined;
+};
+export type ServiceProcess = "web" | "worker";
 
 /** What is left of the ten seconds in which the service ends, after the processes that answer requests. */
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
+const ONLY_WITH_DATABASE =
+  "--only needs DATABASE_URL: processes that are started apart share a PostgreSQL of yours, and the embedded one belongs to one " +
+  "service. `npm run admin -- database move` moves what is in it.";
 
 /**
- * Runs the whole service until it is told to stop: the database, unless DATABASE_URL names another one, then the web process
- * and the worker. Each is started again when it crashes.
+ * Runs the service until it is told to stop: the database, unless DATABASE_URL names another one, then the web process and the worker,
+ * or one of them. Each is started again when it crashes.
  *
  * @returns the exit status for this process.
  * @throws {SettingsError} or {MigrationError} when it cannot start, with a message for the operator's terminal.
  */
-export async function runService({ isDevelopment, stopping }: Options): Promise<number> {
+export async function runService({ isDevelopment, only, stopping }: ServiceOptions & { stopping: AbortSignal }): Promise<number> {
   loadSettingsFile();
   provideSettings({ NODE_ENV: isDevelopment ? "development" : "production" });
   await checkGit();
+  const isEmbedded = !env().DATABASE_URL;
+  if (isEmbedded && only) throw new SettingsError(ONLY_WITH_DATABASE);
   const directory = dataDir();
-  const lock = await lockDataDir(directory, "service");
+  // It guards the embedded database. What else lies there is made to be shared by processes and machines.
+  const lock = isEmbedded ? await lockDataDir(directory, "service") : undefined;
   const children: Kept[] = [];
+  let health: { stop(): Promise<void> } | undefined;
   const restartChildren = () => void Promise.all(children.map((child) => child.restart()));
   let database: Kept | undefined;
   try {
-    if (env().DATABASE_URL) secretKey();
-    else database = await keepDatabase(directory, restartChildren);
+    if (isEmbedded) database = await keepDatabase(directory, restartChildren);
+    else secretKey();
     await migrateWhenUp(stopping);
 
     const gaveUp = Promise.withResolvers<number>();
     const crashed = ({ code }: Exit) => {
       if (code === CANNOT_START) gaveUp.resolve(CANNOT_START);
     };
+    let worker: Child | undefined;
     const started = await Promise.allSettled([
-      keepRunning("web process", () => startReady("server.ts"), crashed),
-      keepRunning("worker", () => startReady("worker/index.ts"), crashed),
+      ...(only === "worker" ? [] : [keepRunning("web process", () => startReady("server.ts"), crashed)]),
+      ...(only === "web"
+        ? []
+        : [keepRunning("worker", () => startReady("worker/index.ts", (child) => (worker = child)), crashed)]),
     ]);
     for (const outcome of started) if (outcome.status === "fulfilled") children.push(outcome.value);
     for (const outcome of started) if (outcome.status === "rejected") throw outcome.reason;
 
-    if (isDevelopment) followChanges({ web: children[0] as Kept, worker: children[1] as Kept }, stopping);
-    await announce();
+    if (isDevelopment && !only) followChanges({ web: children[0] as Kept, worker: children[1] as Kept }, stopping);
+    const { WORKER_HEALTH_PORT } = env();
+    if (only === "worker" && WORKER_HEALTH_PORT) health = await answerHealth(WORKER_HEALTH_PORT, () => worker?.heardAt());
+    await announce(only);
     return await Promise.race([gaveUp.promise, untilAborted(stopping).then(() => 0)]);
   } finally {
     await Promise.all(children.map((child) => child.stop()));
+    await health?.stop();
     await database?.stop();
     lock?.release();
   }
@@ -73,8 +92,9 @@ function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   });
 }
 
-async function startReady(file: string) {
+async function startReady(file: string, started: (child: Child) => void = () => undefined) {
   const child = startChild(file);
+  started(child);
   await child.ready;
   return child;
 }
@@ -96,8 +116,9 @@ async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
 }
 
 /** For the person at the terminal; the rest of what is printed is the log. */
-async function announce(): Promise<void> {
+async function announce(only: ServiceProcess | undefined): Promise<void> {
   const { BRAND_NAME, ORIGIN } = env();
+  if (only === "worker") return console.log(`\n  A worker of ${BRAND_NAME} is ready: it works for ${ORIGIN}\n`);
   const setupLink = await ensureSetupLink();
   await closeConnections();
   const lines = [`${BRAND_NAME} is ready: ${ORIGIN}`];

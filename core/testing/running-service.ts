@@ -42,10 +42,10 @@ export function buildForTests(): void {
 }
 
 /** Starts a service without waiting for it; `stopService` ends it. */
-export async function spawnService(settings: Settings = {}): Promise<RunningService> {
+export async function spawnService(settings: Settings = {}, args: string[] = []): Promise<RunningService> {
   const port = settings.PORT ?? String(await freePort());
   const dataDir = settings.DATA_DIR ?? join(mkdtempSync(join(tmpdir(), "keyhook-service-")), "data");
-  const child = spawn(process.execPath, ["supervisor.ts"], {
+  const child = spawn(process.execPath, ["supervisor.ts", ...args], {
     cwd: ROOT,
     env: environment({ ...settings, PORT: port, DATA_DIR: dataDir }),
     stdio: ["ignore", "pipe", "pipe"],
@@ -82,8 +82,8 @@ export async function stopService({ process: child, exited, dataDir, isDataShare
 }
 
 /** Starts a service and returns once it is ready; `stopService` ends it. */
-export async function startService(settings: Settings = {}): Promise<RunningService> {
-  const service = await spawnService(settings);
+export async function startService(settings: Settings = {}, args: string[] = []): Promise<RunningService> {
+  const service = await spawnService(settings, args);
   let hasEnded = false;
   void service.exited.then(() => {
     hasEnded = true;
