@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseEnv as parseFile } from "node:util";
-import { describe, expect, it } from "vitest";
-import { parseEnv, SettingsError, settingNames } from "./env.ts";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { env, loadSettingsFile, parseEnv, provideSettings, SettingsError, settingNames } from "./env.ts";
 
 describe("settings", () => {
   it("need not be given", () => {
@@ -83,4 +84,26 @@ describe("settings", () => {
     expect(Object.keys(example).sort()).toEqual(settingNames.filter((name) => !own.includes(name)).sort());
     expect(parseEnv(example)).toEqual(parseEnv({}));
   });
+});
+
+it("reads secrets from files that are named instead, and hands the files on to nobody", () => {
+  const folder = mkdtempSync(join(tmpdir(), "keyhook-secrets-"));
+  const before = env().METRICS_TOKEN;
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+    provideSettings({ METRICS_TOKEN: before ?? "" });
+  });
+  writeFileSync(join(folder, "token"), "a token in a file\n");
+  process.env.METRICS_TOKEN_FILE = join(folder, "token");
+  loadSettingsFile();
+  expect(env().METRICS_TOKEN).toBe("a token in a file");
+  expect(process.env.METRICS_TOKEN_FILE).toBeUndefined();
+
+  // What is set itself comes first.
+  process.env.METRICS_TOKEN_FILE = "/nowhere/at/all";
+  loadSettingsFile();
+  expect(env().METRICS_TOKEN).toBe("a token in a file");
+  process.env.METRICS_TOKEN = "";
+  process.env.METRICS_TOKEN_FILE = "/nowhere/at/all";
+  expect(loadSettingsFile).toThrow(/METRICS_TOKEN_FILE: \/nowhere\/at\/all cannot be read/);
 });

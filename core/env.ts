@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -238,7 +239,30 @@ export function loadSettingsFile(): void {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT")
       throw new SettingsError(`.env cannot be read: ${(error as Error).message}`);
   }
+  for (const name of secretSettings) readSecretFile(name);
   cached = undefined;
+}
+
+/** Those that may lie in files, where Docker and Kubernetes mount secrets: `SECRET_KEY_FILE=/run/secrets/secret-key`. */
+const secretSettings = [
+  "SECRET_KEY",
+  "DATABASE_URL",
+  "DATABASE_OWNER_URL",
+  "SMTP_URL",
+  "METRICS_TOKEN",
+  "LFS_S3_SECRET_ACCESS_KEY",
+] as const satisfies (keyof Env)[];
+
+function readSecretFile(name: (typeof secretSettings)[number]): void {
+  const path = process.env[`${name}_FILE`];
+  // Child processes get the value, or an empty one where they are to have none (core/instance/child.ts): not the way to it.
+  delete process.env[`${name}_FILE`];
+  if (!path || process.env[name]) return;
+  try {
+    process.env[name] = readFileSync(path, "utf8").trim();
+  } catch (cause) {
+    throw new SettingsError(`${name}_FILE: ${path} cannot be read: ${(cause as Error).message}`, { cause });
+  }
 }
 
 let cached: Env | undefined;

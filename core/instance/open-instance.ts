@@ -7,6 +7,7 @@ import { prepareSchema } from "../postgres/prepare-schema.ts";
 import { dataDir } from "./data-dir.ts";
 import { embeddedSettings } from "./embedded-settings.ts";
 import { lockDataDir } from "./lock-data-dir.ts";
+import { requireNotMoved } from "./moved-database.ts";
 
 export type Instance = { close(): Promise<void> };
 
@@ -27,6 +28,7 @@ export async function openInstance(): Promise<Instance> {
     return { close: closeConnections };
   }
   const directory = dataDir();
+  requireNotMoved(directory);
   const lock = await lockDataDir(directory, "command");
   if (!lock) return joinService(directory);
 

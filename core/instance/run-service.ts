@@ -15,6 +15,7 @@ import { CANNOT_START } from "./exit-codes.ts";
 import { followChanges } from "./follow-changes.ts";
 import { type Kept, keepRunning } from "./keep-running.ts";
 import { lockDataDir } from "./lock-data-dir.ts";
+import { requireNotMoved } from "./moved-database.ts";
 
 export type ServiceOptions = {
   isDevelopment: boolean;
@@ -45,6 +46,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   if (isEmbedded && only) throw new SettingsError(ONLY_WITH_DATABASE);
   const directory = dataDir();
   // It guards the embedded database. What else lies there is made to be shared by processes and machines.
+  if (isEmbedded) requireNotMoved(directory);
   const lock = isEmbedded ? await lockDataDir(directory, "service") : undefined;
   const children: Kept[] = [];
   let health: { stop(): Promise<void> } | undefined;

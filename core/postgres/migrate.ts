@@ -49,6 +49,12 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   }
 }
 
+/** Makes this version's schema in an empty database, within a transaction of the caller's, with whom it comes or goes. */
+export async function applyMigrations(client: pg.Client, migrations: Migration[] = readMigrations()): Promise<void> {
+  await client.query(TABLE);
+  for (const migration of migrations) await run(client, migration);
+}
+
 async function readRecorded(client: pg.Client): Promise<Recorded[]> {
   const { rows } = await client.query<Recorded>(
     `select migration_name as name, checksum, finished_at is not null as "isFinished"
@@ -79,18 +85,27 @@ function pendingOf(migrations: Migration[], recorded: Recorded[]): Migration[] {
   return migrations.filter(({ name }) => !applied.has(name));
 }
 
-async function apply(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
+async function apply(client: pg.Client, migration: Migration): Promise<void> {
   try {
     await client.query("begin");
+    await run(client, migration);
+    await client.query("commit");
+  } catch (error) {
+    await client.query("rollback").catch(() => undefined);
+    throw error;
+  }
+}
+
+async function run(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
+  try {
     await client.query(sql);
+    // Each at a time of its own, though several share a transaction: they are read in the order of these times.
     await client.query(
       `insert into "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       values ($1, $2, $3, now(), clock_timestamp(), 1)`,
+       values ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,
       [randomUUID(), checksum, name],
     );
-    await client.query("commit");
   } catch (cause) {
-    await client.query("rollback").catch(() => undefined);
     throw new MigrationError(`Migration ${name} failed and was undone: ${cause instanceof Error ? cause.message : cause}`, {
       cause,
     });

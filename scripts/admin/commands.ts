@@ -50,6 +50,9 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "audit export": async () => (await import("./audit.ts")).auditExport,
   "audit verify": async () => (await import("./audit.ts")).auditVerify,
   "audit retention": async () => (await import("./audit.ts")).auditRetention,
+  "database migrate": async () => (await import("./database.ts")).databaseMigrate,
+  "database copy": async () => (await import("./database.ts")).databaseCopy,
+  "database move": async () => (await import("./database.ts")).databaseMove,
   doctor: async () => (await import("./doctor.ts")).doctor,
 };
 

@@ -9,7 +9,8 @@ export type Failure = { exitCode: number; json: { error: string; code: string; f
 export function describeFailure(error: unknown, command?: Command): Failure {
   if (isServiceError(error)) return describeServiceError(error, command);
   if (error instanceof Error && error.name === "UsageError") return failure(EXIT.usage, "usage", error.message);
-  if (error instanceof Error && error.name === "SettingsError") return failure(EXIT.failed, "settings", error.message);
+  if (error instanceof Error && ["SettingsError", "DatabaseCopyError"].includes(error.name))
+    return failure(EXIT.failed, "settings", error.message);
   const reason = error instanceof Error ? error.message || error.name : String(error);
   return failure(EXIT.failed, "failed", `${reason}\n"doctor" checks what the service needs and says what to do.`);
 }

@@ -10,11 +10,18 @@ const NAMES = ["sdk", "cli", "receiver"] as const;
 const tarball = (name: string) => join(ROOT, `build/packages/keyhook-${name}.tgz`);
 const folder = mkdtempSync(join(tmpdir(), "keyhook-pack-"));
 
+const environment = {
+  PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}`,
+  HOME: folder,
+  NO_COLOR: "1",
+  NO_UPDATE_NOTIFIER: "1",
+};
+
 function run(program: string, args: string[], cwd = folder) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     cwd,
     encoding: "utf8",
-    env: { PATH: `${join(ROOT, "node_modules/.bin")}:${process.env.PATH}`, HOME: folder, NO_COLOR: "1", NO_UPDATE_NOTIFIER: "1" },
+    env: environment as unknown as NodeJS.ProcessEnv,
   });
   return { status, said: `${error?.message ?? ""}${stdout}${stderr}` };
 }

@@ -1,0 +1,130 @@
+import { sealAuditEvents } from "../audit/chain/seal-audit-events.ts";
+import { type AuditHead, verifyAuditChain } from "../audit/chain/verify-audit-chain.ts";
+import { closeConnections } from "../db.ts";
+import { env, loadSettingsFile, provideSettings, SettingsError, secretKey } from "../env.ts";
+import { checkTarget } from "../postgres/copy/check-target.ts";
+import { connect } from "../postgres/copy/connect.ts";
+import { copyDatabase, isInUse } from "../postgres/copy/copy-database.ts";
+import { DatabaseCopyError } from "../postgres/copy/database-copy-error.ts";
+import { type EmbeddedServer, startEmbedded } from "../postgres/embedded.ts";
+import { prepareSchema } from "../postgres/prepare-schema.ts";
+import { dataDir } from "./data-dir.ts";
+import { embeddedSettings } from "./embedded-settings.ts";
+import { lockDataDir } from "./lock-data-dir.ts";
+import { noteMoved, requireNotMoved } from "./moved-database.ts";
+
+export type DatabaseMove = {
+  tables: number;
+  rows: number;
+  auditHead: AuditHead | undefined;
+  /** Where the key lies that the other settings need beside them; absent where SECRET_KEY was set already. */
+  secretKeyFile: string | undefined;
+};
+
+type Options = {
+  /** The new DATABASE_URL, and DATABASE_OWNER_URL where another role owns it. */
+  to: string;
+  toOwner?: string | undefined;
+  /** Whether the embedded database is not to be started any more. */
+  isMove: boolean;
+  copied?: (table: string, rows: number) => void;
+};
+
+/**
+ * Copies everything that the database of this installation has to another one, which the service can then be told to use. The service
+ * must be stopped, and cannot start meanwhile; the audit log's chain is verified before and after.
+ *
+ * @throws {SettingsError} or {DatabaseCopyError}, with a message for the operator's terminal; the target is then as empty as before
+ */
+export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Promise<DatabaseMove> {
+  loadSettingsFile();
+  const targetUrl = toOwner ?? to;
+  await requireTarget(targetUrl, to);
+  const source = await openSource();
+  try {
+    const auditHead = await verifySource();
+    const { tables, rows } = await copyDatabase({ sourceUrl: source.url, targetUrl, ...(copied && { copied }) });
+    await prepareSchema({ url: to, ownerUrl: toOwner });
+    provideSettings({ DATABASE_URL: to, DATABASE_OWNER_URL: toOwner ?? "", KEYHOOK_EMBEDDED: "0" });
+    const { flaw } = await verifyAuditChain(auditHead);
+    await closeConnections();
+    if (flaw)
+      throw new DatabaseCopyError(`The audit log did not arrive whole (${flaw.kind}). Drop the new database and try again.`);
+    if (isMove && source.dataDir !== undefined) noteMoved(source.dataDir, to);
+    return { tables, rows, auditHead, secretKeyFile: source.secretKeyFile };
+  } finally {
+    await closeConnections();
+    await source.close();
+  }
+}
+
+/** Looked at first: what is wrong with it should not cost a stop of the service. */
+async function requireTarget(ownerUrl: string, url: string): Promise<void> {
+  const owner = await connect("--to", ownerUrl);
+  try {
+    await checkTarget(owner);
+  } finally {
+    await owner.end();
+  }
+  if (url !== ownerUrl) await (await connect("--to", url)).end();
+}
+
+type Source = {
+  /** As the owner. */
+  url: string;
+  dataDir?: string;
+  secretKeyFile: string | undefined;
+  close(): Promise<void>;
+};
+
+/** Holds what is to be moved, so that nobody starts to work on it: the data directory's lock, or else a look who is there. */
+async function openSource(): Promise<Source> {
+  const { DATABASE_URL, DATABASE_OWNER_URL, SECRET_KEY } = env();
+  if (DATABASE_URL) {
+    secretKey();
+    await requireStopped(DATABASE_OWNER_URL ?? DATABASE_URL);
+    await prepareSchema({ url: DATABASE_URL, ownerUrl: DATABASE_OWNER_URL });
+    return { url: DATABASE_OWNER_URL ?? DATABASE_URL, secretKeyFile: undefined, close: async () => undefined };
+  }
+  const directory = dataDir();
+  requireNotMoved(directory);
+  const lock = await lockDataDir(directory, "command");
+  if (!lock) throw new SettingsError(`The service runs on ${directory}. Stop it first: what it wrote meanwhile would be lost.`);
+  let server: EmbeddedServer | undefined;
+  const close = async () => {
+    await server?.stop();
+    lock.release();
+  };
+  try {
+    server = await startEmbedded(directory);
+    provideSettings(embeddedSettings(directory, server));
+    await prepareSchema(server);
+    return { url: server.ownerUrl, dataDir: directory, secretKeyFile: SECRET_KEY ? undefined : `${directory}/secret-key`, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function requireStopped(url: string): Promise<void> {
+  const client = await connect("DATABASE_URL", url);
+  try {
+    if (await isInUse(client))
+      throw new SettingsError("The service runs on DATABASE_URL. Stop all its processes first: what they wrote would be lost.");
+  } finally {
+    await client.end();
+  }
+}
+
+/** Gives every entry its place, and proves that there is nothing wrong with the log before it goes on a journey. */
+async function verifySource(): Promise<AuditHead | undefined> {
+  while ((await sealAuditEvents({ isWaiting: true })).isMore);
+  const { flaw, head } = await verifyAuditChain();
+  // Its connections would count as a service that is still there.
+  await closeConnections();
+  if (flaw)
+    throw new DatabaseCopyError(
+      `The audit log is not whole (${flaw.kind}). \`npm run admin -- audit verify\` says more; nothing was copied.`,
+    );
+  return head;
+}

@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from "node:util";
+import type pg from "pg";
+import { applyMigrations } from "../migrate.ts";
+import { checkTarget } from "./check-target.ts";
+import { COPY_APPLICATION, connect } from "./connect.ts";
+import { DatabaseCopyError } from "./database-copy-error.ts";
+import { pipeCopy } from "./pipe-copy.ts";
+import { setAside } from "./set-aside.ts";
+import { columnList, quoted, readContents, readPartitions, readTables, type Table } from "./tables.ts";
+
+export type DatabaseCopy = { tables: number; rows: number };
+
+type Options = {
+  /** As the owner of each; the source has this version's schema. */
+  sourceUrl: string;
+  targetUrl: string;
+  /** Hears of each table that has been copied, and of how many rows it has. */
+  copied?: (table: string, rows: number) => void;
+};
+
+const LOCK_WAIT = "5s";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/**
+ * Copies everything into an empty database: this version's schema, then each table by COPY, from one snapshot during which nobody
+ * writes, then foreign keys, triggers and sequences. Rows are counted and hashed on both sides. All that is done on the target is one
+ * transaction: whatever cuts it short, the target is as empty as before.
+ *
+ * @throws {DatabaseCopyError} when the source is in use, the target cannot take it, or what arrived differs
+ */
+export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefined }: Options): Promise<DatabaseCopy> {
+  const source = await connect("the database to be copied", sourceUrl);
+  try {
+    const target = await connect("--to", targetUrl);
+    try {
+      await checkTarget(target);
+      const tables = await holdStill(source);
+      await target.query("begin");
+      await applyMigrations(target);
+      // A migration's own, for the rest of its transaction.
+      await target.query("set local lock_timeout to 0");
+      const rows = await copyContents({ source, target, tables, copied });
+      await target.query("commit");
+      return { tables: tables.length, rows };
+    } finally {
+      await target.end().catch(() => undefined);
+    }
+  } finally {
+    await source.end().catch(() => undefined);
+  }
+}
+
+/** Whether there is anybody at a database, beside this process. */
+export async function isInUse(client: pg.Client): Promise<boolean> {
+  const { rows } = await client.query<{ isInUse: boolean }>(
+    `select exists (select from pg_stat_activity
+                     where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+                       and application_name like 'keyhook%' and application_name <> $1) as "isInUse"`,
+    [COPY_APPLICATION],
+  );
+  return rows[0]?.isInUse ?? false;
+}
+
+/** Takes the snapshot, and locks that let others read and let nobody write while it is copied. */
+async function holdStill(source: pg.Client): Promise<Table[]> {
+  const inUse = "The service, or a command, is still working on the database that is to be copied. Stop all its processes first.";
+  if (await isInUse(source)) throw new DatabaseCopyError(inUse);
+  const tables = await readTables(source);
+  if (tables.length === 0) throw new DatabaseCopyError("The database that is to be copied has no tables.");
+  await source.query(`begin isolation level repeatable read; set local lock_timeout to '${LOCK_WAIT}'`);
+  try {
+    // Before the first query, with which the snapshot is taken.
+    await source.query(`lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in share mode`);
+  } catch (cause) {
+    if ((cause as { code?: string }).code === LOCK_NOT_AVAILABLE) throw new DatabaseCopyError(inUse, { cause });
+    throw cause;
+  }
+  return tables;
+}
+
+type Sides = { source: pg.Client; target: pg.Client; tables: Table[]; copied(table: string, rows: number): void };
+
+async function copyContents({ source, target, tables, copied }: Sides): Promise<number> {
+  const there = await readTables(target);
+  if (!isDeepStrictEqual(there, tables)) throw new DatabaseCopyError(describeDifference(tables, there));
+  await makePartitions(source, target);
+  const putBack = await setAside(target);
+  // Rows that migrations made are among those that come.
+  await target.query(`truncate ${tables.map(({ name }) => quoted(name)).join(", ")}`);
+  let total = 0;
+  for (const table of tables) {
+    const columns = columnList(table);
+    await pipeCopy(
+      { client: source, text: `copy (select ${columns} from ${quoted(table.name)}) to stdout` },
+      { client: target, text: `copy ${quoted(table.name)} (${columns}) from stdin` },
+    );
+    const [sent, arrived] = [await readContents(source, table), await readContents(target, table)];
+    if (!isDeepStrictEqual(sent, arrived))
+      throw new DatabaseCopyError(
+        `${table.name} arrived differently than it was sent: ${sent.rows} rows there, ${arrived.rows} here. Nothing was kept.`,
+      );
+    total += Number(arrived.rows);
+    copied(table.name, Number(arrived.rows));
+  }
+  await copySequences(source, target);
+  await putBack();
+  await target.query(`analyze ${tables.map(({ name }) => quoted(name)).join(", ")}`);
+  return total;
+}
+
+async function makePartitions(source: pg.Client, target: pg.Client): Promise<void> {
+  const there = new Set((await readPartitions(target)).map(({ name }) => name));
+  for (const { name, parent, bounds } of await readPartitions(source))
+    if (!there.has(name)) await target.query(`create table ${quoted(name)} partition of ${quoted(parent)} ${bounds}`);
+}
+
+async function copySequences(source: pg.Client, target: pg.Client): Promise<void> {
+  const { rows: names } = await source.query<{ name: string }>(
+    "select relname::text as name from pg_class where relkind = 'S' and relnamespace = current_schema()::regnamespace",
+  );
+  for (const { name } of names) {
+    const { rows } = await source.query<{ value: string; isCalled: boolean }>(
+      `select last_value::text as value, is_called as "isCalled" from ${quoted(name)}`,
+    );
+    await target.query("select setval($1::regclass, $2::bigint, $3)", [quoted(name), rows[0]?.value, rows[0]?.isCalled]);
+  }
+}
+
+function describeDifference(here: Table[], there: Table[]): string {
+  const names = (tables: Table[]) => new Map(tables.map((table) => [table.name, table.columns.join()]));
+  const [ours, theirs] = [names(here), names(there)];
+  const different = [...ours].filter(([name, columns]) => theirs.get(name) !== columns).map(([name]) => name);
+  return (
+    `The database has what this version's migrations do not make: ${different.slice(0, 5).join(", ") || "fewer tables"}. ` +
+    "Move tables of your own elsewhere first."
+  );
+}

@@ -1,0 +1,49 @@
+import pg from "pg";
+
+/** A table, or the parent of partitions, in the schema of the service. */
+export type Table = { name: string; columns: string[] };
+
+/** Recorded by the migrations themselves, when they are applied. */
+const MIGRATIONS_TABLE = "_prisma_migrations";
+
+export const quoted = pg.escapeIdentifier;
+export const columnList = ({ columns }: Table): string => columns.map(quoted).join(", ");
+
+/** All tables whose rows are to be copied, with the columns that are stored and not computed. */
+export async function readTables(client: pg.Client): Promise<Table[]> {
+  const { rows } = await client.query<Table>(
+    `select c.relname::text as name,
+            array(select a.attname::text from pg_attribute a
+                   where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' order by a.attname) as columns
+       from pg_class c
+      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname <> $1
+        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+      order by c.relname`,
+    [MIGRATIONS_TABLE],
+  );
+  return rows;
+}
+
+/** Partitions with the bounds that they have, as `CREATE TABLE … PARTITION OF` takes them. */
+export async function readPartitions(client: pg.Client): Promise<{ name: string; parent: string; bounds: string }[]> {
+  const { rows } = await client.query(
+    `select c.relname::text as name, p.relname::text as parent, pg_get_expr(c.relpartbound, c.oid) as bounds
+       from pg_class c join pg_inherits i on i.inhrelid = c.oid join pg_class p on p.oid = i.inhparent
+      where c.relispartition and c.relkind in ('r', 'p') and c.relnamespace = current_schema()::regnamespace order by c.relname`,
+  );
+  return rows;
+}
+
+/** How many rows a table has, and a sum of their hashes, which does not depend on their order. */
+export type Contents = { rows: string; hash: string };
+
+export async function readContents(client: pg.Client, table: Table): Promise<Contents> {
+  // SHA-256 and not a hash of Postgres's own, which may differ from version to version.
+  const { rows } = await client.query<Contents>(
+    `select count(*)::text as rows,
+            coalesce(sum(('x' || substr(encode(sha256(convert_to(row(${columnList(table)})::text, 'UTF8')), 'hex'), 1, 15))::bit(60)::bigint), 0)::text
+              as hash
+       from ${quoted(table.name)}`,
+  );
+  return rows[0] as Contents;
+}
