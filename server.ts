@@ -23,6 +23,8 @@ const { PORT, NODE_ENV } = env();
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 60_000;
 
+const ENSURE_AGAIN_MS = 2_000;
+
 let pages: Door | undefined;
 // How long a request may take to arrive depends on what it brings (server/limit-time.ts).
 const times = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: 0 };
@@ -48,10 +50,17 @@ const app = next({
 await app.prepare();
 pages = app.getRequestHandler();
 
-// With the database away, this process has been started again, and the app is there already.
-await ensureCliApp().catch((error: unknown) => {
-  if (!isDatabaseDown(error)) throw error;
-});
+const stopping = new AbortController();
+await ensureSoon();
+
+/** With the database away, or too busy for it on a machine that has much to do, the pages say so; the app is made when it is back. */
+async function ensureSoon(): Promise<void> {
+  await ensureCliApp().catch((error: unknown) => {
+    if (!isDatabaseDown(error)) throw error;
+    log().warn({ err: error }, "cannot make the app of the command line yet; trying again");
+    setTimeout(() => stopping.signal.aborted || void ensureSoon(), ENSURE_AGAIN_MS).unref();
+  });
+}
 
 const own = startOwnProcess("web");
 const traces = await startTraces("web");
@@ -61,6 +70,7 @@ server.listen(PORT, () => {
 });
 
 stopWhenTold(async () => {
+  stopping.abort();
   await finishRequests(server);
   await app.close();
   await stopListening();

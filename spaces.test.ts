@@ -4,6 +4,7 @@ import { readdir } from "node:fs/promises";
 import { createServer, type IncomingMessage, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
+import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
@@ -65,6 +66,7 @@ const server = createServer(async (req, res) => {
     const came = await new Promise((resolve) => trial.once("connect", () => resolve("connected")).once("error", (e) => resolve(e.code ?? e.message)));
     return res.end(came);
   }
+  if (url.pathname === "/hold") return res.writeHead(200).write("one piece, and no more");
   if (url.pathname === "/events") {
     res.writeHead(200, { "content-type": "text/event-stream" });
     let n = 0;
@@ -101,11 +103,18 @@ async function someSpace(files: Record<string, string> = {}, options: { isPrivat
 }
 const app = (version: string) => `const VERSION = ${JSON.stringify(version)};\n${APP}`;
 
+const WEBSOCKET = {
+  connection: "Upgrade",
+  upgrade: "websocket",
+  "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+  "sec-websocket-version": "13",
+};
+
 const appOf = (repo: Repo, path = "") => `${origin}/spaces/${repo.fullName}/app/${path}`;
 const get = (repo: Repo, path = "", init: RequestInit = {}) => fetch(appOf(repo, path), { redirect: "manual", ...init });
 const stageOf = async ({ id }: Repo) => (await readSpaceRuntime(id))?.stage;
 const logOf = async ({ id }: Repo) => (await readSpaceLog(id)).map((piece) => piece.text).join("");
-const becomes = (repo: Repo, stage: string, timeout = 8_000) =>
+const becomes = (repo: Repo, stage: string, timeout = 20_000) =>
   vi.waitFor(async () => expect(await stageOf(repo)).toBe(stage), { timeout, interval: 20 });
 
 /** Node's own client sends what `fetch` would not, and shows every header. */
@@ -244,14 +253,7 @@ describe("a Space that serves", { timeout: 30_000 }, () => {
     let rest = "";
     for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) rest += Buffer.from(next.value);
     expect(rest).toBe("data: 1\n\ndata: 2\n\n");
-    const socket = request(appOf(repo, "socket"), {
-      headers: {
-        connection: "Upgrade",
-        upgrade: "websocket",
-        "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
-        "sec-websocket-version": "13",
-      },
-    });
+    const socket = request(appOf(repo, "socket"), { headers: WEBSOCKET });
     const echoed = await new Promise<string>((resolve, reject) => {
       socket.on("upgrade", (res, stream) => {
         expect(res.headers["set-cookie"]).toBeUndefined();
@@ -396,6 +398,30 @@ describe("how a Space runs", { timeout: 40_000 }, () => {
   });
 });
 
+describe("a visit that goes on", { timeout: 40_000 }, () => {
+  test("S135 a stream and a WebSocket end when who visits may not see the Space any more", async () => {
+    const repo = await someSpace({}, { isPrivate: true });
+    const token = await tokenOf(ada, "read-repos");
+    const headers = { authorization: `Bearer ${token}` };
+    expect((await get(repo, "", { headers })).status).toBe(200);
+    const socket = request(appOf(repo, "socket"), { headers: { ...headers, ...WEBSOCKET } }).end();
+    const [, open] = (await once(socket, "upgrade")) as [IncomingMessage, Duplex];
+    open.on("error", () => undefined);
+    const stream = await get(repo, "hold", { headers });
+    const ended = Promise.all([
+      once(open, "close"),
+      stream.text().then(
+        () => "whole",
+        () => "broken off",
+      ),
+    ]);
+    const revoked = { where: { userId: ada.id, last4: token.slice(-4) }, data: { revokedAt: new Date() } };
+    expect(await db().personalAccessToken.updateMany(revoked)).toEqual({ count: 1 });
+    expect((await ended)[1]).toBe("broken off");
+    expect((await get(repo, "", { headers })).status).toBe(404);
+  });
+});
+
 /** As if it had ended so often before. */
 async function runsAfter(restarts: number, repo: Repo): Promise<void> {
   const { startedAt } = (await readSpaceRuntime(repo.id)) ?? {};
@@ -407,7 +433,7 @@ async function runsAfter(restarts: number, repo: Repo): Promise<void> {
   await vi.waitFor(async () => {
     const now = await readSpaceRuntime(repo.id);
     expect([now?.stage, now?.startedAt?.getTime() !== startedAt?.getTime()]).toEqual(["RUNNING", true]);
-  }, 8_000);
+  }, 20_000);
 }
 
 const nameOf = (repo: Repo) => ({ owner: repo.owner.handle, name: repo.name });
@@ -474,7 +500,7 @@ describe("the API of a Space", { timeout: 30_000 }, () => {
     await vi.waitFor(async () => {
       const { env } = (await (await get(repo)).json()) as { env: Record<string, string> };
       expect(env).toMatchObject({ WORD: secret, PLAIN: "seen" });
-    }, 8_000);
+    }, 20_000);
     const listed = await (await call("secrets", "GET")).text();
     expect(JSON.parse(listed)).toMatchObject({ WORD: { key: "WORD", description: "said softly" } });
     expect(listed).not.toContain(secret);
@@ -578,13 +604,13 @@ describe("S122 a worker that goes", { timeout: 40_000 }, () => {
   test("hands its Spaces over when it is told to, and loses them when it is killed; another runs them, and leaves nothing of them behind", async () => {
     const repo = await someSpace();
     await get(repo);
+    const { claimId: first } = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
     const child = fork("worker/testing/run-spaces.ts", {
       env: childEnvironment(),
       execArgv: [],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     await once(child, "message");
-    const { claimId: first } = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });
     await worker.stop();
     expect((await get(repo, "", { method: "POST", body: "payload" })).status).toBe(200);
     const { claimId, address } = await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } });

@@ -101,17 +101,16 @@ export async function inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T>
   }
 }
 
-/** Whether an error means that the database is away, so that the answer is 503 with Retry-After and not 500. */
+/** As pg, its pool and Prisma put it. The last: no connection was free in time, and nothing of the transaction was begun. */
+const DOWN_MESSAGE =
+  /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
+
+/** Whether an error means that the database is away or has no connection to spare, so that the answer is 503 with Retry-After and not 500. */
 export function isDatabaseDown(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
     const code = (at as { code?: unknown }).code;
     if (typeof code === "string" && DOWN.has(code)) return true;
-    if (
-      /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is/i.test(
-        at.message,
-      )
-    )
-      return true;
+    if (DOWN_MESSAGE.test(at.message)) return true;
     if ("errors" in at && Array.isArray(at.errors) && at.errors.some(isDatabaseDown)) return true;
   }
   return false;

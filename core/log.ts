@@ -13,6 +13,8 @@ export type RequestContext = {
   traceparent?: string;
   /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */
   pageStatus?: number;
+  /** When that status may be another one, in seconds. */
+  pageRetryAfter?: number;
   /** Why a page failed, where its error told (instrumentation.ts); without it the fault is ours. */
   failure?: Failure;
 };

@@ -67,7 +67,7 @@ async function dispatchPage(next: Door, req: IncomingMessage, res: ServerRespons
   limitBody(req, isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES, () => sendFailure(req, res, tooLarge));
   if (res.writableEnded) return;
   // Before anything is waited for: it sees the body from its first byte.
-  replaceFailedPage(req, res);
+  replaceFailedPage(next, req, res);
   // Next answers a failed page with 500; a database that is away for a moment is 503.
   if (!(await isDatabaseUp())) return sendFailure(req, res, databaseAway);
   if (isScriptless(pathname)) removeScripts(req, res);

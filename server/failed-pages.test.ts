@@ -114,6 +114,42 @@ describe("a page that fails", { timeout: 60_000 }, () => {
   });
 });
 
+describe("a page that is not there", { timeout: 60_000 }, () => {
+  it.each(["/nobody", "/datasets/nobody/nothing", "/settings/no-such-page", "/nothing/here/at/all", "/activate/x"])(
+    "%s says so without a script",
+    async (path) => {
+      const { status, answer, body } = await ask(path);
+      expect(status).toBe(404);
+      const drawn = body.replace(/<script\b[^>]*>[\s\S]*?<\/script>/g, "");
+      expect(drawn).toMatch(/<main\b[\s\S]*<h1>There is nothing here<\/h1>[\s\S]*<\/main>/);
+      expect(drawn).toContain('href="/login');
+      expect(body.match(/<\/html>/g)).toHaveLength(1);
+      expect(answer.headers.get("cache-control")).toBe("no-store");
+      const [, nonce] = answer.headers.get("content-security-policy")?.match(/'nonce-([^']+)'/) ?? [];
+      // Its scripts run as those of any page, where scripts run at all.
+      if (nonce) expect(body).toContain(`nonce="${nonce}"`);
+      else expect(answer.headers.get("content-security-policy")).toContain("script-src 'none'");
+    },
+  );
+
+  it("has the head alone for HEAD, and tells Next's own scripts in Next's own way", async () => {
+    const { status, body } = await ask("/nobody", { method: "HEAD" });
+    expect([status, body]).toEqual([404, ""]);
+    const asked = { headers: { rsc: "1", accept: "*/*" } };
+    const first = await ask("/nobody", asked);
+    const { answer } = await ask(first.answer.headers.get("location") ?? "", asked);
+    expect(answer.headers.get("content-type")).toMatch(/^text\/x-component/);
+  });
+
+  it("is the answer to a form too, with nothing of what was sent", async () => {
+    const form = new FormData();
+    form.set("typed", "not for showing");
+    const { status, body } = await ask("/nobody", { method: "POST", body: form });
+    expect([status, body.includes("<h1>There is nothing here</h1>")]).toEqual([404, true]);
+    expect(body).not.toContain("not for showing");
+  });
+});
+
 describe("a form from before an update", { timeout: 60_000 }, () => {
   it("is answered with what was filled in, and a way back", async () => {
     const typed = { login: 'mara "<b>" of the north', password: "not for showing", next: "/settings" };

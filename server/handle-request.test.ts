@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { closeConnections } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
+import { requestContext } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import type { Door } from "./dispatch.ts";
@@ -15,6 +16,8 @@ import { handleRequest } from "./handle-request.ts";
 /** What stands for Next here: any door that draws a page. It tells what it was given. */
 const pages: Door = async (req, res) => {
   if (req.url === "/fails") throw new Error("a page that fails");
+  if (req.url === "/waits") Object.assign(requestContext.getStore() ?? {}, { pageStatus: 429, pageRetryAfter: 17 });
+  if (req.url === "/away") Object.assign(requestContext.getStore() ?? {}, { pageStatus: 503 });
   res.writeHead(200, {
     "Content-Type": req.url === "/data" ? "text/x-component" : "text/html; charset=utf-8",
     "Cache-Control": "private",
@@ -64,6 +67,15 @@ beforeEach(() => {
 afterAll(async () => {
   server.close();
   await stopListening();
+});
+
+it.each([
+  ["/waits", 429, "17"],
+  ["/away", 503, "2"],
+  ["/", 200, undefined],
+])("a page that asks to wait says how long: %s", async (path, status, retryAfter) => {
+  const answer = await ask(path);
+  expect([answer.status, answer.headers["retry-after"]]).toEqual([status, retryAfter]);
 });
 
 describe("every page", () => {

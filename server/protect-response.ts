@@ -25,7 +25,11 @@ export function protectResponse(res: ServerResponse): void {
       if (!res.hasHeader("X-Frame-Options")) res.setHeader("X-Frame-Options", "DENY");
       if (!res.hasHeader("Content-Security-Policy")) res.setHeader("Content-Security-Policy", contentSecurityPolicy());
       const context = requestContext.getStore();
-      if (status === 200 && context?.pageStatus) return Reflect.apply(writeHead, res, [context.pageStatus]) as ServerResponse;
+      if (status === 200 && context?.pageStatus) {
+        const wait = context.pageRetryAfter ?? (context.pageStatus === 503 ? RETRY_AFTER_SECONDS : undefined);
+        if (wait !== undefined) res.setHeader("Retry-After", wait);
+        return Reflect.apply(writeHead, res, [context.pageStatus]) as ServerResponse;
+      }
     }
     const failure = status === 500 ? requestContext.getStore()?.failure : undefined;
     if (failure?.status === 503) res.setHeader("Retry-After", RETRY_AFTER_SECONDS);

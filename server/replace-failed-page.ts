@@ -1,9 +1,13 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
 import { env } from "#core/env.ts";
 import { type Failure, requestContext } from "#core/log.ts";
+import type { Door } from "./dispatch.ts";
 import { keepForm } from "./keep-form.ts";
+import { type RenderedPage, renderNotFound } from "./render-not-found.ts";
 import { sendFailure } from "./send.ts";
 
+const missing: Failure = { status: 404, error: "not_found", description: "There is nothing here" };
 const fault: Failure = { status: 500, error: "server_error", description: "Something went wrong" };
 const unreadable: Failure = { status: 400, error: "unreadable_form", description: "The form could not be read" };
 const stale: Failure = { status: 409, error: "stale_form", description: "The form is from before an update of the service" };
@@ -15,11 +19,12 @@ const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Transfer-Encoding", ACTION_NOT_FOUND];
 
 /**
- * Answers in place of Next where a page failed. Next leaves it to scripts to draw one (app/error.tsx), so that without them the
- * page is blank, and has a line of plain text for a form that was left open while the service was updated. A request of Next's
- * own scripts is left alone: they read the answer, and the page that is open draws it.
+ * Answers in place of Next where a page failed or there is none. Next leaves it to scripts to draw one (app/error.tsx,
+ * app/not-found.tsx), so that without them the page is blank, and has a line of plain text for a form that was left open while the
+ * service was updated. A request of Next's own scripts is left alone: they read the answer, and the page that is open draws it.
+ * @param next draws the page for what is not found
  */
-export function replaceFailedPage(req: IncomingMessage, res: ServerResponse): void {
+export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerResponse): void {
   if (env().NODE_ENV === "development" || req.headers.rsc !== undefined || req.headers["next-action"] !== undefined) return;
   const context = requestContext.getStore();
   const readForm = keepForm(req);
@@ -28,12 +33,15 @@ export function replaceFailedPage(req: IncomingMessage, res: ServerResponse): vo
 
   async function replace(failure: Failure): Promise<void> {
     const typed = failure === stale ? await readForm() : [];
+    const page = failure === missing ? await renderNotFound(next, req) : undefined;
     if (res.destroyed) return;
     for (const name of BODY_HEADERS) res.removeHeader(name);
     // Whoever wrapped these since then would have a say in the page that is sent; afterwards they find nothing left to do.
     const theirs = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
     Object.assign(res, { write, writeHead, end, flushHeaders });
-    requestContext.run(context ?? { requestId: "" }, () => sendFailure(req, res, failure, typed));
+    requestContext.run(context ?? { requestId: "" }, () =>
+      page ? sendPage(req, res, page) : sendFailure(req, res, failure, typed),
+    );
     Object.assign(res, theirs);
   }
 
@@ -45,7 +53,7 @@ export function replaceFailedPage(req: IncomingMessage, res: ServerResponse): vo
 
   res.writeHead = ((status: number, ...rest: unknown[]) => {
     if (isReplaced) return res;
-    const failure = failureBehind(res, status, context?.failure);
+    const failure = failureBehind(req, res, status, context?.failure);
     if (!failure) return Reflect.apply(writeHead, res, [status, ...rest]);
     isReplaced = true;
     void replace(failure);
@@ -58,11 +66,29 @@ export function replaceFailedPage(req: IncomingMessage, res: ServerResponse): vo
   res.end = ((...args: unknown[]) => (isTheirs() ? Reflect.apply(end, res, args) : skip(args, res))) as typeof res.end;
 }
 
-function failureBehind(res: ServerResponse, status: number, told: Failure | undefined): Failure | undefined {
+function failureBehind(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  told: Failure | undefined,
+): Failure | undefined {
   if (res.hasHeader(ACTION_NOT_FOUND)) return status === 409 ? stale : unreadable;
   // next-auth answers programs too.
   const isData = /^application\/json\b/i.test(String(res.getHeader("Content-Type") ?? ""));
-  return status === 500 && !isData ? (told ?? fault) : undefined;
+  if (status === 500 && !isData) return told ?? fault;
+  const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));
+  return status === 404 && isPage && req.method !== "HEAD" ? missing : undefined;
+}
+
+function sendPage(req: IncomingMessage, res: ServerResponse, { headers, body }: RenderedPage): void {
+  const isGzipAccepted = /\bgzip\b/.test(String(req.headers["accept-encoding"]));
+  const sent = isGzipAccepted ? gzipSync(body) : body;
+  for (const name of ["Link", "Vary"])
+    if (headers[name.toLowerCase()]) res.setHeader(name, headers[name.toLowerCase()] as string);
+  if (isGzipAccepted) res.setHeader("Content-Encoding", "gzip");
+  res.setHeader("Content-Length", sent.length);
+  res.writeHead(404, { "Content-Type": "text/html; charset=utf-8" });
+  res.end(sent);
 }
 
 /** Takes a part of an answer that is not sent for sent. */

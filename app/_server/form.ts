@@ -55,7 +55,8 @@ export async function submitForm(
     if (page && isServiceError(error) && error.code === "reauthentication_required") {
       redirect(signInPath(page, { isReauthentication: true }));
     }
-    setPageStatus(isServiceError(error) ? error.status : isDatabaseDown(error) ? 503 : 500);
+    if (isServiceError(error)) setPageStatus(error.status, error.retryAfterSeconds);
+    else setPageStatus(isDatabaseDown(error) ? 503 : 500);
     return { values: form.echo(), isSubmitted: true, ...explain(error, form) };
   }
 }

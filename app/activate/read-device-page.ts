@@ -24,7 +24,7 @@ export const readDevicePage = cache(async (): Promise<DevicePage> => {
     return { step: "ask", request, session, isConfirmed: entered.isConfirmed };
   } catch (error) {
     if (!isServiceError(error)) throw error;
-    setPageStatus(error.status);
+    setPageStatus(error.status, error.retryAfterSeconds);
     return { step: "over", reason: error };
   }
 });

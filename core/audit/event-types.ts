@@ -185,6 +185,7 @@ export const auditEventTypes = {
 
   // ---- jobs
   "job.run": { did: "ran a job[ of {image}]", isForOrganizations: true },
+  "job.cancel": { did: "cancelled a job", isForOrganizations: true },
   "job.update": { did: "changed the labels of a job", isForOrganizations: true },
   "scheduled_job.create": { did: "scheduled a job[: {schedule}]", isForOrganizations: true },
   "scheduled_job.update": { did: "changed a scheduled job[ to {schedule}]", isForOrganizations: true },

@@ -18,6 +18,14 @@ export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundA
   });
 }
 
+/** Whether who was let in is still let in to the same, by what they brought then; asked anew each time. */
+export function staysOpen(req: IncomingMessage, target: AppTarget, { repo }: FoundApp & { kind: "app" }): () => Promise<boolean> {
+  return async () => {
+    const now = await openApp(req, target);
+    return now.kind === "app" && now.repo.id === repo.id;
+  };
+}
+
 async function byToken(authorization: string): Promise<Actor> {
   const [, token] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
   // What an app itself takes as a password is none of ours: that the Space is there is not told by it.

@@ -6,7 +6,8 @@ import { isAppPath, parseAppTarget } from "#core/spaces/door/app-target.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import { canonicalize } from "../canonicalize.ts";
 import { parseTarget } from "../parse-target.ts";
-import { openApp } from "./open-app.ts";
+import { keepAsking } from "./keep-asking.ts";
+import { openApp, staysOpen } from "./open-app.ts";
 import { passSocketToApp } from "./pass-to-app.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 import { failureOf } from "./serve-app.ts";
@@ -34,6 +35,10 @@ export async function serveAppSocket(req: IncomingMessage, socket: Duplex, head:
     const app = await openApp(req, wanted);
     if (app.kind === "elsewhere") return refuse({ status: 404, error: "not_found" });
     if (readSpaceConfig(app.repo).kind !== "service") return refuse({ status: 405, error: "invalid_request" });
+    socket.once(
+      "close",
+      keepAsking(staysOpen(req, wanted, app), () => socket.destroy()),
+    );
     await passSocketToApp(req, socket, head, { app, sent: { path: app.path + target.search, ip, requestId }, refuse });
   } catch (error) {
     try {

@@ -10,7 +10,8 @@ import type { FoundApp } from "#core/spaces/door/find-app.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import { limitBody } from "../limit-body.ts";
 import type { Target } from "../parse-target.ts";
-import { openApp } from "./open-app.ts";
+import { keepAsking } from "./keep-asking.ts";
+import { openApp, staysOpen } from "./open-app.ts";
 import { passToApp } from "./pass-to-app.ts";
 import { type AppFailure, sendAppFailure } from "./send-app-failure.ts";
 import { sendStaticFile } from "./send-static-file.ts";
@@ -44,7 +45,10 @@ export async function serveApp(req: IncomingMessage, res: ServerResponse, target
   const config = readSpaceConfig(app.repo);
   if (config.kind === "static") return sendStaticFile(req, res, app, config);
   const requestId = requestContext.getStore()?.requestId ?? newId();
-  const failure = await passToApp(req, res, app, { path: app.path + target.search, ip: target.ip, requestId });
+  const stopAsking = keepAsking(staysOpen(req, wanted, app), () => res.destroy());
+  const failure = await passToApp(req, res, app, { path: app.path + target.search, ip: target.ip, requestId }).finally(
+    stopAsking,
+  );
   if (failure) sendAppFailure(req, res, { pagePath: repoPath("space", app.repo.fullName), ...failure });
 }
 

@@ -61,7 +61,7 @@ export const oneJobRoutes = openApiRoutes()
     const { actor } = await requireToken(c);
     const { namespace, jobId } = c.req.valid("param");
     const owner = await findJobNamespace(actor, "job.run", namespace);
-    await cancelRun(actor, owner, jobId);
+    await cancelRun(actor, owner, jobId, requestOriginOf(c));
     return c.json(jobJson(await findRun(actor, owner, jobId), owner), 200);
   })
   .openapi(labels, async (c) => {

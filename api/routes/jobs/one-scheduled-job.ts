@@ -90,7 +90,7 @@ export const oneScheduledJobRoutes = openApiRoutes()
   })
   .openapi(run, async (c) => {
     const { actor } = await requirePersonsToken(c);
-    const { owner, runId } = await runScheduleNow(actor, of(c.req.valid("param")));
+    const { owner, runId } = await runScheduleNow(actor, of(c.req.valid("param")), requestOriginOf(c));
     return c.json(jobJson(await findRun(actor, owner, runId), owner), 200);
   })
   .openapi(remove, async (c) => {

@@ -39,7 +39,7 @@ export async function runAgainAction(home: JobHome, runId: string, _previous: Fo
 export async function cancelRunAction(home: JobHome, runId: string, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     const { person, owner, home: name } = await findJobPlace(home);
-    await cancelRun(person, owner, runId);
+    await cancelRun(person, owner, runId, await requestOrigin());
     redirect(`${jobPath(name, runId)}?notice=cancelled`);
   });
 }
@@ -82,7 +82,7 @@ export async function runScheduleNowAction(
 ): Promise<FormState> {
   return submitForm(data, async () => {
     const { person, owner, home: name } = await findJobPlace(home);
-    const { runId } = await runScheduleNow(person, { namespace: owner.handle, scheduleId });
+    const { runId } = await runScheduleNow(person, { namespace: owner.handle, scheduleId }, await requestOrigin());
     redirect(jobPath(name, runId));
   });
 }

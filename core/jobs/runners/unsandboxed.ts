@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { constants, tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
+import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { PATH } from "./bubblewrap/host-programs.ts";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "./runner.ts";
+import { makeTaskDirectory } from "./task-directory.ts";
 
 /**
  * Runs a command as this service's own user, which can read whatever the service can: its database, its key, other people's files. For
@@ -23,7 +24,7 @@ export const unsandboxed: Runner = {
 };
 
 async function run(task: Task): Promise<Execution> {
-  const directory = await mkdtemp(join(tmpdir(), "keyhook-run-"));
+  const directory = await makeTaskDirectory("run", task.id);
   const payloadFile = join(directory, "payload.json");
   if (task.payload !== undefined) await writeFile(payloadFile, task.payload);
   const [program = "", ...rest] = task.command;

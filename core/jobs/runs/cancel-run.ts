@@ -1,6 +1,8 @@
-import type { Actor } from "../../access/actor.ts";
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { pool } from "../../db.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { inTransaction } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "../stages.ts";
@@ -11,22 +13,32 @@ import { namespaceOf, type RunOwner } from "./run.ts";
  * One that is over stays as it is: cancelling twice is no mistake.
  * @throws ServiceError `not_found`
  */
-export async function cancelRun(actor: Actor, owner: RunOwner, id: string): Promise<void> {
+export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "job.run", namespaceOf(owner), { what: "Job" });
   if (!isId(id)) throw notFound("Job");
-  const { rows } = await pool().query(
-    `with wanted as (
-       select id, claimed_until > now() as is_claimed, finished_at from job_run where id = $1 and owner_id = $2 for update
-     ), cancelled as (
-       update job_run run set cancel_requested_at = coalesce(run.cancel_requested_at, now()),
-         stage = case when wanted.is_claimed then run.stage else 'CANCELED' end,
-         finished_at = case when wanted.is_claimed then null else now() end,
-         claim_id = case when wanted.is_claimed then run.claim_id end,
-         message = case when wanted.is_claimed then run.message else 'It was cancelled before it started.' end
-       from wanted where run.id = wanted.id and wanted.finished_at is null
-     )
-     select pg_notify($3, id), pg_notify($4, id) from wanted`,
-    [id, owner.id, JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL],
-  );
-  if (rows.length === 0) throw notFound("Job");
+  await inTransaction(async (tx) => {
+    const [wanted] = await tx.$queryRaw<{ isOver: boolean; isCancelled: boolean }[]>`
+      SELECT finished_at IS NOT NULL AS "isOver", cancel_requested_at IS NOT NULL AS "isCancelled" FROM job_run
+      WHERE id = ${id} AND owner_id = ${owner.id} FOR UPDATE`;
+    if (!wanted) throw notFound("Job");
+    if (wanted.isOver) return;
+    await tx.$executeRaw`
+      UPDATE job_run SET cancel_requested_at = coalesce(cancel_requested_at, now()),
+        stage = CASE WHEN claimed_until > now() THEN stage ELSE 'CANCELED' END,
+        finished_at = CASE WHEN claimed_until > now() THEN NULL ELSE now() END,
+        claim_id = CASE WHEN claimed_until > now() THEN claim_id END,
+        message = CASE WHEN claimed_until > now() THEN message ELSE 'It was cancelled before it started.' END
+      WHERE id = ${id}`;
+    // A second time it only makes sure of the first.
+    if (!wanted.isCancelled)
+      await recordAuditEvent(tx, {
+        type: "job.cancel",
+        actorId: actorId(actor),
+        orgId: owner.kind === "organization" ? owner.id : null,
+        clientId: clientIdOf(actor),
+        data: { runId: id },
+        from,
+      });
+    await tx.$executeRaw`SELECT pg_notify(${JOB_CANCEL_CHANNEL}, ${id}), pg_notify(${JOB_LOG_CHANNEL}, ${id})`;
+  });
 }

@@ -1,6 +1,7 @@
 import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { signedInPerson } from "../../accounts/testing/people.ts";
+import { noOrigin } from "../../audit/request-origin.ts";
 import { db, pool } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
@@ -135,18 +136,25 @@ describe("a run", () => {
     const [ada, bob] = await Promise.all([signedInPerson("ada"), signedInPerson("bob")]);
     const owner = { kind: "user", id: ada.id } as const;
     const waiting = await newRun(sh("true"), { owner });
-    await cancelRun(ada.actor, owner, waiting);
+    await cancelRun(ada.actor, owner, waiting, noOrigin);
     expect(await rowOf(waiting)).toMatchObject({ stage: "CANCELED", exitCode: null });
 
     const going = await newRun(sh("echo go; exec sleep 30"), { owner });
-    await expect(cancelRun(bob.actor, owner, going)).rejects.toMatchObject({ code: "not_found" });
+    await expect(cancelRun(bob.actor, owner, going, noOrigin)).rejects.toMatchObject({ code: "not_found" });
     await expect(findRun(bob.actor, { kind: "user", id: bob.id }, going)).rejects.toMatchObject({ code: "not_found" });
     const working = claimAndRun();
     await vi.waitFor(async () => expect(await logOf(going)).toBe("go\n"), { timeout: 10_000 });
-    await cancelRun(ada.actor, owner, going);
+    await cancelRun(ada.actor, owner, going, noOrigin);
     await working;
     expect(await findRun(ada.actor, owner, going)).toMatchObject({ stage: "CANCELED", exitCode: null, secretNames: [] });
-    await cancelRun(ada.actor, owner, going);
+    await cancelRun(ada.actor, owner, going, noOrigin);
+    const recorded = await db().auditEvent.findMany({
+      where: { type: "job.cancel" },
+      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+    });
+    expect(recorded.map(({ actorId, data }) => ({ actorId, data }))).toEqual(
+      [waiting, going].map((runId) => ({ actorId: ada.id, data: { runId } })),
+    );
     expect((await listRuns(ada.actor, owner, { limit: 1 })).runs.map(({ id }) => id)).toEqual([going]);
   });
 });

@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
 import { JOB_TIMEOUT_SECONDS, type JobSpec, jobSpecSchema } from "@keyhook/sdk";
 import { env } from "../../env.ts";
 import { isServiceError } from "../../errors.ts";
@@ -9,6 +7,7 @@ import { type Flavor, findFlavor } from "../flavors.ts";
 import { LogWriter } from "../logs/log-writer.ts";
 import { findRunner } from "../runners/find-runner.ts";
 import type { Execution, Exit, Limits, Runner } from "../runners/runner.ts";
+import { makeTaskDirectory } from "../runners/task-directory.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import type { ClaimedRun } from "./job-table.ts";
 import { type Outcome, recordEnd, recordStart } from "./record-run.ts";
@@ -117,7 +116,7 @@ async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, tak
   });
   if (stopping.aborted) stop();
   stopping.addEventListener("abort", stop);
-  const files = spec.spaceId === undefined ? undefined : await mkdtemp(join(tmpdir(), "keyhook-files-"));
+  const files = spec.spaceId === undefined ? undefined : await makeTaskDirectory("files", run.id);
   let timer: NodeJS.Timeout | undefined;
   try {
     if (files && spec.spaceId) {

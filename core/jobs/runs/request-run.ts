@@ -3,17 +3,15 @@ import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
-import { notFound, ServiceError } from "../../errors.ts";
+import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { lockRunOwner } from "../lock-run-owner.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import { createRun, type NewRun } from "./create-run.ts";
 import { requireOffered } from "./require-offered.ts";
+import { requireRoom } from "./require-room.ts";
 import { type Initiator, runOf } from "./run.ts";
-
-/** Runs of an owner that wait or go on. */
-export const OPEN_RUNS_MAX_PER_OWNER = 200;
 
 type Requested = { owner: JobNamespace; runId: string };
 
@@ -72,15 +70,6 @@ async function request(
     });
     return { owner, runId };
   });
-}
-
-async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
-  // One after another: the number is right when the next one is counted.
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`runs ${owner.id}`}, 0))`;
-  const open = await tx.jobRun.count({ where: { ownerId: owner.id, finishedAt: null } });
-  if (open < OPEN_RUNS_MAX_PER_OWNER) return;
-  const sentence = `${open} jobs of ${owner.handle} wait or run. Cancel some, or wait until they are done.`;
-  throw new ServiceError("rate_limited", sentence, { retryAfterSeconds: 60 });
 }
 
 async function initiatorOf(tx: Db, actor: Actor): Promise<Initiator> {

@@ -1,4 +1,7 @@
-import { type Actor, actorId } from "../../access/actor.ts";
+import { jobSpecSchema } from "@keyhook/sdk";
+import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordAuditEvent } from "../../audit/record-audit-event.ts";
+import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import type { JobNamespace } from "../find-job-namespace.ts";
 import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
@@ -6,9 +9,14 @@ import { isRunning, startRunOf } from "./start-run-of.ts";
 
 /**
  * Runs a schedule's job once, now; its due times stay as they are, and one that is suspended stays so.
- * @throws ServiceError `not_found`, `insufficient_scope`, `conflict` while the last run goes on and runs must not overlap
+ * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited` (too many wait), `conflict` while the last run goes on and
+ *   runs must not overlap
  */
-export async function runScheduleNow(actor: Actor, of: ScheduleOf): Promise<{ owner: JobNamespace; runId: string }> {
+export async function runScheduleNow(
+  actor: Actor,
+  of: ScheduleOf,
+  from: RequestOrigin,
+): Promise<{ owner: JobNamespace; runId: string }> {
   return changeSchedule(actor, of, async (tx, row, owner) => {
     if (!row.mayOverlap && (await isRunning(tx, row))) {
       const sentence = "The last run still goes on, and this schedule does not let runs overlap. Wait for it, or cancel it.";
@@ -16,6 +24,15 @@ export async function runScheduleNow(actor: Actor, of: ScheduleOf): Promise<{ ow
     }
     const runId = await startRunOf(tx, row, actorId(actor));
     await tx.scheduledJob.update({ where: { id: row.id }, data: { lastRunId: runId } });
+    const { dockerImage, spaceId } = jobSpecSchema.parse(row.spec);
+    await recordAuditEvent(tx, {
+      type: "job.run",
+      actorId: actorId(actor),
+      orgId: owner.kind === "organization" ? owner.id : null,
+      clientId: clientIdOf(actor),
+      data: { runId, scheduleId: row.id, image: dockerImage ?? spaceId ?? "" },
+      from,
+    });
     return { owner, runId };
   });
 }

@@ -97,8 +97,8 @@ test("a worker that was away too long starts nothing: its claim is another's by 
 
 test("runs do not overlap unless they may, and what was left out is told", async () => {
   const { id, of, ada } = await scheduled();
-  const { runId } = await runScheduleNow(ada.actor, of);
-  await expect(runScheduleNow(ada.actor, of)).rejects.toMatchObject({ code: "conflict" });
+  const { runId } = await runScheduleNow(ada.actor, of, from);
+  await expect(runScheduleNow(ada.actor, of, from)).rejects.toMatchObject({ code: "conflict" });
   await makeDue(id);
   await work();
   expect(await runsOf(id)).toHaveLength(1);
@@ -116,6 +116,24 @@ test("runs do not overlap unless they may, and what was left out is told", async
   expect(await runsOf(id)).toHaveLength(3);
 });
 
+test("runs of a schedule count among those that an owner may have open: one that is due is left out, and says why", async () => {
+  const { ada, of, id } = await scheduled();
+  await pool().query(
+    `INSERT INTO job_run (id, owner_id, owner_kind, initiator, spec, stage)
+     SELECT lpad(to_hex(n), 24, '0'), $1, 'user', '{"type":"user","id":"x"}', '{}', 'SCHEDULING' FROM generate_series(1, 200) n`,
+    [ada.id],
+  );
+  await makeDue(id);
+  await work();
+  expect(await runsOf(id)).toEqual([]);
+  expect((await findSchedule(ada.actor, of)).schedule.message).toMatch(/was left out: 200 jobs wait or run/);
+  await expect(runScheduleNow(ada.actor, of, from)).rejects.toMatchObject({ code: "rate_limited" });
+  await pool().query("UPDATE job_run SET finished_at = now() WHERE owner_id = $1", [ada.id]);
+  const { runId } = await runScheduleNow(ada.actor, of, from);
+  const recorded = await db().auditEvent.findMany({ where: { type: "job.run", actorId: ada.id } });
+  expect(recorded.map(({ data }) => data)).toEqual([{ runId, scheduleId: id, image: "debian" }]);
+});
+
 test("a suspended schedule does not run; resumed, it does not make up for what went by", async () => {
   const { id, of, ada } = await scheduled({ isSuspended: true });
   await makeDue(id);
@@ -127,7 +145,7 @@ test("a suspended schedule does not run; resumed, it does not make up for what w
   expect((await suspendSchedule(ada.actor, of, from)).schedule).toMatchObject({ isSuspended: true, nextRunAt: null });
   await work();
   // Now and then by hand all the same.
-  await runScheduleNow(ada.actor, of);
+  await runScheduleNow(ada.actor, of, from);
   expect(await runsOf(id)).toHaveLength(1);
   await deleteSchedule(ada.actor, of, from);
   await expect(findSchedule(ada.actor, of)).rejects.toMatchObject({ code: "not_found" });
@@ -169,7 +187,7 @@ test("S136 nobody else sees a schedule, and an owner has a bounded number of the
     findSchedule(stranger, of),
     findSchedule(stranger, { ...of, namespace: "nobody-at-all" }),
     deleteSchedule(stranger, of, from),
-    runScheduleNow(stranger, of),
+    runScheduleNow(stranger, of, from),
   ]);
   for (const refusal of refusals)
     expect(refusal).toMatchObject({ reason: { code: "not_found", message: "Namespace not found" } });

@@ -1,13 +1,19 @@
 import { jobSpecSchema } from "@keyhook/sdk";
 import type { Db } from "../../db.ts";
 import { createRun } from "../runs/create-run.ts";
+import { requireRoom } from "../runs/require-room.ts";
 import type { RunOwner } from "../runs/run.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import { isOver, type JobStage } from "../stages.ts";
 import type { ScheduleRow } from "./schedule.ts";
 
-/** Makes one run of a schedule whose row the caller holds. @returns the run's id */
+/**
+ * Makes one run of a schedule whose row the caller holds.
+ * @returns the run's id
+ * @throws ServiceError `rate_limited`: too many of its owner's wait
+ */
 export async function startRunOf(tx: Db, row: ScheduleRow, createdById: string | null): Promise<string> {
+  await requireRoom(tx, { id: row.ownerId });
   return createRun(tx, {
     owner: ownerOf(row),
     createdById,

@@ -5,8 +5,8 @@ import { SPACE_CHANNEL } from "../stages.ts";
 // A notification may be missed.
 const POLL_MS = 500;
 
-/** Who waits for news of which Space: one listener for the whole process. */
-const waiting = new Map<string, Set<() => void>>();
+/** The Spaces that somebody waits for: one listener for the whole process, and of each Space one look for all who wait. */
+const watches = new Map<string, Watch>();
 let listening: Promise<void> | undefined;
 
 /**
@@ -19,33 +19,89 @@ export async function awaitRuntime(
   { until, signal }: { until: number; signal?: AbortSignal },
 ): Promise<SpaceRuntime | undefined> {
   listening ??= listen(SPACE_CHANNEL, (id) => {
-    for (const wake of id === "" ? [...waiting.values()].flatMap((set) => [...set]) : (waiting.get(id) ?? [])) wake();
+    for (const watch of id === "" ? watches.values() : [watches.get(id)]) watch?.look();
+  }).catch((error: unknown) => {
+    listening = undefined;
+    throw error;
   });
   await listening;
-  for (;;) {
-    const news = nextNews(repoId, Math.min(POLL_MS, until - performance.now()), signal);
-    const runtime = await readSpaceRuntime(repoId);
-    if (!runtime || isAwaited(runtime) || performance.now() >= until || signal?.aborted) {
-      news.forget();
-      return runtime;
-    }
-    await news.come;
+  const watch = watches.get(repoId) ?? new Watch(repoId);
+  watches.set(repoId, watch);
+
+  const { promise, resolve, reject } = Promise.withResolvers<SpaceRuntime | undefined>();
+  let latest: Seen | undefined;
+  const hear = (seen: Seen) => {
+    latest = seen;
+    if ("error" in seen) reject(seen.error);
+    else if (!seen.runtime || isAwaited(seen.runtime) || isOver()) resolve(seen.runtime);
+  };
+  const isOver = () => performance.now() >= until || signal?.aborted === true;
+  // Whoever has seen nothing yet is told what the look shows that is under way.
+  const end = () => {
+    if (latest) hear(latest);
+  };
+  const timer = setTimeout(end, Math.max(0, until - performance.now()));
+  signal?.addEventListener("abort", end);
+  watch.add(hear);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", end);
+    watch.remove(hear);
   }
 }
 
-function nextNews(repoId: string, ms: number, signal: AbortSignal | undefined): { come: Promise<void>; forget(): void } {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const set = waiting.get(repoId) ?? new Set();
-  waiting.set(repoId, set);
-  const forget = () => {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", forget);
-    set.delete(forget);
-    if (set.size === 0 && waiting.get(repoId) === set) waiting.delete(repoId);
-    resolve();
-  };
-  const timer = setTimeout(forget, Math.max(ms, 0));
-  signal?.addEventListener("abort", forget);
-  set.add(forget);
-  return { come: promise, forget };
+type Seen = { runtime: SpaceRuntime | undefined } | { error: unknown };
+
+/** Looks at one Space for all who wait for it: at once when there is news of it, and now and then. */
+class Watch {
+  readonly #repoId: string;
+  /** With the number of the first look that may be told them: an earlier one began before they asked. */
+  readonly #waiting = new Map<(seen: Seen) => void, number>();
+  #looks = 0;
+  #isLooking = false;
+  #isAgain = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(repoId: string) {
+    this.#repoId = repoId;
+  }
+
+  add(hear: (seen: Seen) => void): void {
+    this.#waiting.set(hear, this.#looks + 1);
+    this.look();
+  }
+
+  remove(hear: (seen: Seen) => void): void {
+    this.#waiting.delete(hear);
+    if (this.#waiting.size > 0) return;
+    clearTimeout(this.#timer);
+    if (watches.get(this.#repoId) === this) watches.delete(this.#repoId);
+  }
+
+  look(): void {
+    if (this.#isLooking) {
+      this.#isAgain = true;
+      return;
+    }
+    clearTimeout(this.#timer);
+    this.#isLooking = true;
+    this.#isAgain = false;
+    const look = ++this.#looks;
+    void this.#see().then((seen) => {
+      this.#isLooking = false;
+      for (const [hear, first] of [...this.#waiting]) if (look >= first) hear(seen);
+      if (this.#isAgain) this.look();
+      else if (this.#waiting.size > 0) this.#timer = setTimeout(() => this.look(), POLL_MS);
+    });
+  }
+
+  async #see(): Promise<Seen> {
+    try {
+      return { runtime: await readSpaceRuntime(this.#repoId) };
+    } catch (error) {
+      return { error };
+    }
+  }
 }

@@ -1,25 +1,23 @@
-import { hash } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pool } from "../../db.ts";
-import { databaseUrl } from "../../env.ts";
+import { serviceMark, sweepTaskDirectories } from "../../jobs/runners/task-directory.ts";
 import type { Run } from "./record-run.ts";
 
 /**
  * What the folders of running Spaces begin with. Several services may share a machine: each knows its own by its database. Short, since
  * the path of a socket in one has at most 107 bytes.
  */
-export const leftPrefix = (): string => join(tmpdir(), `keyhook-space-${hash("sha256", databaseUrl(), "hex").slice(0, 8)}-`);
+export const leftPrefix = (): string => join(tmpdir(), `keyhook-space-${serviceMark()}-`);
 
 /** What a run's folders are called, behind that. */
 export const nameOf = ({ repoId, claimId }: Pick<Run, "repoId" | "claimId">): string => `${repoId}-${claimId.slice(0, 8)}`;
 
-/** Removes what a killed worker has left on this machine: folders of claims that nobody holds. */
+/** Removes what a killed worker has left on this machine: folders of Spaces and of runs that nobody has in hand. */
 export async function sweepLeftFiles(): Promise<void> {
   const prefix = leftPrefix();
   const names = (await readdir(dirname(prefix))).filter((name) => name.startsWith(basename(prefix)));
-  if (names.length === 0) return;
   const { rows } = await pool().query<{ repoId: string; claimId: string }>(
     `SELECT repo_id AS "repoId", claim_id AS "claimId" FROM space_runtime WHERE claim_id IS NOT NULL`,
   );
@@ -28,4 +26,5 @@ export async function sweepLeftFiles(): Promise<void> {
     const run = name.slice(basename(prefix).length).replace(/-[^-]*$/, "");
     if (!held.has(run)) await rm(join(dirname(prefix), name), { recursive: true, force: true });
   }
+  await sweepTaskDirectories(new Set(rows.map(({ repoId }) => repoId)));
 }

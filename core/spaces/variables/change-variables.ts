@@ -21,8 +21,8 @@ const OURS = /^(PORT|SPACE_.*)$/;
 export type NewVariable = { name: string; value: string; isSecret: boolean; description?: string | null | undefined };
 
 /**
- * Gives a Space's environment a variable, in place of one of that name; what runs is started again with it. The value of a secret is not
- * shown again.
+ * Gives a Space's environment a variable, in place of one of that name; what runs or has failed is started again with it. The value of a secret
+ * is not shown again.
  * @throws ServiceError `invalid_request` with the field, and as `changeRepo`
  */
 export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
@@ -67,8 +67,13 @@ async function change(
 ): Promise<void> {
   await changeRepo(actor, { type: "space", ...space }, async (tx, repo) => {
     await perform(tx, repo);
+    // What has failed may have failed for want of it.
     await tx.$executeRaw`
-      UPDATE space_runtime SET generation = generation + 1, restarts = 0, updated_at = now(), due_at = now() WHERE repo_id = ${repo.id}`;
+      UPDATE space_runtime SET generation = generation + 1, restarts = 0, updated_at = now(), due_at = now(),
+        is_wanted = is_wanted OR stage = 'RUNTIME_ERROR',
+        message = CASE WHEN stage = 'RUNTIME_ERROR' THEN NULL ELSE message END,
+        stage = CASE WHEN stage = 'RUNTIME_ERROR' THEN 'APP_STARTING' ELSE stage END
+      WHERE repo_id = ${repo.id}`;
     await recordAuditEvent(tx, {
       type,
       actorId: actorId(actor),

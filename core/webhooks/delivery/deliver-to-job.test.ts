@@ -74,6 +74,24 @@ describe("a webhook with a job", () => {
     expect(await db().deliveryQueue.count({ where: { id } })).toBe(0);
   });
 
+  it("waits while its owner has as many runs open as they may, and loses nothing by it", async () => {
+    const webhookId = await webhookWithJob("true");
+    const { ownerId } = await db().webhook.findUniqueOrThrow({ where: { id: webhookId } });
+    await pool().query(
+      `INSERT INTO job_run (id, owner_id, owner_kind, initiator, spec, stage)
+       SELECT lpad(to_hex(n), 24, '0'), $1, 'user', '{"type":"user","id":"x"}', '{}', 'SCHEDULING' FROM generate_series(1, 200) n`,
+      [ownerId],
+    );
+    const [id = ""] = await queueDeliveries(webhookId);
+    startEngines();
+    const soon = new Date(Date.now() + 10_000);
+    await waitFor(async () => expect(await db().deliveryQueue.count({ where: { id, dueAt: { gt: soon } } })).toBe(1));
+    expect(await runsOf(id)).toEqual([]);
+    await pool().query("DELETE FROM job_run WHERE owner_id = $1", [ownerId]);
+    await wakeDelivery(id);
+    await waitFor(async () => expect(await runsOf(id)).toHaveLength(1));
+  });
+
   it("S130 S134 whose secrets cannot be read any more fails where its owner sees why, and is not run without them", async () => {
     const webhookId = await webhookWithJob("true");
     await db().webhook.update({ where: { id: webhookId }, data: { jobSecrets: Buffer.from("sealed with another key") } });

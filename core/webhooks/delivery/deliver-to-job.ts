@@ -2,6 +2,7 @@ import { jobSpecSchema } from "@keyhook/sdk";
 import { unseal } from "../../crypto/seal.ts";
 import { db } from "../../db.ts";
 import { createRun } from "../../jobs/runs/create-run.ts";
+import { hasRoom } from "../../jobs/runs/require-room.ts";
 import { unsealJobSecrets } from "../../jobs/secrets.ts";
 import { isOver, type JobStage } from "../../jobs/stages.ts";
 import { deliveryBody } from "../delivery-body.ts";
@@ -81,6 +82,8 @@ async function startRun({ id, webhookId, ownerId, webhook, event }: ClaimedDeliv
     // They were sealed under another SECRET_KEY.
     return neverRun("the secrets of the webhook or of its job cannot be read any more: give them anew");
   }
+  // As many as may be open are: it waits its turn, and is not lost (S122).
+  if (!(await hasRoom(db(), ownerId))) return LOOK_AGAIN;
   try {
     await createRun(db(), {
       owner: { kind: kept.ownerKind as "user" | "organization", id: ownerId },

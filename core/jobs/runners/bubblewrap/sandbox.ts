@@ -1,12 +1,12 @@
 import { randomInt } from "node:crypto";
 import { constants } from "node:fs";
-import { access, chmod, chown, copyFile, lstat, mkdir, mkdtemp, readdir, readlink, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { access, chmod, chown, copyFile, lstat, mkdir, readdir, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { env } from "../../../env.ts";
 import { sourcePath } from "../../../source-path.ts";
 import { openWayOut, type WayOut } from "../../network/way-out.ts";
 import { PAYLOAD_FILE, SOCKET_DIRECTORY, type Task, WORKING_DIRECTORY } from "../runner.ts";
+import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
 
 /** Of a system's own: programs and what they need. Nothing here is a secret, and all of it is read-only. */
@@ -55,7 +55,7 @@ export type Sandbox = {
 /** Prepares what a task's sandbox is made of: a directory of its own for what is mounted from it, and bwrap's arguments. */
 export async function prepareSandbox(task: Task): Promise<Sandbox> {
   const uid = process.getuid?.() === 0 ? FIRST_UID + randomInt(UIDS) : undefined;
-  const directory = await mkdtemp(join(tmpdir(), "keyhook-run-"));
+  const directory = await makeTaskDirectory("run", task.id);
   let wayOut: WayOut | undefined;
   const remove = async () => {
     wayOut?.close();

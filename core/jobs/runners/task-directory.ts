@@ -1,0 +1,37 @@
+import { hash } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pool } from "../../db.ts";
+import { databaseUrl } from "../../env.ts";
+
+/** Several services may share a machine: each knows its own folders by its database. */
+export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").slice(0, 8);
+
+/**
+ * A folder of this machine for one task: what its sandbox is made of (`run`), or the files that it finds (`files`). Whoever makes it
+ * removes it; a worker that is killed meanwhile does not, so that it says whose it is.
+ * @param id the task's: of a run, or of a Space
+ */
+export const makeTaskDirectory = (kind: "run" | "files", id: string): Promise<string> =>
+  mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-${id}-`));
+
+/**
+ * Removes the folders of tasks that nobody has in hand any more.
+ * @param held ids of tasks that are not runs and go on
+ */
+export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<void> {
+  const ours = new RegExp(`^keyhook-(?:run|files)-${serviceMark()}-([0-9a-f]{24})-[^-]+$`);
+  const left = (await readdir(tmpdir())).flatMap((name) => {
+    const [, id] = ours.exec(name) ?? [];
+    return id === undefined || held.has(id) ? [] : [{ name, id }];
+  });
+  if (left.length === 0) return;
+  // Asked after the folders were looked up: a claim is older than what is made under it.
+  const { rows } = await pool().query<{ id: string }>(
+    "SELECT id FROM job_run WHERE id = ANY($1) AND finished_at IS NULL AND claimed_until > now()",
+    [left.map(({ id }) => id)],
+  );
+  const running = new Set(rows.map(({ id }) => id));
+  for (const { name, id } of left) if (!running.has(id)) await rm(join(tmpdir(), name), { recursive: true, force: true });
+}

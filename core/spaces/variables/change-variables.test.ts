@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { from, signedInPerson } from "../../accounts/testing/people.ts";
+import { pool } from "../../db.ts";
+import { someRepo } from "../../hub/testing/repos.ts";
+import { readSpaceRuntime } from "../space-runtime.ts";
+import { deleteSpaceVariable, setSpaceVariable } from "./change-variables.ts";
+
+test("what has failed is started again with a variable that is changed, and what is paused stays so", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada, { type: "space", sdk: "node" });
+  const space = { owner: repo.owner.handle, name: repo.name };
+  await pool().query("INSERT INTO space_runtime (repo_id, stage) VALUES ($1, 'STOPPED') ON CONFLICT DO NOTHING", [repo.id]);
+  const rest = (stage: string) =>
+    pool().query("UPDATE space_runtime SET stage = $2, message = 'why', is_wanted = false, restarts = 5 WHERE repo_id = $1", [
+      repo.id,
+      stage,
+    ]);
+  const isWanted = async () =>
+    (await pool().query<{ is: boolean }>("SELECT is_wanted AS is FROM space_runtime WHERE repo_id = $1", [repo.id])).rows[0]?.is;
+
+  await rest("RUNTIME_ERROR");
+  await setSpaceVariable(ada.actor, space, { name: "A", value: "b", isSecret: false }, from);
+  expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "APP_STARTING", message: null, restarts: 0 });
+  expect(await isWanted()).toBe(true);
+  await rest("RUNTIME_ERROR");
+  await deleteSpaceVariable(ada.actor, space, { name: "A", isSecret: false }, from);
+  expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "APP_STARTING" });
+  await rest("PAUSED");
+  await setSpaceVariable(ada.actor, space, { name: "A", value: "c", isSecret: false }, from);
+  expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "PAUSED", message: "why" });
+  expect(await isWanted()).toBe(false);
+});
