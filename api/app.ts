@@ -1,7 +1,7 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { cors } from "hono/cors";
-import { env } from "#core/env.ts";
 import { answerError, answerNotFound } from "./answer-error.ts";
+import { describeApi } from "./openapi/describe-api.ts";
 import { refuseBadInput } from "./refuse-bad-input.ts";
 import { agentHarnesses } from "./routes/agent-harnesses.ts";
 import { auditRoutes } from "./routes/audit/index.ts";
@@ -78,10 +78,4 @@ for (const routes of [
 }
 api.route("/", gitRoutes);
 
-api.openAPIRegistry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
-api.openAPIRegistry.registerComponent("securitySchemes", "dpop", { type: "http", scheme: "dpop" });
-api.doc31("/api/openapi.json", () => ({
-  openapi: "3.1.0",
-  info: { title: `${env().BRAND_NAME} API`, version: "1" },
-  servers: [{ url: env().ORIGIN }],
-}));
+describeApi(api);

@@ -1,20 +1,108 @@
-import { expect, test } from "vitest";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, test } from "vitest";
+import type { ApiDocument, ApiOperation } from "#core/api-document.ts";
+import { env, provideSettings } from "#core/env.ts";
 import { api } from "./app.ts";
+import { operations as table } from "./openapi/operations.ts";
+import { protocolPaths } from "./openapi/protocol.ts";
 
-test("the OpenAPI document describes every route that is under /api, and files", async () => {
-  const response = await api.request("/api/openapi.json");
-  expect(response.status).toBe(200);
-  const document = await response.json();
+const served = await api.request("/api/openapi.json");
+const document = (await served.json()) as ApiDocument;
+
+const operations: { name: string; path: string; operation: ApiOperation }[] = Object.entries(document.paths).flatMap(
+  ([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
+);
+
+/** All of them at once, so that a failure says everything that is missing. */
+const wrong = (isWrong: (operation: ApiOperation, path: string) => boolean) =>
+  operations.flatMap(({ name, path, operation }) => (isWrong(operation, path) ? [name] : []));
+
+test("the document is OpenAPI 3.1", async () => {
   expect(document).toMatchObject({ openapi: "3.1.0", servers: [{ url: "http://localhost:3000" }] });
-  expect(document.components.securitySchemes.bearer).toEqual({ type: "http", scheme: "bearer" });
-  const described = Object.entries<Record<string, unknown>>(document.paths).flatMap(([path, operations]) =>
-    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
-  );
+  expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+});
+
+test("it describes every route that is under /api, and files", () => {
+  const protocol = new Set(Object.keys(protocolPaths()));
+  const described = operations.flatMap(({ name, path }) => (protocol.has(path) ? [] : [name]));
   const routes = api.routes
-    .filter(
-      ({ method, path }) =>
-        method !== "ALL" && (path.startsWith("/api/") || /\/(resolve|raw)\//.test(path)) && path !== "/api/openapi.json",
-    )
+    .filter(({ method, path }) => method !== "ALL" && (path.startsWith("/api/") || /\/(resolve|raw)\//.test(path)))
     .map(({ method, path }) => `${method} ${path.replace(/:(\w+)(\{\.\+\})?/g, "{$1}").replace(/\*$/, "{path}")}`);
   expect(described.sort()).toEqual([...new Set(routes)].sort());
+});
+
+test("whatever it refers to is there, and whatever is there is referred to", () => {
+  const text = JSON.stringify(document);
+  const refs = new Set([...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, ref]) => ref));
+  const there = (["schemas", "responses"] as const).flatMap((kind) =>
+    Object.keys(document.components[kind]).map((name) => `#/components/${kind}/${name}`),
+  );
+  expect([...refs].filter((ref) => !there.includes(ref as string))).toEqual([]);
+  // Errors that no operation has now, and the payload as a whole, which is for receivers.
+  const unused = there.filter((ref) => !refs.has(ref) && !ref.startsWith("#/components/responses/"));
+  expect(unused).toEqual(["#/components/schemas/WebhookPayload"]);
+});
+
+describe("each operation", () => {
+  test("has a name of its own, a tag, and a sentence: give it a line in api/openapi/operations.ts", () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(wrong(({ operationId }) => !/^[a-z][A-Za-z0-9]+$/.test(operationId ?? ""))).toEqual([]);
+    expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
+    expect(wrong(({ summary }) => !summary)).toEqual([]);
+    const tags = document.tags.map(({ name }) => name);
+    expect(wrong((operation) => operation.tags?.length !== 1 || !tags.includes(operation.tags[0] ?? ""))).toEqual([]);
+  });
+
+  test("has every parameter of its path, each described, with an example", () => {
+    const of = (path: string) => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const inPath = ({ parameters = [] }: ApiOperation) => parameters.flatMap((one) => (one.in === "path" ? [one.name] : []));
+    expect(wrong((operation, path) => of(path).sort().join() !== inPath(operation).sort().join())).toEqual([]);
+    expect(
+      wrong(({ parameters = [] }) => parameters.some(({ description, example }) => !description || example === undefined)),
+    ).toEqual([]);
+  });
+
+  test("says how it refuses, and what it takes", () => {
+    expect(wrong(({ responses }) => !Object.keys(responses).some((status) => Number(status) >= 400))).toEqual([]);
+    const takesToken = ({ security = [] }: ApiOperation) => security.some((one) => "bearer" in one);
+    expect(wrong((operation) => takesToken(operation) && !(operation.responses[401] && operation.responses[403]))).toEqual([]);
+    expect(wrong((operation) => takesToken(operation) !== (operation["x-scopes"] !== undefined))).toEqual([]);
+  });
+
+  test("has as its body, and answers with, a schema that has a name, or a list of such", () => {
+    const bodies = ({ requestBody, responses }: ApiOperation) =>
+      [requestBody, ...Object.values(responses)].flatMap((one) => Object.values(one?.content ?? {}));
+    const isInline = ({ schema = {} }: { schema?: { properties?: object; items?: { properties?: object } } }) =>
+      Object.keys(schema.properties ?? schema.items?.properties ?? {}).length > 0;
+    const api = wrong(
+      (operation, path) => !path.startsWith("/oauth/") && !path.startsWith("/.well") && bodies(operation).some(isInline),
+    );
+    expect(api).toEqual([]);
+  });
+});
+
+test("scopes are those that decide: reading a webhook takes webhooks, writing to a repository one of three", () => {
+  const find = (id: string) => operations.find(({ operation }) => operation.operationId === id)?.operation;
+  expect(find("listWebhooks")?.["x-scopes"]).toEqual(["webhooks"]);
+  expect(find("listWebhooks")?.security).toEqual([{ bearer: [] }, { dpop: [] }, { oauth2: ["webhooks"] }]);
+  expect(find("createModelCommit")?.["x-scopes"]?.toSorted()).toEqual(["contribute-repos", "manage-repos", "write-repos"]);
+  expect(find("whoami")?.["x-scopes"]).toEqual([]);
+});
+
+test("no name in the table is of a route that is gone", () => {
+  const families = new Set(operations.map(({ operation }) => operation.operationId));
+  const gone = Object.entries(table).filter(([, [id]]) => !families.has(id) && !families.has(id.replace("Repo", "Model")));
+  expect(gone).toEqual([]);
+});
+
+test("it is made once, and a client that has it is told so", async () => {
+  const again = await api.request("/api/openapi.json", { headers: { "if-none-match": served.headers.get("etag") ?? "" } });
+  expect([again.status, await again.text()]).toEqual([304, ""]);
+  const { ORIGIN } = env();
+  provideSettings({ ORIGIN: "https://hub.example.com" });
+  const elsewhere = (await (await api.request("/api/openapi.json")).json()) as ApiDocument;
+  expect(elsewhere.servers).toEqual([{ url: "https://hub.example.com" }]);
+  expect(JSON.stringify(elsewhere.components.securitySchemes)).toContain('"tokenUrl":"https://hub.example.com/oauth/token"');
+  provideSettings({ ORIGIN });
 });

@@ -1,11 +1,37 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { getRequestListener } from "@hono/node-server";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { startWorld } from "#core/oauth/testing/world.ts";
-import { handleApi } from "../index.ts";
+import { api } from "../app.ts";
+import { answerChecker } from "./check-answers.ts";
 
-/** Both doors that programs use, the protocol and the API with git, behind real HTTP. */
-export function startApiWorld() {
-  return startWorld((req, res) => {
+type Handler = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
+
+/**
+ * Both doors that programs use, the protocol and the API with git, behind real HTTP. Whatever the API answers is held against its own
+ * document, and `stop` fails where something was not as that says.
+ */
+export async function startApiWorld() {
+  let checker: ReturnType<typeof answerChecker> | undefined;
+  const checkedFetch: typeof api.fetch = async (request, ...rest) => {
+    const response = await api.fetch(request, ...rest);
+    checker ??= answerChecker();
+    await checker.check(request, response);
+    return response;
+  };
+  const handleApi = getRequestListener(checkedFetch, { overrideGlobalObjects: false }) as Handler;
+  const world = await startWorld((req, res) => {
     if (/^\/(oauth|\.well-known)\//.test(req.url ?? "")) void handleOidc(req, res, "127.0.0.1");
     else void handleApi(req, res);
   });
+  return {
+    ...world,
+    /** What the API has answered with success so far, `operationId status`. */
+    answered: (): ReadonlySet<string> => checker?.checked.seen ?? new Set(),
+    stop: async (): Promise<void> => {
+      await world.stop();
+      const problems = [...new Set(checker?.checked.problems)];
+      if (problems.length > 0) throw new Error(`Not as the OpenAPI document says:\n${problems.join("\n")}`);
+    },
+  };
 }

@@ -13,7 +13,7 @@ const event = z.object({
   createdAt: z.string(),
   type: z.string().openapi({ description: "`scope.action`, for example `oauth_app.create`." }),
   message: z.string(),
-  data: z.record(z.string(), z.unknown()),
+  data: z.unknown(),
   ip: z.string().nullable(),
   location: z.null().openapi({ description: "Always null: addresses are not looked up." }),
   userAgent: z.string().nullable(),
@@ -35,6 +35,11 @@ const event = z.object({
     })
     .nullable(),
   oauth: z.object({ clientId: z.string(), name: z.string().nullable() }).nullable(),
+  subject: z
+    .object({ _id: z.string(), user: z.string().nullable(), deleted: z.boolean() })
+    .nullable()
+    .openapi({ description: "Whom it was done to, where that is somebody else." }),
+  organization: z.object({ _id: z.string(), name: z.string().nullable() }).nullable(),
 });
 
 const query = z.object({

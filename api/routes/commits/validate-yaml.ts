@@ -1,5 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { repoTypes } from "@keyhook/sdk";
+import { errorBodySchema, repoTypes } from "@keyhook/sdk";
 import { checkCard } from "#core/hub/repos/check-card.ts";
 import { openApiRoutes } from "../open-api.ts";
 
@@ -20,7 +20,10 @@ const route = createRoute({
   },
   responses: {
     200: { description: "It can be read", content: { "application/json": { schema: answer } } },
-    400: { description: "It cannot, and why", content: { "application/json": { schema: answer.extend({ error: z.string() }) } } },
+    400: {
+      description: "It cannot, and why; or the request itself is not understood",
+      content: { "application/json": { schema: z.union([answer.extend({ error: z.string() }), errorBodySchema]) } },
+    },
   },
 });
 

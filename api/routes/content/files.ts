@@ -54,6 +54,7 @@ for (const type of repoTypes) {
         206: { description: "A part of it" },
         302: { description: "Where the content of a file in Git LFS is" },
         304: { description: "It has not changed" },
+        416: { description: "There is no such part of it; `Content-Range` says how large it is" },
       },
     });
   }

@@ -1,5 +1,5 @@
-import { createRoute, z } from "@hono/zod-openapi";
-import { jobAnswerSchema, jobLabelsBodySchema } from "@keyhook/sdk";
+import { createRoute } from "@hono/zod-openapi";
+import { errorBodySchema, jobAnswerSchema, jobLabelsBodySchema } from "@keyhook/sdk";
 import { ServiceError } from "#core/errors.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
 import { cancelRun } from "#core/jobs/runs/cancel-run.ts";
@@ -47,7 +47,7 @@ const expose = createRoute({
   summary: "Not offered here: a job has no address of its own; a Space that serves has one",
   security: withToken,
   request: { params: jobParams },
-  responses: { 400: { description: "Always", content: { "application/json": { schema: z.object({ error: z.string() }) } } } },
+  responses: { 400: { description: "Always", content: { "application/json": { schema: errorBodySchema } } } },
 });
 
 export const oneJobRoutes = openApiRoutes()

@@ -1,4 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
+import { errorBodySchema } from "@keyhook/sdk";
 import type { Context } from "hono";
 import type { Actor } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
@@ -56,7 +57,7 @@ const metrics = createRoute({
   summary: "Not offered here: the runners of this service do not measure what a job uses",
   security: withToken,
   request: { params: jobParams },
-  responses: { 400: { description: "Always", content: { "application/json": { schema: z.object({ error: z.string() }) } } } },
+  responses: { 400: { description: "Always", content: { "application/json": { schema: errorBodySchema } } } },
 });
 
 export const jobStreamRoutes = openApiRoutes()

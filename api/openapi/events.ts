@@ -1,0 +1,121 @@
+import { z } from "@hono/zod-openapi";
+import { eventPayloadSchema, type TestKind, testKinds } from "@keyhook/sdk";
+import type { ApiDocument, ApiParameter, ApiSchema } from "#core/api-document.ts";
+import { env } from "#core/env.ts";
+
+const REFERENCE = "WebhookReference";
+
+/** What each kind of event is about, as a receiver reads it. */
+const summaries: Record<TestKind, string> = {
+  "repo.create": "A repository was created",
+  "repo.update": "A repository was changed",
+  "repo.delete": "A repository was deleted",
+  "repo.move": "A repository was renamed, or given another owner",
+  "repo.content.update": "Commits were pushed, or branches, tags or pull requests changed",
+  "repo.config.update": "Settings of a repository were changed",
+  "discussion.create": "A discussion or a pull request was opened",
+  "discussion.update": "A discussion or a pull request was changed: its title, its status, merged",
+  "discussion.delete": "A discussion was deleted",
+  "discussion.comment.create": "Somebody commented",
+  "discussion.comment.update": "A comment was edited, or hidden",
+  "discussion.comment.delete": "A comment was deleted",
+};
+
+/** The schemas of payloads by name, one for each shape; in the order of the SDK's union. */
+const names = [
+  "RepositoryEvent",
+  "RepositoryMovedEvent",
+  "RepositoryContentEvent",
+  "RepositoryConfigEvent",
+  "DiscussionOpenedEvent",
+  "DiscussionEvent",
+  "CommentEvent",
+] as const;
+
+export const eventSchemas = Object.fromEntries(
+  eventPayloadSchema.options.map((schema, at) => [
+    names[at] ?? `Event${at}`,
+    // Any JSON is a schema that refers to itself, which the generator would follow without end.
+    "updatedConfig" in schema.shape ? schema.extend({ updatedConfig: z.record(z.string(), z.unknown()) }) : schema,
+  ]),
+);
+
+const ref = (name: string): ApiSchema => ({ $ref: `#/components/schemas/${name}` });
+
+export const payloadSchemas: Record<string, ApiSchema> = {
+  EventPayload: { description: "What changed, told apart by `event.scope` and `event.action`.", anyOf: names.map(ref) },
+  WebhookPayload: { description: "What a receiver gets.", allOf: [ref("EventPayload"), ref(REFERENCE)] },
+  [REFERENCE]: {
+    type: "object",
+    description: "Which webhook this comes from, and the version of the payload.",
+    properties: {
+      webhook: {
+        type: "object",
+        properties: { id: { type: "string", pattern: "^[0-9a-f]{24}$" }, version: { type: "number", enum: [3] } },
+        required: ["id", "version"],
+      },
+    },
+    required: ["webhook"],
+  },
+};
+
+const header = (name: string, description: string, example: string, required = true): ApiParameter => ({
+  name,
+  in: "header",
+  ...(required && { required }),
+  description,
+  schema: { type: "string" },
+  example,
+});
+
+const headers: ApiParameter[] = [
+  header("webhook-id", "Names the delivery: the same at each retry and replay.", "5f9c1e2ab7d04c3e8f6a1b20"),
+  header("webhook-timestamp", "When this attempt was made, in seconds since 1970.", "1794787200"),
+  header(
+    "webhook-signature",
+    "Standard Webhooks: `v1,` and the HMAC of id, timestamp and body; several while a secret is rotated.",
+    "v1,…",
+    false,
+  ),
+  header("X-Webhook-Secret", "The secret as it was typed, where there is one.", "…", false),
+];
+
+/** `webhooks` of OpenAPI 3.1: what is sent to a receiver at each kind of event. */
+export function describeEvents(): ApiDocument["webhooks"] {
+  const { BRAND_NAME } = env();
+  return Object.fromEntries(
+    testKinds.map((kind) => [
+      kind,
+      {
+        post: {
+          operationId: `on${kind.replace(/(^|\.)(\w)/g, (_, _dot, letter: string) => letter.toUpperCase())}`,
+          tags: ["Webhooks"],
+          summary: summaries[kind],
+          description: `What ${BRAND_NAME} sends to the webhook's URL. Domain: \`${kind.split(".")[0]}\`.`,
+          security: [],
+          parameters: headers,
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": {
+                schema: { allOf: [ref(schemaOf(kind)), ref(REFERENCE)] },
+              },
+            },
+          },
+          responses: {
+            "2XX": { description: "Taken. The body is kept for the Activity view." },
+            "4XX": { description: "Refused: it is tried again. `410` disables the webhook." },
+            "5XX": { description: "Failed: it is tried again." },
+          },
+        },
+      },
+    ]),
+  );
+}
+
+function schemaOf(kind: TestKind): string {
+  const at = kind.lastIndexOf(".");
+  const event = { scope: kind.slice(0, at), action: kind.slice(at + 1) };
+  const index = eventPayloadSchema.options.findIndex((option) => option.shape.event.safeParse(event).success);
+  return names[index] ?? "RepositoryEvent";
+}

@@ -1,0 +1,86 @@
+import { OpenAPIHono, type z } from "@hono/zod-openapi";
+import type { ApiContent, ApiDocument, ApiSchema } from "#core/api-document.ts";
+import { findOperation } from "./operations.ts";
+
+/**
+ * Schemas are written where they are used, and many operations use the same ones. Here each gets a name, and whatever is equal to it
+ * refers to it: so the routes and the SDK need to know nothing of names, and the document says each thing once.
+ */
+
+type Named = Record<string, ApiSchema>;
+
+/**
+ * What the document's own generator makes of them, so that the same schema is the same text. They go by way of an answer: to be
+ * registered by name, a schema must have been made after the generator was loaded, which those of the SDK may not have been.
+ */
+export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
+  const app = new OpenAPIHono();
+  for (const [name, schema] of Object.entries(schemas)) {
+    const content = { "application/json": { schema } };
+    app.openAPIRegistry.registerPath({ method: "get", path: `/${name}`, responses: { 200: { description: "", content } } });
+  }
+  const { paths } = app.getOpenAPI31Document({ openapi: "3.1.0", info: { title: "", version: "" } }) as unknown as ApiDocument;
+  const schemaAt = (name: string) => paths[`/${name}`]?.get?.responses[200]?.content?.["application/json"]?.schema ?? {};
+  return Object.fromEntries(Object.keys(schemas).map((name) => [name, schemaAt(name)]));
+}
+
+/** Moves every body of the document, and each named schema within, to `components.schemas`. */
+export function nameSchemas(paths: ApiDocument["paths"], known: Named): Named {
+  const named: Named = { ...known };
+  const byText = new Map(Object.entries(known).map(([name, schema]) => [textOf(schema), name]));
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      const family = findOperation(method, path)?.family ?? operation.operationId ?? "";
+      const prefix = family.replace(/^./, (letter) => letter.toUpperCase());
+      nameBodies(operation.requestBody?.content, `${prefix}Request`);
+      for (const [status, { content }] of Object.entries(operation.responses)) {
+        nameBodies(content, Number(status) < 300 ? `${prefix}Response` : `${prefix}${status}`);
+      }
+    }
+  }
+  for (const [name, schema] of Object.entries(named)) named[name] = within(schema);
+  return named;
+
+  function nameBodies(content: ApiContent | undefined, name: string): void {
+    for (const media of Object.values(content ?? {})) {
+      if (!media.schema) continue;
+      if (isWorthAName(media.schema)) give(media.schema, name);
+      if (media.schema.items && isWorthAName(media.schema.items)) give(media.schema.items, `${name}Item`);
+      media.schema = refer(media.schema);
+    }
+  }
+
+  function give(schema: ApiSchema, wanted: string): void {
+    const text = textOf(schema);
+    if (byText.has(text)) return;
+    let name = wanted;
+    for (let at = 2; named[name]; at++) name = `${wanted}${at}`;
+    named[name] = schema;
+    byText.set(text, name);
+  }
+
+  function refer(schema: ApiSchema): ApiSchema {
+    const name = byText.get(textOf(schema));
+    return name ? { $ref: `#/components/schemas/${name}` } : within(schema);
+  }
+
+  /** The same with references for what is inside of it. */
+  function within(schema: ApiSchema): ApiSchema {
+    const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
+    const result = { ...schema };
+    if (properties) result.properties = Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, refer(one)]));
+    if (items) result.items = refer(items);
+    if (additionalProperties && typeof additionalProperties === "object")
+      result.additionalProperties = refer(additionalProperties);
+    if (anyOf) result.anyOf = anyOf.map(refer);
+    if (oneOf) result.oneOf = oneOf.map(refer);
+    if (allOf) result.allOf = allOf.map(refer);
+    return result;
+  }
+}
+
+/** An object with something in it, or a choice of such. Lists refer to what they are of. */
+const isWorthAName = ({ properties, anyOf, oneOf }: ApiSchema): boolean =>
+  Object.keys(properties ?? {}).length > 0 || (anyOf ?? oneOf ?? []).some(isWorthAName);
+
+const textOf = (schema: ApiSchema): string => JSON.stringify(schema);

@@ -1,0 +1,96 @@
+import type { ApiParameter } from "#core/api-document.ts";
+
+type About = { description?: string; example?: unknown };
+
+const ID = "5f9c1e2ab7d04c3e8f6a1b20";
+
+/** What the parameters that many addresses share are, where a route says nothing of its own; by their name, and by `in` where that differs. */
+const about: Record<string, About> = {
+  owner: { description: "The handle of the user or the organization that it belongs to.", example: "ada" },
+  name: { description: "The repository's name.", example: "tide-tables" },
+  namespace: { description: "The handle of a user or an organization.", example: "ada" },
+  slug: { description: "The collection's slug, with its id at the end.", example: `river-data-${ID}` },
+  rev: { description: "A branch, a tag or a commit. Slashes as `%2F`.", example: "main" },
+  branch: { description: "The branch. Slashes as `%2F`.", example: "main" },
+  tag: { description: "The tag. Slashes as `%2F`.", example: "v1.0" },
+  path: { description: "Where in the repository; slashes as they are.", example: "data/march.csv" },
+  range: { description: "Two revisions: `base...head` since they parted, `base..head` as they are.", example: "v1.0...main" },
+  num: { description: "The number of the discussion or the pull request.", example: "12" },
+  commentId: { description: "The comment's id, 24 hex digits.", example: ID },
+  itemId: { description: "The item's id, 24 hex digits.", example: ID },
+  id: { description: "24 hex digits.", example: ID },
+  deliveryId: { description: "The delivery's id: also its `webhook-id`.", example: ID },
+  logId: { description: "The delivery's id.", example: ID },
+  replayId: { description: "The replay's id, 24 hex digits.", example: ID },
+  jobId: { description: "The job's id, 24 hex digits.", example: ID },
+  tokenId: { description: "The id that the audit log has for the token.", example: ID },
+  type: { description: "Which kind.", example: "models" },
+  status: { description: "Which state.", example: "pending" },
+  recursive: { description: "The content of folders as well.", example: true },
+  include_prs: { description: "The refs of pull requests as well.", example: true },
+  create_pr: {
+    description: "`1` opens a pull request with the commit, for which it is enough to be allowed to discuss.",
+    example: "1",
+  },
+  p: { description: "The page, from 0.", example: 0 },
+  limit: { description: "How many at most.", example: 50 },
+  cursor: { description: "Where the next page begins, as the page before said.", example: ID },
+  search: { description: "Words that it holds.", example: "tide" },
+  author: { description: "The handle of whoever made it.", example: "ada" },
+  "expand[]": { description: "`formatted`: title and message as HTML too.", example: "formatted" },
+  state: { description: "Only deliveries in this state.", example: "failed" },
+  scope: { description: "Only deliveries of events with this scope.", example: "repo.content" },
+  action: { description: "Only deliveries of events with this action.", example: "update" },
+  repo: { description: "Only of this repository: `owner/name`, or its id.", example: "ada/tide-tables" },
+  text: { description: "In the repository's name, the kind of event or an id.", example: "tide" },
+  since: { description: "Only those made since then.", example: "2026-11-01T00:00:00Z" },
+  until: { description: "Only those made before then.", example: "2026-12-01T00:00:00Z" },
+  outcome: { description: "How the latest attempt ended.", example: "rejected" },
+  attemptsBefore: { description: "`olderAttempts` of the page before.", example: ID },
+  tail: { description: "Where to go on from, as an earlier answer said.", example: 100 },
+  label: { example: "team=rivers" },
+  stage: { example: "RUNNING" },
+  item: { example: "models/ada/tide-tables" },
+  q: { example: "tide" },
+  expand: { description: "More about each.", example: true },
+  sort: { example: "lastModified" },
+  filter: { example: "hydrology" },
+  listener: { example: "laptop-1" },
+  concurrency: { example: 4 },
+  full: { example: "true" },
+  factory: { example: "true" },
+  blobs: { example: true },
+  diff: { example: "1" },
+};
+
+const organization: About = { description: "The organization's handle.", example: "river-lab" };
+const relay: About = { example: "laptop" };
+const user: About = { description: "The user's handle.", example: "ada" };
+
+/** Says what a parameter is, and shows one, where the route leaves that open. */
+export function describeParameter(parameter: ApiParameter, path: string): ApiParameter {
+  const { description: said, ...schema } = parameter.schema ?? {};
+  const known = aboutOf(parameter.name, path);
+  const description = parameter.description ?? said ?? known.description ?? "";
+  const example = parameter.example ?? schema.example ?? fittingExample(schema.enum, schema.default ?? known.example);
+  return {
+    name: parameter.name,
+    in: parameter.in,
+    ...((parameter.required || parameter.in === "path") && { required: true }),
+    ...(description && { description }),
+    schema,
+    ...(example !== undefined && { example }),
+  };
+}
+
+function aboutOf(name: string, path: string): About {
+  if (name === "name" && path.startsWith("/api/organizations/")) return organization;
+  if (name === "name" && path.startsWith("/api/users/")) return user;
+  if (name === "name" && path.startsWith("/api/settings/relays/")) return relay;
+  return about[name] ?? {};
+}
+
+function fittingExample(choices: unknown[] | undefined, example: unknown): unknown {
+  if (!choices) return example;
+  return choices.includes(example) ? example : choices[0];
+}

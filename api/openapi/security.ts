@@ -1,0 +1,50 @@
+import { describeScope, type Scope, scopes } from "@keyhook/sdk";
+import { type Action, type Rule, rules } from "#core/access/rules.ts";
+import { env } from "#core/env.ts";
+import { protocolRoutes } from "#core/oauth/protocol-routes.ts";
+
+/** `components.securitySchemes`, with this service's own addresses. */
+export function securitySchemes() {
+  const { ORIGIN, BRAND_NAME, TOKEN_PREFIX } = env();
+  const granted = Object.fromEntries(scopes.map((scope) => [scope, describeScope(scope).sentence]));
+  const tokenUrl = ORIGIN + protocolRoutes.token;
+  return {
+    bearer: {
+      type: "http",
+      scheme: "bearer",
+      description: `A personal access token (${ORIGIN}/settings/tokens) or an access token of OAuth: \`Authorization: Bearer ${TOKEN_PREFIX}…\`.`,
+    },
+    dpop: {
+      type: "http",
+      scheme: "dpop",
+      description: "An access token that is bound to a key (RFC 9449), with its proof in the header `DPoP`.",
+    },
+    oauth2: {
+      type: "oauth2",
+      description: `Signing in with ${BRAND_NAME}: authorization code with PKCE (RFC 7636). Devices ask at \`x-deviceAuthorizationUrl\` (RFC 8628).`,
+      flows: {
+        authorizationCode: {
+          authorizationUrl: ORIGIN + protocolRoutes.authorization,
+          tokenUrl,
+          refreshUrl: tokenUrl,
+          scopes: granted,
+          "x-deviceAuthorizationUrl": ORIGIN + protocolRoutes.device_authorization,
+        },
+      },
+    },
+    clientBasic: {
+      type: "http",
+      scheme: "basic",
+      description: "A client's id and secret, each form-urlencoded (RFC 6749 §2.3.1). At addresses of the protocol only.",
+    },
+  };
+}
+
+/** The scopes of which a token needs one for any of these actions, in the order in which the service lists them. */
+export function scopesFor(actions: readonly Action[]): Scope[] {
+  const taken = actions.flatMap((action) => {
+    const { token } = rules[action] as Rule;
+    return typeof token === "object" ? Object.values(token).flat() : [];
+  });
+  return scopes.filter((scope) => taken.includes(scope));
+}

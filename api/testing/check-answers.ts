@@ -1,0 +1,105 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
+import type { ApiDocument, ApiOperation, ApiResponse, ApiSchema } from "#core/api-document.ts";
+import { api } from "../app.ts";
+import { openApiDocument } from "../openapi/document.ts";
+
+/**
+ * Every answer that a test of the API gets is held against the OpenAPI document: its operation must be there, with the status, the
+ * media type and a schema that the body fits, down to the last field. Schemas are compiled when they are first needed.
+ */
+
+/** What was answered with success, `operationId status`; and what was not as described. */
+export type Checked = { seen: Set<string>; problems: string[] };
+
+type Route = { pattern: RegExp; literals: number; operations: Record<string, ApiOperation> };
+
+export function answerChecker() {
+  const { document } = openApiDocument(api);
+  const checked: Checked = { seen: new Set(), problems: [] };
+  const routes = routesOf(document);
+  const validatorOf = validators(document);
+
+  async function check(request: Request, response: Response): Promise<void> {
+    const { pathname } = new URL(request.url);
+    const method = request.method === "HEAD" ? "get" : request.method.toLowerCase();
+    const route = routes.find(({ pattern, operations }) => pattern.test(pathname) && operations[method]);
+    const operation = route?.operations[method];
+    if (!operation) {
+      // What is not under /api has protocols of its own; what is refused whole, such as other types of repositories, is no operation.
+      if (pathname.startsWith("/api/") && method !== "options" && response.status < 400) {
+        checked.problems.push(`${request.method} ${pathname} answers ${response.status}, and is not in the document`);
+      }
+      return;
+    }
+    const problem = await problemOf(operation, request, response).catch((error: unknown) => String(error));
+    if (problem) checked.problems.push(`${operation.operationId} (${request.method} ${pathname}) ${response.status}: ${problem}`);
+    else if (response.status < 400) checked.seen.add(`${operation.operationId} ${response.status}`);
+  }
+
+  async function problemOf(operation: ApiOperation, request: Request, response: Response): Promise<string | undefined> {
+    const described = resolve(document, operation.responses[response.status]);
+    if (!described) return `the document has ${Object.keys(operation.responses).join(", ")} only`;
+    if (!described.content || request.method === "HEAD" || response.status === 304) return undefined;
+    const mediaType = (response.headers.get("content-type") ?? "").split(";")[0] ?? "";
+    const schema = described.content[mediaType]?.schema;
+    if (mediaType === "application/json" && schema) {
+      const body: unknown = await response.clone().json();
+      const validate = validatorOf(schema);
+      if (validate(body)) return undefined;
+      const [error] = validate.errors ?? [];
+      const extra = error?.params.additionalProperty ? ` (${error.params.additionalProperty})` : "";
+      return `${error?.instancePath || "the body"} ${error?.message}${extra}: ${JSON.stringify(body).slice(0, 300)}`;
+    }
+    // Files are of whatever type they are.
+    return schema || described.content["application/octet-stream"] ? undefined : `${mediaType || "no type"} is not described`;
+  }
+
+  return { check, checked };
+}
+
+function resolve(document: ApiDocument, response: ApiResponse | undefined): ApiResponse | undefined {
+  return response?.$ref ? document.components.responses[response.$ref.split("/").at(-1) ?? ""] : response;
+}
+
+/** The most particular first: `/api/jobs/hardware` before `/api/jobs/{namespace}`. */
+function routesOf({ paths }: ApiDocument): Route[] {
+  return Object.entries(paths)
+    .map(([path, operations]) => ({
+      // Revisions and paths have slashes as they are, and what is in a folder may be the folder itself.
+      pattern: new RegExp(
+        `^${path
+          .replace(/[.*+?^$()|[\]\\]/g, "\\$&")
+          .replace(/\/\{path\}$/, "(/.*)?")
+          .replace(/\{(rev|range)\}(?=$|\(|\/)/g, ".+")
+          .replace(/\{\w+\}/g, "[^/]+")}$`,
+      ),
+      literals: path.split("/").filter((segment) => !segment.startsWith("{")).length,
+      operations,
+    }))
+    .sort((one, other) => other.literals - one.literals);
+}
+
+function validators(document: ApiDocument): (schema: ApiSchema) => ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, allErrors: false });
+  addFormats.default(ajv);
+  ajv.addSchema({ $id: ID, components: { schemas: closed(document.components.schemas) } });
+  const compiled = new Map<ApiSchema, ValidateFunction>();
+  return (schema) => {
+    const known = compiled.get(schema) ?? ajv.compile(closed(schema) as object);
+    compiled.set(schema, known);
+    return known;
+  };
+}
+
+const ID = "https://hub.example.com/openapi.json";
+
+/** The same, with no field that is not described: a reader of the document would not know of it. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed);
+  if (typeof value !== "object" || value === null) return value;
+  const result = Object.fromEntries(Object.entries(value).map(([key, one]) => [key, key === "$ref" ? ID + one : closed(one)]));
+  if ("properties" in result && result.type === "object" && !("additionalProperties" in result))
+    result.additionalProperties = false;
+  return result;
+}

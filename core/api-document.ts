@@ -1,0 +1,82 @@
+/**
+ * The API describes itself (api/openapi), and the reference page shows it: two doors, of which neither knows the other. The API
+ * leaves its document here, made when it is first asked for. On `globalThis`, since Next bundles its own instance of this module.
+ */
+
+/** A JSON Schema, as far as anybody here looks into one. */
+export type ApiSchema = {
+  $ref?: string;
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  format?: string;
+  pattern?: string;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  example?: unknown;
+  examples?: unknown[];
+  properties?: Record<string, ApiSchema>;
+  required?: string[];
+  additionalProperties?: boolean | ApiSchema;
+  items?: ApiSchema;
+  anyOf?: ApiSchema[];
+  oneOf?: ApiSchema[];
+  allOf?: ApiSchema[];
+  minimum?: number;
+  maximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+};
+
+export type ApiContent = Record<string, { schema?: ApiSchema; example?: unknown }>;
+
+export type ApiParameter = {
+  name: string;
+  in: "path" | "query" | "header" | "cookie";
+  required?: boolean;
+  description?: string;
+  schema?: ApiSchema;
+  example?: unknown;
+};
+
+export type ApiResponse = { $ref?: string; description?: string; content?: ApiContent; headers?: Record<string, unknown> };
+
+export type ApiOperation = {
+  operationId?: string;
+  tags?: string[];
+  summary?: string;
+  description?: string;
+  security?: Record<string, string[]>[];
+  /** The scopes of which a token needs one; empty where any token does. */
+  "x-scopes"?: string[];
+  parameters?: ApiParameter[];
+  requestBody?: { required?: boolean; description?: string; content: ApiContent };
+  responses: Record<string, ApiResponse>;
+};
+
+export type ApiDocument = {
+  openapi: string;
+  info: { title: string; version: string; description?: string };
+  servers: { url: string }[];
+  tags: { name: string; description?: string }[];
+  paths: Record<string, Record<string, ApiOperation>>;
+  webhooks: Record<string, Record<string, ApiOperation>>;
+  components: { schemas: Record<string, ApiSchema>; responses: Record<string, ApiResponse>; securitySchemes: object };
+};
+
+type Maker = () => ApiDocument;
+
+const SLOT = Symbol.for("keyhook.api-document");
+const slots = globalThis as { [SLOT]?: Maker };
+
+export function provideApiDocument(make: Maker): void {
+  slots[SLOT] = make;
+}
+
+/** Undefined where this process serves pages and no API. */
+export function apiDocument(): ApiDocument | undefined {
+  return slots[SLOT]?.();
+}
