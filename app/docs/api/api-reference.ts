@@ -1,0 +1,94 @@
+import type { ApiDocument, ApiOperation, ApiResponse, ApiSchema } from "#core/api-document.ts";
+
+/** One operation of the reference, with the others that are the same at another address. */
+export type ReferenceOperation = {
+  id: string;
+  method: string;
+  path: string;
+  operation: ApiOperation;
+  /** The same for other types of repositories, or for an organization's webhooks. */
+  alike: { id: string; method: string; path: string }[];
+};
+
+export type ReferenceSection = { slug: string; name: string; description: string; operations: ReferenceOperation[] };
+
+export const EVENTS_SLUG = "events";
+
+export const slugOf = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "-");
+
+const made = new WeakMap<ApiDocument, ReferenceSection[]>();
+
+/** The operations of the document by their tags, in its order. */
+export function sectionsOf(document: ApiDocument): ReferenceSection[] {
+  const known = made.get(document);
+  if (known) return known;
+  const sections = document.tags.map(({ name, description = "" }) => ({
+    ...{ slug: slugOf(name), name, description },
+    operations: grouped(document, name),
+  }));
+  made.set(document, sections);
+  return sections;
+}
+
+function grouped({ paths }: ApiDocument, tag: string): ReferenceOperation[] {
+  const groups = new Map<string, ReferenceOperation>();
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      if (operation.tags?.[0] !== tag) continue;
+      const one = { id: operation.operationId ?? `${method}-${slugOf(path)}`, method: method.toUpperCase(), path };
+      const key = `${method} ${generalized(path)}`;
+      const first = groups.get(key);
+      if (first) first.alike.push(one);
+      else groups.set(key, { ...one, operation, alike: [] });
+    }
+  }
+  return [...groups.values()];
+}
+
+/** What is the same but for whose or of which type it is. */
+const generalized = (path: string): string =>
+  path
+    .replace("/api/organizations/{name}/settings/webhooks", "/api/settings/webhooks")
+    .replace(/^\/api\/(models|datasets|spaces)(?=\/\{owner\}\/\{name\}|$)/, "/api/{type}")
+    .replace(/^\/(datasets|spaces)(?=\/\{owner\}\/\{name\}\/(resolve|raw))/, "");
+
+/** What is sent to receivers, in the same form. */
+export function eventOperations({ webhooks }: ApiDocument): ReferenceOperation[] {
+  return Object.entries(webhooks).flatMap(([kind, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      ...{ id: kind, method: method.toUpperCase(), path: kind, operation, alike: [] },
+    })),
+  );
+}
+
+export function schemaNameOf({ $ref }: ApiSchema): string | undefined {
+  return $ref?.split("/").at(-1);
+}
+
+/** What a reference stands for. */
+export function resolveSchema(document: ApiDocument, schema: ApiSchema): ApiSchema {
+  const name = schemaNameOf(schema);
+  return name === undefined ? schema : (document.components.schemas[name] ?? {});
+}
+
+export function resolveResponse(document: ApiDocument, response: ApiResponse): ApiResponse {
+  const name = response.$ref?.split("/").at(-1);
+  return name === undefined ? response : (document.components.responses[name] ?? {});
+}
+
+/** Statuses whose body is the operation's own; and those that many share, which are described once. */
+export function splitResponses({ responses }: ApiOperation) {
+  const all = Object.entries(responses);
+  return { own: all.filter(([, { $ref }]) => !$ref), shared: all.flatMap(([status, { $ref }]) => ($ref ? [status] : [])) };
+}
+
+/** Who may call it, as a sentence before the scopes. */
+export function typeOfAccess({ security = [], "x-scopes": scopes = [] }: ApiOperation): { sentence: string; scopes: string[] } {
+  if (security.length === 0) return { sentence: "No token.", scopes };
+  const isOptional = security.some((one) => Object.keys(one).length === 0);
+  if (security.some((one) => "clientBasic" in one)) {
+    return { sentence: isOptional ? "Client credentials, of an app with a secret." : "Client credentials.", scopes };
+  }
+  const list = scopes.length === 0 ? "" : scopes.length === 1 ? " with the scope" : " with one of the scopes";
+  return { sentence: isOptional ? `Public; with a token${list} more:` : `A token${list || "."}`, scopes };
+}
