@@ -65,7 +65,7 @@ test("who one is, and what there is", async () => {
   await ask("POST", "/api/validate-yaml", { content: "---\nlicense: mit\n---\n", repoType: "model" });
 });
 
-test.each(repoTypes)("a %s, from its creation to its end", async (type) => {
+test.each(repoTypes)("a %s, from its creation to its end", { timeout: 120_000 }, async (type) => {
   const segment = apiSegments[type];
   const name = `tide-${type}`;
   const repo = `${ada.username}/${name}`;
