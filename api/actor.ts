@@ -35,7 +35,16 @@ function jobActor({ publisherId, repo, description }: Job): Publisher {
   return { kind: "publisher", publisherId, repoId: repo.id, description };
 }
 
-function tokenActor({ account, kind, scopes, clientId, boundOrgId, isReadOnly }: Bearer): TokenHolder {
+function tokenActor({
+  account,
+  kind,
+  scopes,
+  clientId,
+  boundOrgId,
+  isReadOnly,
+  isFirstParty,
+  authenticatedAt,
+}: Bearer): TokenHolder {
   return {
     kind: "token",
     userId: account.id,
@@ -45,6 +54,8 @@ function tokenActor({ account, kind, scopes, clientId, boundOrgId, isReadOnly }:
     clientId: clientId ?? null,
     ...(boundOrgId && { boundOrgId }),
     ...(isReadOnly && { isReadOnly }),
+    ...(isFirstParty && { isFirstParty }),
+    ...(authenticatedAt && { authenticatedAt }),
     standings: new Map(account.organizations.map(({ id, role, restrictions }) => [id, { role, restrictions }])),
   };
 }

@@ -4,6 +4,7 @@ import { answerError, answerNotFound } from "./answer-error.ts";
 import { describeApi } from "./openapi/describe-api.ts";
 import { refuseBadInput } from "./refuse-bad-input.ts";
 import { agentHarnesses } from "./routes/agent-harnesses.ts";
+import { appRoutes } from "./routes/apps/index.ts";
 import { auditRoutes } from "./routes/audit/index.ts";
 import { collectionRoutes } from "./routes/collections/index.ts";
 import { commitRoutes } from "./routes/commits/index.ts";
@@ -73,6 +74,7 @@ for (const routes of [
   inferenceRoutes,
   webhookRoutes,
   relayRoutes,
+  appRoutes,
 ]) {
   api.route("/", routes);
 }

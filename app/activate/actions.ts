@@ -2,7 +2,7 @@
 
 import { redirect } from "next/navigation";
 import { isServiceError, ServiceError } from "#core/errors.ts";
-import { approveDevice } from "#core/oauth/device/approve-device.ts";
+import { approveDevice, needsRecentProof } from "#core/oauth/device/approve-device.ts";
 import { denyDevice } from "#core/oauth/device/deny-device.ts";
 import { findDeviceAnswer } from "#core/oauth/device/find-device-answer.ts";
 import { openDeviceRequest } from "#core/oauth/device/open-device-request.ts";
@@ -33,6 +33,8 @@ export async function confirmDevice(_previous: FormState, data: FormData): Promi
     const decision = form.text("decision");
     if (decision === "deny") return deny(session, userCode);
     if (decision !== "continue") throw new ServiceError("invalid_request", "Press Continue or This is not me.");
+    const { consent } = await openDeviceRequest(session, userCode, await requestOrigin());
+    if (needsRecentProof(consent, session)) return signInPath(CONFIRM_PATH, { isReauthentication: true });
     await enterCode({ userCode, isConfirmed: true });
     return PERMISSIONS_PATH;
   });
@@ -71,6 +73,9 @@ async function answer(data: FormData, work: (session: SiteSession, form: Submitt
     const session = await sessionOr(CONFIRM_PATH);
     redirect(
       await work(session, form).catch((error: unknown) => {
+        if (isServiceError(error) && error.code === "reauthentication_required") {
+          return signInPath(CONFIRM_PATH, { isReauthentication: true });
+        }
         if (isServiceError(error) && error.code === "conflict") return answeredPath(session, form.text("user_code"));
         throw error;
       }),

@@ -70,14 +70,15 @@ function refusalOf({ refusal, tellsScope }: Rule): string {
 }
 
 function byToken(): string {
-  const rows = actions.flatMap(([action, { on, token, public: openness }]) => {
+  const rows = actions.flatMap(([action, { on, token, public: openness, ownPrograms }]) => {
     const open = openness === "read" || openness === "granted" ? "any" : "";
     if (token === "any") return [[code(action), "any", "any", "", "", "", "any"]];
     if (!token) return [];
     const { own, organization, made, granted, public: ofPublic } = token as TokenScopes;
     // What is a user's own no exchanged token reaches.
-    const exchanged = on === "user" ? [] : [...new Set([...(own ?? []), ...(organization ?? [])])];
-    return [[code(action), list(own), list(organization), list(made), list(granted), list(ofPublic) || open, list(exchanged)]];
+    const exchanged = on === "user" || ownPrograms ? [] : [...new Set([...(own ?? []), ...(organization ?? [])])];
+    const name = ownPrograms ? `${code(action)} ‡` : code(action);
+    return [[name, list(own), list(organization), list(made), list(granted), list(ofPublic) || open, list(exchanged)]];
   });
   const none = actions.filter(([, { token }]) => !token).map(([action]) => code(action));
   const columns = ["Action", ...ways, "Exchanged: its organization's"];

@@ -31,6 +31,10 @@ export type TokenHolder = {
   boundOrgId?: string;
   /** Of a CI job that reads as its person: it reads what they were let into, and changes nothing (wire.md 1.12). */
   isReadOnly?: true;
+  /** Issued to the command line that comes with the service: as good as a token that the person made for themselves. */
+  isFirstParty?: true;
+  /** When its person last proved who they are before they let it in (S113); absent where that is not on record. */
+  authenticatedAt?: Date;
   /** Where its person stood in their organizations when the token was looked up, by organization: no second question is needed. */
   standings?: ReadonlyMap<string, Standing>;
 };

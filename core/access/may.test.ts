@@ -2,7 +2,7 @@ import { type OrganizationRole, organizationRoles } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { db } from "../db.ts";
 import { newId } from "../ids.ts";
-import { type Actor, operatorCommand, type Person } from "./actor.ts";
+import { type Actor, operatorCommand, type Person, type TokenHolder } from "./actor.ts";
 import { may, requirePermission } from "./may.ts";
 import { type Action, type ResourceOf, rules } from "./rules.ts";
 
@@ -215,5 +215,61 @@ describe("requirePermission", () => {
     await expect(
       requirePermission(people.stranger, "organization.manage", { orgId: organization.id }, { what: "Organization" }),
     ).rejects.toMatchObject({ code: "forbidden" });
+  });
+});
+
+describe("programs of one's own", () => {
+  const token = (changes: Partial<TokenHolder> = {}): TokenHolder => ({
+    kind: "token",
+    userId: owner.userId,
+    scopes: ["manage-repos"],
+    orgIds: "all",
+    clientId: null,
+    ...changes,
+  });
+  const [app] = resourcesFor("oauth_app.manage");
+  const ofOrganization = { ownerUserId: null, ownerOrgId: organization.id };
+  const actions = ["oauth_app.create", "oauth_app.read", "oauth_app.manage"] as const;
+
+  test("apps are for a token that the person made, and for the service's own command line; for no app's token, nor an exchanged one", async () => {
+    const own = [token(), token({ clientId: "cli", isFirstParty: true })];
+    const others = [
+      token({ clientId: "an app" }),
+      token({ boundOrgId: organization.id, clientId: "cli", isFirstParty: true }),
+      token({ isReadOnly: true }),
+      token({ scopes: ["write-repos", "openid"] }),
+    ];
+    for (const action of actions) {
+      for (const actor of own) expect(await may(actor, action, app as never)).toBe(true);
+      for (const actor of others) expect(await may(actor, action, app as never)).toBe(false);
+      expect(await may(token({ userId: admin.userId }), action, ofOrganization)).toBe(true);
+      expect(await may(token({ userId: admin.userId, clientId: "an app" }), action, ofOrganization)).toBe(false);
+    }
+    const refusal = (actor: TokenHolder) => requirePermission(actor, "oauth_app.read", app as never, { what: "OAuth app" });
+    await expect(refusal(token({ clientId: "an app" }))).rejects.toMatchObject({ code: "forbidden" });
+    await expect(refusal(token({ scopes: [] }))).rejects.toMatchObject({ code: "insufficient_scope", scope: "manage-repos" });
+    await expect(refusal(token({ userId: admin.userId }))).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test("the command line reaches only organizations that it was given", async () => {
+    const cli = (orgIds: string[]) => token({ userId: admin.userId, clientId: "cli", isFirstParty: true, orgIds });
+    expect(await may(cli([organization.id]), "oauth_app.manage", ofOrganization)).toBe(true);
+    expect(await may(cli([]), "oauth_app.manage", ofOrganization)).toBe(false);
+    const withScope = (clientId: string, isFirstParty?: true) =>
+      token({ userId: admin.userId, clientId, isFirstParty, orgIds: [organization.id], scopes: ["webhooks"] });
+    expect(await may(withScope("cli", true), "webhook.manage", ofOrganization)).toBe(true);
+    expect(await may(withScope("an app"), "webhook.manage", ofOrganization)).toBe(false);
+  });
+
+  test("S113 what would take an app over needs a fresh proof: of the command line's person, and of no token that lies about", async () => {
+    const ask = (actor: TokenHolder) =>
+      requirePermission(actor, "oauth_app.manage_security", app as never, { what: "OAuth app" });
+    const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+    const cli = (authenticatedAt?: Date) => token({ clientId: "cli", isFirstParty: true, authenticatedAt });
+    await expect(ask(cli(minutesAgo(1)))).resolves.toBeUndefined();
+    for (const stale of [cli(minutesAgo(16)), cli(), token(), token({ authenticatedAt: new Date() })]) {
+      await expect(ask(stale)).rejects.toMatchObject({ code: "reauthentication_required" });
+    }
+    await expect(ask(token({ clientId: "an app", authenticatedAt: new Date() }))).rejects.toMatchObject({ code: "forbidden" });
   });
 });

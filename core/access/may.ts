@@ -39,14 +39,14 @@ export async function requirePermission<A extends Action>(
   const { refusal, tellsScope }: Rule = rules[action];
   // Whoever has the right and has yet to meet what the organization asks is told so: they know of it, being a member.
   const isHeldBack = typeof decision === "object" && "restrictions" in decision;
-  const lacksScopeOnly = tellsScope && typeof decision === "object" && "missing" in decision;
-  if (refusal === "not_found" && !isHeldBack && !lacksScopeOnly) throw decision === "stale" ? stale() : notFound(what);
+  const lacksTokenOnly = tellsScope && typeof decision === "object" && ("missing" in decision || isForOwnPrograms(decision));
+  if (refusal === "not_found" && !isHeldBack && !lacksTokenOnly) throw decision === "stale" ? stale(actor) : notFound(what);
   if (refusal !== "forbidden" && refusal !== "not_found") {
     const least = await decide(actor, refusal, target, tx);
     if (typeof least === "object" && "restrictions" in least) throw refused(actor, least);
     if (least !== "allowed") throw notFound(what);
   }
-  if (decision === "stale") throw stale();
+  if (decision === "stale") throw stale(actor);
   // What existing clients know a gated repository by, whoever asks (wire.md 1.13).
   const wireCode = action === "repo.read_content" ? "GatedRepo" : undefined;
   if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.", { wireCode });
@@ -54,7 +54,15 @@ export async function requirePermission<A extends Action>(
   throw wireCode ? refusedContent(actor, lacking) : refused(actor, lacking);
 }
 
-const stale = () => new ServiceError("reauthentication_required", "Confirm that it is you to go on.");
+const isForOwnPrograms = (decision: Missing): boolean => "noToken" in decision && decision.noToken === "own programs";
+
+function stale(actor: Actor): ServiceError {
+  const sentence =
+    actor.kind === "token"
+      ? "This takes a proof of a short while ago that it is you: sign in with the command line anew, and do it within 15 minutes; or do it on the pages of this service."
+      : "Confirm that it is you to go on.";
+  return new ServiceError("reauthentication_required", sentence);
+}
 
 /** The facts of any resource, under one name each. */
 type Target = {
@@ -95,9 +103,20 @@ async function decide(actor: Actor, action: Action, target: Target, tx: Db): Pro
     const also = await decide(actor, rule.also, target, tx);
     if (also !== "allowed") return also;
   }
-  if (rule.recent && !(actor.kind === "person" && isRecentlyAuthenticated(actor))) return "stale";
+  if (rule.recent && !hasRecentProof(actor)) return "stale";
   return "allowed";
 }
+
+/** A token that a person made says nothing of when they last proved who they are: it lies in files and variables for months. */
+function hasRecentProof(actor: Decided): boolean {
+  if (actor.kind === "person") return isRecentlyAuthenticated(actor);
+  const at = actor.kind === "token" && actor.isFirstParty ? actor.authenticatedAt : undefined;
+  return at !== undefined && isRecentlyAuthenticated({ authenticatedAt: at });
+}
+
+/** Whether a token is in the hands of its person, and of nobody else whom they let in. */
+const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
+  (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
 /** What gives a person the right; each has its own scopes for tokens. */
 type Way = "any" | keyof TokenScopes;
@@ -172,6 +191,7 @@ function isEnough(role: OrganizationRole, { role: least, maker }: Rule, isMaker:
 /** A token never reaches past its scopes and organizations, whatever its person may do (role ∩ scope ∩ organization). */
 function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {
   if (!rule.token) return { noToken: "any" };
+  if (rule.ownPrograms && !isOwnProgram(token)) return { noToken: "own programs" };
   const open = ways.filter((way) => isWayOpen(way, token, target));
   if (open.length === 0) return { noToken: token.isReadOnly ? "reading" : "exchanged" };
   if (rule.token === "any") return "allowed";
@@ -206,8 +226,9 @@ function scopesFor(
   if (way === "granted" || way === "public") return others[way] ?? [];
   const isMadeByApp = token.clientId !== null && token.clientId === target.makerClientId;
   const isBound = token.boundOrgId !== undefined && token.boundOrgId === target.orgId;
-  // Apps reach an organization's things by the scopes that say so; a token that a person made for themselves reaches all of theirs, and
-  // an exchanged one means its organization wherever a scope means the person's own.
-  const standing = way === "own" || token.clientId === null ? own : isBound ? [...own, ...organization] : organization;
+  // Apps reach an organization's things by the scopes that say so; a token that a person made for themselves reaches all of theirs (as
+  // does the service's own command line, in the organizations that were granted to it), and an exchanged one means its organization wherever a scope means the person's own.
+  const isOwn = token.clientId === null || token.isFirstParty;
+  const standing = way === "own" || isOwn ? own : isBound ? [...own, ...organization] : organization;
   return isMadeByApp ? [...made, ...standing] : standing;
 }

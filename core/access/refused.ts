@@ -61,6 +61,8 @@ const noTokenSentences = {
   "of an app":
     "No scope lets an app do this to what an organization owns. Use a token of your own, or one exchanged for the organization.",
   exchanged: "This token acts within one organization: outside it, it reads what is public and nothing more.",
+  "own programs":
+    "Apps are managed with a token of your own, or by the service's own command line: no app may do it for you, nor a token that was exchanged.",
   reading: "This token is a CI job's that reads what its person was let into, and nothing more.",
 } as const;
 

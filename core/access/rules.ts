@@ -59,6 +59,11 @@ export type Rule = {
   isReading?: true;
   /** Whether the person must have proved who they are a short while ago (S113). */
   recent?: true;
+  /**
+   * Only for programs of the person's own: with a token that they made for themselves, or that the service's own command line got. An
+   * app that was let in must not make or take over others, which would outlive it being sent away.
+   */
+  ownPrograms?: true;
   /** What a token needs besides its person's right, `any` for no scope in particular; without it tokens are refused. */
   token?: "any" | TokenScopes;
   /**
@@ -102,6 +107,8 @@ const discusses = {
   organization: ["write-discussions"],
   public: ["write-discussions"],
 } as const satisfies TokenScopes;
+
+const byOwnPrograms = { ownPrograms: true, token: { own: ["manage-repos"] } } as const;
 
 /** The whole of who may do what, as data. Each door and each operation of core asks `may`, none has a rule of its own (S135). */
 export const rules = {
@@ -168,11 +175,27 @@ export const rules = {
   /** Of all its repositories, those that others made too. */
   "organization.list_publishers": { on: "organization", role: "admin", refusal: "forbidden" },
 
-  "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", refusal: "forbidden" },
-  "oauth_app.read": { on: "oauthApp", owner: true, role: "admin", operator: true, refusal: "not_found" },
-  "oauth_app.manage": { on: "oauthApp", owner: true, role: "admin", refusal: "not_found" },
-  /** Secret, redirect URIs, token duration, deletion: what would let a stolen session take the app over. */
-  "oauth_app.manage_security": { on: "oauthApp", owner: true, role: "admin", recent: true, refusal: "not_found" },
+  "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, refusal: "forbidden" },
+  "oauth_app.read": {
+    on: "oauthApp",
+    owner: true,
+    role: "admin",
+    operator: true,
+    ...byOwnPrograms,
+    refusal: "not_found",
+    tellsScope: true,
+  },
+  "oauth_app.manage": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, refusal: "not_found", tellsScope: true },
+  /** Secret, redirect URIs, token duration, deletion: what would let a stolen session, or a stolen token, take the app over. */
+  "oauth_app.manage_security": {
+    on: "oauthApp",
+    owner: true,
+    role: "admin",
+    recent: true,
+    ...byOwnPrograms,
+    refusal: "not_found",
+    tellsScope: true,
+  },
   /** Verified mark, block, privileges: what decides whom everybody here trusts. */
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 

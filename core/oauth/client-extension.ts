@@ -6,6 +6,8 @@ export type ClientExtension = {
   /** Gets refresh tokens without asking for `offline_access`. */
   isRefreshAlways: boolean;
   accessTokenSeconds: number | null;
+  /** It comes with the service: its command line. */
+  isFirstParty?: true;
   secrets: StoredSecret[];
   /** What a request without `scope` asks for (docs/decisions/012). */
   defaultScope: string;

@@ -23,6 +23,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
     isRefreshAlways: app.isRefreshAllowed,
     accessTokenSeconds: app.accessTokenSeconds,
     secrets,
+    ...(app.isFirstParty && { isFirstParty: true }),
     defaultScope: defaultScope(app),
   };
   return {

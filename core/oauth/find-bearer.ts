@@ -3,6 +3,7 @@ import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
 import type { AuditToken } from "#core/audit/request-origin.ts";
 import { findArtifact } from "./artifact-store.ts";
+import { clientExtension } from "./client-extension.ts";
 import { findClientMetadata } from "./clients.ts";
 import { type ProvenRequest, takeDpopProof } from "./dpop-proof.ts";
 import type { ActingParty } from "./exchange/find-acting-party.ts";
@@ -29,6 +30,10 @@ export type Bearer = {
   issuedAt: number;
   /** Set for `oauth`. */
   clientId?: string;
+  /** Set for a token of the command line that comes with the service. */
+  isFirstParty?: true;
+  /** When the person last proved who they are before they let the client in, where that is on record (S113). */
+  authenticatedAt?: Date;
   /** Set for an exchanged token: the organization that it acts in, and no other. */
   boundOrgId?: string;
   /** Set for an exchanged token that somebody got to act for the account (RFC 8693 §4.1). */
@@ -79,7 +84,8 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     // RFC 8707: a token for another audience is none here.
     if (payload.aud !== undefined && payload.aud !== apiAudience()) return undefined;
     const clientId = String(payload.clientId);
-    if (!(await findClientMetadata(clientId))) return undefined;
+    const client = await findClientMetadata(clientId);
+    if (!client) return undefined;
     const account = requestRows().accounts.get(String(payload.accountId));
     if (!account) return undefined;
     // RFC 9449 §7.2: a bound token never passes for a plain one, and no plain one for bound.
@@ -91,6 +97,7 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     const scopes = String(payload.scope ?? "")
       .split(" ")
       .filter(isScope);
+    const authTime = requestRows().grants.get(String(payload.grantId))?.authTime;
     const type = account.boundOrgId ? "exchanged" : "oauth";
     return {
       kind: "oauth",
@@ -100,6 +107,8 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
       expiresAt,
       issuedAt: Number(payload.iat),
       clientId,
+      ...(clientExtension(client).isFirstParty && { isFirstParty: true as const }),
+      ...(typeof authTime === "number" && { authenticatedAt: new Date(authTime * 1000) }),
       ...(account.boundOrgId && { boundOrgId: account.boundOrgId }),
       ...(isActed(payload.extra) && { act: payload.extra.act }),
     };

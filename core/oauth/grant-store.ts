@@ -40,12 +40,17 @@ export async function saveGrant(id: string, payload: Payload, expiresIn: number)
 
 /**
  * Stores a new Grant within a transaction: whoever gave the consent in it gets both or neither.
+ * @param authTime when the person had proved who they are, in seconds since 1970: what its tokens may do can depend on it (S113).
  * @returns its id.
  */
-export async function insertGrant(tx: Db, { accountId, clientId, openid, rejected }: Grant): Promise<string> {
+export async function insertGrant(
+  tx: Db,
+  { accountId, clientId, openid, rejected }: Grant,
+  { authTime }: { authTime?: number } = {},
+): Promise<string> {
   const id = newId();
   const iat = Math.floor(Date.now() / 1000);
-  const payload = { iat, exp: iat + GRANT_SECONDS, kind: "Grant", accountId, clientId, openid, rejected };
+  const payload = { iat, exp: iat + GRANT_SECONDS, kind: "Grant", accountId, clientId, openid, rejected, authTime };
   await tx.$executeRawUnsafe(SAVE, id, accountId, clientId, JSON.stringify(payload), GRANT_SECONDS);
   return id;
 }

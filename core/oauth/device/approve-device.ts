@@ -1,3 +1,4 @@
+import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
@@ -5,6 +6,7 @@ import { db } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { amrOf } from "../amr.ts";
 import { assertAsked } from "../consents/assert-asked.ts";
+import type { ConsentRequest } from "../consents/consent-request.ts";
 import type { ConsentAnswer } from "../consents/merge-answer.ts";
 import { storeAnswer } from "../consents/store-answer.ts";
 import { insertGrant } from "../grant-store.ts";
@@ -32,6 +34,10 @@ export async function approveDevice(
   const code = await claimDeviceCode(session, typedCode, from);
   const request = await readDeviceConsent(code, session);
   assertAsked(request, answer);
+  if (needsRecentProof(request, session)) {
+    throw new ServiceError("reauthentication_required", "Confirm that it is you to let the command line in.");
+  }
+  const authTime = Math.floor(session.authenticatedAt.getTime() / 1000);
   const { userCode, clientId, device } = code;
   const provider = await currentProvider();
   await db().$transaction(async (tx) => {
@@ -43,9 +49,9 @@ export async function approveDevice(
       { userCode, userId },
       {
         accountId: userId,
-        grantId: await insertGrant(tx, grant),
+        grantId: await insertGrant(tx, grant, { authTime }),
         scope: grant.getOIDCScopeFiltered(requestedScopes(code)),
-        authTime: Math.floor(session.authenticatedAt.getTime() / 1000),
+        authTime,
         amr: amrOf(session),
         ...resourceOf(code),
       },
@@ -53,6 +59,14 @@ export async function approveDevice(
     await recordAuditEvent(tx, { type: "device.approve", actorId: userId, clientId, data: { device }, from });
   });
   countAuthorization(clientId, userId);
+}
+
+/**
+ * Whether the person is to prove anew who they are. The service's own command line gets what a personal access token gives, for as long:
+ * a session that was left open must not be enough for it (S113).
+ */
+export function needsRecentProof({ app }: ConsentRequest, session: SiteSession): boolean {
+  return app.isFirstParty && !isRecentlyAuthenticated(session);
 }
 
 const requestedScopes = ({ params }: ClaimedDeviceCode): Set<string> => new Set(String(params.scope ?? "").split(" "));

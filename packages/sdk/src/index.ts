@@ -1,3 +1,4 @@
+export * from "./apps.ts";
 export * from "./client/index.ts";
 export * from "./jobs.ts";
 export * from "./redirect-uri.ts";
