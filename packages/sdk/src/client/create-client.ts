@@ -1,4 +1,5 @@
 import { relaysOf } from "../relay/relays.ts";
+import { appsOf } from "./apps.ts";
 import { auditLogOf } from "./audit-log.ts";
 import { jobsOf } from "./jobs.ts";
 import { orAborted } from "./or-aborted.ts";
@@ -37,6 +38,7 @@ export function createClient(options: ClientOptions) {
     ...transport,
     whoami,
     webhooks: webhooksOf(transport),
+    apps: appsOf(transport),
     jobs: jobsOf(transport, ownName),
     repos: reposOf(transport),
     organizations: organizationsOf(transport),

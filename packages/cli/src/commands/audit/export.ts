@@ -1,0 +1,54 @@
+import { randomBytes } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { rename, rm } from "node:fs/promises";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Command } from "commander";
+import { act, type Context } from "../../context.ts";
+import { Refused } from "../../errors.ts";
+import { oneOf, time } from "../../options.ts";
+import type { Terminal } from "../../terminal.ts";
+
+const kinds = ["jsonl", "csv", "json"] as const;
+type Options = { format?: (typeof kinds)[number]; since?: string; until?: string; query?: string; output?: string };
+
+export function addAuditExportCommand(audit: Command, terminal: Terminal): void {
+  audit
+    .command("export")
+    .description("write the audit log of an organization, the newest entries first, for its administrators")
+    .argument("<organization>", "its handle")
+    .option("--format <kind>", `${kinds.join(", ")}; jsonl by default`, oneOf(kinds))
+    .option("--since <time>", "entries since a time, or 7d ago", time)
+    .option("--until <time>", "entries before a time", time)
+    .option("--query <search>", "as on its page: author:mara type:oauth_app.*")
+    .option("-o, --output <file>", "into a file, in the place of standard output")
+    .action(act(terminal, exportAuditLog));
+}
+
+async function exportAuditLog(at: Context, options: Options, organization: string): Promise<void> {
+  const { format = "jsonl", since, until, query, output } = options;
+  const q = [since && `since:${since}`, until && `until:${until}`, query].filter(Boolean).join(" ");
+  const pieces = (await at.client()).auditLog.export(organization, { format, ...(q && { q }), signal: at.signal });
+  if (output === undefined) return write(at, pieces);
+  const spinner = at.spin(`Writing ${output}`);
+  // Whole or not at all: a log that was cut off looks like one in which nothing happened.
+  const temporary = `${output}.${randomBytes(4).toString("hex")}.part`;
+  try {
+    await pipeline(Readable.from(pieces), createWriteStream(temporary, { mode: 0o600, flags: "wx" }));
+    await rename(temporary, output);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall) throw new Refused(`${output} cannot be written (${code}). Name another file.`);
+    throw error;
+  } finally {
+    spinner.stop();
+  }
+  at.print.note(`Written to ${output}`);
+}
+
+async function write({ terminal }: Context, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of pieces) {
+    if (!terminal.stdout.write(piece)) await new Promise<void>((drained) => terminal.stdout.once("drain", drained));
+  }
+}

@@ -1,0 +1,3 @@
+import type { WebhookRecord } from "@keyhook/sdk";
+
+export const watchedText = ({ type, name }: WebhookRecord["watched"][number]): string => `${type}:${name}`;

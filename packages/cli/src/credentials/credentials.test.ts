@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { newConfigDir } from "../../testing/run-cli.ts";
+import { credentialsPath, readCredentialsFile, writeCredentialsFile } from "./credentials-file.ts";
+import { withFileLock } from "./with-file-lock.ts";
+
+const ORIGIN = "https://hub.example.com";
+const sample = { [ORIGIN]: { accessToken: "kh_x", refreshToken: "r", expiresAt: "2026-11-22T00:00:00.000Z" } };
+const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+describe("the file of credentials", () => {
+  test("is its person's alone, and is put in place whole", async () => {
+    const dir = join(newConfigDir(), "keyhook");
+    const path = join(dir, "credentials.json");
+    expect(await readCredentialsFile(path)).toEqual({});
+    await writeCredentialsFile(path, sample);
+    expect([mode(dir), mode(path)]).toEqual(["700", "600"]);
+    expect(await readCredentialsFile(path)).toEqual(sample);
+    // A file that was left open by hand is closed again.
+    chmodSync(path, 0o644);
+    await writeCredentialsFile(path, sample);
+    expect([mode(path), readdirSync(dir)]).toEqual(["600", ["credentials.json"]]);
+  });
+
+  test("is in the system's folder for settings, or where KEYHOOK_CONFIG_DIR says", () => {
+    expect(credentialsPath({ env: { KEYHOOK_CONFIG_DIR: "/x" } })).toBe("/x/credentials.json");
+    expect(credentialsPath({ env: {} })).toMatch(/keyhook.credentials\.json$/);
+  });
+
+  test("is told of by name when it is broken, and is left as it is", async () => {
+    const path = join(newConfigDir(), "credentials.json");
+    for (const text of ["", "{", "[]", "null", '{"https://x": {"accessToken": 1}}', '{"https://x": "y"}']) {
+      writeFileSync(path, text);
+      await expect(readCredentialsFile(path)).rejects.toThrow(
+        `${path} is broken. Remove it, and sign in again with keyhook login.`,
+      );
+      expect(readFileSync(path, "utf8")).toBe(text);
+    }
+  });
+
+  test("says so where it cannot be written", async () => {
+    const file = join(newConfigDir(), "file");
+    writeFileSync(file, "");
+    await expect(writeCredentialsFile(join(file, "credentials.json"), sample)).rejects.toThrow();
+  });
+});
+
+describe("the lock", () => {
+  test("lets one at a time in, in many processes at once", async () => {
+    const dir = newConfigDir();
+    const path = join(dir, "credentials.json");
+    const counter = join(dir, "counter");
+    writeFileSync(counter, "0");
+    const script = `
+      import { readFileSync, writeFileSync } from "node:fs";
+      import { withFileLock } from ${JSON.stringify(join(import.meta.dirname, "with-file-lock.ts"))};
+      for (let i = 0; i < 20; i += 1) {
+        await withFileLock(${JSON.stringify(path)}, async () => {
+          const seen = Number(readFileSync(${JSON.stringify(counter)}, "utf8"));
+          await new Promise((done) => setImmediate(done));
+          writeFileSync(${JSON.stringify(counter)}, String(seen + 1));
+        });
+      }`;
+    const exits = Array.from({ length: 3 }, () => {
+      const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "ignore", "inherit"] });
+      return new Promise<number | null>((ended) => child.on("exit", ended));
+    });
+    expect(await Promise.all(exits)).toEqual([0, 0, 0]);
+    expect(readFileSync(counter, "utf8")).toBe("60");
+    expect(existsSync(`${path}.lock`)).toBe(false);
+  });
+
+  test("does not wait for a process that is gone", async () => {
+    const path = join(newConfigDir(), "credentials.json");
+    const child = spawn(process.execPath, ["-e", ""]);
+    await new Promise((ended) => child.on("exit", ended));
+    writeFileSync(`${path}.lock`, String(child.pid));
+    expect(await withFileLock(path, async () => "done")).toBe("done");
+  });
+
+  test("is given back when the work fails, and waiting for it ends with Ctrl-C", async () => {
+    const path = join(newConfigDir(), "deeper", "credentials.json");
+    await expect(withFileLock(path, () => Promise.reject(new Error("no")))).rejects.toThrow("no");
+    const interrupt = new AbortController();
+    const held = Promise.withResolvers<void>();
+    const first = withFileLock(path, () => held.promise);
+    while (!existsSync(`${path}.lock`)) await sleep(5);
+    const second = withFileLock(path, async () => "in", interrupt.signal);
+    interrupt.abort();
+    await expect(second).rejects.toThrow();
+    held.resolve();
+    await first;
+    expect(await withFileLock(path, async () => "in")).toBe("in");
+  });
+});
