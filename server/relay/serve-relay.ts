@@ -70,7 +70,11 @@ async function serve(
   if (!taken.isListening) return kept(res);
   const leaving = new AbortController();
   res.once("close", () => leaving.abort());
-  const answer = await awaitAnswer(taken.id, { signal: leaving.signal });
+  const answer = await awaitAnswer(taken.id, { signal: leaving.signal }).catch((error: unknown) => {
+    // It is on record: to ask for it once more would be a second one.
+    if (isDatabaseDown(error)) return undefined;
+    throw error;
+  });
   if (res.destroyed) return;
   if (!answer) return refuse(req, res, tooSlow);
   if (answer.kind === "failed") return refuse(req, res, { ...notThere, text: `There was no answer: ${answer.reason}.` });

@@ -62,6 +62,10 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     if (news === "listener") isChanged = true;
     else isNews = true;
     wake();
+  }).catch((error: unknown) => {
+    // The lease that it has runs out.
+    release();
+    throw error;
   });
 
   async function close(): Promise<void> {

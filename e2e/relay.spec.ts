@@ -1,0 +1,138 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Page } from "@playwright/test";
+import { Webhook } from "standardwebhooks";
+import { expect, test } from "./fixtures.ts";
+import { expectAccessible } from "./support/accessibility.ts";
+import { enter } from "./support/enter.ts";
+import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
+import { hubClient } from "./support/hub.ts";
+
+/** Somebody's program, which no address leads to. Each line that it writes is an event that it was told. */
+const PROGRAM = `
+import { createClient, listenToRelay } from "@keyhook/sdk";
+const client = createClient({ baseUrl: process.env.KEYHOOK_URL, token: process.env.KEYHOOK_TOKEN });
+await listenToRelay(client, {
+  name: "laptop",
+  onState: (state) => console.log(JSON.stringify(state)),
+  handle: ({ body, headers }) => {
+    console.log(JSON.stringify({ kind: "event", text: new TextDecoder().decode(body), headers: Object.fromEntries(headers) }));
+    return { status: 218, body: "noted" };
+  },
+});
+`;
+
+type Said = { kind: string; url?: string; text?: string; headers?: Record<string, string> };
+
+class Program implements AsyncDisposable {
+  readonly said: Said[] = [];
+  // Where packages of the workspace are found.
+  readonly #directory = mkdtempSync(resolve(import.meta.dirname, "../node_modules/.relay-"));
+  readonly #env: Record<string, string>;
+  #child: ChildProcess | undefined;
+
+  constructor(env: Record<string, string>) {
+    this.#env = env;
+    writeFileSync(`${this.#directory}/program.ts`, PROGRAM);
+  }
+
+  start(): void {
+    const env = { PATH: process.env.PATH ?? "", ...this.#env };
+    this.#child = spawn(process.execPath, [`${this.#directory}/program.ts`], { env, stdio: ["ignore", "pipe", "inherit"] });
+    let text = "";
+    this.#child.stdout?.on("data", (piece) => {
+      text += piece;
+      const lines = text.split("\n");
+      text = lines.pop() ?? "";
+      for (const line of lines) if (line.startsWith("{")) this.said.push(JSON.parse(line));
+    });
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || child.exitCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  of(kind: string): Said[] {
+    return this.said.filter((one) => one.kind === kind);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+const rows = (page: Page) => page.getByRole("list", { name: "Deliveries" }).getByRole("listitem");
+
+test("S141 a push reaches a program that nobody can reach, also after it was killed; Activity shows what it really said", async ({
+  page,
+  demo,
+  person,
+}) => {
+  test.slow();
+  const token = await makeToken(demo, person);
+  const name = await makeRepo(demo, token);
+  const tree = new WorkTree(demo, token, name);
+  await tree.init();
+  const push = async (text: string) => {
+    await tree.commit(text, { "tides.txt": `${text}\n` });
+    await tree.git("push", "--quiet", "origin", "main");
+  };
+  const hub = await hubClient(demo, person, "webhooks");
+  await enter(page, person);
+  await page.goto("/settings/webhooks");
+  await expect(page.getByRole("region", { name: "Relays" })).toContainText("There are none yet.");
+
+  await using program = new Program({ KEYHOOK_URL: demo.origin, KEYHOOK_TOKEN: hub.token });
+  program.start();
+  await expect.poll(() => program.of("open").length).toBe(1);
+  const url = `${program.of("open")[0]?.url}/hooks`;
+  const { webhook, secret } = await hub.send<{ webhook: { id: string }; secret: string }>("POST", "/api/settings/webhooks", {
+    url,
+    watched: [{ type: "model", name }],
+    generateSecret: true,
+  });
+  await push("high");
+  const told = (text: string) => program.of("event").filter((one) => one.text?.includes('"repo.content"') && one.text.includes(text));
+  await expect.poll(() => told(name).length).toBe(1);
+  const [first] = told(name);
+  new Webhook(secret).verify(first?.text ?? "", first?.headers ?? {});
+
+  await page.goto(`/settings/webhooks/${webhook.id}`);
+  await expect(rows(page).filter({ hasText: "218" })).toHaveCount(1);
+
+  // Nobody is there: it is kept, and says so.
+  await program.kill();
+  await push("low");
+  await expect(rows(page).filter({ hasText: "202" })).toHaveCount(1);
+  await page.goto("/settings/webhooks");
+  const relays = page.getByRole("region", { name: "Relays" });
+  await expect(relays).toContainText("Not listening");
+  await expect(relays).toContainText("1 request waits");
+  await expectAccessible(page);
+
+  program.start();
+  await expect.poll(() => told(name).length).toBe(2);
+  const second = told(name)[1];
+  new Webhook(secret).verify(second?.text ?? "", second?.headers ?? {});
+  await page.goto(`/settings/webhooks/${webhook.id}`);
+  await expect(rows(page).filter({ hasText: "218" })).toHaveCount(2);
+  await rows(page).first().getByRole("link").click();
+  const panel = page.getByRole("complementary", { name: /·/ });
+  await expect(panel).toContainText("answer through the relay");
+  await expect(panel).toContainText("noted");
+
+  await page.goto("/settings/webhooks");
+  await relays.getByText("Close", { exact: true }).click();
+  await relays.getByRole("button", { name: "Close laptop" }).click();
+  await expect(page.getByText("The relay is closed.")).toBeVisible();
+  await expect.poll(() => program.of("lost").length).toBe(1);
+  tree.remove();
+});

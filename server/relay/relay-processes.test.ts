@@ -1,0 +1,145 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import http from "node:http";
+import { join } from "node:path";
+import { createClient, listenToRelay, type RelayedRequest, type RelayState } from "@keyhook/sdk";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { from, signedInPerson } from "#core/accounts/testing/people.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { pool } from "#core/db.ts";
+import { childEnvironment, databaseUrl } from "#core/env.ts";
+import { startCuttableProxy } from "#core/oauth/testing/cuttable-proxy.ts";
+import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
+import { type ServiceProcess, startProcess } from "../testing/start-process.ts";
+
+/** Two web processes on one database, behind an https proxy, with listeners that are processes of their own. */
+const SOON = { timeout: 25_000, interval: 50 };
+let one: ServiceProcess;
+let two: ServiceProcess;
+let site: HttpsSite;
+let database: Awaited<ReturnType<typeof startCuttableProxy>>;
+
+beforeAll(async () => {
+  const url = new URL(databaseUrl());
+  database = await startCuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
+  url.hostname = "127.0.0.1";
+  url.port = String(database.port);
+  site = await startHttpsSite();
+  [one, two] = await Promise.all([startProcess({ ORIGIN: site.origin, DATABASE_URL: url.href }), startProcess({ ORIGIN: site.origin })]);
+  // What comes goes to the second as long as there is one.
+  site.answer((req, res) => pass(req, res, [two.origin, one.origin]));
+});
+afterAll(async () => {
+  database.restore();
+  await Promise.all([one.stop(), two.stop(), site.stop()]);
+  await database.stop();
+});
+
+function pass(req: http.IncomingMessage, res: http.ServerResponse, [upstream, ...others]: string[]): void {
+  if (upstream === undefined) return void res.writeHead(502).end();
+  const { hostname, port } = new URL(upstream);
+  const out = http.request({ hostname, port, method: req.method, path: req.url, headers: req.headers }, (answer) => {
+    res.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(res);
+    answer.once("error", () => res.destroy());
+  });
+  out.once("error", () => (res.headersSent ? res.destroy() : pass(req, res, others)));
+  res.once("close", () => out.destroy());
+  if (req.complete) out.end();
+  else req.pipe(out);
+}
+
+async function someone() {
+  const person = await signedInPerson();
+  const input = { name: "laptop", scopes: ["webhooks"] as const, expiresInDays: 1 };
+  const { token } = await createPersonalAccessToken(person.actor, person.id, { ...input, scopes: ["webhooks"] }, from);
+  return { token, client: createClient({ baseUrl: site.origin, token }) };
+}
+
+function startListener(baseUrl: string, token: string, ...more: string[]) {
+  const said: string[] = [];
+  const child: ChildProcess = fork(join(import.meta.dirname, "../testing/listener.ts"), [baseUrl, token, "laptop", ...more], {
+    env: childEnvironment({}),
+    execArgv: [],
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  child.on("message", (text) => said.push(String(text)));
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, said };
+}
+
+test("S141 what one process takes another hands over, and the answer finds its way back", async () => {
+  const ada = await someone();
+  const { child, said } = startListener(two.origin, ada.token);
+  await vi.waitFor(() => expect(said).toContain("open"), SOON);
+  const { url } = await ada.client.relays.get("laptop");
+  expect(url.startsWith(`${site.origin}/relay/`)).toBe(true);
+  const answer = await fetch(url.replace(site.origin, one.origin), { method: "POST", body: "x" });
+  expect([answer.status, await answer.text()]).toEqual([200, `${child.pid}`]);
+});
+
+test("a listener that is killed with a request in its hands: the next has it, and its caller an answer", async () => {
+  const ada = await someone();
+  const first = startListener(one.origin, ada.token, "hold");
+  await vi.waitFor(() => expect(first.said).toContain("open"), SOON);
+  const { url } = await ada.client.relays.get("laptop");
+  const waiting = fetch(`${url}/work`, { method: "POST", body: "x" });
+  await vi.waitFor(() => expect(first.said).toContain("/work"), SOON);
+  first.child.kill("SIGKILL");
+  await once(first.child, "exit");
+  const next = startListener(two.origin, ada.token);
+  await vi.waitFor(() => expect(next.said).toContain("/work"), SOON);
+  expect(await (await waiting).text()).toBe(`${next.child.pid}`);
+});
+
+test("while the database is away a caller is told so, and a listener comes back by itself afterwards", async () => {
+  const ada = await someone();
+  const { said } = startListener(one.origin, ada.token);
+  await vi.waitFor(() => expect(said).toContain("open"), SOON);
+  const { url } = await ada.client.relays.get("laptop");
+  const direct = url.replace(site.origin, one.origin);
+  database.cut();
+  const away = await fetch(direct, { method: "POST", body: "x" });
+  expect([away.status, Number(away.headers.get("retry-after")) > 0]).toEqual([503, true]);
+  await vi.waitFor(() => expect(said).toContain("lost"), SOON);
+  database.restore();
+  await vi.waitFor(() => expect(said).toContain("resumed"), SOON);
+  await vi.waitFor(async () => expect((await fetch(`${direct}/again`, { method: "POST", body: "x" })).status).toBe(200), SOON);
+});
+
+test("a web process that is killed loses nothing: through the proxy its listener goes on with the other, and runs nothing twice", async () => {
+  const ada = await someone();
+  const states: RelayState["kind"][] = [];
+  const handled: string[] = [];
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const stop = new AbortController();
+  const ended = listenToRelay(ada.client, {
+    name: "laptop",
+    signal: stop.signal,
+    onState: ({ kind }) => void states.push(kind),
+    handle: async ({ path }: RelayedRequest) => {
+      handled.push(path);
+      await held;
+      return { status: 200, body: path };
+    },
+  });
+  onTestFinished(async () => {
+    release();
+    stop.abort();
+    await ended;
+  });
+  await vi.waitFor(() => expect(states).toContain("open"), SOON);
+  const { url } = await ada.client.relays.get("laptop");
+  const waiting = fetch(`${url.replace(site.origin, one.origin)}/first`, { method: "POST", body: "x" });
+  await vi.waitFor(() => expect(handled).toEqual(["/first"]), SOON);
+  process.kill(two.pid, "SIGKILL");
+  await vi.waitFor(() => expect(states).toContain("resumed"), SOON);
+  release();
+  expect(await (await waiting).text()).toBe("/first");
+  expect(await (await fetch(`${url.replace(site.origin, one.origin)}/second`)).text()).toBe("/second");
+  expect(handled).toEqual(["/first", "/second"]);
+  await vi.waitFor(async () => expect((await pool().query("select from relay_request")).rowCount).toBe(0), SOON);
+});
