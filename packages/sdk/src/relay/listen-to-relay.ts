@@ -32,6 +32,8 @@ export type ListenOptions = {
 const IDLE_MS = 20_000;
 const RENEW_AGAIN_MS = 60_000;
 const RENEW_LATEST_MS = 24 * 3_600_000;
+/** How long what runs is waited for. */
+const GRACE_MS = 10_000;
 /** So many ids of answered requests are remembered. */
 const ANSWERED_MAX = 2_000;
 
@@ -39,7 +41,7 @@ const ANSWERED_MAX = 2_000;
  * Listens to a relay of one's own and has its requests handled, until `signal` aborts: it comes back by itself with what it has not
  * answered, and renews the relay. One request is never handled twice at once, and not again once its answer is on record.
  *
- * What runs is waited for at the end.
+ * What runs is waited for at the end, for ten seconds; what was not answered by then is handed to the next listener.
  * @returns why it ended; `replaced`: another listener has taken over; `closed`: somebody closed the relay
  * @throws ApiError where another try would end the same: a token that is none, a missing scope, a name that cannot be
  */
@@ -128,7 +130,7 @@ export async function listenToRelay(
   } finally {
     signal?.removeEventListener("abort", onAbort);
     ending.abort();
-    await work.settled();
+    await work.settled(GRACE_MS);
   }
 
   /** Somebody has closed it, which is not for its listener to undo. One that has expired is still there. */
@@ -165,8 +167,13 @@ class Work {
     this.#running.set(id, run);
   }
 
-  async settled(): Promise<void> {
-    await Promise.all(this.#running.values());
+  async settled(graceMs: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const over = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs);
+    });
+    await Promise.race([Promise.all(this.#running.values()), over]);
+    clearTimeout(timer);
   }
 
   async #run(request: RelayedRequest): Promise<void> {
