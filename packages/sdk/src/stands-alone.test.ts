@@ -24,15 +24,36 @@ test("imports zod and its own files, and nothing else", async () => {
   }
 });
 
-test("runs where there is only what browsers have: it compiles without Node's types", async () => {
+/** What the README's examples take for granted. */
+const AROUND = `
+  declare const client: import("@keyhook/sdk").Client;
+  declare const request: Request;
+  declare const id: string, baseUrl: string, clientId: string, clientSecret: string, idToken: string, WEBHOOK_SECRET: string;
+  declare function load(): import("@keyhook/sdk").Tokens | undefined;
+  declare function save(tokens: import("@keyhook/sdk").Tokens): Promise<void>;
+  declare function withFileLock<T>(work: () => Promise<T>): Promise<T>;
+`;
+
+test("runs where there is only what browsers have, and as its README says: both compile without Node's types", async () => {
   const folder = await mkdtemp(join(tmpdir(), "sdk-"));
   onTestFinished(() => rm(folder, { recursive: true }));
+  const readme = await readFile(join(here, "../README.md"), "utf8");
+  const snippets = [...readme.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, text = ""]) => text);
+  expect(snippets.length).toBeGreaterThan(7);
+  const files = await Promise.all(
+    [AROUND, ...snippets].map(async (text, at) => {
+      const name = at === 0 ? "around.d.ts" : `snippet-${at}.ts`;
+      await writeFile(join(folder, name), at === 0 ? text : `${text}\nexport {};\n`);
+      return name;
+    }),
+  );
   const compilerOptions = {
     ...{ target: "es2023", lib: ["es2023", "dom"], types: [], typeRoots: [] },
     ...{ module: "esnext", moduleResolution: "bundler", allowImportingTsExtensions: true, noEmit: true },
     ...{ strict: true, erasableSyntaxOnly: true, verbatimModuleSyntax: true, isolatedModules: true, skipLibCheck: true },
+    paths: { "@keyhook/sdk": [join(here, "index.ts")] },
   };
-  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [join(here, "index.ts")] }));
+  await writeFile(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: [join(here, "index.ts"), ...files] }));
   const tsc = fileURLToPath(new URL("../../../node_modules/typescript/bin/tsc", import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [tsc, "-p", folder]).catch((error) => error);
   expect(stdout).toBe("");

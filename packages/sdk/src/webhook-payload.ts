@@ -87,3 +87,21 @@ export type EventDomain = (typeof eventDomains)[number];
 export function domainOf(scope: EventScope): EventDomain {
   return scope.startsWith("repo") ? "repo" : "discussion";
 }
+
+type KindOf<Payload, Scope, Action> = Payload extends { event: { scope: Scope; action: infer Actions } }
+  ? [Action] extends [Actions]
+    ? Payload
+    : never
+  : never;
+
+/**
+ * Whether it is of this kind, with the fields that such events have. A comparison of `payload.event.scope` does not tell TypeScript:
+ * it knows unions apart by properties of their own.
+ */
+export function isEvent<Payload extends EventPayload, Scope extends EventScope, Action extends EventAction = never>(
+  payload: Payload,
+  scope: Scope,
+  action?: Action,
+): payload is KindOf<Payload, Scope, Action> {
+  return payload.event.scope === scope && (action === undefined || payload.event.action === action);
+}

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 import { describe, expect, test } from "vitest";
+import { isEvent, type WebhookPayload } from "./webhook-payload.ts";
 import {
   type HeadersLike,
   signWebhook,
@@ -150,6 +151,19 @@ test.each([
   const bytes = new Uint8Array([0x7b, 0xff, 0x7d]);
   const signed = await signWebhook({ id: "x", body: bytes, secret });
   expect(await codeOf(verifyWebhook({ body: bytes, headers: signed, secret }))).toBe("malformed_payload");
+});
+
+test("kinds of events are told apart, by their scope or their action too", () => {
+  const move = { event: { action: "move", scope: "repo" }, repo: {}, movedTo: { name: "ada/kite" } } as unknown as WebhookPayload;
+  expect(isEvent(move, "repo") && isEvent(move, "repo", "move") && move.movedTo.name).toBe("ada/kite");
+  expect([isEvent(move, "repo", "create"), isEvent(move, "repo.content"), isEvent(move, "repo.content", "update")]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  const push = payload as unknown as WebhookPayload;
+  // Compiles only where the kind has the field.
+  expect(isEvent(push, "repo.content") && push.updatedRefs === undefined && push.webhook.version).toBe(3);
 });
 
 test("a kind of event that is not known yet is let through", async () => {
