@@ -1,0 +1,35 @@
+import type { Code, RootContent } from "mdast";
+import remarkParse from "remark-parse";
+import { unified } from "unified";
+
+/** An example of a guide, with what its author says about running it in the comment before it. */
+export type CodeBlock = Readonly<{
+  language: string;
+  code: string;
+  /** In the Markdown, from 1. */
+  line: number;
+  /** Such as `{ verb: "not run", what: "needs a telephone" }`, of `<!-- not run: needs a telephone -->`. */
+  directive?: Readonly<{ verb: string; what: string }>;
+}>;
+
+/** The fenced blocks of a guide, in their order, those inside lists too. */
+export function codeBlocks(markdown: string): CodeBlock[] {
+  return collect(unified().use(remarkParse).parse(markdown).children);
+}
+
+function collect(nodes: readonly RootContent[]): CodeBlock[] {
+  return nodes.flatMap((node, index) => {
+    if (node.type === "code") return [blockOf(node, nodes[index - 1])];
+    return "children" in node ? collect(node.children as RootContent[]) : [];
+  });
+}
+
+function blockOf({ lang, value, position }: Code, before: RootContent | undefined): CodeBlock {
+  const [, verb, what] = (before?.type === "html" && /^<!--\s*([a-z ]+):\s*([\s\S]*?)\s*-->$/.exec(before.value)) || [];
+  return {
+    language: lang ?? "",
+    code: value,
+    line: position?.start.line ?? 0,
+    ...(verb !== undefined && { directive: { verb, what: what ?? "" } }),
+  };
+}
