@@ -14,6 +14,7 @@ import { setKeys } from "#core/oauth/apps/set-keys.ts";
 import { clientKeyPair } from "#core/oauth/testing/assertion.ts";
 import { Browser } from "#core/oauth/testing/browser.ts";
 import { allowDevice } from "#core/oauth/testing/device.ts";
+import { signInByNextAuth } from "#core/oauth/testing/next-auth-visit.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { freePort } from "#core/postgres/free-port.ts";
 import { browserSnippet } from "./browser-snippet.ts";
@@ -152,68 +153,11 @@ describe("Next.js", () => {
     const code = nextAuthSnippet({ ...app, brand: "Keyhook" });
     const { GET: handler } = await import(pathToFileURL(write(`next-${kind}.mjs`, code)).href);
 
-    const cookies: Record<string, string> = {};
-    async function ask(path: string, { query = {}, ...request }: { query?: object; method?: string; body?: object } = {}) {
-      const answer = new ApiAnswer(cookies);
-      await handler(
-        {
-          method: "GET",
-          headers: { host: "localhost:8080" },
-          cookies,
-          query: { ...query, nextauth: path.split("/") },
-          ...request,
-        },
-        answer,
-      );
-      return answer;
-    }
-    const { csrfToken } = (await ask("csrf")).body as { csrfToken: string };
-    const leaving = await ask("signin/keyhook", { method: "POST", body: { csrfToken } });
-    const landed = await visit(leaving.headers.location ?? "");
-    await ask("callback/keyhook", { query: Object.fromEntries(landed.searchParams) });
-    const { body } = await ask("session");
+    const body = await signInByNextAuth(handler, new URL(site).host, visit);
     vi.unstubAllEnvs();
     expect(body).toMatchObject({ user: { name: "mara", email: "mara@example.test" } });
   });
 });
-
-/** The answer object that Next gives an API route, as far as the library uses it; cookies go straight to the visitor. */
-class ApiAnswer {
-  readonly headers: Record<string, string> = {};
-  body: unknown;
-  readonly #cookies: Record<string, string>;
-
-  constructor(cookies: Record<string, string>) {
-    this.#cookies = cookies;
-  }
-
-  status(): this {
-    return this;
-  }
-
-  getHeader(): undefined {
-    return undefined;
-  }
-
-  setHeader(name: string, value: string | string[]): this {
-    if (name.toLowerCase() !== "set-cookie") this.headers[name.toLowerCase()] = String(value);
-    for (const cookie of name.toLowerCase() === "set-cookie" ? [value].flat() : []) {
-      const [, key = "", content = ""] = /^([^=]+)=([^;]*)/.exec(cookie) ?? [];
-      this.#cookies[key] = decodeURIComponent(content);
-    }
-    return this;
-  }
-
-  json(body: unknown): void {
-    this.body = body;
-  }
-
-  send(body: unknown): void {
-    this.body = body;
-  }
-
-  end(): void {}
-}
 
 describe("curl", () => {
   test.each(kinds)("signs in to a %s app", async (_kind, isConfidential) => {
