@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { eventPayloadSchema, webhookPayloadSchema } from "@keyhook/sdk";
@@ -243,6 +244,33 @@ const plays: Record<string, Play> = {
     await shell(code, course);
     expect(JSON.parse(course.last.out)).toMatchObject({ outcome: expect.any(String), delivery: expect.any(String) });
   },
+  async relay(code, course) {
+    const said: string[] = [];
+    const server = createServer((req, res) => {
+      said.push(`${req.method} ${req.url}`);
+      res.writeHead(201).end("from the laptop");
+    });
+    await new Promise<void>((listens) => server.listen(course.port, "localhost", listens));
+    const child = course.folder.start(process.execPath, [asFile(course, code, "ts")]);
+    let err = "";
+    child.stderr.on("data", (chunk) => (err += chunk));
+    const headers = { authorization: `Bearer ${token}` };
+    const relay = await vi.waitFor(
+      async () => {
+        const answer = await fetch(`${world.origin}/api/settings/relays/laptop`, { headers });
+        const { relay: found } = (await answer.json()) as { relay?: { url: string; isListening: boolean } };
+        expect(found, err).toMatchObject({ isListening: true });
+        return found as { url: string };
+      },
+      { timeout: 15_000, interval: 100 },
+    );
+    const answer = await fetch(`${relay.url}/webhooks/onPush?x=1`, { method: "POST", body: "{}" });
+    expect([answer.status, await answer.text()]).toEqual([201, "from the laptop"]);
+    expect(said).toEqual(["POST /webhooks/onPush?x=1"]);
+    child.kill();
+    server.closeAllConnections();
+    server.close();
+  },
   "receiver node": (code, course) => receive(course, process.execPath, [asFile(course, code, "mjs")]),
   "receiver python": (code, course) => receive(course, "python3", [asFile(course, code, "py")]),
   async "pushed request"(code, course) {
@@ -312,7 +340,7 @@ const plays: Record<string, Play> = {
     expect(revoke).toContain("platform revoke");
     // The last of them would end what the examples below are run with.
     await operate(others.reverse().join("\n"), course);
-    course.folder.environment.PLATFORM_TOKEN = /\bkh_\w+/.exec(course.last.out.split("\n").at(-2) ?? "")?.[0] ?? course.last.out;
+    course.folder.environment.PLATFORM_TOKEN = /^token: (\S+)$/m.exec(course.last.out)?.[1] ?? "";
   },
   async "platform's call"(code, course) {
     await shell(code, course);

@@ -31,7 +31,10 @@ export function AppList({ page, path }: AppListProps) {
               </ButtonLink>
             }
           >
-            Make one to let people sign in to your website, your mobile app or your command line with their account here.
+            Make one to let people sign in to your website, your mobile app or your command line with their account here.{" "}
+            <Link prefetch={false} href="/docs/sign-in" className="link">
+              How it works
+            </Link>
           </EmptyState>
         ) : (
           <List label="OAuth apps">

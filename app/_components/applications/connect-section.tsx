@@ -1,3 +1,4 @@
+import Link from "next/link";
 import { env } from "#core/env.ts";
 import { appEndpoints } from "#core/oauth/apps/app-endpoints.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
@@ -48,7 +49,23 @@ export function ConnectSection({ details: { app, secrets, keys } }: ConnectSecti
   return (
     <SectionCard
       title="Connect your app"
-      description="Most libraries need the issuer alone and find the other addresses by themselves."
+      description={
+        <>
+          Most libraries need the issuer alone and find the other addresses by themselves. The guides to{" "}
+          <Link prefetch={false} href={`/docs/sign-in?app=${app.id}`} className="link">
+            sign-in
+          </Link>{" "}
+          and{" "}
+          <Link prefetch={false} href={`/docs/device?app=${app.id}`} className="link">
+            devices
+          </Link>{" "}
+          are filled in with this app, and there are{" "}
+          <Link prefetch={false} href="/docs/badges" className="link">
+            badges
+          </Link>{" "}
+          for your page.
+        </>
+      }
     >
       <div className="grid grid-cols-1 gap-5">
         <div className="grid items-start gap-4 sm:grid-cols-2">

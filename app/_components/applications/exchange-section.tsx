@@ -1,4 +1,5 @@
 import { CircleCheck, CircleDashed } from "lucide-react";
+import Link from "next/link";
 import type { ReactNode } from "react";
 import { env } from "#core/env.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
@@ -39,7 +40,15 @@ export function ExchangeSection(props: ExchangeSectionProps) {
   return (
     <SectionCard
       title="Token exchange"
-      description="A program of an organization gets tokens for its members by their e-mail address, without asking each of them. The tokens act within the organization only."
+      description={
+        <>
+          A program of an organization gets tokens for its members by their e-mail address, without asking each of them. The tokens
+          act within the organization only.{" "}
+          <Link prefetch={false} href="/docs/token-exchange" className="link">
+            The guide
+          </Link>
+        </>
+      }
     >
       {details.boundOrganization ? (
         <Bound {...props} organization={details.boundOrganization} />

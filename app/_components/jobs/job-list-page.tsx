@@ -107,7 +107,10 @@ export async function JobListPage({ place, query }: JobListPageProps) {
               {isEmpty ? (
                 <>
                   A job runs a command, such as <code>echo "Hello from $(hostname)"</code>, and shows what it writes as it does.
-                  Run one, and have a webhook or a schedule run it from then on.
+                  Run one, and have a webhook or a schedule run it from then on.{" "}
+                  <Link prefetch={false} href="/docs/jobs" className="link">
+                    The guide
+                  </Link>
                 </>
               ) : (
                 "No job is like that."

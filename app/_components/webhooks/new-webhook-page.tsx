@@ -1,3 +1,4 @@
+import Link from "next/link";
 import { textOf } from "../../_server/page-query.ts";
 import { createWebhookAction, sendFirstTestAction } from "../../_server/webhooks/actions.ts";
 import type { WebhookPlace } from "../../_server/webhooks/find-webhook-owner.ts";
@@ -27,7 +28,18 @@ export async function NewWebhookPage({ place: { person, owner, home }, query }: 
       <PageHeader
         trail={[{ href: path, label: "Webhooks" }]}
         title="New webhook"
-        description="You can change all of this later. Once it is made you send it a test, and see how it was answered."
+        description={
+          <>
+            You can change all of this later. Once it is made you send it a test, and see how it was answered.{" "}
+            <Link prefetch={false} href="/docs/webhooks#receive-and-verify" className="link">
+              How to receive and verify
+            </Link>
+            ,{" "}
+            <Link prefetch={false} href="/docs/events" className="link">
+              what is sent
+            </Link>
+          </>
+        }
       />
       <ActionForm
         action={createWebhookAction.bind(null, home)}

@@ -1,0 +1,99 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Nodes, Root } from "hast";
+import type { RootContent } from "mdast";
+import remarkGfm from "remark-gfm";
+import remarkParse from "remark-parse";
+import { unified } from "unified";
+import { describe, expect, test } from "vitest";
+import { PLACEHOLDER_ORIGIN } from "#core/docs/fill-in.ts";
+import { guides } from "#core/docs/guides.ts";
+import { renderGuide } from "#core/docs/render-guide.ts";
+
+/** Whatever the project says of where something is, in its documents and in its pages, leads there. */
+const ROOT = import.meta.dirname;
+const filling = { origin: PLACEHOLDER_ORIGIN, brand: "Keyhook", vendor: "keyhook", tokenPrefix: "kh_" };
+
+const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: ROOT, encoding: "utf8" })
+  .split("\n")
+  .filter((path) => path !== "" && existsSync(join(ROOT, path)));
+const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
+const documents = tracked.filter((path) => path.endsWith(".md"));
+const sources = tracked.filter((path) => /\.(tsx?|mjs|json)$/.test(path) && path !== "package-lock.json" && statSync(join(ROOT, path)).size < 1e6);
+
+function linksOf(nodes: readonly RootContent[]): string[] {
+  return nodes.flatMap((node) => [
+    ...(node.type === "link" || node.type === "image" || node.type === "definition" ? [node.url] : []),
+    ...("children" in node ? linksOf(node.children as RootContent[]) : []),
+  ]);
+}
+
+const anchors = new Map<string, ReadonlySet<string>>();
+function anchorsOf(path: string): ReadonlySet<string> {
+  const known = anchors.get(path) ?? new Set(idsOf(renderGuide(read(path), path, filling).tree));
+  anchors.set(path, known);
+  return known;
+}
+
+function idsOf(node: Root | Nodes): string[] {
+  const own = node.type === "element" && typeof node.properties.id === "string" ? [node.properties.id] : [];
+  return [...own, ...("children" in node ? node.children.flatMap(idsOf) : [])];
+}
+
+/** What is wrong with a link, if anything is. */
+function faultOf(link: string, from: string): string | undefined {
+  if (link.startsWith(`${PLACEHOLDER_ORIGIN}/`)) return faultOfPage(link.slice(PLACEHOLDER_ORIGIN.length));
+  if (/^[a-z][a-z0-9+.-]*:/i.test(link)) return undefined;
+  if (link.startsWith("/")) return "begins at the root, which is another one wherever it is read";
+  const [file = "", anchor] = link.split("#");
+  const path = file === "" ? from : join(dirname(from), decodeURIComponent(file));
+  if (!existsSync(join(ROOT, path))) return "there is no such file";
+  if (anchor !== undefined && path.endsWith(".md") && !anchorsOf(path).has(anchor)) return "there is no such heading";
+  return undefined;
+}
+
+function faultOfPage(address: string): string | undefined {
+  const { pathname, hash } = new URL(address, PLACEHOLDER_ORIGIN);
+  const slug = /^\/docs\/([^/]+)$/.exec(pathname)?.[1];
+  const guide = guides.find((one) => one.slug === slug);
+  if (guide) {
+    if (!existsSync(join(ROOT, guide.path))) return `${guide.path} is not there`;
+    return hash !== "" && !anchorsOf(guide.path).has(hash.slice(1)) ? "there is no such heading" : undefined;
+  }
+  if (pathname !== "/docs" && !pathname.startsWith("/docs/")) return undefined;
+  return existsSync(join(ROOT, "app", pathname, "page.tsx")) ? undefined : "there is no such page";
+}
+
+describe("every link leads somewhere", () => {
+  test("those of the documents: to files, to headings in them, to pages of the documentation", () => {
+    const broken = documents.flatMap((path) =>
+      linksOf(unified().use(remarkParse).use(remarkGfm).parse(read(path)).children).flatMap((link) => {
+        const fault = faultOf(link, path);
+        return fault ? [`${path}: ${link}: ${fault}`] : [];
+      }),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test("those of the pages to the documentation", () => {
+    const broken = tracked
+      .filter((path) => /^app\/.*\.tsx?$/.test(path))
+      .flatMap((path) =>
+        [...read(path).matchAll(/["'`](\/docs(?:\/[\w-]+)*(?:#[\w-]+)?)["'`]/g)].flatMap(([, address = ""]) => {
+          const fault = faultOfPage(address);
+          return fault ? [`${path}: ${address}: ${fault}`] : [];
+        }),
+      );
+    expect(broken).toEqual([]);
+  });
+
+  test("documents that sources name", () => {
+    const broken = sources.flatMap((path) =>
+      [...read(path).matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md\b/g)].flatMap(([named]) =>
+        existsSync(join(ROOT, named)) || path.includes("render-markdown") ? [] : [`${path}: ${named}`],
+      ),
+    );
+    expect(broken).toEqual([]);
+  });
+});
