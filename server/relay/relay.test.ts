@@ -353,6 +353,9 @@ describe("S141 what an attacker may try", () => {
     for (let each = 0; each < 8; each++) expect((await send(relay.url, { body: eight })).status).toBe(202);
     const full = await send(relay.url, { body: eight });
     expect([full.status, full.headers["retry-after"]]).toEqual([503, "60"]);
+    await pool().query("update throttle set count = 1200 where key like 'relay:%'");
+    const often = await send(relay.url);
+    expect([often.status, Number(often.headers["retry-after"]) > 0]).toEqual([429, true]);
     await ada.client.relays.close("laptop");
     for (let each = 0; each < 20; each++) await ada.client.relays.open(`r${each}`);
     await expect(ada.client.relays.open("r20")).rejects.toMatchObject({ status: 409 });

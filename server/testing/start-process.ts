@@ -28,7 +28,7 @@ export async function startProcess(extra: Record<string, string> = {}) {
     pid: child.pid as number,
     output: () => output,
     async stop(): Promise<void> {
-      if (child.exitCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill();
       await once(child, "exit");
     },
