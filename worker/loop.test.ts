@@ -37,7 +37,7 @@ describe("a loop over leased rows", () => {
   it("does what is there, then what is announced, without waiting for its poll", async () => {
     await add("a");
     await loop(async ({ id }, claimId) => void (await record(id, claimId)));
-    await vi.waitFor(async () => expect(await done()).toEqual(["a"]), 1_000);
+    await vi.waitFor(async () => expect(await done()).toEqual(["a"]), 10_000);
     await delay(100);
     const startedAt = Date.now();
     await add("b");

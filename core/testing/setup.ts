@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, inject } from "vitest";
+import { afterAll, inject, vi } from "vitest";
 import { closeConnections } from "../db.ts";
 import { provideSettings, testServerUrl } from "../env.ts";
 import { asService, dropDatabase, recreateDatabase, TEMPLATE } from "./database.ts";
@@ -20,6 +20,10 @@ provideSettings({
   ORIGIN: "http://localhost:3000",
   LOG_LEVEL: "silent",
 });
+
+// A second, as Vitest has it, is not what "soon" takes on a machine that runs other things too. What comes sooner is seen sooner.
+const { waitFor } = vi;
+vi.waitFor = (callback, options) => waitFor(callback, options ?? { timeout: 10_000 });
 
 afterAll(async () => {
   await closeConnections();

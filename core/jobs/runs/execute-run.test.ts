@@ -159,6 +159,24 @@ describe("a run", () => {
   });
 });
 
+describe("an owner who is disabled", () => {
+  it("S112 has nothing run: what goes on ends, and what waits does not begin", async () => {
+    const ada = await signedInPerson();
+    const owner = { kind: "user", id: ada.id } as const;
+    const going = await newRun(sh("echo go; exec sleep 30"), { owner });
+    const working = claimAndRun();
+    await vi.waitFor(async () => expect(await logOf(going)).toBe("go\n"), { timeout: 10_000 });
+    const waiting = await newRun(sh("true"), { owner });
+    await db().user.update({ where: { id: ada.id }, data: { disabledAt: new Date() } });
+    await working;
+    expect(await rowOf(going)).toMatchObject({ stage: "CANCELED", exitCode: null });
+    const { runner, tasks } = runnerThat(untilEnded);
+    await claimAndRun({ runner });
+    expect(tasks).toEqual([]);
+    expect(await rowOf(waiting)).toMatchObject({ stage: "CANCELED" });
+  });
+});
+
 describe("a worker that is lost", () => {
   it("leaves a run that is not begun again, and ends as the runner's failure", async () => {
     const id = await newRun(sh("echo again"));

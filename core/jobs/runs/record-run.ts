@@ -12,12 +12,16 @@ export type Outcome = {
   message: string | null;
 };
 
-/** @returns whether the claim still holds, and nobody has cancelled the run meanwhile */
+/** Of a row of `job_run`, as SQL: its owner is a person who was disabled, of whom nothing runs (S112). */
+export const IS_OWNER_DISABLED = `exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)`;
+
+/** @returns whether the claim still holds, and the run may still begin: nobody has cancelled it meanwhile, nor disabled its owner */
 export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (
        update job_run set stage = 'RUNNING', started_at = now(), runner = $3
-       where id = $1 and claim_id = $2 and finished_at is null and cancel_requested_at is null returning id
+       where id = $1 and claim_id = $2 and finished_at is null and cancel_requested_at is null
+         and not ${IS_OWNER_DISABLED} returning id
      )
      select pg_notify($4, id) from run`,
     [id, claimId, runner, JOB_LOG_CHANNEL],
