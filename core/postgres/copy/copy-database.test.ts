@@ -120,7 +120,9 @@ describe("copying a database", { timeout: 120_000 }, () => {
 
     await superuser.query("drop database if exists latin");
     await superuser.query("create database latin encoding 'LATIN1' locale 'C' template template0");
-    await expect(copyDatabase({ sourceUrl, targetUrl: targetUrl.replace(/copied$/, "latin") })).rejects.toThrow(/encoded as LATIN1/);
+    await expect(copyDatabase({ sourceUrl, targetUrl: targetUrl.replace(/copied$/, "latin") })).rejects.toThrow(
+      /encoded as LATIN1/,
+    );
 
     await (await open(targetUrl)).query("create table something (id int)");
     await expect(copyDatabase({ sourceUrl, targetUrl })).rejects.toThrow(/not empty: it has something\. Name an empty one/);
