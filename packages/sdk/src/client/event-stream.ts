@@ -1,3 +1,5 @@
+import { ApiError } from "./api-error.ts";
+
 export type ServerSentEvent = {
   /** `message` where the stream names none. */
   event: string;
@@ -22,7 +24,7 @@ export class EventStreamParser {
   #data: string[] = [];
   #id: string | undefined;
 
-  /** @throws RangeError of an event without an end */
+  /** @throws ApiError of an event without an end */
   *push(piece: string): Generator<ServerSentEvent> {
     let text = piece;
     if (this.#isFirst && text !== "") {
@@ -44,7 +46,9 @@ export class EventStreamParser {
     if (text.endsWith("\r")) this.#endedInReturn = true;
     this.#begun.push(text.slice(from));
     this.#begunCharacters += text.length;
-    if (this.#begunCharacters > EVENT_MAX_CHARACTERS) throw new RangeError("The stream sends an event without an end");
+    if (this.#begunCharacters > EVENT_MAX_CHARACTERS) {
+      throw new ApiError("The stream sends an event without an end.", { status: 200, code: "unexpected_answer" });
+    }
   }
 
   #line(line: string): ServerSentEvent | undefined {
