@@ -102,13 +102,14 @@ function toAttempt(row: Row, delivery: { id: string; kind: string }, hide: (text
 }
 
 /** The headers that the attempt was sent with; all but the secret is on record. */
-function sentHeaders({ started_at, signature }: Row, delivery: { id: string; kind: string }): Record<string, string> {
+function sentHeaders({ started_at, signature, kind }: Row, delivery: { id: string; kind: string }): Record<string, string> {
   return {
     ...requestHeaders({ "content-type": "application/json" }),
     "webhook-id": delivery.id,
     "webhook-timestamp": String(Math.floor(started_at.getTime() / 1_000)),
     ...(signature !== null && { "webhook-signature": signature, "x-webhook-secret": MASK }),
     ...(delivery.kind === "test" && { "x-webhook-test": "true" }),
+    ...(kind === "replay" && { "x-webhook-replay": "true" }),
   };
 }
 

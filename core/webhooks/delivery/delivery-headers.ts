@@ -7,6 +7,7 @@ export type SignedHeaders = { headers: Record<string, string>; signature: string
 
 /** What of a delivery its headers are made of. */
 type Signable = Pick<ClaimedDelivery, "id"> & {
+  kind?: ClaimedDelivery["kind"];
   webhook: Pick<ClaimedWebhook, "secret" | "previousSecret"> | null;
   event: { isTest: boolean } | null;
 };
@@ -16,7 +17,7 @@ type Signable = Pick<ClaimedDelivery, "id"> & {
  * replay, and the signature covers it, the time and the body. While a secret that was replaced still counts, it signs as well.
  * @throws where the secret cannot be read: it was sealed under another SECRET_KEY
  */
-export function deliveryHeaders({ id, webhook, event }: Signable, body: string, startedAt: Date): SignedHeaders {
+export function deliveryHeaders({ id, kind, webhook, event }: Signable, body: string, startedAt: Date): SignedHeaders {
   const timestamp = String(Math.floor(startedAt.getTime() / 1000));
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -24,6 +25,8 @@ export function deliveryHeaders({ id, webhook, event }: Signable, body: string, 
     "webhook-timestamp": timestamp,
     // So that a receiver can tell what nobody did from what somebody did.
     ...(event?.isTest && { "x-webhook-test": "true" }),
+    // So that one which takes each id once can tell what somebody asked for from what came twice.
+    ...(kind === "replay" && { "x-webhook-replay": "true" }),
   };
   const current = webhook?.secret?.length ? signingSecret(webhook.secret) : undefined;
   // Only the present one is shown as it is: the one before it signs, for receivers that do not know the new one yet.

@@ -1,0 +1,174 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { memoryStore } from "./delivery/delivery-store.ts";
+import { type Answer, type IncomingRequest, json, RefusedError } from "./delivery/incoming-request.ts";
+import { type Reception, receiveDelivery } from "./delivery/receive-delivery.ts";
+import { type RegisteredHandler, registerHandler } from "./delivery/registered-handler.ts";
+import { environment } from "./environment.ts";
+import { answerLanding } from "./landing/answer-landing.ts";
+import type { ErrorSource, HandlerOptions, ReceiverOptions, WebhookHandler } from "./receiver-options.ts";
+import { RecentDeliveries } from "./recent-deliveries.ts";
+import { fromRequest, toResponse } from "./serve/from-request.ts";
+import type { Launched, LaunchOptions } from "./serve/launch.ts";
+import { answerNode, type FrameworkRequest, type FrameworkResponse } from "./serve/node-handler.ts";
+
+const MIB = 1024 * 1024;
+
+/** Several handlers on one server, each at `POST /webhooks/<name>`. */
+export class Receiver {
+  readonly options: ReceiverOptions;
+  readonly secrets: readonly string[];
+  readonly handlers = new Map<string, RegisteredHandler>();
+  readonly recent = new RecentDeliveries();
+  readonly reception: Reception;
+  readonly #ending = new AbortController();
+  #isClosing = false;
+  #launched: Promise<Launched> | undefined;
+
+  constructor(options: ReceiverOptions = {}) {
+    this.options = options;
+    this.secrets = options.secret === undefined ? environment.secrets() : ([options.secret].flat() as string[]);
+    if (this.secrets.some((secret) => typeof secret !== "string" || secret === "")) {
+      throw new Error(
+        "A secret is empty. Leave `secret` away to read WEBHOOK_SECRET, or give the webhook's; [] takes everybody's word.",
+      );
+    }
+    if (options.requireSignature && this.secrets.length === 0) {
+      throw new Error("requireSignature needs the webhook's secret: set WEBHOOK_SECRET, or give `secret`.");
+    }
+    const { requireSignature, toleranceSeconds = 300, maxBodyBytes = MIB, bodyTimeoutMs = 15_000 } = options;
+    this.reception = {
+      sender: { secrets: this.secrets, requireSignature, toleranceSeconds },
+      limits: { maxBytes: maxBodyBytes, timeoutMs: bodyTimeoutMs },
+      store: options.store ?? memoryStore(),
+      inProgress: new Map(),
+      running: new Set(),
+      ending: this.#ending.signal,
+      onError: (error, source) => this.reportError(error, source),
+    };
+  }
+
+  /**
+   * Registers a handler at `/webhooks/<name>`: the name that is given, without slashes around it, or that of the function.
+   * @throws Error when there is no name, or another handler has it
+   */
+  on(handler: WebhookHandler, options?: HandlerOptions): this;
+  on(name: string, handler: WebhookHandler, options?: HandlerOptions): this;
+  on(first: string | WebhookHandler, second?: WebhookHandler | HandlerOptions, third?: HandlerOptions): this {
+    const [name, handle, options] =
+      typeof first === "string" ? [first, second as WebhookHandler, third] : [first.name, first, second as HandlerOptions];
+    if (typeof handle !== "function") throw new TypeError(`Handler "${name}" is no function.`);
+    const handler = registerHandler(name, handle, { ...this.options.handlers, ...options });
+    if (this.handlers.has(handler.name)) {
+      throw new Error(`There is a handler at /webhooks/${handler.name} already. Give one of the two another name.`);
+    }
+    this.handlers.set(handler.name, handler);
+    return this;
+  }
+
+  /** Starts a server of its own. */
+  launch(options: LaunchOptions = {}): Promise<Launched> {
+    if (this.#launched) throw new Error("This receiver was launched already.");
+    if (this.#isClosing) throw new Error("This receiver was closed. Make another one.");
+    // Loaded here: elsewhere than in Node there is no server to start, and the rest works.
+    const launching = import("./serve/launch.ts").then(({ launch }) => launch(this, options));
+    this.#launched = launching;
+    launching.catch(() => {
+      this.#launched = undefined;
+    });
+    return launching;
+  }
+
+  /** For servers that speak `Request` and `Response`: Hono, Next, Deno, Workers. Of use without its receiver: `export const POST = receiver.fetch`. */
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const incoming = fromRequest(request);
+    return toResponse(await this.answer(incoming), incoming);
+  };
+
+  /** For Node's server, Express, Connect and Fastify. */
+  readonly handler = (request: FrameworkRequest | IncomingMessage, response: FrameworkResponse | ServerResponse): Promise<void> =>
+    answerNode(this, request, response);
+
+  /** Of an id that `deduplicate` remembers: it runs again when it comes again. */
+  async forget(deliveryId: string): Promise<void> {
+    for (const { name } of this.handlers.values()) await this.reception.store.delete(`${name}\n${deliveryId}`);
+  }
+
+  /** Takes nothing new (503), waits for what runs, and stops its server. After `timeoutMs` (10 s) what still runs is aborted. */
+  async close({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<void> {
+    this.#isClosing = true;
+    const timer = setTimeout(() => this.#ending.abort(), timeoutMs);
+    while (this.reception.running.size > 0) await Promise.all(this.reception.running);
+    clearTimeout(timer);
+    await (await this.#launched?.catch(() => undefined))?.stop();
+  }
+
+  /** The answer to a request, from whichever server it comes. */
+  async answer(incoming: IncomingRequest): Promise<Answer> {
+    try {
+      return await this.#route(incoming);
+    } catch (error) {
+      if (error instanceof RefusedError) return error.answer;
+      this.reportError(error, { during: "handler" });
+      return { status: 500, body: "Internal Server Error\n", headers: { "content-type": "text/plain" } };
+    }
+  }
+
+  async #route(incoming: IncomingRequest): Promise<Answer> {
+    const base = (this.options.basePath ?? "").replace(/\/+$/, "");
+    if (base && incoming.path !== base && !incoming.path.startsWith(`${base}/`)) return notFound;
+    const path = incoming.path.slice(base.length) || "/";
+    if (path.startsWith("/webhooks/")) {
+      const handler = this.handlers.get(decode(path.slice("/webhooks/".length).replace(/\/+$/, "")));
+      if (!handler) return notFound;
+      if (incoming.method !== "POST") return json(405, { error: "Deliveries are posted." }, { allow: "POST" });
+      return this.receive(incoming, handler);
+    }
+    if (path === "/health") {
+      return this.#isClosing ? json(503, { status: "stopping" }) : json(200, { status: "ok" });
+    }
+    return answerLanding(this, incoming, path);
+  }
+
+  /** @param isOfOurOwn a test that the landing page sends; nobody from outside can say so */
+  async receive(incoming: IncomingRequest, handler: RegisteredHandler, isOfOurOwn = false): Promise<Answer> {
+    if (this.#isClosing)
+      return json(503, { error: "The receiver is stopping. Come again." }, { "retry-after": "10", connection: "close" });
+    const startedAt = performance.now();
+    const at = new Date();
+    const { answer, id, payload, isRepeated } = await receiveDelivery(incoming, handler, this.reception, isOfOurOwn);
+    this.recent.add({
+      ...{ at, handler: handler.name, id, isRepeated, status: answer.status, durationMs: performance.now() - startedAt },
+      event: payload && `${payload.event.scope} · ${payload.event.action}`,
+      repo: payload && `${payload.repo.type} ${payload.repo.name}`,
+      isTest: isOfOurOwn || (payload !== undefined && incoming.header("x-webhook-test") === "true"),
+    });
+    return answer;
+  }
+
+  reportError(error: unknown, source: ErrorSource): void {
+    if (this.options.onError) {
+      try {
+        this.options.onError(error, source);
+        return;
+      } catch (thrown) {
+        console.error("onError threw:", thrown);
+      }
+    }
+    const of = [source.handler && `handler ${source.handler}`, source.deliveryId && `delivery ${source.deliveryId}`].filter(
+      Boolean,
+    );
+    console.error(`[receiver] ${[...of, source.during].join(", ")}:`, error);
+  }
+}
+
+export const createReceiver = (options?: ReceiverOptions): Receiver => new Receiver(options);
+
+const notFound = json(404, { error: "Not found." });
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,27 @@
+/** The environment, where there is one: the only file of this package that reads it. */
+const read = (name: string): string | undefined => globalThis.process?.env?.[name] || undefined;
+
+export const environment = {
+  /** One, or several `whsec_…` with spaces between. Others may hold spaces themselves: a part of a secret must never pass for it. */
+  secrets: (): string[] => {
+    const text = read("WEBHOOK_SECRET");
+    const parts = text?.trim().split(/\s+/) ?? [];
+    return text === undefined ? [] : parts.every((part) => part.startsWith("whsec_")) ? parts : [text];
+  },
+  port: (): number | undefined => {
+    const text = read("PORT");
+    if (text === undefined) return undefined;
+    const port = Number(text);
+    if (!Number.isInteger(port) || port < 0 || port > 65_535)
+      throw new Error(`PORT is "${text}": write a number from 0 to 65535.`);
+    return port;
+  },
+  host: () => read("HOST"),
+  serviceUrl: () => read("KEYHOOK_URL"),
+  token: () => read("KEYHOOK_TOKEN"),
+  /** Test runners import what they test: nothing starts by itself in them. */
+  isTestRun: () => Boolean(read("VITEST") ?? read("JEST_WORKER_ID") ?? read("NODE_TEST_CONTEXT")),
+  configDir: () => read("KEYHOOK_CONFIG_DIR"),
+  configHome: () => read("XDG_CONFIG_HOME"),
+  appData: () => read("APPDATA"),
+};

@@ -1,0 +1,81 @@
+import { createReceiver, type Receiver } from "./create-receiver.ts";
+import { environment } from "./environment.ts";
+import type { HandlerOptions, WebhookHandler } from "./receiver-options.ts";
+import type { Launched, LaunchOptions } from "./serve/launch.ts";
+
+/**
+ * The one server of a script. It starts by itself at the script's end: when nothing else keeps the program (`beforeExit`, which waits for
+ * top-level `await` too), or a second after the latest handler was registered when something does. Never where it is mounted into another
+ * server, was launched by hand, or a test runner has imported it.
+ */
+const AFTER_MS = 1_000;
+let shared: Receiver | undefined;
+let launched: Promise<Launched> | undefined;
+let isByHand = false;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/**
+ * Registers a handler of the shared server, at `/webhooks/<name>`.
+ * @returns the handler as it was given
+ * @throws Error when there is no name, or another handler has it
+ */
+export function webhook<Handler extends WebhookHandler>(handler: Handler, options?: HandlerOptions): Handler;
+export function webhook<Handler extends WebhookHandler>(name: string, handler: Handler, options?: HandlerOptions): Handler;
+export function webhook(
+  first: string | WebhookHandler,
+  second?: WebhookHandler | HandlerOptions,
+  third?: HandlerOptions,
+): WebhookHandler {
+  shared ??= createReceiver();
+  if (typeof first === "string") shared.on(first, second as WebhookHandler, third);
+  else shared.on(first, second as HandlerOptions);
+  startAtTheEnd();
+  return typeof first === "string" ? (second as WebhookHandler) : first;
+}
+
+/** The shared receiver, to mount it into another server: from now on it does not start by itself. */
+export function sharedReceiver(): Receiver {
+  takeOver();
+  shared ??= createReceiver();
+  return shared;
+}
+
+/** Starts the shared server now, with settings. */
+export function launch(options?: LaunchOptions): Promise<Launched> {
+  if (launched)
+    throw new Error("The receiver has started by itself already. Call launch() before the script waits for other things.");
+  launched = sharedReceiver().launch(options);
+  return launched;
+}
+
+let isWaiting = false;
+function startAtTheEnd(): void {
+  if (isByHand || launched || environment.isTestRun() || typeof process === "undefined" || typeof process.once !== "function")
+    return;
+  if (!isWaiting) process.once("beforeExit", start);
+  isWaiting = true;
+  clearTimeout(timer);
+  timer = setTimeout(start, AFTER_MS);
+  timer.unref?.();
+}
+
+function start(): void {
+  if (isByHand || launched || !shared) return;
+  const receiver = shared;
+  stopWaiting();
+  launched = receiver.launch();
+  launched.catch((error: Error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+}
+
+function takeOver(): void {
+  isByHand = true;
+  stopWaiting();
+}
+
+function stopWaiting(): void {
+  clearTimeout(timer);
+  globalThis.process?.removeListener?.("beforeExit", start);
+}
