@@ -1,13 +1,10 @@
-import { createReceiver } from "./receiver.ts";
+import { launch, webhook } from "@keyhook/receiver";
 
-const secret = process.env.WEBHOOK_SECRET;
-if (!secret) throw new Error("Set WEBHOOK_SECRET to the webhook's secret; README.md says where it is.");
-const port = Number(process.env.PORT ?? 8080);
-const isQuiet = process.env.QUIET === "1";
+webhook(function onChange({ event, repo }, { id }) {
+  if (process.env.QUIET !== "1") console.log(`${event.scope} ${event.action}: ${repo.type} ${repo.name} (${id})`);
+});
 
-createReceiver({
-  secret,
-  receive({ event, repo }, id) {
-    if (!isQuiet) console.log(`${event.scope} ${event.action}: ${repo.type} ${repo.name} (${id})`);
-  },
-}).listen(port, "127.0.0.1", () => isQuiet || console.log(`Receives deliveries at http://127.0.0.1:${port}/`));
+/** Closed for maintenance, to see what the service does about that. */
+webhook("maintenance", () => new Response("Closed for maintenance.\n", { status: 503, headers: { "retry-after": "30" } }));
+
+await launch({ ...(process.env.QUIET === "1" && { print: () => undefined }), relay: process.env.RELAY === "1" });

@@ -79,14 +79,14 @@ export const sampleWebhooks = [
     key: "mara",
     by: "mara",
     api: "/api/settings/webhooks",
-    path: "/",
+    path: "/webhooks/onChange",
     watched: ["user:mara", "user:aiko", "org:tidepool"],
   },
   {
     key: "tidepool",
     by: "aiko",
     api: "/api/organizations/tidepool/settings/webhooks",
-    path: "/maintenance",
+    path: "/webhooks/maintenance",
     watched: ["org:tidepool"],
   },
 ].map(({ watched, ...webhook }) => ({

@@ -35,6 +35,8 @@ export async function refreshRelayed(request: {
     const { headers } = deliveryHeaders(
       {
         id: request.deliveryId,
+        // Still the replay that somebody asked for.
+        kind: request.headers.some(([name]) => name === "x-webhook-replay") ? "replay" : "first",
         webhook: { secret: row.secret, previousSecret: row.previous_secret },
         event: { isTest: row.is_test },
       },

@@ -4,9 +4,9 @@ import type { DeliveryStore } from "./delivery/delivery-store.ts";
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-/** What it returns is the answer's JSON, and nothing is `null`. What it throws is answered with 500, and the service comes again later. */
+/** What it returns is the answer's JSON, nothing is `null`, and a `Response` is sent as it is (`410` disables the webhook). What it throws is answered with 500, and the service comes again later. */
 // biome-ignore lint/suspicious/noConfusingVoidType: handlers that return nothing are most of them
-export type HandlerResult = Json | void;
+export type HandlerResult = Json | Response | void;
 export type WebhookHandler = (payload: WebhookPayload, delivery: DeliveryContext) => HandlerResult | Promise<HandlerResult>;
 
 export type HandlerOptions = {

@@ -27,6 +27,9 @@ export async function runHandler(
   try {
     // Within the promise: a handler that is not async may throw at once.
     const result = await Promise.race([(async () => handler.handle(payload, contextWith(aborting.signal)))(), over]);
+    if (result instanceof Response) {
+      return { status: result.status, body: await result.text(), headers: Object.fromEntries(result.headers) };
+    }
     return json(200, result ?? null);
   } finally {
     clearTimeout(timer);
