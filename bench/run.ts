@@ -304,4 +304,7 @@ if (status === 0 && "access decision".includes(ONLY)) {
 if (status === 0 && "matching webhooks".includes(ONLY)) {
   status = spawnSync(process.execPath, [join(import.meta.dirname, "match.ts")], { stdio: "inherit" }).status ?? 1;
 }
+if (status === 0 && "receivers".includes(ONLY)) {
+  status = spawnSync(process.execPath, [join(import.meta.dirname, "receiver.ts")], { stdio: "inherit" }).status ?? 1;
+}
 process.exit(status);

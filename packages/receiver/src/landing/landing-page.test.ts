@@ -42,7 +42,12 @@ it("shows strangers where to send to and nothing of what came, and lets nobody e
   const known = token(await page());
   // A proxy or a tunnel on this machine, and a name that was pointed at it: both come from a loopback address.
   const { port } = new URL(url);
-  for (const headers of [{ "x-forwarded-for": "203.0.113.9" }, { forwarded: "for=203.0.113.9" }, { via: "1.1 tunnel" }]) {
+  const proxied: Record<string, string>[] = [
+    { "x-forwarded-for": "203.0.113.9" },
+    { forwarded: "for=203.0.113.9" },
+    { via: "1.1 tunnel" },
+  ];
+  for (const headers of proxied) {
     const text = await page(headers);
     expect(text).toContain("/webhooks/onPush");
     expect(text).not.toMatch(/Last deliveries|name="token"/);
