@@ -20,7 +20,9 @@ const tracked = execFileSync("git", ["ls-files", "--cached", "--others", "--excl
   .filter((path) => path !== "" && existsSync(join(ROOT, path)));
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const documents = tracked.filter((path) => path.endsWith(".md"));
-const sources = tracked.filter((path) => /\.(tsx?|mjs|json)$/.test(path) && path !== "package-lock.json" && statSync(join(ROOT, path)).size < 1e6);
+const sources = tracked.filter(
+  (path) => /\.(tsx?|mjs|json)$/.test(path) && path !== "package-lock.json" && statSync(join(ROOT, path)).size < 1e6,
+);
 
 function linksOf(nodes: readonly RootContent[]): string[] {
   return nodes.flatMap((node) => [

@@ -42,8 +42,8 @@ export function ExchangeSection(props: ExchangeSectionProps) {
       title="Token exchange"
       description={
         <>
-          A program of an organization gets tokens for its members by their e-mail address, without asking each of them. The tokens
-          act within the organization only.{" "}
+          A program of an organization gets tokens for its members by their e-mail address, without asking each of them. The
+          tokens act within the organization only.{" "}
           <Link prefetch={false} href="/docs/token-exchange" className="link">
             The guide
           </Link>

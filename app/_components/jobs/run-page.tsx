@@ -200,7 +200,9 @@ function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
   const variables = Object.entries(spec.environment);
   if (variables.length === 0 && secretNames.length === 0) return null;
   return (
-    <SectionCard title="Environment" description={
+    <SectionCard
+      title="Environment"
+      description={
         <>
           What the command was given besides{" "}
           <Link prefetch={false} href="/docs/jobs#what-a-command-finds" className="link">
@@ -208,7 +210,8 @@ function Environment({ run: { spec, secretNames } }: Readonly<{ run: Run }>) {
           </Link>
           .
         </>
-      }>
+      }
+    >
       <dl className="grid gap-x-6 gap-y-2 font-mono text-small sm:grid-cols-[max-content_1fr]">
         {variables.map(([name, value]) => (
           <Fact key={name} name={name}>

@@ -38,8 +38,7 @@ export function WebhookList({ webhooks, recent, path }: WebhookListProps) {
           }
         >
           A webhook tells a program of yours, or runs a job, whenever something changes in the repositories that you choose: a
-          push, a new discussion, a comment. Make one, send it a test, and see here what became of it.
-          {" "}
+          push, a new discussion, a comment. Make one, send it a test, and see here what became of it.{" "}
           <Link prefetch={false} href="/docs/webhooks" className="link">
             The guide
           </Link>

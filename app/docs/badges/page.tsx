@@ -33,9 +33,9 @@ export default function BadgesPage() {
               description={`${widthPx} × ${heightPx} pixels, and sharp at any scale.`}
             >
               <div className="grid grid-cols-1 gap-4">
-                <div className="grid gap-px overflow-hidden rounded-control border border-line sm:grid-cols-2">
+                <div className="grid grid-cols-1 gap-px overflow-hidden rounded-control border border-line sm:grid-cols-2">
                   {badgeThemes.map((theme) => (
-                    <div key={theme} className={`grid place-items-center overflow-x-auto px-3 py-6 ${groundOf[theme]}`}>
+                    <div key={theme} className={`flex items-center justify-center px-3 py-6 ${groundOf[theme]}`}>
                       {/* biome-ignore lint/performance/noImgElement: the very file that other sites show */}
                       <img
                         src={badgePath(size, theme)}
@@ -71,7 +71,7 @@ export default function BadgesPage() {
             </li>
             <li>
               The files are public and may be kept for a day. Copy them to your own site if it must not tell this service who
-              looks at it: <code>curl -O {`${ORIGIN}${badgePath("md", "light")}`}</code>
+              looks at it: <code className="break-all">curl -O {`${ORIGIN}${badgePath("md", "light")}`}</code>
             </li>
             <li>Do not change the colours, the words or the proportions: people know the button by them.</li>
           </ul>
