@@ -225,10 +225,11 @@ test("every route of the OpenAPI document that takes a token takes none for an a
   const wrong: string[] = [];
   await each(routes, async ({ security, ...route }) => {
     const path = fill(route.template, { owner: owner.handle, name, namespace: owner.handle, type: "models" });
-    const needsToken = security !== undefined && !security.some((one) => Object.keys(one).length === 0);
+    const takesToken = (security ?? []).length > 0;
+    const needsToken = takesToken && !security?.some((one) => Object.keys(one).length === 0);
     const { status } = await send(route, path);
     if (needsToken && status < 300) wrong.push(`${route.method} ${route.template} without a token: ${status}`);
-    if (security === undefined) return;
+    if (!takesToken) return;
     const forged = await send(route, path, `kh_oauth_${"x".repeat(43)}`);
     if (forged.status < 300 || forged.status >= 500)
       wrong.push(`${route.method} ${route.template} with a token that is none: ${forged.status}`);

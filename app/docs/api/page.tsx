@@ -2,6 +2,7 @@ import type { Metadata } from "next";
 import Link from "next/link";
 import { notFound } from "next/navigation";
 import { apiDocument } from "#core/api-document.ts";
+import { EVENTS_SLUG, sectionsOf } from "#core/docs/reference/api-reference.ts";
 import { env } from "#core/env.ts";
 import { buttonClass } from "../../_components/button.tsx";
 import { CodeBlock } from "../../_components/code-block.tsx";
@@ -9,7 +10,6 @@ import { CopyField } from "../../_components/copy-field.tsx";
 import { PageHeader } from "../../_components/page-header.tsx";
 import { SectionCard } from "../../_components/section-card.tsx";
 import { DocsFrame } from "../docs-frame.tsx";
-import { EVENTS_SLUG, sectionsOf } from "./api-reference.ts";
 import { ErrorList } from "./error-list.tsx";
 
 export const metadata: Metadata = { title: "API reference" };

@@ -1,5 +1,5 @@
 import type { ApiDocument, ApiSchema } from "#core/api-document.ts";
-import { resolveSchema, schemaNameOf } from "./api-reference.ts";
+import { resolveSchema, schemaNameOf } from "#core/docs/reference/api-reference.ts";
 import { InlineCode } from "./inline-code.tsx";
 
 const DEPTH_MAX = 5;

@@ -1,10 +1,10 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { type ApiDocument, apiDocument } from "#core/api-document.ts";
+import { EVENTS_SLUG, eventOperations, type ReferenceSection, sectionsOf } from "#core/docs/reference/api-reference.ts";
 import { PageHeader } from "../../../_components/page-header.tsx";
 import { DocsFrame } from "../../docs-frame.tsx";
 import { OnThisPage } from "../../on-this-page.tsx";
-import { EVENTS_SLUG, eventOperations, type ReferenceSection, sectionsOf } from "../api-reference.ts";
 import { OperationSection } from "../operation-section.tsx";
 
 type TagPageProps = Readonly<{ params: Promise<{ tag: string }> }>;

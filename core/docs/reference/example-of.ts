@@ -1,4 +1,4 @@
-import type { ApiDocument, ApiSchema } from "#core/api-document.ts";
+import type { ApiDocument, ApiSchema } from "../../api-document.ts";
 import { resolveSchema } from "./api-reference.ts";
 
 /** Deeper than this nothing is shown: what refers to itself would have no end. */
@@ -32,7 +32,7 @@ export function exampleOf(document: ApiDocument, schema: ApiSchema, { isRequest 
       case "object":
         return depth < DEPTH_MAX ? objectOf(one, depth) : {};
       case "array":
-        return one.items && depth < DEPTH_MAX ? [make(one.items, singular(name), depth + 1)] : [];
+        return one.items && one.maxItems !== 0 && depth < DEPTH_MAX ? [make(one.items, singular(name), depth + 1)] : [];
       case "integer":
       case "number":
         return Math.max(one.minimum ?? 0, names[name] === undefined ? 1 : Number(names[name]) || 1);
@@ -57,6 +57,7 @@ const usual = new Set(["url", "dockerImage", "command", "organization", "secret"
 const singular = (name: string): string => name.replace(/s$/, "");
 
 function text({ format, pattern }: ApiSchema, name: string): string {
+  if (pattern?.includes("\\/")) return "ada/tide-tables";
   const known = names[name];
   if (known !== undefined) return known;
   if (format === "date-time" || /(At|^date|^from|^to|since|until)$/.test(name)) return "2026-11-22T09:30:00.000Z";

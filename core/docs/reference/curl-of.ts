@@ -1,4 +1,4 @@
-import type { ApiContent, ApiDocument } from "#core/api-document.ts";
+import type { ApiContent, ApiDocument } from "../../api-document.ts";
 import type { ReferenceOperation } from "./api-reference.ts";
 import { exampleOf } from "./example-of.ts";
 

@@ -1,4 +1,4 @@
-import type { ApiDocument, ApiOperation, ApiResponse, ApiSchema } from "#core/api-document.ts";
+import type { ApiDocument, ApiOperation, ApiResponse, ApiSchema } from "../../api-document.ts";
 
 /** One operation of the reference, with the others that are the same at another address. */
 export type ReferenceOperation = {
