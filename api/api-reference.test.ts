@@ -45,7 +45,7 @@ test("each example is as its schema says", () => {
 });
 
 test("a request to copy has this service's address, everything of the path, and the token from the environment", () => {
-  for (const entry of entries) expect(curlOf(document, entry)).not.toMatch(/https?:[^']*[{}]/);
+  for (const entry of entries) expect(curlOf(document, entry).split(" \\\n")[0]).not.toMatch(/[{}]/);
   const create = entries.find(({ id }) => id === "createWebhook");
   expect(create && curlOf(document, create)).toBe(
     [
