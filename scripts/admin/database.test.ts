@@ -50,8 +50,10 @@ async function count(sql: string): Promise<number> {
   }
 }
 
-const TABLES = "select count(*)::int as count from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace";
-const COPYING = "select count(*)::int as count from pg_stat_activity where application_name = 'keyhook copy' and xact_start is not null";
+const TABLES =
+  "select count(*)::int as count from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace";
+const COPYING =
+  "select count(*)::int as count from pg_stat_activity where application_name = 'keyhook copy' and xact_start is not null";
 
 it("moves an embedded database to another server, whatever comes in between, and the service goes on there", async () => {
   const made = await admin([
@@ -71,14 +73,20 @@ it("moves an embedded database to another server, whatever comes in between, and
 
   const moved = await admin(move);
   expect(moved.code, JSON.stringify(moved.json)).toBe(0);
-  expect(moved.json).toMatchObject({ secret_key_file: join(DATA_DIR, "secret-key"), audit_head: expect.stringMatching(/^\d+:[0-9a-f]{64}$/) });
+  expect(moved.json).toMatchObject({
+    secret_key_file: join(DATA_DIR, "secret-key"),
+    audit_head: expect.stringMatching(/^\d+:[0-9a-f]{64}$/),
+  });
   expect(await count(`select count(*)::int as count from "user" where email = 'mara@example.test'`)).toBe(1);
 
   const again = await admin(move);
   expect(again).toMatchObject({ code: 1, json: { code: "settings", error: expect.stringContaining("is not empty") } });
   // Without the new settings nothing goes on with what there was before.
   const lost = await admin(["user", "list"]);
-  expect(lost).toMatchObject({ code: 1, json: { error: expect.stringMatching(/was moved on .* Set DATABASE_URL and SECRET_KEY/) } });
+  expect(lost).toMatchObject({
+    code: 1,
+    json: { error: expect.stringMatching(/was moved on .* Set DATABASE_URL and SECRET_KEY/) },
+  });
 
   const settings = {
     DATABASE_URL: target.url,
@@ -101,5 +109,8 @@ it("says which address it cannot use", async () => {
     ["mysql://db.example.com/keyhook", "--to must be a URL such as postgres://"],
     ["postgres://db.example.com", "--to must be a URL such as postgres://"],
   ] as const)
-    expect(await admin(["database", "move", "--to", to])).toMatchObject({ code: 2, json: { error: expect.stringContaining(message) } });
+    expect(await admin(["database", "move", "--to", to])).toMatchObject({
+      code: 2,
+      json: { error: expect.stringContaining(message) },
+    });
 });
