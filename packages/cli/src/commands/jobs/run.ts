@@ -20,8 +20,8 @@ type Options = OrganizationOption & {
 export function addRunCommand(jobs: Command, terminal: Terminal): void {
   const command = jobs
     .command("run")
-    .description("run a command in an image, and print what it prints: keyhook jobs run python:3.12 python -c 'print(1)'")
-    .argument("[image-and-command...]", "an image, unless --space is given; then the command with its arguments")
+    .description("run a command in an image, and print what it prints")
+    .argument("[image-and-command...]", "python:3.12 python -c 'print(1)'; without the image where --space is given")
     // What follows the image is the command's own, options too.
     .passThroughOptions()
     .option("--space <owner/name>", "in the files of a Space, in the place of an image")
