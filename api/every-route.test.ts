@@ -75,6 +75,7 @@ const bodyFor = (path: string): string =>
     status: path.endsWith("/handle") ? "accepted" : "closed",
     item: { type: "model", id: at.repos["own-public"].fullName },
     ...{ url: "https://hooks.example.com/", watched: [{ type: "model", name: at.repos["own-public"].fullName }] },
+    ...{ name: "Paper Lantern", redirectUris: ["https://app.example.com/"] },
     token: "x",
     ...{ seconds: 3_600, key: "TIDE", value: "high", deliveries: ["a".repeat(24)] },
     ...{ files: [], paths: ["a.txt"], operation: "download", transfers: ["basic"], objects: [{ oid: values.oid, size: 1 }] },
