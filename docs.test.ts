@@ -456,11 +456,14 @@ const read = guides
     blocks: codeBlocks(readFileSync(join(ROOT, guide.path), "utf8")),
   }));
 const isNotRun = ({ directive }: CodeBlock) => directive?.verb === "not run";
-/** Fragments of a package's README that name nothing are its own tests' affair (packages/sdk/src/stands-alone.test.ts compiles each). */
-const isOfPackage = ({ path }: Guide, { directive }: CodeBlock) => path.startsWith("packages/") && directive === undefined;
+/**
+ * Guides are run to the last example. Of the packages' READMEs and the operators' documents those that say so: the others are fragments that
+ * the package's own tests compile (packages/sdk/src/stands-alone.test.ts), or need a machine of their own.
+ */
+const isElsewhere = ({ path }: Guide, { directive }: CodeBlock) => !path.startsWith("docs/guides/") && directive === undefined;
 
 describe("every example runs", () => {
-  test.each(read.filter(({ guide, blocks }) => blocks.some((block) => !isNotRun(block) && !isOfPackage(guide, block))))(
+  test.each(read.filter(({ guide, blocks }) => blocks.some((block) => !isNotRun(block) && !isElsewhere(guide, block))))(
     "$guide.path",
     { timeout: 60_000 },
     async ({ guide, blocks }) => {
@@ -492,7 +495,7 @@ describe("every example runs", () => {
           answers: new Map(),
           last: { status: 0, out: "", err: "" },
         };
-        for (const block of blocks.filter((each) => !isNotRun(each) && !isOfPackage(guide, each))) {
+        for (const block of blocks.filter((each) => !isNotRun(each) && !isElsewhere(guide, each))) {
           const code = fillInCode(block.code, { ...filling, app: forApp }).replaceAll("8080", String(port));
           await play(block, code, course).catch((error: Error) => {
             throw new Error(`${guide.path}:${block.line}: ${error.message}`, { cause: error });
