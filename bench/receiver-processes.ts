@@ -18,13 +18,10 @@ export const payload = JSON.stringify({
 
 const kind = process.argv[2];
 if (process.send && kind) {
-  let received = 0;
-  const take = () => {
-    received++;
-  };
+  const take = () => undefined;
   if (kind === "octokit") {
     const webhooks = new Webhooks({ secret: SECRET });
-    webhooks.onAny(take);
+    webhooks.onAny(() => undefined);
     const server = createServer(createNodeMiddleware(webhooks)).listen(0, "127.0.0.1", () => {
       process.send?.((server.address() as AddressInfo).port);
     });
