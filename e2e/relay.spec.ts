@@ -35,12 +35,12 @@ class Program implements AsyncDisposable {
 
   constructor(env: Record<string, string>) {
     this.#env = env;
-    writeFileSync(`${this.#directory}/program.ts`, PROGRAM);
+    writeFileSync(`${this.#directory}/program.mjs`, PROGRAM);
   }
 
   start(): void {
     const env = { PATH: process.env.PATH ?? "", ...this.#env };
-    this.#child = spawn(process.execPath, [`${this.#directory}/program.ts`], { env, stdio: ["ignore", "pipe", "inherit"] });
+    this.#child = spawn(process.execPath, [`${this.#directory}/program.mjs`], { env, stdio: ["ignore", "pipe", "inherit"] });
     let text = "";
     this.#child.stdout?.on("data", (piece) => {
       text += piece;
