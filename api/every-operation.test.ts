@@ -217,6 +217,19 @@ test("jobs and schedules", async () => {
   await ask("DELETE", one);
 });
 
+test.each(["own", "organization's"])("OAuth apps, %s", async (whose) => {
+  const base = whose === "own" ? "/api/settings/apps" : `/api/organizations/${organization.name}/settings/apps`;
+  const { app } = await ask("POST", base, {
+    name: "Tide tables",
+    redirectUris: ["https://app.example.com/cb"],
+    scopes: ["openid"],
+  });
+  for (const path of [base, `${base}/${app.id}`]) await ask("GET", path);
+  await ask("POST", `${base}/${app.id}`, { description: "Of twelve ports" });
+  await ask("POST", `${base}/${app.id}/rotate-secret`, {}, { status: 403 });
+  await ask("DELETE", `${base}/${app.id}`, undefined, { status: 403 });
+});
+
 test("a relay, whose receiver listens and answers", async () => {
   const base = "/api/settings/relays";
   const { relay } = await ask("PUT", `${base}/laptop`);
@@ -269,7 +282,9 @@ test.each(["own", "organization's"])("webhooks, %s", async (whose) => {
 });
 
 /** Answered with success by no walk above, and why. */
+const signIn = "takes a sign-in of a short while ago: apps.test.ts";
 const exceptions: Record<string, string> = {
+  ...{ rotateAppSecret: signIn, rotateOrganizationAppSecret: signIn, deleteApp: signIn, deleteOrganizationApp: signIn },
   exposeJob: "is refused always",
   followJobMetrics: "is refused always",
 };

@@ -77,6 +77,8 @@ const headers: ApiParameter[] = [
     "v1,…",
     false,
   ),
+  header("X-Webhook-Test", "`true`: a test that somebody sent. Nothing happened.", "true", false),
+  header("X-Webhook-Replay", "`true`: somebody had it sent again.", "true", false),
   header("X-Webhook-Secret", "The secret as it was typed, where there is one.", "…", false),
 ];
 

@@ -5,7 +5,7 @@ import type { Action } from "#core/access/rules.ts";
  * `operationId` becomes the name of a function in generated clients: it is never changed.
  *
  * `{T}` stands for `models`, `datasets` and `spaces`, and `Repo` in a name for the same; `{W}` for one's own webhooks and for an
- * organization's, of which `Webhook` becomes `OrganizationWebhook`. A route that names its own `operationId` needs no line here.
+ * organization's, of which `Webhook` becomes `OrganizationWebhook`, and `{A}` for apps in the same way. A route that names its own `operationId` needs no line here.
  */
 type Line = readonly [operationId: string, ...actions: Action[]];
 
@@ -132,6 +132,13 @@ export const operations: Readonly<Record<string, Line>> = {
   [`PUT ${scheduledJob}/labels`]: ["setScheduledJobLabels", "job.run"],
   [`POST ${scheduledJob}/run`]: ["runScheduledJob", "job.run"],
 
+  "GET {A}": ["listApps", "oauth_app.read"],
+  "POST {A}": ["createApp", "oauth_app.create"],
+  "GET {A}/{id}": ["getApp", "oauth_app.read"],
+  "POST {A}/{id}": ["updateApp", "oauth_app.manage"],
+  "POST {A}/{id}/rotate-secret": ["rotateAppSecret", "oauth_app.manage_security"],
+  "DELETE {A}/{id}": ["deleteApp", "oauth_app.manage_security"],
+
   "GET /api/settings/relays": ["listRelays", "relay.read"],
   [`PUT ${relay}`]: ["openRelay", "relay.manage"],
   [`GET ${relay}`]: ["getRelay", "relay.read"],
@@ -176,10 +183,11 @@ export function findOperation(method: string, path: string): Found | undefined {
 
 /** `/api/datasets/{owner}…` is one of three that are alike. */
 function generalize(path: string): { template: string; rename: (name: string) => string } {
-  const webhooks = /^\/api\/(organizations\/\{name\}\/)?settings\/webhooks/.exec(path);
-  if (webhooks) {
-    const rename = (name: string) => (webhooks[1] ? name.replace("Webhook", "OrganizationWebhook") : name);
-    return { template: path.replace(webhooks[0], "{W}"), rename };
+  const [prefix, organization, kind] = /^\/api\/(organizations\/\{name\}\/)?settings\/(webhooks|apps)/.exec(path) ?? [];
+  if (prefix) {
+    const word = kind === "apps" ? "App" : "Webhook";
+    const rename = (name: string) => (organization ? name.replace(word, `Organization${word}`) : name);
+    return { template: path.replace(prefix, kind === "apps" ? "{A}" : "{W}"), rename };
   }
   const [, api = "", segment, rest = ""] =
     /^(\/api)?\/(models|datasets|spaces)(\/\{owner\}.*)?$/.exec(path) ?? /^()()(\/\{owner\}\/.*)$/.exec(path) ?? [];

@@ -48,7 +48,7 @@ function grouped({ paths }: ApiDocument, tag: string): ReferenceOperation[] {
 /** What is the same but for whose or of which type it is. */
 const generalized = (path: string): string =>
   path
-    .replace("/api/organizations/{name}/settings/webhooks", "/api/settings/webhooks")
+    .replace(/^\/api\/organizations\/\{name\}\/settings\/(webhooks|apps)/, "/api/settings/$1")
     .replace(/^\/api\/(models|datasets|spaces)(?=\/\{owner\}\/\{name\}|$)/, "/api/{type}")
     .replace(/^\/(datasets|spaces)(?=\/\{owner\}\/\{name\}\/(resolve|raw))/, "");
 
