@@ -158,9 +158,11 @@ describe("keyhook jobs", () => {
     });
 
     let seen = "";
-    const waiting = keyhook(token, ["jobs", "run", "python:3.12", "false"], { onOutput: (text) => {
+    const waiting = keyhook(token, ["jobs", "run", "python:3.12", "false"], {
+      onOutput: (text) => {
         seen += text;
-      } });
+      },
+    });
     const second = await vi.waitFor(() => {
       const [, found] = /Job (\w+) started/.exec(seen) ?? [];
       expect(found).toBeDefined();

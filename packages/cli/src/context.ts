@@ -1,6 +1,5 @@
 import { type Client, createClient } from "@keyhook/sdk";
 import type { Command } from "commander";
-import packageJson from "../package.json" with { type: "json" };
 import { findBaseUrl } from "./credentials/base-url.ts";
 import { storedToken } from "./credentials/stored-token.ts";
 import { BadInput } from "./errors.ts";
@@ -9,6 +8,7 @@ import { chosenFormat, type FormatOptions } from "./output/format.ts";
 import { createPrinter, type Printer } from "./output/printer.ts";
 import { type Spinner, startSpinner } from "./output/spinner.ts";
 import type { Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
 
 export type CommonOptions = FormatOptions & { token?: string; truncate?: boolean };
 
@@ -64,7 +64,7 @@ export function contextOf(command: Command, terminal: Terminal): Context {
       return createClient({
         baseUrl: at,
         token: given ?? storedToken(terminal, at),
-        userAgent: `keyhook-cli/${packageJson.version}`,
+        userAgent: `keyhook-cli/${version}`,
       });
     },
     spin: (text) => startSpinner(terminal, format, text),

@@ -1,5 +1,4 @@
 import { Command, Option } from "commander";
-import packageJson from "../package.json" with { type: "json" };
 import { addAppsCommands } from "./commands/apps/index.ts";
 import { addAuditCommands } from "./commands/audit/index.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
@@ -13,12 +12,13 @@ import { hasOwnUrl } from "./context.ts";
 import { webAddress } from "./options.ts";
 import { formats } from "./output/format.ts";
 import type { Terminal } from "./terminal.ts";
+import { version } from "./version.ts";
 
 /** The commands as one tree. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("keyhook")
     .description("Sign in to a Keyhook service; manage webhooks, jobs, apps and organizations there")
-    .version(packageJson.version, "-V, --version", "print the version")
+    .version(version, "-V, --version", "print the version")
     .enablePositionalOptions()
     .showHelpAfterError("(--help shows how it is written)")
     .exitOverride()

@@ -25,6 +25,9 @@ test("every command says what it does, and takes the options that all have", () 
     expect([command.name(), command.description()]).toEqual([command.name(), expect.stringMatching(/\S/)]);
     if (["complete", "completion"].includes(command.name())) continue;
     const longs = command.options.map(({ long }) => long);
-    expect([command.name(), longs]).toEqual([command.name(), expect.arrayContaining(["--token", "--format", "--json", "--quiet"])]);
+    expect([command.name(), longs]).toEqual([
+      command.name(),
+      expect.arrayContaining(["--token", "--format", "--json", "--quiet"]),
+    ]);
   }
 });

@@ -7,7 +7,11 @@ export function commandsTable(program: Command): string {
     command.description(),
     optionsText(command),
   ]);
-  return ["| Command | What it does | Options of its own |", "| --- | --- | --- |", ...rows.map((cells) => `| ${cells.map(escaped).join(" | ")} |`)].join("\n");
+  return [
+    "| Command | What it does | Options of its own |",
+    "| --- | --- | --- |",
+    ...rows.map((cells) => `| ${cells.map(escaped).join(" | ")} |`),
+  ].join("\n");
 }
 
 const COMMON = new Set(["--url", "--token", "--format", "--json", "--quiet", "--no-truncate"]);
