@@ -112,6 +112,7 @@ describe("a replay of one", () => {
     expect(second?.body).toBe(first?.body);
     expect(second?.headers["webhook-id"]).toBe(id);
     expect(first?.headers["webhook-id"]).toBe(id);
+    expect([first, second].map((each) => each?.headers["x-webhook-replay"])).toEqual([undefined, "true"]);
     new Verifier(secret).verify(second?.body ?? "", second?.headers as Record<string, string>);
 
     // And once more, of what was delivered; Activity shows what was sent.

@@ -161,7 +161,7 @@ async function isSignedByAny(secrets: string[], prefix: string, body: Uint8Array
   });
   // A sender has two while one secret replaces another; a hundred are somebody's try.
   for (const secret of secrets) {
-    const key = await hmacKey(keyOf(secret), "verify");
+    const key = await verifyingKey(secret);
     for (const signature of signatures.slice(0, 10)) {
       if (await crypto.subtle.verify("HMAC", key, signature, bytes)) return true;
     }
@@ -211,6 +211,22 @@ function signedBytes(prefix: string, body: Uint8Array | string): Uint8Array<Arra
   bytes.set(head);
   bytes.set(tail, head.byteLength);
   return bytes;
+}
+
+/** Importing a key costs as much as verifying with it, and a receiver has the same ones each time. */
+const verifyingKeys = new Map<string, Promise<CryptoKey>>();
+const VERIFYING_KEYS_MAX = 32;
+
+function verifyingKey(secret: string): Promise<CryptoKey> {
+  const known = verifyingKeys.get(secret);
+  if (known) return known;
+  const key = hmacKey(keyOf(secret), "verify");
+  verifyingKeys.set(secret, key);
+  for (const oldest of verifyingKeys.keys()) {
+    if (verifyingKeys.size <= VERIFYING_KEYS_MAX) break;
+    verifyingKeys.delete(oldest);
+  }
+  return key;
 }
 
 const hmacKey = (bytes: Uint8Array<ArrayBuffer>, ...usages: KeyUsage[]): Promise<CryptoKey> =>

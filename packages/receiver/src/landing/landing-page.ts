@@ -69,7 +69,7 @@ function deliveries(recent: readonly RecentDelivery[]): string {
   return `<section aria-labelledby="deliveries">
 <h2 id="deliveries">Last deliveries</h2>
 ${rows}
-${recent.length === 0 ? "" : `<p class="fine">In memory, since the start. <a href="./">Look again</a></p>`}
+${recent.length === 0 ? "" : `<p class="fine">Times are UTC, kept in memory since the start. <a href="./">Look again</a></p>`}
 </section>`;
 }
 
