@@ -14,7 +14,7 @@ export const tags: readonly { name: string; description: string; of: RegExp }[] 
   {
     name: "Webhooks",
     description:
-      "Being told of changes: webhooks of your own and of organizations, what they delivered, tests and replays. What a receiver gets is under `webhooks` of the document.",
+      "Being told of changes: webhooks of your own and of organizations, what they delivered, tests and replays. What a receiver gets is among the document's webhooks.",
     of: /settings\/webhooks/,
   },
   { name: "Relays", description: "Receiving deliveries where no address can be reached from outside.", of: /\/relays?(\/|$)/ },

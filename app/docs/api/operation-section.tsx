@@ -24,7 +24,7 @@ export function OperationSection({ document, entry, isEvent }: OperationSectionP
             {operation.summary}
           </a>
         </h2>
-        {!isEvent && <Address method={method} path={path} />}
+        {isEvent ? <code className="mt-1 block font-semibold">{id}</code> : <Address method={method} path={path} />}
         {alike.length > 0 && (
           <details className="mt-1 text-small">
             <summary className="link w-fit text-muted">The same elsewhere ({alike.length})</summary>

@@ -143,8 +143,9 @@ function fieldsOf(document: ApiDocument, schema: ApiSchema): NamedField[] | unde
 export function typeOf(document: ApiDocument, schema: ApiSchema): string {
   const name = schemaNameOf(schema);
   if (name) return name;
-  const { type, items, anyOf, oneOf, format, properties, additionalProperties } = schema;
+  const { type, items, anyOf, oneOf, allOf, format, properties, additionalProperties } = schema;
   const choices = anyOf ?? oneOf;
+  if (allOf) return allOf.map((one) => typeOf(document, one)).join(" with ");
   if (choices) return [...new Set(choices.map((one) => typeOf(document, one)))].join(" or ");
   if (schema.enum?.length === 1) return JSON.stringify(schema.enum[0]);
   if (items) return `array of ${typeOf(document, items)}`;
