@@ -15,10 +15,7 @@ export async function readBody(
   const iterator = source[Symbol.asyncIterator]();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new RefusedError(408, "The body took too long to arrive.", { connection: "close" })),
-      timeoutMs,
-    );
+    timer = setTimeout(() => reject(tooSlow()), timeoutMs);
   });
   try {
     for (;;) {
@@ -40,6 +37,8 @@ export async function readBody(
   }
   return bytes;
 }
+
+export const tooSlow = () => new RefusedError(408, "The body took too long to arrive.", { connection: "close" });
 
 export const tooLarge = (maxBytes: number) =>
   new RefusedError(413, `The body is larger than the ${maxBytes} bytes that this receiver takes (maxBodyBytes).`, {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Receiver } from "../create-receiver.ts";
-import type { Answer, IncomingRequest } from "../delivery/incoming-request.ts";
-import { readBody, tooLarge } from "../delivery/read-body.ts";
+import { type Answer, type IncomingRequest, RefusedError } from "../delivery/incoming-request.ts";
+import { tooLarge, tooSlow } from "../delivery/read-body.ts";
 
 /** Express adds to Node's own; Fastify wraps it, with what its parsers have read beside it. */
 export type FrameworkRequest = { raw?: IncomingMessage; body?: unknown; rawBody?: unknown };
@@ -44,14 +44,40 @@ export function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}
     body: ({ maxBytes, timeoutMs }) => {
       const read = alreadyRead(request, parsed);
       if (read && read.byteLength > maxBytes) return Promise.reject(tooLarge(maxBytes));
-      // Not destroyed at the limit: there is an answer to be written.
-      const chunks = { [Symbol.asyncIterator]: () => request.iterator({ destroyOnReturn: false }) } as AsyncIterable<Buffer>;
-      return read ? Promise.resolve(read) : readBody(chunks, { maxBytes, timeoutMs, promised: header("content-length") });
+      return read ? Promise.resolve(read) : readStream(request, { maxBytes, timeoutMs });
     },
     remoteAddress: request.socket.remoteAddress,
     asRequest: () => new Request(incoming.url, { method, headers: incoming.headers() }),
   };
   return incoming;
+}
+
+/** As `readBody` does it. Iterating over a stream of Node's takes several times as long as listening to it. */
+function readStream(
+  request: IncomingMessage,
+  { maxBytes, timeoutMs }: { maxBytes: number; timeoutMs: number },
+): Promise<Uint8Array> {
+  if (Number(request.headers["content-length"]) > maxBytes) return Promise.reject(tooLarge(maxBytes));
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.byteLength;
+      chunks.push(chunk);
+      if (size > maxBytes) settle(() => reject(tooLarge(maxBytes)));
+    };
+    const onEnd = () => settle(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, size)));
+    // Nobody is left to read the answer.
+    const onGone = () => settle(() => reject(new RefusedError(400, "The body ended before its end.", { connection: "close" })));
+    const timer = setTimeout(() => settle(() => reject(tooSlow())), timeoutMs);
+    function settle(how: () => void) {
+      clearTimeout(timer);
+      // Not destroyed: there is an answer to be written.
+      request.pause().off("data", onData).off("end", onEnd).off("close", onGone);
+      how();
+    }
+    request.on("data", onData).on("end", onEnd).on("close", onGone).on("error", onGone);
+  });
 }
 
 const safeHost = (host = "localhost") => (/^[\w.:[\]-]+$/.test(host) && URL.canParse(`http://${host}`) ? host : "localhost");
