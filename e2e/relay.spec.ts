@@ -100,7 +100,8 @@ test("S141 a push reaches a program that nobody can reach, also after it was kil
     generateSecret: true,
   });
   await push("high");
-  const told = (text: string) => program.of("event").filter((one) => one.text?.includes('"repo.content"') && one.text.includes(text));
+  const told = (text: string) =>
+    program.of("event").filter((one) => one.text?.includes('"repo.content"') && one.text.includes(text));
   await expect.poll(() => told(name).length).toBe(1);
   const [first] = told(name);
   new Webhook(secret).verify(first?.text ?? "", first?.headers ?? {});

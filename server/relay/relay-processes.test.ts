@@ -26,7 +26,10 @@ beforeAll(async () => {
   url.hostname = "127.0.0.1";
   url.port = String(database.port);
   site = await startHttpsSite();
-  [one, two] = await Promise.all([startProcess({ ORIGIN: site.origin, DATABASE_URL: url.href }), startProcess({ ORIGIN: site.origin })]);
+  [one, two] = await Promise.all([
+    startProcess({ ORIGIN: site.origin, DATABASE_URL: url.href }),
+    startProcess({ ORIGIN: site.origin }),
+  ]);
   // What comes goes to the second as long as there is one.
   site.answer(async (req, res) => pass(req, res, { body: await buffer(req), upstreams: [two.origin, one.origin] }));
 });
