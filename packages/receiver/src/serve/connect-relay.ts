@@ -17,6 +17,11 @@ export type RelayOptions = {
   updateWebhooks?: boolean;
 };
 
+const ENDED = {
+  replaced: "Another receiver has taken over the relay: nothing comes here any more. Give one of them another name.",
+  closed: "The relay was closed: nothing comes here any more. Start this again for a new address.",
+};
+
 /** Opens a public address at the service, and handles what is sent to it in this process. */
 export async function connectRelay(receiver: Receiver, options: RelayOptions, print: (line: string) => void) {
   const { baseUrl, token } = await findService(options);
@@ -43,7 +48,10 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
     },
   });
   // It ends with an error only where another try would end the same; before it is open that is an error of the start.
-  listening.catch((error) => receiver.reportError(error, { during: "relay" }));
+  listening.then(
+    (reason) => reason !== "aborted" && print(ENDED[reason]),
+    (error) => receiver.reportError(error, { during: "relay" }),
+  );
   const url = await Promise.race([
     open,
     listening.then((reason) => {
