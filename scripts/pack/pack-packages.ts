@@ -57,8 +57,18 @@ function pack(name: Package, work: string): string {
   );
   cpSync(join(ROOT, "LICENSE"), join(stage, "LICENSE"));
   rmSync(join(stage, "tsconfig.json"));
-  if (isCarrying) cpSync(join(work, "sdk"), join(stage, "node_modules/@keyhook/sdk"), { recursive: true });
+  if (isCarrying) carrySdk(join(work, "sdk"), join(stage, "node_modules/@keyhook/sdk"));
   return putInPlace(name, stage);
+}
+
+/**
+ * The SDK as a part of another package. It names nothing that it needs: npm takes what a bundled package needs for bundled too, and
+ * leaves an empty folder of it; the package that carries it brings that (scripts/pack/manifest.ts).
+ */
+function carrySdk(sdk: string, target: string): void {
+  cpSync(sdk, target, { recursive: true });
+  const { dependencies: _, ...manifest } = readManifest(sdk);
+  writeFileSync(join(target, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));

@@ -88,6 +88,11 @@ describe.each(NAMES)("the tarball of the %s", (name) => {
     expect(bundleDependencies).toEqual(name === "sdk" ? undefined : ["@keyhook/sdk"]);
     // What the carried SDK needs is installed with it.
     expect(dependencies.zod).toBe(manifestOf("sdk").dependencies?.zod);
+    // What it said that it needs npm would take for bundled too, and install an empty folder of it.
+    if (bundleDependencies) {
+      const carried = join(folder, "node_modules/@keyhook", name, "node_modules/@keyhook/sdk/package.json");
+      expect(JSON.parse(readFileSync(carried, "utf8"))).not.toHaveProperty("dependencies");
+    }
     for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d/);
   }, 60_000);
 });

@@ -39,7 +39,8 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
     onError: (error) => receiver.reportError(error, { during: "relay" }),
     onState(state) {
       if (state.kind === "open") {
-        if (state.waiting > 0) print(`${state.waiting} requests waited while nobody listened; they come now.`);
+        if (state.waiting > 0)
+          print(`${state.waiting} ${state.waiting === 1 ? "request" : "requests"} waited while nobody listened; they come now.`);
         opened(state.url);
       } else if (state.kind === "lost") print(`The relay's connection is lost: ${state.reason}`);
       else if (state.kind === "resumed") print("The relay's connection is back.");
