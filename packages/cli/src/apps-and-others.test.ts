@@ -75,6 +75,8 @@ describe("keyhook orgs and audit", () => {
     const lines = (await keyhook(token, ["audit", "export", name, "--since", "1d"])).stdout.trim().split("\n");
     expect(lines.map((line) => JSON.parse(line).type)).toContain("organization.create");
     expect((await keyhook(token, ["audit", "export", name, "--until", "2020-01-01"])).stdout).toBe("");
+    const asJson = await keyhook(token, ["audit", "export", name, "--json"]);
+    expect(JSON.parse(asJson.stdout)).toEqual(expect.arrayContaining([expect.objectContaining({ type: "organization.create" })]));
     const dir = newConfigDir();
     const file = join(dir, "log.csv");
     const written = await keyhook(token, ["audit", "export", name, "--format", "csv", "-o", file]);

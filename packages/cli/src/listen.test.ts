@@ -55,6 +55,15 @@ test("with --watch it makes a webhook, sends what arrives on, says how it went, 
   expect((await keyhook(["ls"])).stdout).toBe("No results found.\n");
 });
 
+test("with --watch and a name, the relay is somebody's own and stays", async () => {
+  const session = listen(["--forward-to", "http://127.0.0.1:9", "--watch", `user:${ada.username}`, "--name", "mine"]);
+  await session.says(/Listening: /);
+  expect((await session.stop()).code).toBe(0);
+  expect(session.seen.text).toMatch(/Webhook \w+ deleted\./);
+  const headers = { authorization: `Bearer ${ada.accessToken}` };
+  expect((await fetch(`${world.origin}/api/settings/relays/mine`, { headers })).status).toBe(200);
+});
+
 test("with --webhook it points one here, after asking, and says how to undo that", async () => {
   const receiver = await startReceiver();
   const HOOK = "https://hooks.example.com/events";

@@ -8,5 +8,5 @@ import type { Command } from "commander";
 export function addCompletionCommand(program: Command): void {
   tab(program, { completionCommandName: "completion" });
   const command = program.commands.find((one) => one.name() === "completion");
-  command?.description("print what makes a shell complete commands and options: bash, zsh, fish");
+  command?.description("print what makes a shell complete commands and options: bash, zsh, fish, powershell");
 }

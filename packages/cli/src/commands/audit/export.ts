@@ -10,7 +10,14 @@ import { oneOf, time } from "../../options.ts";
 import type { Terminal } from "../../terminal.ts";
 
 const kinds = ["jsonl", "csv", "json"] as const;
-type Options = { format?: (typeof kinds)[number]; since?: string; until?: string; query?: string; output?: string };
+type Options = {
+  format?: (typeof kinds)[number];
+  json?: boolean;
+  since?: string;
+  until?: string;
+  query?: string;
+  output?: string;
+};
 
 export function addAuditExportCommand(audit: Command, terminal: Terminal): void {
   audit
@@ -26,7 +33,7 @@ export function addAuditExportCommand(audit: Command, terminal: Terminal): void 
 }
 
 async function exportAuditLog(at: Context, options: Options, organization: string): Promise<void> {
-  const { format = "jsonl", since, until, query, output } = options;
+  const { json, format = json ? "json" : "jsonl", since, until, query, output } = options;
   const q = [since && `since:${since}`, until && `until:${until}`, query].filter(Boolean).join(" ");
   const pieces = (await at.client()).auditLog.export(organization, { format, ...(q && { q }), signal: at.signal });
   if (output === undefined) return write(at, pieces);

@@ -99,17 +99,22 @@ async function repoint(
   }
 }
 
-/** After Ctrl-C too, for which the command's own signal is over. What cannot be cleared away is named. */
-async function clear(at: Context, client: Client, { organization, watch }: Options, session: string | undefined, name: string) {
-  if (watch === undefined) return;
+/**
+ * What was made for this run alone. After Ctrl-C too, for which the command's own signal is over; what cannot be cleared away is named. A
+ * relay whose name was given stays: others may send to it, or listen.
+ */
+async function clear(at: Context, client: Client, options: Options, session: string | undefined, relay: string): Promise<void> {
+  const { organization, watch } = options;
+  const signal = AbortSignal.timeout(10_000);
   try {
-    const signal = AbortSignal.timeout(10_000);
-    if (session !== undefined) await client.webhooks.delete(session, { organization, signal });
-    await client.relays.close(name, { signal });
-    if (session !== undefined) at.print.note(`Webhook ${session} deleted.`);
+    if (session !== undefined) {
+      await client.webhooks.delete(session, { organization, signal });
+      at.print.note(`Webhook ${session} deleted.`);
+    }
   } catch (error) {
-    at.print.always(
-      `Webhook ${session} is still there (${error instanceof Error ? error.message : error}): keyhook webhooks delete it.`,
-    );
+    const reason = error instanceof Error ? error.message : error;
+    at.print.always(`Webhook ${session} is still there (${reason}). To delete it: keyhook webhooks delete ${session}`);
   }
+  // One that is left ends by itself.
+  if (watch !== undefined && options.name === undefined) await client.relays.close(relay, { signal }).catch(() => undefined);
 }
