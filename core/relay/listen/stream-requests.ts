@@ -1,6 +1,7 @@
 import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { isServiceError, notFound, ServiceError } from "../../errors.ts";
+import { isServiceError, notFound } from "../../errors.ts";
+import { streamPlaces } from "../../http/stream-places.ts";
 import { log } from "../../log.ts";
 import { listen } from "../../notifications.ts";
 import { failRequest } from "../inbox/fail-request.ts";
@@ -9,11 +10,12 @@ import { LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
 import { connect, disconnect, renew, type Standing } from "./connection.ts";
 import { type HandedRequest, handOver, stillOpen } from "./hand-over.ts";
 
-/** Listeners of one person on one web process, and all of them together. */
-export const LISTENERS_MAX_PER_PERSON = 25;
-const LISTENERS_MAX = 2_000;
-const open = new Map<string, number>();
-let openInAll = 0;
+const takePlace = streamPlaces({
+  perPerson: 25,
+  inAll: 2_000,
+  sentence: "Too many listeners are connected. Stop one of them, or try again in a while.",
+  retryAfterSeconds: 15,
+});
 
 export const HEARTBEAT_MS = 5_000;
 /** So many beats may go unread before a client counts as gone. */
@@ -212,25 +214,5 @@ async function join(relayId: string, tell: (news: News) => void): Promise<() => 
   return () => {
     those.delete(tell);
     if (those.size === 0 && listeners.get(relayId) === those) listeners.delete(relayId);
-  };
-}
-
-function takePlace(person: string): () => void {
-  const theirs = open.get(person) ?? 0;
-  if (theirs >= LISTENERS_MAX_PER_PERSON || openInAll >= LISTENERS_MAX) {
-    throw new ServiceError("rate_limited", "Too many listeners are connected. Stop one of them, or try again in a while.", {
-      retryAfterSeconds: 15,
-    });
-  }
-  open.set(person, theirs + 1);
-  openInAll += 1;
-  let isReleased = false;
-  return () => {
-    if (isReleased) return;
-    isReleased = true;
-    openInAll -= 1;
-    const left = (open.get(person) ?? 1) - 1;
-    if (left > 0) open.set(person, left);
-    else open.delete(person);
   };
 }

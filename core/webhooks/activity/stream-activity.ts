@@ -1,5 +1,6 @@
 import { type Actor, actorId } from "../../access/actor.ts";
-import { isServiceError, ServiceError } from "../../errors.ts";
+import { isServiceError } from "../../errors.ts";
+import { streamPlaces } from "../../http/stream-places.ts";
 import { log } from "../../log.ts";
 import type { ActivityNews } from "./activity-feed.ts";
 import { deliveryJson } from "./delivery.ts";
@@ -14,11 +15,14 @@ export const EVENT_STREAM_HEADERS = {
   "X-Accel-Buffering": "no",
 };
 
-/** Live views that one person may have open on one web process, and all of them together. */
+/** Live views that one person may have open on one web process. */
 export const STREAMS_MAX_PER_PERSON = 10;
-const STREAMS_MAX = 2_000;
-const open = new Map<string, number>();
-let openInAll = 0;
+const takePlace = streamPlaces({
+  perPerson: STREAMS_MAX_PER_PERSON,
+  inAll: 2_000,
+  sentence: "Too many live views are open. Close one of them, or try again in a while.",
+  retryAfterSeconds: HEARTBEAT_MS / 1_000,
+});
 
 /** After this long somebody is asked again who they are before they are told anything. */
 const TRUST_MS = 5_000;
@@ -110,24 +114,4 @@ function spelled({ tail, deliveries, isReset }: ActivityNews): string {
       return `event: delivery\n${id}data: ${JSON.stringify(deliveryJson(each))}\n\n`;
     })
     .join("");
-}
-
-function takePlace(person: string): () => void {
-  const theirs = open.get(person) ?? 0;
-  if (theirs >= STREAMS_MAX_PER_PERSON || openInAll >= STREAMS_MAX) {
-    throw new ServiceError("rate_limited", "Too many live views are open. Close one of them, or try again in a while.", {
-      retryAfterSeconds: HEARTBEAT_MS / 1_000,
-    });
-  }
-  open.set(person, theirs + 1);
-  openInAll += 1;
-  let isReleased = false;
-  return () => {
-    if (isReleased) return;
-    isReleased = true;
-    openInAll -= 1;
-    const left = (open.get(person) ?? 1) - 1;
-    if (left > 0) open.set(person, left);
-    else open.delete(person);
-  };
 }
