@@ -1,7 +1,6 @@
 import { type WatchedItemInput, watchTypes } from "@keyhook/sdk";
 import { ServiceError } from "#core/errors.ts";
 import type { NewWebhook } from "#core/webhooks/manage/create-webhook.ts";
-import type { FormValues } from "../../_components/form-state.ts";
 import type { SubmittedForm } from "../submitted-form.ts";
 
 /** What the form says about whom to tell of what. Of the two targets the chosen one counts, whatever is left in the other. */
@@ -31,8 +30,3 @@ function submittedItems(form: SubmittedForm): WatchedItemInput[] {
 }
 
 const itemTexts = (form: SubmittedForm): string[] => form.all("watched").flatMap((text) => text.split(/[\s,]+/).filter(Boolean));
-
-/** What the form is filled with when it was refused: the items apart, so that each can be taken away. */
-export function echoedWebhook(form: SubmittedForm): FormValues {
-  return { ...form.echo(), watched: itemTexts(form) };
-}

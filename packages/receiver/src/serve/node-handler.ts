@@ -17,7 +17,7 @@ export async function answerNode(receiver: Receiver, given: object, reply: objec
   send(request, response, await receiver.answer(incoming));
 }
 
-export function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): IncomingRequest {
+function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): IncomingRequest {
   const { headers, method = "GET", url: target = "/" } = request;
   const header = (name: string) => {
     const value = headers[name];
