@@ -256,6 +256,23 @@ describe("deduplication", () => {
     await receiver.forget("same");
     expect(await send(new Date(now))).toEqual({ runs: 3 });
   });
+  it("runs a replay that failed again when the service tries it again, which does not say any more that it is one", async () => {
+    const runs: string[] = [];
+    const answers = [200, 500, 500, 201];
+    const { post } = await start({ secret: SIGNING }, (each) =>
+      each.on("a", () => new Response(`${runs.push("run")}`, { status: answers[runs.length - 1] as number })),
+    );
+    const now = Date.now();
+    const send = async (secondsAgo: number, more = {}) =>
+      (await post("/webhooks/a", { headers: { ...signed("same", { at: new Date(now - secondsAgo * 1000) }), ...more } })).text();
+    expect(await send(60)).toBe("1");
+    expect(await send(50, { "x-webhook-replay": "true" })).toBe("2");
+    expect(await send(60)).toBe("2");
+    expect(await send(40)).toBe("3");
+    expect(await send(30)).toBe("4");
+    for (const copied of [60, 50, 40, 30, 20]) expect(await send(copied)).toBe("4");
+    expect(runs).toHaveLength(4);
+  });
   it("takes a store of one's own, and refuses while it cannot be asked", async () => {
     const errors: unknown[] = [];
     const broken = () => Promise.reject(new Error("store is down"));

@@ -1,6 +1,6 @@
 import type { Answer } from "./incoming-request.ts";
 
-/** What was answered, and `Webhook-Timestamp` of the attempts that it was the answer of. Plain JSON. */
+/** What was answered last, and `Webhook-Timestamp` of the attempts that were here. Plain JSON. */
 export type StoredAnswer = Answer & { timestamps: string[] };
 
 /**

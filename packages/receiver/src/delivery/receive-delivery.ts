@@ -81,7 +81,8 @@ const WORK = Symbol("the work behind a 202");
 /**
  * Each delivery once: what is in progress is awaited, what was taken is answered as before, what failed may run again. A replay that
  * somebody asked for (`X-Webhook-Replay`) does run again. That header is not signed, but the attempt's timestamp is: a copy of a request
- * that was overheard has a timestamp that was here, and is answered from memory whatever headers are put beside it.
+ * that was overheard has a timestamp that was here, and is answered from memory whatever headers are put beside it. A replay that failed is
+ * remembered as one: the service tries it again, and those attempts do not say that they are replays.
  */
 async function once(
   incoming: IncomingRequest,
@@ -111,15 +112,15 @@ async function once(
       return json(503, { error: "The receiver cannot tell whether this was here before. Come again." }, { "retry-after": "30" });
     }
     const timestamps = before?.timestamps ?? [];
-    const isAskedAgain = incoming.header("x-webhook-replay") === "true" && !timestamps.includes(timestamp);
-    if (before && !isAskedAgain) {
+    const isWanted = incoming.header("x-webhook-replay") === "true" || (before !== undefined && before.status >= 300);
+    if (before && (!isWanted || timestamps.includes(timestamp))) {
       isRepeated = true;
       if (!timestamps.includes(timestamp)) await remember(before, timestamps);
       return { status: before.status, body: before.body, headers: before.headers ?? {} };
     }
     const answer = await work();
+    if (answer.status < 300 || before) await remember(answer, timestamps);
     if (answer.status < 300) {
-      await remember(answer, timestamps);
       const queued = (answer as { [WORK]?: Promise<unknown> })[WORK];
       queued?.catch(async () => {
         try {
