@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jobSecretsSchema, jobSpecSchema } from "./jobs.ts";
+import { jobSecretsSchema, jobSpecAnswerSchema, jobSpecSchema } from "./jobs.ts";
 import { type EventDomain, eventDomains } from "./webhook-payload.ts";
 
 /** What a webhook can watch: a repository of a type, or a user or an organization for everything under their name. */
@@ -61,21 +61,7 @@ export const webhookChangesSchema = z.object({
 export const webhookSchema = z.object({
   id: z.string(),
   url: z.string().optional(),
-  job: z
-    .object({
-      dockerImage: z.string().optional(),
-      spaceId: z.string().optional(),
-      command: z.array(z.string()),
-      arguments: z.array(z.string()),
-      environment: z.record(z.string(), z.string()),
-      /** Names only. */
-      secrets: z.array(z.string()),
-      flavor: z.string(),
-      timeoutSeconds: z.number(),
-      labels: z.record(z.string(), z.string()),
-      network: z.boolean(),
-    })
-    .optional(),
+  job: jobSpecAnswerSchema.optional(),
   jobSourceId: z.string().optional(),
   /** `suspended-after-failure`: by the service, after days of failed attempts or because the target answered 410. */
   disabled: z.union([z.boolean(), z.literal("suspended-after-failure")]),
