@@ -9,7 +9,7 @@ export async function findBaseUrl(terminal: Terminal, given: string | undefined)
   const known = Object.keys(await readCredentialsFile(credentialsPath(terminal)));
   if (known.length === 1) return known[0] as string;
   const example = "with keyhook --url https://hub.example.com …, or by KEYHOOK_URL";
-  if (known.length === 0) throw new BadInput(`Say which service: ${example}.`);
+  if (known.length === 0) throw new BadInput(`You are not signed in. Say which service: keyhook login ADDRESS, or ${example}.`);
   throw new BadInput(`You are signed in to ${known.join(", ")}. Say which one is meant ${example}.`);
 }
 
