@@ -40,10 +40,11 @@ type Row = {
  * with an earlier connection.
  * @param room how many it takes now
  * @param known what this connection was given already
+ * @param owners whose deliveries it may have, by their ids; null for everybody's. Others wait for a listener that may
  */
 export async function handOver(
   { relayId, listenerId, connectionId }: Connection,
-  { room, known }: { room: number; known: readonly string[] },
+  { room, known, owners }: { room: number; known: readonly string[]; owners: readonly string[] | null },
 ): Promise<HandedRequest[]> {
   const { rows } = await pool().query<Row>({
     name: "hand-over-relayed",
@@ -51,13 +52,17 @@ export async function handOver(
              SELECT q.id FROM relay_request q JOIN relay r ON r.id = q.relay_id
              WHERE r.id = $1 AND r.connection_id = $3 AND q.answered_at IS NULL
                AND (q.handed_to IS NULL OR q.handed_until < now() OR (q.handed_to = $2 AND q.id <> ALL ($4::text[])))
+               AND ($6::text[] IS NULL OR NOT EXISTS (
+                 SELECT FROM delivery d WHERE d.id = q.delivery_id AND d.owner_id <> ALL ($6)))
              ORDER BY q.received_at, q.id LIMIT $5 FOR UPDATE OF q SKIP LOCKED
            )
            UPDATE relay_request q SET handed_to = $2, handed_at = coalesce(CASE WHEN q.handed_to = $2 THEN q.handed_at END, now()),
              handed_until = now() + make_interval(secs => ${LEASE_SECONDS})
            FROM mine WHERE q.id = mine.id
-           RETURNING q.id, q.method, q.path, q.headers, q.body, q.received_at, q.is_from_inbox, q.delivery_id`,
-    values: [relayId, listenerId, connectionId, known, Math.min(room, BATCH)],
+           RETURNING q.id, q.method, q.path, q.headers, q.body, q.received_at,
+             -- A worker that was killed while it waited has not said that it does no more.
+             q.is_from_inbox OR coalesce(q.waited_until <= now(), true) AS is_from_inbox, q.delivery_id`,
+    values: [relayId, listenerId, connectionId, known, Math.min(room, BATCH), owners],
   });
   return rows
     .sort((a, b) => a.received_at.getTime() - b.received_at.getTime() || (a.id < b.id ? -1 : 1))

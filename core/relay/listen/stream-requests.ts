@@ -44,7 +44,12 @@ export type RequestStream = {
  */
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
-  const mayListen = async () => requirePermission(await actorNow(), "relay.manage", { userId }, { what: "Relay" });
+  let owners: readonly string[] | null = [];
+  const mayListen = async () => {
+    const actor = await actorNow();
+    await requirePermission(actor, "relay.manage", { userId }, { what: "Relay" });
+    owners = ownersReachedBy(actor, userId);
+  };
   await mayListen();
   const release = takePlace(userId);
   const connection = await connect(userId, name, listenerId).catch((error: unknown) => {
@@ -142,7 +147,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     }
     const room = Math.min(options.concurrency, CONCURRENCY_MAX) - given.size;
     if (room <= 0) return;
-    const handed = await handOver(mine, { room, known: [...given] });
+    const handed = await handOver(mine, { room, known: [...given], owners });
     for (const request of handed) {
       given.add(request.id);
       const headers = await headersNow(request);
@@ -177,6 +182,14 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     },
     { highWaterMark: 0 },
   );
+}
+
+/**
+ * An organization's webhook may lead to a relay of its administrator's, and a token that the organization was not granted to must not
+ * hear of it there what it could not hear otherwise. Null where the token has no such bounds.
+ */
+function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
+  return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
 }
 
 function spelled({ id, method, path, headers, body, receivedAt, isFromInbox }: HandedRequest): string {

@@ -1,5 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
+import type { Actor } from "../../access/actor.ts";
 import { from, organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db, pool } from "../../db.ts";
 import { closeRelay } from "../../relay/close-relay.ts";
@@ -47,10 +48,14 @@ type Handed = { id: string; path: string; headers: [string, string][]; bodyBase6
 
 /** Answers each request with the next status; the last one goes on. */
 async function listening(name: string, ...statuses: number[]) {
+  return listeningAs(ada.actor, name, ...statuses);
+}
+
+async function listeningAs(actor: Actor, name: string, ...statuses: number[]) {
   const stop = new AbortController();
   const handed: Handed[] = [];
   const stream = await streamRequests({
-    actorNow: async () => ada.actor,
+    actorNow: async () => actor,
     userId: ada.id,
     name,
     listenerId: name,
@@ -165,6 +170,60 @@ it("S129 what waited is not handed over once the webhook's owner may not read it
   const { handed } = await listening("lost", 200);
   await vi.waitFor(async () => expect((await delivery(id)).state).toBe("withheld"), SOON);
   expect(handed).toEqual([]);
+});
+
+it("S129 what a worker was waiting for when it was killed is asked about again too", async () => {
+  const grace = await signedInPerson("grace");
+  const organization = await organizationOf(grace, [[ada, "read"]]);
+  const { relay, webhookId } = await relayed("killed");
+  startEngine();
+  const [id = ""] = await queueDeliveries(webhookId, { isPrivate: true, ownerId: organization.id });
+  await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
+  // As it lies there when a listener was busy, and the worker ended before it could say that it waits no longer.
+  await pool().query(
+    "update relay_request set is_from_inbox = false, waited_until = now() - interval '1 second' where delivery_id = $1",
+    [id],
+  );
+  await db().membership.deleteMany({ where: { userId: ada.id, orgId: organization.id } });
+  const { handed } = await listening("killed", 200);
+  await vi.waitFor(async () => expect((await delivery(id)).state).toBe("withheld"), SOON);
+  expect([handed, relay.name]).toEqual([[], "killed"]);
+});
+
+it("what waited goes nowhere once its webhook was disabled, and elsewhere once it points there", async () => {
+  const disabled = await relayed("disabled");
+  const moved = await relayed("moved");
+  const { relay: other } = await openRelay(ada.actor, ada.id, "other", from);
+  startEngine();
+  const [held = ""] = await queueDeliveries(disabled.webhookId);
+  const [gone = ""] = await queueDeliveries(moved.webhookId);
+  await vi.waitFor(async () => expect([...(await attempts(held)), ...(await attempts(gone))]).toHaveLength(2), SOON);
+  await db().webhook.update({ where: { id: disabled.webhookId }, data: { disabledAt: new Date(), disabledReason: "owner" } });
+  await db().webhook.update({ where: { id: moved.webhookId }, data: { url: `${other.url}/hook` } });
+  const [one, two, three] = await Promise.all([listening("disabled", 200), listening("moved", 200), listening("other", 200)]);
+  await vi.waitFor(() => expect(three.handed).toHaveLength(1), SOON);
+  await vi.waitFor(async () => expect((await delivery(gone)).lastStatus).toBe(200), SOON);
+  await vi.waitFor(async () => expect(await db().deliveryQueue.count({ where: { id: held } })).toBe(1), SOON);
+  expect([one.handed, two.handed]).toEqual([[], []]);
+  expect(await attempts(held)).toHaveLength(1);
+});
+
+it("an organization's events are handed to no token that the organization was not granted to; they wait for another", async () => {
+  const organization = await organizationOf(ada);
+  const { relay } = await openRelay(ada.actor, ada.id, "granted", from);
+  const webhookId = await webhookTo({ url: `${relay.url}/hook`, ownerId: organization.id, ownerKind: "organization" });
+  const mine = await webhookTo({ url: `${relay.url}/mine`, ownerId: ada.id });
+  startEngine();
+  const app = { kind: "token" as const, userId: ada.id, scopes: ["webhooks" as const], clientId: "an app" };
+  const stranger = await listeningAs({ ...app, orgIds: [] }, "granted", 200);
+  const [id = ""] = await queueDeliveries(webhookId);
+  const [own = ""] = await queueDeliveries(mine);
+  await vi.waitFor(async () => expect((await delivery(own)).lastStatus).toBe(200), SOON);
+  expect(stranger.handed.map(({ path }) => path)).toEqual(["/mine"]);
+  stranger.stop();
+  const granted = await listeningAs({ ...app, orgIds: [organization.id] }, "granted", 200);
+  await vi.waitFor(async () => expect((await delivery(id)).lastStatus).toBe(200), SOON);
+  expect(granted.handed.map(({ path }) => path)).toEqual(["/hook"]);
 });
 
 it("what a relay kept to its end has failed, is tried again, and can be replayed", async () => {
