@@ -1,9 +1,13 @@
-import { describe, expect, test } from "vitest";
-import { newConfigDir } from "../../testing/run-cli.ts";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { newConfigDir, runCli } from "../../testing/run-cli.ts";
 import { BadInput } from "../errors.ts";
 import { chosenFormat } from "./format.ts";
+import { quotedForShell } from "./quoted-for-shell.ts";
 import { cut, displayWidth, table } from "./table.ts";
-import { visible, visibleLines } from "./visible.ts";
+import { visible, visibleJson, visibleLines } from "./visible.ts";
 
 describe("a table", () => {
   const rows = [
@@ -44,6 +48,48 @@ test("what a terminal would obey is shown as its code", () => {
   expect(visible("two\nlines\tof\r text")).toBe("two lines of text");
   expect(visible("\u202egpj.exe")).toBe("\\u{202e}gpj.exe");
   expect(visibleLines("a\tb\r\nc\u001b]0;title\u0007")).toBe("a\tb\nc\\x1b]0;title\\x07");
+});
+
+test("nor does it find anything to obey in JSON, which stays what it was", () => {
+  const others = { text: "\u009b2Jé\u202e\u{e0041}\u007f\n", "key\u009d": 1 };
+  const shown = visibleJson(others, 2);
+  expect(visibleLines(shown)).toBe(shown);
+  expect(shown).toContain("é");
+  expect(JSON.parse(shown)).toEqual(others);
+});
+
+test("what a service says of itself is shown so too: its codes, addresses and errors", async () => {
+  const title = "\u001b]0;gone\u0007";
+  const server = createServer((req, res) => {
+    const origin = `http://${req.headers.host}`;
+    const bodies: Record<string, object> = {
+      "/.well-known/openid-configuration": {
+        ...{ issuer: origin, authorization_endpoint: `${origin}/a`, token_endpoint: `${origin}/t`, jwks_uri: `${origin}/j` },
+        device_authorization_endpoint: `${origin}/d`,
+      },
+      "/d": { device_code: "x", user_code: `AB${title}`, verification_uri: `${origin}/v${title}`, interval: 0 },
+    };
+    const body = bodies[req.url ?? ""];
+    res.writeHead(body ? 200 : 400, { "content-type": "application/json" });
+    res.end(JSON.stringify(body ?? { error: "invalid_request", error_description: `no${title}` }));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  for (const format of ["human", "agent", "quiet"]) {
+    const argv = ["login", `http://127.0.0.1:${port}`, "--format", format];
+    const { code, stdout, stderr } = await runCli(argv, { isTerminal: format === "human", wait: async () => undefined });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("no\\x1b]0;gone\\x07")]);
+    expect(stdout + stderr).toContain("AB\\x1b]0;gone\\x07");
+    // Colours are ours.
+    const others = [...(stdout + stderr).replaceAll("\u001b[2m", "").replaceAll("\u001b[0m", "")];
+    expect(others.filter((one) => one !== "\n" && visibleLines(one) !== one)).toEqual([]);
+  }
+});
+
+test("an address in a command to copy ends no quotation", () => {
+  expect(quotedForShell("https://x.example/a")).toBe("'https://x.example/a'");
+  expect(quotedForShell("https://x.example/';id;")).toBe(String.raw`'https://x.example/'\'';id;'`);
 });
 
 test("auto is human on a terminal and agent elsewhere; one format is asked for at a time", () => {

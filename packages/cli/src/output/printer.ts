@@ -1,7 +1,7 @@
 import type { Terminal } from "../terminal.ts";
 import type { Format } from "./format.ts";
 import { table } from "./table.ts";
-import { visible } from "./visible.ts";
+import { visible, visibleJson, visibleLines } from "./visible.ts";
 
 type Cell = string | number | boolean | null | undefined | readonly string[];
 /** A row by its columns, in their order. The first is what `quiet` prints. */
@@ -19,8 +19,9 @@ export function createPrinter(
   // https://no-color.org: set and not empty, whatever to.
   const hasColour = Boolean(stderr.isTTY) && !env.NO_COLOR && env.TERM !== "dumb";
   const out = (text: string) => void stdout.write(`${text}\n`);
-  const note = (text: string) => void stderr.write(`${text}\n`);
-  const json = (value: unknown, indent?: number) => out(JSON.stringify(value, null, indent));
+  // Sentences have in them what the service says, or others say by it: names, addresses, reasons.
+  const note = (text: string) => void stderr.write(`${visibleLines(text)}\n`);
+  const json = (value: unknown, indent?: number) => out(visibleJson(value, indent));
   const outAll = (lines: readonly string[]): void => {
     if (lines.length > 0) out(lines.join("\n"));
   };
@@ -36,7 +37,7 @@ export function createPrinter(
     always: note,
     /** Dimmed, where colours are wanted. */
     hint(text: string): void {
-      if (format === "human") note(hasColour ? `\u001b[2m${text}\u001b[0m` : text);
+      if (format === "human") stderr.write(hasColour ? `\u001b[2m${visibleLines(text)}\u001b[0m\n` : `${visibleLines(text)}\n`);
     },
 
     /** @param items what `json` has in the place of the rows */
@@ -77,13 +78,13 @@ export function createPrinter(
       const given = Object.entries(facts).filter(([, value]) => value !== undefined && value !== null);
       const texts = given.map(([name, value]) => [name, visible(textOf(value))] as const);
       if (format === "json") json(Object.fromEntries(given));
-      else if (format === "human") outAll([message, ...texts.map(([name, value]) => `${name}: ${value}`)]);
+      else if (format === "human") outAll([visible(message), ...texts.map(([name, value]) => `${name}: ${value}`)]);
       else if (format === "quiet") out(texts[0]?.[1] ?? "");
-      else out(texts.map(([name, value]) => `${name}=${value}`).join(" ") || message);
+      else out(texts.map(([name, value]) => `${name}=${value}`).join(" ") || visible(message));
     },
 
-    /** Text as it is, in every format. */
-    raw: out,
+    /** Lines, in every format. */
+    raw: (text: string): void => out(visibleLines(text)),
   };
 }
 

@@ -7,6 +7,7 @@ import type { Command } from "commander";
 import { act, type Context } from "../../context.ts";
 import { Refused } from "../../errors.ts";
 import { oneOf, time } from "../../options.ts";
+import { visibleLines } from "../../output/visible.ts";
 import type { Terminal } from "../../terminal.ts";
 
 const kinds = ["jsonl", "csv", "json"] as const;
@@ -55,7 +56,10 @@ async function exportAuditLog(at: Context, options: Options, organization: strin
 }
 
 async function write({ terminal }: Context, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  const decoder = new TextDecoder();
   for await (const piece of pieces) {
-    if (!terminal.stdout.write(piece)) await new Promise<void>((drained) => terminal.stdout.once("drain", drained));
+    // A program gets the bytes. A terminal would obey what somebody called themselves.
+    const shown = terminal.stdout.isTTY ? visibleLines(decoder.decode(piece, { stream: true })) : piece;
+    if (!terminal.stdout.write(shown)) await new Promise<void>((drained) => terminal.stdout.once("drain", drained));
   }
 }

@@ -1,6 +1,6 @@
 import type { Context } from "../../context.ts";
 import { Refused } from "../../errors.ts";
-import { visibleLines } from "../../output/visible.ts";
+import { visibleJson } from "../../output/visible.ts";
 import type { OrganizationOption } from "../organization-option.ts";
 
 /** Prints a job's log until it is over. @throws Refused where it did not end well, so that a script sees it */
@@ -13,8 +13,8 @@ export async function followLogs(
   const whose = { organization, signal: at.signal };
   const { print } = at;
   for await (const { timestamp, data } of client.jobs.logs(id, { ...whose, ...(tail !== undefined && { tail }) })) {
-    if (print.format === "json") print.raw(JSON.stringify({ timestamp, data }));
-    else print.raw(visibleLines(data.replace(/\n$/, "")));
+    if (print.format === "json") print.raw(visibleJson({ timestamp, data }));
+    else print.raw(data.replace(/\n$/, ""));
   }
   const { status } = await client.jobs.get(id, whose);
   if (status.stage === "COMPLETED") return;

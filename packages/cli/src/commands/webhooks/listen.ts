@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import { act, type Context } from "../../context.ts";
 import { BadInput, Refused } from "../../errors.ts";
 import { manyOf, watchedItem, webAddress } from "../../options.ts";
+import { quotedForShell } from "../../output/quoted-for-shell.ts";
 import type { Terminal } from "../../terminal.ts";
 import { type OrganizationOption, withOrganization } from "../organization-option.ts";
 import { domainWords } from "./create.ts";
@@ -76,7 +77,7 @@ async function point(at: Context, client: Client, { organization, yes }: Options
   const now = webhook.url ?? "a job";
   await at.confirm(`Webhook ${id} sends to ${now}. Send it here instead, until you change it back?`, { yes });
   await client.webhooks.update(id, { url }, { organization, signal: at.signal });
-  if (webhook.url) at.print.note(`To change it back: keyhook webhooks update ${id} --url '${webhook.url}'`);
+  if (webhook.url) at.print.note(`To change it back: keyhook webhooks update ${id} --url ${quotedForShell(webhook.url)}`);
 }
 
 /** Its own webhook follows without a question; others belong to somebody who decides. */
@@ -94,7 +95,9 @@ async function repoint(
       await client.webhooks.update(id, { url }, { organization, signal: at.signal });
       at.print.note(`Webhook ${id} sends to ${url} now.`);
     } catch (error) {
-      at.print.always(`${error instanceof Error ? error.message : error} keyhook webhooks update ${id} --url '${url}'`);
+      at.print.always(
+        `${error instanceof Error ? error.message : error} keyhook webhooks update ${id} --url ${quotedForShell(url)}`,
+      );
     }
   }
 }
