@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { createReceiver, type Receiver, type ReceiverOptions } from "../index.ts";
 
@@ -62,6 +63,14 @@ it("shows strangers where to send to and nothing of what came, and lets nobody e
   });
   expect(rebound).toContain("Webhook receiver");
   expect(rebound).not.toMatch(/Last deliveries|name="token"/);
+  // nginx as it comes: a Host of its own making, and no word of whom it asks for.
+  const nginx = await new Promise<string>((resolve) => {
+    let text = "";
+    const socket = connect(Number(port), "127.0.0.1", () => socket.write(`GET / HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\n\r\n`));
+    socket.on("data", (data) => (text += data)).on("end", () => resolve(text));
+  });
+  expect(nginx).toContain("Webhook receiver");
+  expect(nginx).not.toMatch(/Last deliveries|name="token"/);
   // Another site's form.
   expect((await press(known, { origin: "https://evil.example" })).status).toBe(403);
   expect((await press(known, { origin: "null" })).status).toBe(403);

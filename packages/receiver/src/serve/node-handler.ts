@@ -46,7 +46,8 @@ function fromNode(request: IncomingMessage, parsed: FrameworkRequest = {}): Inco
       if (read && read.byteLength > maxBytes) return Promise.reject(tooLarge(maxBytes));
       return read ? Promise.resolve(read) : readStream(request, { maxBytes, timeoutMs });
     },
-    remoteAddress: request.socket.remoteAddress,
+    // No browser speaks HTTP/1.0, and nginx does unless it is told otherwise, from this machine and for nobody that it names.
+    remoteAddress: request.httpVersion === "1.0" ? undefined : request.socket.remoteAddress,
     asRequest: () => new Request(incoming.url, { method, headers: incoming.headers() }),
   };
   return incoming;
