@@ -18,14 +18,18 @@ export class WaitingDeliveries {
     else others.push(waiting);
   }
 
-  /** Takes out what may be sent now. `maySend` is asked of one after another, and has counted those before. */
+  /**
+   * Takes out what may be sent now. `maySend` is asked of one after another, and has counted those before. What is too old stays until it
+   * is given back, which may take a while where the database is slow.
+   */
   takeSendable(
     host: string | null,
     maySend: (delivery: ClaimedDelivery) => boolean,
     send: (delivery: ClaimedDelivery) => void,
   ): void {
+    const before = performance.now() - WAIT_MAX_MS;
     for (const each of host === null ? [...this.#byHost.keys()] : [host]) {
-      this.#take(each, ({ delivery }) => maySend(delivery), send);
+      this.#take(each, ({ delivery, since }) => since >= before && maySend(delivery), send);
     }
   }
 
