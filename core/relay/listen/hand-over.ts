@@ -1,5 +1,6 @@
 import { pool } from "../../db.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
+import { RELAY_BODY_MAX_BYTES } from "../relay.ts";
 
 /** A request as its listener gets it. */
 export type HandedRequest = {
@@ -19,8 +20,9 @@ export const LEASE_SECONDS = 20;
 /** One whose connection ended has so long to come back, before what it was working on is the next one's. */
 export const GRACE_SECONDS = 5;
 
-/** So many at once, each with up to 8 MiB. */
+/** So many at once, and so many bytes where it is more than one: a listener that reads slowly holds what it was handed in memory. */
 const BATCH = 4;
+const BATCH_BYTES = RELAY_BODY_MAX_BYTES;
 
 export type Connection = { relayId: string; listenerId: string; connectionId: string };
 
@@ -48,13 +50,18 @@ export async function handOver(
 ): Promise<HandedRequest[]> {
   const { rows } = await pool().query<Row>({
     name: "hand-over-relayed",
-    text: `WITH mine AS (
-             SELECT q.id FROM relay_request q JOIN relay r ON r.id = q.relay_id
+    text: `WITH oldest AS (
+             SELECT q.id, q.bytes, q.received_at FROM relay_request q JOIN relay r ON r.id = q.relay_id
              WHERE r.id = $1 AND r.connection_id = $3 AND q.answered_at IS NULL
                AND (q.handed_to IS NULL OR q.handed_until < now() OR (q.handed_to = $2 AND q.id <> ALL ($4::text[])))
                AND ($6::text[] IS NULL OR NOT EXISTS (
                  SELECT FROM delivery d WHERE d.id = q.delivery_id AND d.owner_id <> ALL ($6)))
              ORDER BY q.received_at, q.id LIMIT $5 FOR UPDATE OF q SKIP LOCKED
+           ), mine AS (
+             SELECT id FROM (
+               SELECT id, row_number() OVER oldest_first AS nth, sum(bytes) OVER oldest_first AS bytes_so_far
+               FROM oldest WINDOW oldest_first AS (ORDER BY received_at, id)
+             ) each WHERE nth = 1 OR bytes_so_far <= ${BATCH_BYTES}
            )
            UPDATE relay_request q SET handed_to = $2, handed_at = coalesce(CASE WHEN q.handed_to = $2 THEN q.handed_at END, now()),
              handed_until = now() + make_interval(secs => ${LEASE_SECONDS})
