@@ -54,7 +54,7 @@ async function serve(
   const relay = named && (await findRelayByToken(named.token));
   if (!named || !relay) return refuse(req, res, notThere);
   await consumeThrottle(throttleKey("relay", relay.id), REQUESTS);
-  const body = await readBody(req, RELAY_BODY_MAX_BYTES);
+  const body = await readBody(req, RELAY_BODY_MAX_BYTES, relay.userId);
   if (body === "too large") return refuse(req, res, tooLarge);
   if (body === "busy") return refuse(req, res, busy);
   if (body === "gone") return;

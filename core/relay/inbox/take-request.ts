@@ -16,18 +16,18 @@ export type TakenRequest = {
 };
 
 /** An address that leads to a relay at this moment. */
-export type FoundRelay = { id: string; isListening: boolean };
+export type FoundRelay = { id: string; userId: string; isListening: boolean };
 
 /** The relay of a token; undefined where there is none, it has ended, or its person is not let in any more. */
 export async function findRelayByToken(token: string): Promise<FoundRelay | undefined> {
-  const { rows } = await pool().query<{ id: string; is_listening: boolean }>({
+  const { rows } = await pool().query<{ id: string; user_id: string; is_listening: boolean }>({
     name: "relay-by-token",
-    text: `SELECT r.id, coalesce(r.listening_until > now(), false) AS is_listening FROM relay r JOIN "user" u ON u.id = r.user_id
+    text: `SELECT r.id, r.user_id, coalesce(r.listening_until > now(), false) AS is_listening FROM relay r JOIN "user" u ON u.id = r.user_id
            WHERE r.token_hash = $1 AND r.closed_at IS NULL AND r.expires_at > now() AND u.disabled_at IS NULL`,
     values: [hashToken(token)],
   });
   const [row] = rows;
-  return row && { id: row.id, isListening: row.is_listening };
+  return row && { id: row.id, userId: row.user_id, isListening: row.is_listening };
 }
 
 /**

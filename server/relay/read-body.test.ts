@@ -1,0 +1,35 @@
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
+import { expect, it } from "vitest";
+import { readBody } from "./read-body.ts";
+
+const MIB = 1024 * 1024;
+
+/** A body of which a part has come, and whose rest takes its time. */
+function begun(bytes: number) {
+  const stream = new PassThrough({ highWaterMark: 64 * MIB });
+  const request = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
+  stream.write(Buffer.alloc(bytes));
+  return { stream, request };
+}
+
+it("S138 one person's relays hold a part of what all of them may: whoever sends slowly to their own keeps nobody else from theirs", async () => {
+  const slow = Array.from({ length: 18 }, () => begun(7 * MIB));
+  const reading = slow.map(({ request }) => readBody(request, 8 * MIB, "mallory"));
+  // What came of all of them has been looked at.
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const other = begun(5 * MIB);
+  other.stream.end();
+  const read = await readBody(other.request, 8 * MIB, "ada");
+  expect(read).toMatchObject({ bytes: { length: 5 * MIB } });
+  if (typeof read === "object") read.release();
+
+  for (const { stream } of slow) stream.end();
+  const ended = await Promise.all(reading);
+  expect(ended.filter((one) => one === "busy").length).toBe(14);
+  for (const one of ended) if (typeof one === "object") one.release();
+  // All is given back.
+  const again = begun(8 * MIB);
+  again.stream.end();
+  expect(await readBody(again.request, 8 * MIB, "mallory")).toMatchObject({ bytes: { length: 8 * MIB } });
+});
