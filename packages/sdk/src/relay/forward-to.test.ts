@@ -70,6 +70,17 @@ test("paths are put behind that of the address, and lead to no other host", asyn
   expect(() => forwardTo("file:///etc/passwd")).toThrow(TypeError);
 });
 
+test("nobody who knows the relay's address gets out of the path that was given", async () => {
+  const { url, seen } = await startServer((_, res) => res.end());
+  for (const path of ["/..", "/../admin", "/x/../../admin", "/%2e%2e/admin", "/.%2E/admin?x=1", "/..\\admin", "/../hooksome"]) {
+    expect(await forwardTo(`${url}/hooks`)(request({ path })), path).toMatchObject({ status: 400 });
+  }
+  expect(seen).toEqual([]);
+  await forwardTo(`${url}/hooks`)(request({ path: "/x/../y?z=../.." }));
+  await forwardTo(url)(request({ path: "/x/../y" }));
+  expect(seen.map(({ url: asked }) => asked)).toEqual(["/hooks/y?z=../..", "/y"]);
+});
+
 test("a redirect is not followed; what was compressed is not said to be any more", async () => {
   const { url, seen } = await startServer((req, res) => {
     if (req.url === "/moved") return res.writeHead(302, { Location: "/elsewhere" }).end();

@@ -28,10 +28,12 @@ export function forwardTo(url: string, { fetch: given, timeoutMs = TIMEOUT_MS }:
   const doFetch: typeof fetch = given ?? ((input, init) => fetch(input, init));
 
   return async function forward({ method, path, headers, body }: RelayedRequest): Promise<RelayAnswer> {
+    const address = addressOf(base, path);
+    if (!address) return refused;
     const ending = AbortSignal.timeout(timeoutMs);
     const hasBody = body.length > 0 && method !== "GET" && method !== "HEAD";
     try {
-      const response = await doFetch(addressOf(base, path), {
+      const response = await doFetch(address, {
         method,
         headers: headersOf(headers),
         ...(hasBody && { body }),
@@ -55,13 +57,26 @@ export function forwardTo(url: string, { fetch: given, timeoutMs = TIMEOUT_MS }:
   }
 }
 
-/** Never at another host, whatever the path begins with. */
-function addressOf(base: URL, path: string): URL {
+const refused: RelayAnswer = {
+  status: 400,
+  headers: [["content-type", "application/json"]],
+  body: JSON.stringify({
+    error: "invalid_request",
+    error_description: "The path leads out of the address that is forwarded to.",
+  }),
+};
+
+/**
+ * Never at another host, whatever the path begins with.
+ * @returns undefined where `..` in it would lead out of the base's own path: whoever knows the relay's address sends what they like
+ */
+function addressOf(base: URL, path: string): URL | undefined {
   const prefix = base.pathname.replace(/\/$/, "");
   const at = path.indexOf("?");
   const [pathname, query] = at < 0 ? [path, ""] : [path.slice(0, at), path.slice(at)];
   const whole = pathname === "/" && prefix !== "" ? prefix : prefix + (pathname.startsWith("/") ? pathname : `/${pathname}`);
-  return new URL(base.origin + whole + (query || base.search));
+  const address = new URL(base.origin + whole + (query || base.search));
+  return `${address.pathname}/`.startsWith(`${prefix}/`) ? address : undefined;
 }
 
 function headersOf(pairs: HeaderPairs): Headers {
