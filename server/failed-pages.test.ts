@@ -140,14 +140,6 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
     const { answer } = await ask(first.answer.headers.get("location") ?? "", asked);
     expect(answer.headers.get("content-type")).toMatch(/^text\/x-component/);
   });
-
-  it("is the answer to a form too, with nothing of what was sent", async () => {
-    const form = new FormData();
-    form.set("typed", "not for showing");
-    const { status, body } = await ask("/nobody", { method: "POST", body: form });
-    expect([status, body.includes("<h1>There is nothing here</h1>")]).toEqual([404, true]);
-    expect(body).not.toContain("not for showing");
-  });
 });
 
 describe("a form from before an update", { timeout: 60_000 }, () => {

@@ -127,6 +127,7 @@ test("the overview tells of webhooks and jobs: what waits, what is late, and how
   ]);
   const { work, attempts, ...rest } = await readOverview(operator.actor);
   expect(work).toEqual({
+    relays: { listening: before.work.relays.listening, waiting: before.work.relays.waiting },
     events: { waiting: before.work.events.waiting + 1, oldestAt: expect.any(Date) },
     deliveries: {
       due: before.work.deliveries.due + 1,

@@ -28,6 +28,7 @@ const sqlTypes: Record<string, string> = {
   BigInt: "bigint",
   "DateTime@Date": "date",
   "DateTime@Timestamptz(3)": "timestamp(3) with time zone",
+  "DateTime@Timestamptz(6)": "timestamp(6) with time zone",
 };
 
 const source = readFileSync(join(import.meta.dirname, "../../prisma/schema.prisma"), "utf8");

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { errorBodySchema } from "@keyhook/sdk";
 import { ServiceError } from "#core/errors.ts";
 import { type Taken, takeEvents } from "#core/hub/platforms/take-events.ts";
 import { openApiRoutes } from "../open-api.ts";
@@ -37,6 +38,10 @@ eventRoutes.openAPIRegistry.registerPath({
     200: {
       description: "Of one event what became of it; of a batch `results`, in its order, the refused ones among them",
       content: { "application/json": { schema: z.union([resultSchema, z.object({ results: z.array(resultSchema) })]) } },
+    },
+    404: {
+      description: "One event told of a repository that is not there",
+      content: { "application/json": { schema: errorBodySchema } },
     },
   },
 });

@@ -56,6 +56,8 @@ export async function fanOut({ part, page }: Part, selection: Selection = {}): P
     return { ...result, isMore: part === "begun" ? claimed.length > 0 : claimed.length === BATCH };
   } catch (error) {
     problem = error as Error;
+    // Closing the connection undoes it too, in a while: until then whoever tries these events again would find them held, and pass.
+    await client.query("rollback").catch(() => undefined);
     throw new FanOutError(
       claimed.map(({ id }) => id),
       problem,
