@@ -33,8 +33,12 @@ export async function confirmDevice(_previous: FormState, data: FormData): Promi
     const decision = form.text("decision");
     if (decision === "deny") return deny(session, userCode);
     if (decision !== "continue") throw new ServiceError("invalid_request", "Press Continue or This is not me.");
-    const { consent } = await openDeviceRequest(session, userCode, await requestOrigin());
-    if (needsRecentProof(consent, session)) return signInPath(CONFIRM_PATH, { isReauthentication: true });
+    const asked = await openDeviceRequest(session, userCode, await requestOrigin()).catch((error: unknown) => {
+      // That it was answered meanwhile is for the next page to say.
+      if (isServiceError(error) && error.code === "conflict") return undefined;
+      throw error;
+    });
+    if (asked && needsRecentProof(asked.consent, session)) return signInPath(CONFIRM_PATH, { isReauthentication: true });
     await enterCode({ userCode, isConfirmed: true });
     return PERMISSIONS_PATH;
   });
