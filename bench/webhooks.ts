@@ -298,10 +298,20 @@ const percentile = (sorted: number[], share: number) =>
 async function runLatency(rate: number): Promise<string> {
   const worker = await started("work");
   const of = await makeWebhooks(1);
+  // Two seconds of it first, so that code is compiled and statements are planned.
+  await sendAtRate(of, rate, rate * 2);
   await received();
   const total = rate * RATE_SECONDS;
+  await sendAtRate(of, rate, total);
+  const { arrived } = await received();
+  await stopped(worker);
+  const sorted = arrived.sort((a, b) => a - b);
+  return `| ${rate}/s | ${sorted.length} of ${total} | ${percentile(sorted, 0.5).toFixed(1)} ms | ${percentile(sorted, 0.99).toFixed(1)} ms |`;
+}
+
+/** What has fallen due since the last statement goes into the next one, as a busy service's changes do. Returns once all has arrived. */
+async function sendAtRate(of: { ownerId: string; repoId: string }, rate: number, total: number): Promise<void> {
   const begin = performance.now();
-  // What has fallen due since the last statement goes into the next one, as a busy service's changes do.
   for (let nth = 0; nth < total; await delay(1)) {
     const due = Math.min(total, Math.floor(((performance.now() - begin) / 1000) * rate)) - nth;
     if (due === 0) continue;
@@ -316,10 +326,6 @@ async function runLatency(rate: number): Promise<string> {
   }
   await untilEmpty("event", "fanned_out_at is null");
   await untilEmpty("delivery_queue");
-  const { arrived } = await received();
-  await stopped(worker);
-  const sorted = arrived.sort((a, b) => a - b);
-  return `| ${rate}/s | ${sorted.length} of ${total} | ${percentile(sorted, 0.5).toFixed(1)} ms | ${percentile(sorted, 0.99).toFixed(1)} ms |`;
 }
 
 const median = (rows: Row[]): Row => {
