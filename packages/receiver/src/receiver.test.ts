@@ -57,7 +57,7 @@ describe("registering", () => {
   });
 });
 
-it("answers as the table of the wire contract says", async () => {
+it("S140 answers as the table of the wire contract says", async () => {
   const { url, post } = await start({ secret: PLAIN }, (receiver) => {
     receiver.on("nothing", () => undefined).on("json", async ({ repo }) => ({ name: repo.name }));
   });
@@ -88,7 +88,7 @@ it("answers as the table of the wire contract says", async () => {
 });
 
 describe("who sends", () => {
-  it("takes signatures of any of its secrets, and of a whsec_ secret nothing else", async () => {
+  it("S140 takes signatures of any of its secrets, and of a whsec_ secret nothing else", async () => {
     const other = `whsec_${Buffer.alloc(24, 9).toString("base64")}`;
     const { post } = await start({ secret: [other, SIGNING] }, (receiver) => receiver.on("a", () => undefined));
     const status = async (headers: Record<string, string>, body = payload) =>
@@ -103,7 +103,7 @@ describe("who sends", () => {
     // A wrong signature is not made good by a right secret.
     expect(await status({ ...signed("7"), "webhook-signature": "v1,AAAA", "x-webhook-secret": SIGNING })).toBe(403);
   });
-  it("never answers 5xx or 2xx to headers that were made up", async () => {
+  it("S140 never answers 5xx or 2xx to headers that were made up", async () => {
     const { post } = await start({ secret: [SIGNING, PLAIN] }, (receiver) => receiver.on("a", () => undefined));
     const parts = [
       "",
@@ -129,7 +129,7 @@ describe("who sends", () => {
       expect([401, 403], JSON.stringify(headers)).toContain(status);
     }
   });
-  it("says at its start whether the secret is set, and warns when it is not", async () => {
+  it("S140 says at its start whether the secret is set, and warns when it is not", async () => {
     const closed = await start({ secret: PLAIN, serviceUrl: "https://hub.example.com" }, (receiver) =>
       receiver.on("a", () => undefined),
     );
@@ -286,7 +286,7 @@ describe("deduplication", () => {
 });
 
 describe("bodies", () => {
-  it("are bounded, also where no length is promised", async () => {
+  it("S140 are bounded, also where no length is promised", async () => {
     const { post } = await start({ secret: PLAIN }, (receiver) => receiver.on("a", () => undefined));
     const secret = { "x-webhook-secret": PLAIN };
     const padded = (bytes: number) => payload.replace("{", `{${" ".repeat(bytes - payload.length)}`);
