@@ -33,11 +33,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- end -}}
 
 {{- define "keyhook.jobsNamespace" -}}
-{{ default .Release.Namespace .Values.jobs.namespace }}
+{{ .Values.jobs.namespace }}
 {{- end -}}
 
 {{/* What cannot work is said before anything is made. */}}
 {{- define "keyhook.check" -}}
+{{- if and .Values.jobs.enabled (or (not .Values.jobs.namespace) (eq .Values.jobs.namespace .Release.Namespace)) -}}
+{{- fail "jobs.namespace has to be a namespace of its own: whoever may make pods in one can mount each Secret that is in it" -}}
+{{- end -}}
 {{- if not .Values.origin -}}{{- fail "origin is missing: the address that people's browsers use, such as https://hub.example.com" -}}{{- end -}}
 {{- if not .Values.existingSecret -}}
 {{- if not .Values.database.url -}}{{- fail "database.url is missing (or existingSecret, a Secret with DATABASE_URL and SECRET_KEY)" -}}{{- end -}}
