@@ -101,13 +101,20 @@ test("the life of a webhook, as the Python client and the command-line tool live
   const narrowed = await send(ada, "POST", `${OWN}/${id}`, { watched: [], domains: ["discussions"] });
   expect(narrowed.body.webhook).toMatchObject({ domains: ["discussion"], watched: made.body.webhook.watched });
   // `update_webhook(id, url=…)`: no domains, an empty list again.
-  const moved = await send(ada, "POST", `${OWN}/${id}`, { watched: [], url: "https://other.example.com/" });
+  const sameHost = `${new URL(URL_OF_HOOK).origin}/another/path`;
+  const moved = await send(ada, "POST", `${OWN}/${id}`, { watched: [], url: sameHost });
   expect(moved.body.webhook).toMatchObject({
-    url: "https://other.example.com/",
+    url: sameHost,
     domains: ["discussion"],
     watched: made.body.webhook.watched,
     hasSecret: true,
   });
+  // Elsewhere its secret would be told to somebody else: `update_webhook(id, url=…, secret=…)` is needed.
+  const elsewhere = { watched: [], url: "https://other.example.com/" };
+  expect(await send(ada, "POST", `${OWN}/${id}`, elsewhere)).toMatchObject({ status: 400, body: { field: "secret" } });
+  const known = await send(ada, "POST", `${OWN}/${id}`, { ...elsewhere, secret: "still-known" });
+  expect(known.body.webhook).toMatchObject({ url: elsewhere.url, hasSecret: true });
+  await send(ada, "POST", `${OWN}/${id}`, { url: sameHost, secret: "still-known" });
   // What was read can be sent back.
   const again = await send(ada, "POST", `${OWN}/${id}`, made.body.webhook);
   expect(again.body.webhook).toMatchObject({ ...made.body.webhook, updatedAt: expect.any(String) });

@@ -33,7 +33,9 @@ for (const { base, of } of webhookAddresses) {
     method: "post",
     path,
     summary: `Change a webhook ${of}`,
-    description: "What is absent, null or an empty list stays as it is. An empty secret takes the secret away.",
+    description:
+      "What is absent, null or an empty list stays as it is. An empty secret takes the secret away. A webhook that has a secret needs it " +
+      "again, or another one, when its target becomes another host, port, relay or job.",
     security,
     request: { ...request, body: { required: true, content: { "application/json": { schema: webhookChangesSchema } } } },
     responses: answer,

@@ -147,6 +147,9 @@ function SecretFields({ webhook }: Pick<WebhookFieldsProps, "webhook">) {
             name="signing"
             value="keep"
             label={webhook.hasSecret ? "Keep the present one" : "None, as it is now"}
+            {...(webhook.hasSecret && {
+              hint: "Only while the target stays the same: another host, port or job needs the secret again.",
+            })}
             defaultChecked
           />
         )}

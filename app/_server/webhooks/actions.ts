@@ -7,7 +7,7 @@ import { createWebhook } from "#core/webhooks/manage/create-webhook.ts";
 import { deleteWebhook } from "#core/webhooks/manage/delete-webhook.ts";
 import { disableWebhook } from "#core/webhooks/manage/disable-webhook.ts";
 import { enableWebhook } from "#core/webhooks/manage/enable-webhook.ts";
-import { rotateWebhookSecret } from "#core/webhooks/manage/rotate-webhook-secret.ts";
+import { newWebhookSecret } from "#core/webhooks/manage/parse-webhook.ts";
 import { updateWebhook } from "#core/webhooks/manage/update-webhook.ts";
 import { cancelReplay } from "#core/webhooks/replay/cancel-replay.ts";
 import { replayDelivery } from "#core/webhooks/replay/replay-delivery.ts";
@@ -60,20 +60,19 @@ export async function updateWebhookAction(
     const { person, owner, home: name } = await findWebhookOwner(home);
     const page = webhookPath(name, webhookId);
     const signing = form.text("signing");
-    const given = signing === "own" ? form.verbatim("secret") : signing === "none" ? "" : undefined;
-    const secret = given === undefined ? {} : { secret: given };
+    const generated = signing === "generate" ? newWebhookSecret() : undefined;
+    const secret = signing === "own" ? form.verbatim("secret") : signing === "none" ? "" : generated;
     const webhook = await updateWebhook(
       person,
       webhookId,
-      { ...submittedWebhook(form), ...secret },
+      { ...submittedWebhook(form), ...(secret !== undefined && { secret }) },
       await requestOrigin(),
       owner.id,
     );
-    if (signing !== "generate") redirect(`${page}?notice=saved`);
-    const rotated = await rotateWebhookSecret(person, webhookId, await requestOrigin(), owner.id);
+    if (generated === undefined) redirect(`${page}?notice=saved`);
     return {
       values: { webhookId, target: targetName(webhook), page },
-      secret: { label: "New signing secret", value: rotated.secret },
+      secret: { label: "New signing secret", value: generated },
     };
   });
 }

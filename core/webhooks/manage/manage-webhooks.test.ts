@@ -12,6 +12,7 @@ import {
   type TestPerson,
 } from "../../accounts/testing/people.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
+import { unseal } from "../../crypto/seal.ts";
 import { db, pool } from "../../db.ts";
 import { deleteAccount } from "../../hub/owners/delete-account.ts";
 import { deleteOrganization } from "../../hub/owners/delete-organization.ts";
@@ -33,6 +34,7 @@ import { listWebhooks } from "./list-webhooks.ts";
 import { releaseForgotten } from "./release-held.ts";
 import { updateWebhook } from "./update-webhook.ts";
 import type { Webhook, WebhookOwner } from "./webhook.ts";
+import type { TargetInput } from "./webhook-target.ts";
 
 const url = "https://hooks.example.com/";
 const own = ({ id }: { id: string }): WebhookOwner => ({ kind: "user", id });
@@ -209,6 +211,50 @@ describe("bounds", () => {
     expect(await outcomes(making)).toEqual(["conflict", "conflict", "conflict", "ok", "ok"]);
     const items = Array.from({ length: WATCHED_MAX_PER_WEBHOOK + 1 }, (_, at) => item("model", `${person.username}/r${at}`));
     await expect(webhookOf(ada, items)).rejects.toMatchObject({ field: "watched" });
+  });
+});
+
+describe("S130 the secret of a webhook", () => {
+  const job = { dockerImage: "debian", command: ["env"] };
+  const kept = async (id: string) => {
+    const { secret, previousSecret } = await db().webhook.findUniqueOrThrow({ where: { id } });
+    return [secret, previousSecret].map((sealed) => sealed && unseal("webhook secret", sealed));
+  };
+  const withSecret = async (target: TargetInput) => {
+    const watched = [item("user", ada.username)];
+    return (await createWebhook(ada.actor, own(ada), { ...target, watched, secret: "tell-nobody" }, from)).webhook.id;
+  };
+
+  it.each<[string, TargetInput, TargetInput]>([
+    ["another host", { url }, { url: "https://collector.example.com/" }],
+    ["another port", { url }, { url: "https://hooks.example.com:8443/" }],
+    ["plain HTTP", { url: "https://hooks.example.com:8080/" }, { url: "http://hooks.example.com:8080/" }],
+    ["a job, which has it in its environment", { url }, { job }],
+    ["another command", { job }, { job: { ...job, command: ["sh", "-c", "env | base64"] } }],
+    ["an address in place of a job", { job }, { url }],
+  ])("is not told to %s unless it is given again", async (_what, before, after) => {
+    const id = await withSecret(before);
+    // A token with the scope, and the person as well: nobody is shown a secret a second time.
+    const app: TokenHolder = { kind: "token", userId: ada.id, scopes: ["webhooks", "jobs"], orgIds: "all", clientId: null };
+    for (const actor of [app, ada.actor])
+      await expect(updateWebhook(actor, id, after, from)).rejects.toMatchObject({ code: "invalid_request", field: "secret" });
+    expect(await findWebhook(ada.actor, id)).toMatchObject(before.url ? { url: before.url } : { url: null });
+    // A rotation does not carry the old one along as the one that signs beside it.
+    await updateWebhook(ada.actor, id, { secret: "rotated" }, from);
+    expect(await kept(id)).toEqual(["rotated", "tell-nobody"]);
+    await updateWebhook(ada.actor, id, { ...after, secret: "fresh" }, from);
+    expect(await kept(id)).toEqual(["fresh", null]);
+    await updateWebhook(ada.actor, id, { ...before, secret: "" }, from);
+    expect(await kept(id)).toEqual([null, null]);
+    await updateWebhook(ada.actor, id, after, from);
+  });
+
+  it("stays for another path of the same receiver, and for the same job", async () => {
+    const id = await withSecret({ url });
+    await updateWebhook(ada.actor, id, { url: "https://HOOKS.example.com:443/other?path=1" }, from);
+    const jobId = await withSecret({ job });
+    await updateWebhook(ada.actor, jobId, { job: { command: ["env"], dockerImage: "debian" } }, from);
+    for (const one of [id, jobId]) expect(await kept(one)).toEqual(["tell-nobody", null]);
   });
 });
 

@@ -35,13 +35,23 @@ export async function rotateWebhookSecret(
   });
 }
 
-/** Puts a secret in place of the one before, which goes on signing for a day; without a secret nothing is signed any more. */
-export async function replaceSecret(tx: Db, webhookId: string, secret: string | null): Promise<void> {
+/**
+ * Puts a secret in place of the one before, which goes on signing for a day; without a secret nothing is signed any more.
+ * @param keepsSigning false where the target has changed as well: the new one never knew the old secret, and could replay what is
+ * signed with it to the old one
+ */
+export async function replaceSecret(
+  tx: Db,
+  webhookId: string,
+  secret: string | null,
+  { keepsSigning = true }: { keepsSigning?: boolean } = {},
+): Promise<void> {
   const sealed = secret === null ? null : seal("webhook secret", secret);
+  const isKept = sealed !== null && keepsSigning;
   await tx.$executeRaw`
     UPDATE webhook SET secret = ${sealed},
-      previous_secret = CASE WHEN ${sealed !== null} THEN secret END,
-      previous_secret_until = CASE WHEN ${sealed !== null} AND secret IS NOT NULL
+      previous_secret = CASE WHEN ${isKept} THEN secret END,
+      previous_secret_until = CASE WHEN ${isKept} AND secret IS NOT NULL
                                 THEN now() + make_interval(hours => ${PREVIOUS_SECRET_HOURS}) END,
       updated_at = now()
     WHERE id = ${webhookId}`;

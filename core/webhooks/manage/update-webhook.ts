@@ -1,22 +1,24 @@
+import { isDeepStrictEqual } from "node:util";
 import type { WatchedItemInput } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { inTransaction } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
 import { targetHost } from "../target-host.ts";
 import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { parseDomains, parseWebhookSecret } from "./parse-webhook.ts";
 import { resolveWatched } from "./resolve-watched.ts";
 import { replaceSecret } from "./rotate-webhook-secret.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
-import { hasTarget, readTarget, type TargetInput } from "./webhook-target.ts";
+import { hasTarget, readTarget, type TargetColumns, type TargetInput } from "./webhook-target.ts";
 
 export type WebhookChanges = TargetInput & {
   /** Stays as it is when left out or empty: existing clients send an empty list then (wire.md 2.1). */
   watched?: readonly WatchedItemInput[] | null;
   /** The same. */
   domains?: readonly string[] | null;
-  /** An empty one takes it away; left out it stays. */
+  /** An empty one removes it. Left out it stays, unless the target becomes another receiver: then it has to be given. */
   secret?: string | null;
 };
 
@@ -37,13 +39,15 @@ export async function updateWebhook(
     const before = await findWebhookToChange(tx, actor, id, of);
     const { owner } = before;
     const target = hasTarget(changes) ? await readTarget(tx, actor, owner, changes) : undefined;
+    const isMoved = target !== undefined && !isSameReceiver(before, target);
+    if (isMoved && before.hasSecret && secret === undefined) throw secretNeeded();
     const domains = changes.domains && changes.domains.length > 0 ? parseDomains(changes.domains) : undefined;
     const watched =
       changes.watched && changes.watched.length > 0
         ? await resolveWatched(tx, actor, { owner, items: changes.watched, present: before.watched })
         : undefined;
     await tx.webhook.update({ where: { id }, data: { ...target, ...(domains && { domains }), updatedAt: new Date() } });
-    if (secret !== undefined) await replaceSecret(tx, id, secret);
+    if (secret !== undefined) await replaceSecret(tx, id, secret, { keepsSigning: !isMoved });
     if (watched) {
       await tx.webhookWatch.deleteMany({ where: { webhookId: id } });
       await tx.webhookWatch.createMany({ data: watched.map((item) => ({ webhookId: id, ...item })) });
@@ -69,3 +73,29 @@ export async function updateWebhook(
     return findWebhook(actor, id, { tx });
   });
 }
+
+/**
+ * A webhook's secret goes to its target in the clear, as `X-Webhook-Secret` or in a job's environment. If the target could change while
+ * the secret stays, a token with `webhooks` could read a secret that nobody showed it: point the webhook at its own server, and send a
+ * test. So whoever names another receiver has to name the secret, too; GitHub's API asks the same (docs/decisions/077).
+ */
+function isSameReceiver(before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
+  if (before.url !== null && after.url !== null) {
+    const schemeOf = (url: string) => URL.parse(url)?.protocol;
+    // Each relay has the same origin, ours, and another reader.
+    return targetHost(before.url) === targetHost(after.url) && schemeOf(before.url) === schemeOf(after.url);
+  }
+  if (before.job === null || after.url !== null) return false;
+  const { secretNames: _, ...job } = before.job;
+  return isDeepStrictEqual(asStored(job), asStored(after.job));
+}
+
+/** Without the properties that are undefined, as a column of JSON keeps it. */
+const asStored = (job: unknown): unknown => JSON.parse(JSON.stringify(job));
+
+const secretNeeded = () =>
+  new ServiceError(
+    "invalid_request",
+    "This webhook has a secret, and the new target is another receiver: give the secret again, give a new one, or an empty one for none.",
+    { field: "secret" },
+  );

@@ -84,6 +84,18 @@ test("with --webhook it points one here, after asking, and says how to undo that
   expect((await keyhook(["delete", id, "-y"])).code).toBe(0);
 });
 
+test("a webhook with a secret is pointed here, and back, with its secret only", async () => {
+  const receiver = await startReceiver();
+  const watched = ["--watch", `user:${ada.username}`, "--secret", "shared"];
+  const id = (await keyhook(["create", "--url", "https://hooks.example.com/", ...watched, "-q"])).stdout.trim();
+  const here = ["--forward-to", receiver.url, "--webhook", id, "--yes"];
+  expect(await keyhook(["listen", ...here])).toMatchObject({ code: 1, stderr: expect.stringContaining("give the secret again") });
+  const session = listen([...here, "--secret", "shared"]);
+  await session.says(/Listening: /);
+  expect(session.seen.text).toContain("https://hooks.example.com/' --secret …");
+  expect((await session.stop()).code).toBe(0);
+});
+
 test("says what was typed wrong, and that nothing answers on this machine", async () => {
   const bad = [[], ["--forward-to", "localhost:3000"], ["--forward-to", "http://x", "--webhook", "a", "--watch", "user:a"]];
   for (const argv of bad) expect((await keyhook(["listen", ...argv])).code).toBe(2);

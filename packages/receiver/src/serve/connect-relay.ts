@@ -80,7 +80,13 @@ export async function connectRelay(receiver: Receiver, options: RelayOptions, pr
     }
     for (const webhook of staleWebhooks) {
       if (!webhook.url.startsWith(previousUrl)) continue;
-      await client.webhooks.update(webhook.id, { url: url + webhook.url.slice(previousUrl.length) });
+      // With another address the service wants the secret again, from whoever has it anyway.
+      const { hasSecret } = await client.webhooks.get(webhook.id);
+      const secret = hasSecret ? receiver.secrets[0] : undefined;
+      await client.webhooks.update(webhook.id, {
+        url: url + webhook.url.slice(previousUrl.length),
+        ...(secret !== undefined && { secret }),
+      });
       print(`  ${webhook.id} now points to the new address.`);
     }
   }

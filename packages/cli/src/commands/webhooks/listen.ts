@@ -15,9 +15,13 @@ type Options = OrganizationOption & {
   webhook?: string;
   watch?: WatchedItemInput[];
   domain?: (typeof domainWords)[number][];
+  secret?: string;
   name?: string;
   yes?: boolean;
 };
+
+/** The webhook that is made for this run, and its secret. */
+type Session = { id: string; secret?: string };
 
 export function addListenCommand(webhooks: Command, terminal: Terminal): void {
   const command = webhooks
@@ -27,6 +31,7 @@ export function addListenCommand(webhooks: Command, terminal: Terminal): void {
     .option("--webhook <id>", "point this webhook here")
     .option("--watch <type:name>", "make a webhook that watches this, and delete it at the end; repeatable", watchedItem)
     .option("--domain <domain>", "with --watch: repo or discussions; repeatable", manyOf(domainWords))
+    .option("--secret <secret>", "with --webhook: its secret, which the service wants again for another target")
     .option("--name <name>", "of the relay: the same name has the same public address for 72 hours")
     .option("-y, --yes", "point webhooks here without asking");
   withOrganization(command).action(act(terminal, listen));
@@ -38,13 +43,13 @@ async function listen(at: Context, options: Options): Promise<void> {
   const client = await at.client();
   const name = options.name ?? (watch ? `cli-${randomBytes(5).toString("hex")}` : id ? `cli-${id}` : "cli");
   const { relay, previousUrl, staleWebhooks = [] } = await client.relays.open(name, { signal: at.signal });
-  let session: string | undefined;
+  let session: Session | undefined;
   try {
     if (id !== undefined) await point(at, client, options, id, relay.url);
     if (watch !== undefined) {
       const input = { url: relay.url, watched: watch, domains: options.domain, generateSecret: true };
       const made = await client.webhooks.create(input, { organization, signal: at.signal });
-      session = made.id;
+      session = { id: made.id, ...(made.secret && { secret: made.secret }) };
       at.print.always(`Webhook ${made.id} made for as long as this runs. Its signing secret: ${made.secret}`);
     }
     const onState = (state: RelayState) => {
@@ -57,7 +62,7 @@ async function listen(at: Context, options: Options): Promise<void> {
     if (end === "replaced") throw new Refused(`Another listener took relay ${name} over. Choose another one by --name.`);
     if (end === "closed") throw new Refused(`Relay ${name} was closed.`);
   } finally {
-    await clear(at, client, options, session, name);
+    await clear(at, client, options, session?.id, name);
   }
 }
 
@@ -71,28 +76,41 @@ function tell({ print }: Context, { forwardTo: target }: Options, state: RelaySt
   if (state.kind === "resumed") print.note("Listening again.");
 }
 
-async function point(at: Context, client: Client, { organization, yes }: Options, id: string, url: string): Promise<void> {
+async function point(
+  at: Context,
+  client: Client,
+  { organization, secret, yes }: Options,
+  id: string,
+  url: string,
+): Promise<void> {
   const webhook = await client.webhooks.get(id, { organization, signal: at.signal });
   if (webhook.url === url) return;
   const now = webhook.url ?? "a job";
   await at.confirm(`Webhook ${id} sends to ${now}. Send it here instead, until you change it back?`, { yes });
-  await client.webhooks.update(id, { url }, { organization, signal: at.signal });
-  if (webhook.url) at.print.note(`To change it back: keyhook webhooks update ${id} --url ${quotedForShell(webhook.url)}`);
+  await client.webhooks.update(id, { url, ...(secret !== undefined && { secret }) }, { organization, signal: at.signal });
+  const andSecret = webhook.hasSecret ? " --secret …" : "";
+  if (webhook.url)
+    at.print.note(`To change it back: keyhook webhooks update ${id} --url ${quotedForShell(webhook.url)}${andSecret}`);
 }
 
 /** Its own webhook follows without a question; others belong to somebody who decides. */
 async function repoint(
   at: Context,
   client: Client,
-  { organization, yes }: Options,
-  session: string | undefined,
+  { organization, secret, yes }: Options,
+  session: Session | undefined,
   { url, staleWebhooks }: Extract<RelayState, { kind: "moved" }>,
 ): Promise<void> {
   for (const { id } of staleWebhooks) {
     try {
       const question = `Webhook ${id} still sends to the old address. Change it?`;
-      if (id !== session) await at.confirm(question, { yes });
-      await client.webhooks.update(id, { url }, { organization, signal: at.signal });
+      if (id !== session?.id) await at.confirm(question, { yes });
+      const known = id === session?.id ? session.secret : secret;
+      await client.webhooks.update(
+        id,
+        { url, ...(known !== undefined && { secret: known }) },
+        { organization, signal: at.signal },
+      );
       at.print.note(`Webhook ${id} sends to ${url} now.`);
     } catch (error) {
       at.print.always(
