@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { type Actor, anonymous, type Publisher, type TokenHolder } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
+import { countAgainst } from "#core/fair-queue/party.ts";
 import { type Bearer, findBearer } from "#core/oauth/find-bearer.ts";
 import { findJob, type Job } from "#core/oauth/find-job.ts";
 import { requireBearer, requireHolder } from "./bearer.ts";
@@ -13,22 +14,28 @@ export async function actorOf(c: Context): Promise<Actor> {
 /** The same for what nobody can do without a token: a person's, or a job's for its repository. */
 export async function requireToken(c: Context): Promise<{ actor: TokenHolder | Publisher }> {
   const holder = await requireHolder(c);
-  return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
+  return { actor: known(holder.kind === "job" ? jobActor(holder) : tokenActor(holder)) };
 }
 
 /** The same for what takes a person, with the account that the token stands for. @throws ServiceError `forbidden` for a job's */
 export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
   const bearer = await requireBearer(c);
-  return { actor: tokenActor(bearer), account: bearer.account };
+  return { actor: known(tokenActor(bearer)), account: bearer.account };
 }
 
 /** Whoever a bare token stands for, where it did not come as a bearer token. @throws ServiceError `unauthorized` */
 export async function actorOfToken(token: string): Promise<TokenHolder | Publisher> {
   const job = await findJob(token);
-  if (job) return jobActor(job);
+  if (job) return known(jobActor(job));
   const bearer = await findBearer(token, { scheme: "bearer" });
   if (!bearer) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
-  return tokenActor(bearer);
+  return known(tokenActor(bearer));
+}
+
+/** Whatever the request takes from now on is taken by `actor`, not by its address. */
+function known<T extends Actor>(actor: T): T {
+  countAgainst(actor);
+  return actor;
 }
 
 function jobActor({ publisherId, repo, description }: Job): Publisher {

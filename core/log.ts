@@ -9,6 +9,12 @@ export type RequestContext = {
   requestId: string;
   /** Path and query as they were sent, which Next does not tell pages. */
   address?: string;
+  /** The client's address (core/http/client-address.ts). */
+  ip?: string | null;
+  /** Whom the request's expensive work is counted against (core/fair-queue/party.ts). */
+  party?: { key: string; isAnonymous: boolean };
+  /** Calls `listener` once the answer is over or the client is gone. @returns stops listening */
+  whenClosed?: (listener: () => void) => () => void;
   /** Of the trace that the request is part of (W3C Trace Context), where traces are kept. */
   traceparent?: string;
   /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */

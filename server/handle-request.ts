@@ -29,6 +29,8 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
   const ip = canonicalize(req, requestId);
   const context = {
     requestId,
+    ip,
+    whenClosed: (listener: () => void) => whenClosed(res, listener),
     ...(target && { address: target.pathname + target.search }),
     ...(span && { traceparent: span.traceparent }),
   };
@@ -36,6 +38,13 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
     logAccess(req, res, { pathname: target?.pathname ?? "[invalid]", ip, span });
     answer(next, req, res, { target, location, ip }).catch((error: unknown) => sendCrash(req, res, error));
   });
+}
+
+function whenClosed(res: ServerResponse, listener: () => void): () => void {
+  // It tells of its end only once.
+  if (res.closed) queueMicrotask(listener);
+  res.once("close", listener);
+  return () => void res.off("close", listener);
 }
 
 async function answer(

@@ -3,6 +3,7 @@ import { cache } from "react";
 import { type Person, personActor } from "#core/access/actor.ts";
 import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { countAgainst } from "#core/fair-queue/party.ts";
 import { signInPath } from "./next-path.ts";
 import { sessionToken } from "./session-cookie.ts";
 
@@ -11,7 +12,9 @@ export type { SiteSession };
 /** Who is signed in, if anybody; read once a request. */
 export const currentSession = cache(async (): Promise<SiteSession | undefined> => {
   const token = await sessionToken();
-  return token ? findSiteSession(token) : undefined;
+  const session = token ? await findSiteSession(token) : undefined;
+  if (session) countAgainst(personActor(session));
+  return session;
 });
 
 /** Who is signed in; nobody is sent to sign in and comes back to `returnTo`. */

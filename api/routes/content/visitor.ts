@@ -3,6 +3,7 @@ import { getCookie } from "hono/cookie";
 import { type Actor, personActor } from "#core/access/actor.ts";
 import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { countAgainst } from "#core/fair-queue/party.ts";
 import { actorOf } from "../../actor.ts";
 
 /**
@@ -13,5 +14,8 @@ import { actorOf } from "../../actor.ts";
 export async function visitorOf(c: Context): Promise<Actor> {
   const token = c.req.header("Authorization") ? undefined : getCookie(c, siteSessionCookie().name);
   const session = token ? await findSiteSession(token) : undefined;
-  return session ? personActor(session) : actorOf(c);
+  if (!session) return actorOf(c);
+  const actor = personActor(session);
+  countAgainst(actor);
+  return actor;
 }

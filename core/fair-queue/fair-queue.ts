@@ -1,0 +1,232 @@
+import { ServiceError } from "../errors.ts";
+import { requestContext } from "../log.ts";
+import { currentParty, type Party } from "./party.ts";
+import { Share } from "./share.ts";
+
+export type FairQueueOptions = {
+  /** For metrics: few and fixed, in snake_case. */
+  name: string;
+  /** How many may be at work at the same time in this process. */
+  places: number;
+  /** The part of the places that everybody who is not signed in has together; at least one place. */
+  anonymousShare?: number;
+  waitMaxMs?: number;
+  /** How many of one party may wait. Of all accounts together, and of all addresses together, as many as of eight. */
+  waitingMax?: number;
+};
+
+export type TakeOptions = {
+  /** What a party's places are shared among, such as the id of a repository. */
+  within?: string;
+  /** Whose place it is; the current request's party, unless said otherwise. */
+  party?: Party;
+};
+
+/** Gives a place back; calling it again does nothing. */
+export type Release = () => void;
+
+type Waiter = { within: string | undefined; start: () => void; refuse: (error: ServiceError) => void };
+/** What waits for one party, by what it is within. Maps keep their order: whoever was served goes to the end. */
+type Line = { party: Party; waiting: number; byWithin: Map<string, Waiter[]> };
+/** The lines of all accounts, or of all addresses. The two are served alternately: a great many addresses delay no account. */
+type Side = { lines: Map<string, Line>; waiting: number };
+
+const WAITING_PARTIES = 8;
+const RETRY_AFTER_SECONDS = 5;
+
+/**
+ * Places for expensive work, shared among parties (an account, or an address) and within a party among repositories. Waiting parties
+ * are served in turn, not first come first served: a hundred requests of one party delay another party's only request by one place,
+ * not by a hundred (S137). Nobody takes all the places (share.ts), and those who are not signed in only have a part of them.
+ *
+ * Take a place when the work can start, and hold none while waiting for a place in the same queue: nobody would ever give one back.
+ */
+export class FairQueue {
+  readonly name: string;
+  readonly #waitMaxMs: number;
+  readonly #waitingMax: number;
+  readonly #all: Share;
+  readonly #anonymous: Share;
+  readonly #known: Side = { lines: new Map(), waiting: 0 };
+  readonly #unknown: Side = { lines: new Map(), waiting: 0 };
+  /** Whose turn is next. */
+  #sides: readonly [Side, Side] = [this.#known, this.#unknown];
+  #refused = 0;
+
+  constructor({ name, places, anonymousShare = 0.5, waitMaxMs = 10_000, waitingMax = 64 }: FairQueueOptions) {
+    this.name = name;
+    this.#waitMaxMs = waitMaxMs;
+    this.#waitingMax = waitingMax;
+    this.#all = new Share(places);
+    this.#anonymous = new Share(Math.max(1, Math.floor(places * anonymousShare)));
+  }
+
+  /** For metrics, and for tests. */
+  get counts(): { taken: number; waiting: number; refused: number } {
+    return { taken: this.#all.taken, waiting: this.#known.waiting + this.#unknown.waiting, refused: this.#refused };
+  }
+
+  /** Does `work` in a place. @throws ServiceError `unavailable` when there was none in time; whatever `work` throws */
+  async run<T>(work: () => Promise<T> | T, options?: TakeOptions): Promise<T> {
+    const release = await this.take(options);
+    try {
+      return await work();
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Takes a place for work that ends elsewhere, such as a stream.
+   * @throws ServiceError `unavailable` when the party's line is full, when it waited too long, or when its request was closed
+   */
+  take({ within, party = currentParty() }: TakeOptions = {}): Promise<Release> {
+    // Whoever waits is not admitted at this moment: a newcomer that is passes nobody who could have gone.
+    if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
+    return this.#wait(party, within);
+  }
+
+  #admits({ key, isAnonymous }: Party, within: string | undefined): boolean {
+    return this.#all.admits(key, within) && (!isAnonymous || this.#anonymous.admits(key, within));
+  }
+
+  #hold({ key, isAnonymous }: Party, within: string | undefined): Release {
+    this.#all.take(key, within);
+    if (isAnonymous) this.#anonymous.take(key, within);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#all.giveBack(key, within);
+      if (isAnonymous) this.#anonymous.giveBack(key, within);
+      this.#serve();
+    };
+  }
+
+  #wait(party: Party, within: string | undefined): Promise<Release> {
+    const request = requestContext.getStore();
+    return new Promise((resolve, reject) => {
+      if (!this.#hasRoom(party)) return reject(this.#refusal("full"));
+      const timer = setTimeout(() => leave(this.#refusal("late")), this.#waitMaxMs);
+      const stopListening = request?.whenClosed?.(() => leave(new ServiceError("unavailable", "The request was closed.")));
+      let isOver = false;
+      const end = () => {
+        isOver = true;
+        clearTimeout(timer);
+        stopListening?.();
+        this.#remove(party, waiter);
+      };
+      const leave = (error: ServiceError) => {
+        if (isOver) return;
+        end();
+        reject(error);
+      };
+      const waiter: Waiter = {
+        within,
+        refuse: leave,
+        start: () => {
+          end();
+          resolve(this.#hold(party, within));
+        },
+      };
+      this.#add(party, waiter);
+    });
+  }
+
+  /** Serves whoever may go, in turn, until nobody may. */
+  #serve(): void {
+    for (let next = this.#next(); next; next = this.#next()) next();
+  }
+
+  #next(): (() => void) | undefined {
+    const [one, other] = this.#sides;
+    return this.#nextOf(one, other) ?? this.#nextOf(other, one);
+  }
+
+  #nextOf(side: Side, other: Side): (() => void) | undefined {
+    for (const line of side.lines.values()) {
+      for (const [key, [first]] of line.byWithin) {
+        if (!first || !this.#admits(line.party, first.within)) continue;
+        return () => {
+          first.start();
+          moveToEnd(line.byWithin, key);
+          moveToEnd(side.lines, line.party.key);
+          this.#sides = [other, side];
+        };
+      }
+    }
+    return undefined;
+  }
+
+  /** When all lines together are full, the longest one makes room: many who wait for little are not kept out by one who waits for much. */
+  #hasRoom(party: Party): boolean {
+    const { lines, waiting } = this.#sideOf(party);
+    const own = lines.get(party.key)?.waiting ?? 0;
+    if (own >= this.#waitingMax) return false;
+    if (waiting < this.#waitingMax * WAITING_PARTIES) return true;
+    const longest = [...lines.values()].reduce((one, other) => (other.waiting > one.waiting ? other : one));
+    if (longest.waiting <= own + 1) return false;
+    [...longest.byWithin.values()].at(-1)?.at(-1)?.refuse(this.#refusal("full"));
+    return true;
+  }
+
+  #add(party: Party, waiter: Waiter): void {
+    const side = this.#sideOf(party);
+    const line = side.lines.get(party.key) ?? { party, waiting: 0, byWithin: new Map() };
+    side.lines.set(party.key, line);
+    line.waiting += 1;
+    side.waiting += 1;
+    const key = waiter.within ?? "";
+    const waiters = line.byWithin.get(key);
+    if (waiters) waiters.push(waiter);
+    else line.byWithin.set(key, [waiter]);
+  }
+
+  #remove(party: Party, waiter: Waiter): void {
+    const side = this.#sideOf(party);
+    const line = side.lines.get(party.key) as Line;
+    const key = waiter.within ?? "";
+    const waiters = line.byWithin.get(key) as Waiter[];
+    waiters.splice(waiters.indexOf(waiter), 1);
+    line.waiting -= 1;
+    side.waiting -= 1;
+    if (waiters.length === 0) line.byWithin.delete(key);
+    if (line.waiting === 0) side.lines.delete(party.key);
+  }
+
+  #sideOf({ isAnonymous }: Party): Side {
+    return isAnonymous ? this.#unknown : this.#known;
+  }
+
+  #refusal(why: "full" | "late"): ServiceError {
+    this.#refused += 1;
+    return new ServiceError("unavailable", SENTENCES[why], { retryAfterSeconds: RETRY_AFTER_SECONDS });
+  }
+}
+
+const SENTENCES = {
+  full: "You have too many requests of this kind waiting. Let some of them finish, then try again.",
+  late: "The service is busy with other requests of this kind. Try again in a few seconds.",
+};
+
+function moveToEnd<T>(map: Map<string, T>, key: string): void {
+  const value = map.get(key);
+  if (value === undefined) return;
+  map.delete(key);
+  map.set(key, value);
+}
+
+// One of each name for the process: each bundle of Next makes its own module instances (architecture decision 7).
+const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<string, FairQueue> };
+keeper.keyhookFairQueues ??= new Map();
+const queues = keeper.keyhookFairQueues;
+
+/** The process's queue of this name, made when it is asked for first. Everything but tests gets its queues here. */
+export function fairQueue(options: FairQueueOptions): FairQueue {
+  const queue = queues.get(options.name) ?? new FairQueue(options);
+  queues.set(options.name, queue);
+  return queue;
+}
+
+/** For metrics. */
+export const fairQueues = (): Iterable<FairQueue> => queues.values();

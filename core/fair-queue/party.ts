@@ -1,0 +1,33 @@
+import type { Actor } from "../access/actor.ts";
+import { addressKey } from "../accounts/address-key.ts";
+import { requestContext } from "../log.ts";
+
+/** Whom a place is counted against: an account, the address of somebody who is not signed in, or this process itself. */
+export type Party = { key: string; isAnonymous: boolean };
+
+/** What runs outside of any request: housekeeping, deliveries, jobs. */
+const BACKGROUND: Party = { key: "background", isAnonymous: false };
+
+/**
+ * The party of the request that is being answered. Until a door says who is signed in, it is the client's address. It is found
+ * through the request's context, so that no operation has to pass it on.
+ */
+export function currentParty(): Party {
+  const context = requestContext.getStore();
+  if (!context) return BACKGROUND;
+  context.party ??= { key: `address ${addressKey(context.ip ?? null) ?? "unknown"}`, isAnonymous: true };
+  return context.party;
+}
+
+/** For doors: from now on this request counts against `actor`, whatever address it came from. */
+export function countAgainst(actor: Actor): void {
+  const context = requestContext.getStore();
+  const key = keyOf(actor);
+  if (context && key) context.party = { key, isAnonymous: false };
+}
+
+function keyOf(actor: Actor): string | undefined {
+  if (actor.kind === "person" || actor.kind === "token") return `account ${actor.userId}`;
+  if (actor.kind === "publisher") return `publisher ${actor.publisherId}`;
+  return undefined;
+}

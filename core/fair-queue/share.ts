@@ -1,0 +1,60 @@
+/**
+ * Places that nobody takes all of. A party may take another one only while it holds fewer than are free (the dynamic thresholds of
+ * Choudhury and Hahne, which switches share their buffers by). Alone it gets half, two get a third each, and there is always one
+ * left for a newcomer, without a number to configure for each party.
+ */
+export class Share {
+  readonly #places: number;
+  readonly #held = new Map<string, number>();
+  #taken = 0;
+
+  constructor(places: number) {
+    this.#places = places;
+  }
+
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /** Whether a place may go to `party`, for what it does `within` one repository or the like. */
+  admits(party: string, within: string | undefined): boolean {
+    const free = this.#places - this.#taken;
+    if (free <= 0 || this.#heldBy(partyKey(party)) >= free) return false;
+    if (within === undefined) return true;
+    // A party's work in one repository leaves places for its work in another; one place it always gets.
+    const own = this.#heldBy(bothKey(party, within));
+    if (own > 0 && 2 * (own + 1) > free) return false;
+    // Many addresses that ask for one repository leave places for those that ask for another.
+    return this.#heldBy(withinKey(within)) <= free;
+  }
+
+  take(party: string, within: string | undefined): void {
+    this.#add(party, within, 1);
+  }
+
+  giveBack(party: string, within: string | undefined): void {
+    this.#add(party, within, -1);
+  }
+
+  #add(party: string, within: string | undefined, change: 1 | -1): void {
+    this.#taken += change;
+    this.#count(partyKey(party), change);
+    if (within === undefined) return;
+    this.#count(bothKey(party, within), change);
+    this.#count(withinKey(within), change);
+  }
+
+  #heldBy(key: string): number {
+    return this.#held.get(key) ?? 0;
+  }
+
+  #count(key: string, change: 1 | -1): void {
+    const now = this.#heldBy(key) + change;
+    if (now > 0) this.#held.set(key, now);
+    else this.#held.delete(key);
+  }
+}
+
+const partyKey = (party: string) => `p${party}`;
+const withinKey = (within: string) => `w${within}`;
+const bothKey = (party: string, within: string) => `b${party}\0${within}`;
