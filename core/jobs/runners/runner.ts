@@ -28,7 +28,10 @@ export type Task = {
   filesDirectory?: string | undefined;
   /** A webhook's payload: `WEBHOOK_PAYLOAD_FILE` names a file with it (S133). */
   payload?: string | undefined;
-  /** A directory of this machine that the command finds, writable, at `SOCKET_DIRECTORY`: how a Space that serves is reached. */
+  /**
+   * A directory of this machine that the command finds, read-only, at `SOCKET_DIRECTORY`: how a Space that serves is reached. It lies in
+   * a directory that only this service may enter; a runner opens that to the user as whom it runs the command.
+   */
   socketDirectory?: string | undefined;
   /** Whether it may reach anything outside of itself. */
   network: boolean;

@@ -4,6 +4,7 @@ import {
   type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
+  type RequestOptions,
   request,
   type ServerResponse,
 } from "node:http";
@@ -11,7 +12,9 @@ import type { Duplex } from "node:stream";
 import { HOP_BY_HOP } from "../../http/hop-by-hop.ts";
 
 /** Where a request is passed on to. */
-export type Upstream = { socketPath: string } | { host: string; port: number };
+export type Upstream = { connect: Connect } | { host: string; port: number };
+/** Opens a connection. It fails with the code ECONNREFUSED where nobody is there. */
+export type Connect = () => Promise<Duplex>;
 
 export type Passing = {
   upstream: Upstream;
@@ -170,10 +173,24 @@ function open(
   more: OutgoingHttpHeaders,
 ): ClientRequest | undefined {
   try {
-    return request({ ...upstream, agent: agent ?? false, method: req.method, path, headers: { ...headers, ...more } });
+    // Node asks `createConnection` only where there is no agent.
+    const to =
+      "connect" in upstream ? { createConnection: connectingBy(upstream.connect) } : { ...upstream, agent: agent ?? false };
+    return request({ ...to, method: req.method, path, headers: { ...headers, ...more } });
   } catch {
     return undefined;
   }
+}
+
+/** As Node takes it: nothing is returned, and the socket is handed over once it is there. */
+function connectingBy(connect: Connect): NonNullable<RequestOptions["createConnection"]> {
+  return (_, done) => {
+    connect().then(
+      (socket) => done(null, socket),
+      (error: Error) => done(error, undefined as unknown as Duplex),
+    );
+    return undefined;
+  };
 }
 
 const isNobody = ({ code }: NodeJS.ErrnoException): boolean =>

@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { env } from "../../env.ts";
 import { GATEWAY_KEY_HEADER, readGatewayKey } from "./gateway-key.ts";
-import { endToEnd, type Passing, relay, relayUpgrade } from "./relay.ts";
+import { type Connect, endToEnd, type Passing, relay, relayUpgrade } from "./relay.ts";
 
 /** What a gateway answers, beside a status, when the Space itself did not: why. */
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
@@ -10,13 +10,13 @@ export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 /** More than this at once waits nowhere: it is refused. */
 const REQUESTS_MAX = 256;
 
-type Served = { socketPath: string; active: number; lastUsedAt: number };
+type Served = { connect: Connect; active: number; lastUsedAt: number };
 
-/** Where a worker takes requests for the Spaces that it runs, and hands them to their sockets. */
+/** Where a worker takes requests for the Spaces that it runs, and hands them to their doors. */
 export type Gateway = {
   /** As other processes of ours reach it. */
   address: string;
-  add(repoId: string, socketPath: string): void;
+  add(repoId: string, connect: Connect): void;
   remove(repoId: string): void;
   /** Since when nobody asks for it; undefined while somebody does. */
   idleSince(repoId: string): number | undefined;
@@ -61,7 +61,7 @@ export async function startGateway(): Promise<Gateway> {
 
   return {
     address: env().SPACES_ADDRESS ?? `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
-    add: (repoId, socketPath) => void spaces.set(repoId, { socketPath, active: 0, lastUsedAt: Date.now() }),
+    add: (repoId, connect) => void spaces.set(repoId, { connect, active: 0, lastUsedAt: Date.now() }),
     remove: (repoId) => void spaces.delete(repoId),
     idleSince(repoId) {
       const space = spaces.get(repoId);
@@ -85,14 +85,14 @@ async function during(space: Served, work: () => Promise<void>): Promise<void> {
   }
 }
 
-function passingTo({ socketPath }: Served, req: IncomingMessage): Passing {
+function passingTo({ connect }: Served, req: IncomingMessage): Passing {
   const { [GATEWAY_KEY_HEADER]: _, ...headers } = endToEnd(req.headers);
   const answer = (_: number, given: IncomingHttpHeaders) => {
     // What an app says of itself is not why we did not reach it.
     const { [GATEWAY_ANSWER_HEADER]: __, ...passed } = endToEnd(given);
     return passed;
   };
-  return { upstream: { socketPath }, path: req.url ?? "/", headers, answer };
+  return { upstream: { connect }, path: req.url ?? "/", headers, answer };
 }
 
 function say(res: ServerResponse, status: number, why: string): void {

@@ -1,14 +1,16 @@
-// Runs inside a Space's sandbox, which has no network: starts the app, and once it listens takes connections for it on a socket in a
-// folder that is shared with the outside. It is copied into that folder, and needs nothing but Node.
+// Runs inside a Space's sandbox, which has no network: starts the app and, once it listens, offers connections to it at the door, a
+// socket that the worker listens on. It needs nothing but Node. core/spaces/run/door.ts is the other side, and describes the protocol.
 //
-//   node bridge.mjs <port> <socket> <command> [argument...]
+//   node bridge.mjs <port> <door> <command> [argument...]
 import { spawn } from "node:child_process";
-import { chmodSync } from "node:fs";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { constants } from "node:os";
 
-const [port, socketPath, command, ...words] = process.argv.slice(2);
+const [port, door, command, ...words] = process.argv.slice(2);
 const PROBE_MS = 20;
+/** Connections that wait at the door: how many requests can begin at the same moment without waiting for one. */
+const OFFERS = 8;
+const OPEN = Buffer.from([1]);
 
 const app = spawn(command, words, { stdio: ["ignore", "inherit", "inherit"] });
 app.on("error", (error) => {
@@ -24,21 +26,34 @@ for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(signal, () => a
 let host = "127.0.0.1";
 let other = "::1";
 
-const server = createServer({ allowHalfOpen: true }, (outside) => {
-  const inside = connect({ port, host, allowHalfOpen: true });
-  outside.on("error", () => inside.destroy());
-  inside.on("error", () => outside.destroy());
-  outside.on("close", () => inside.destroy());
-  inside.on("close", () => outside.destroy());
-  outside.pipe(inside).pipe(outside);
-});
+function offer() {
+  let isTaken = false;
+  const outside = connect({ path: door, allowHalfOpen: true });
+  outside.on("error", () => outside.destroy());
+  outside.on("close", () => {
+    if (!isTaken) setTimeout(offer, PROBE_MS);
+  });
+  outside.on("readable", function take() {
+    if (outside.read(1) === null) return;
+    outside.off("readable", take);
+    isTaken = true;
+    offer();
+    const inside = connect({ port, host, allowHalfOpen: true });
+    inside.on("error", () => outside.destroy());
+    outside.on("close", () => inside.destroy());
+    inside.on("close", () => outside.destroy());
+    inside.on("connect", () => {
+      outside.write(OPEN);
+      outside.pipe(inside).pipe(outside);
+    });
+  });
+}
 
 function probe() {
   const trial = connect({ port, host });
   trial.on("connect", () => {
     trial.destroy();
-    // Whoever takes it on the other side may be another user of the machine; the folder is open to nobody else.
-    server.listen(socketPath, () => chmodSync(socketPath, 0o777));
+    for (let i = 0; i < OFFERS; i++) offer();
   });
   trial.on("error", () => {
     [host, other] = [other, host];

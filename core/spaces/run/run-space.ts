@@ -1,20 +1,17 @@
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
-import { join } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Repo } from "../../hub/repos/repo.ts";
 import { findFlavor, flavors } from "../../jobs/flavors.ts";
 import type { NoRunner } from "../../jobs/runners/find-runner.ts";
-import { type Execution, type Exit, type Runner, SOCKET_DIRECTORY } from "../../jobs/runners/runner.ts";
+import type { Execution, Exit, Runner } from "../../jobs/runners/runner.ts";
 import { log } from "../../log.ts";
-import { sourcePath } from "../../source-path.ts";
 import { CannotLayOut, layOutFiles } from "../files/lay-out-files.ts";
 import type { Gateway } from "../gateway/start-gateway.ts";
 import { LogWriter } from "../logs/log-writer.ts";
 import { readSpaceConfig, type ServiceConfig } from "../space-config.ts";
 import { SPACE_FLAVOR } from "../stages.ts";
 import { readSpaceEnvironment } from "../variables/read-space-environment.ts";
-import { type PinnedSocket, pinSocket } from "./pin-socket.ts";
+import { type Door, openDoor } from "./door.ts";
 import { type End, type Run, recordStage } from "./record-run.ts";
 import { spaceEnvironment } from "./space-environment.ts";
 import { leftPrefix, nameOf } from "./sweep-left-files.ts";
@@ -24,9 +21,6 @@ export const START_SECONDS = 60;
 /** How often it is started again before somebody has to look, and after how long it counts as having run. */
 export const RESTARTS_MAX = 5;
 export const STEADY_SECONDS = 60;
-const SOCKET = "app.sock";
-const BRIDGE = "bridge.mjs";
-const PROBE_MS = 20;
 
 /** Why a run is to end, though its command goes on. */
 export type StopReason = "superseded" | "idle" | "leaving" | "crowded";
@@ -54,23 +48,25 @@ export async function runSpace(repo: Repo, run: Run & { restarts: number }, host
   const writer = new LogWriter(repo.id, secrets);
   // Each directly in the machine's folder for such things: whom the sandbox belongs to may not look into ours.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
-  const socketDirectory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
+  const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
+  let door: Door | undefined;
   try {
     writer.note(`starting ${commit.slice(0, 7)} at ${new Date().toISOString()}`);
     const problem = await layOut(repo, commit, directory, config, writer);
     if (problem) return problem;
     if (!(await recordStage(run, { stage: "APP_STARTING" }))) return undefined;
-    await copyFile(sourcePath("core/spaces/run/bridge.mjs"), join(socketDirectory, BRIDGE));
+    door = await openDoor(doorway);
     const given = { ...spaceEnvironment(repo, config), ...environment };
-    return await serve(run, { config, directory, socketDirectory, environment: given, writer }, { ...hosting, runner });
+    return await serve(run, { config, directory, door, environment: given, writer }, { ...hosting, runner });
   } finally {
+    door?.close();
     await writer.close();
     await rm(directory, { recursive: true, force: true });
-    await rm(socketDirectory, { recursive: true, force: true });
+    await rm(doorway, { recursive: true, force: true });
   }
 }
 
-/** An app is reached through a folder that its sandbox shares with this machine, and listens on a loopback that is its own. */
+/** An app is reached through a directory of this machine that its sandbox finds, and listens on a loopback of its own. */
 function refusalOf(runner: Runner | NoRunner): string | undefined {
   if ("refusal" in runner) return runner.refusal;
   if (runner.name === "bubblewrap" || runner.name === "docker") return undefined;
@@ -102,7 +98,7 @@ async function layOut(
 type Service = {
   config: ServiceConfig;
   directory: string;
-  socketDirectory: string;
+  door: Door;
   environment: Record<string, string>;
   writer: LogWriter;
 };
@@ -112,14 +108,14 @@ async function serve(
   service: Service,
   { runner, gateway, signal }: Omit<Hosting, "runner"> & { runner: Runner },
 ): Promise<End | undefined> {
-  const { config, directory, socketDirectory, environment, writer } = service;
+  const { config, directory, door, environment, writer } = service;
   const stopping = new AbortController();
   const execution = await runner.start({
     id: run.repoId,
-    command: ["node", `${SOCKET_DIRECTORY}/${BRIDGE}`, String(config.port), `${SOCKET_DIRECTORY}/${SOCKET}`, ...config.command],
+    command: door.through(config.port, config.command),
     environment,
     filesDirectory: directory,
-    socketDirectory,
+    socketDirectory: door.directory,
     network: false,
     limits: limits(),
     onOutput: (stream, bytes) => writer.output(stream, bytes),
@@ -127,16 +123,21 @@ async function serve(
     signal: stopping.signal,
   });
   let startedAt: number | undefined;
-  const listener = listening(join(socketDirectory, SOCKET), () => signal.aborted || stopping.signal.aborted);
+  const late = new AbortController();
   try {
-    const first = await Promise.race([execution.exited, listener, aborted(signal)]);
+    const first = await Promise.race([
+      execution.exited,
+      aborted(signal),
+      door.opened.then(() => "listening" as const),
+      delay(START_SECONDS * 1_000, "late" as const, { signal: late.signal }).catch(() => "late" as const),
+    ]);
     if (first === "late") {
       writer.note(`nothing listened on port ${config.port} for ${START_SECONDS} seconds`);
       return crashed(run, `It did not listen on port ${config.port} within ${START_SECONDS} seconds.`, undefined);
     }
-    const isListening = typeof first === "object" && "path" in first;
+    const isListening = first === "listening";
     if (isListening) {
-      gateway.add(run.repoId, first.path);
+      gateway.add(run.repoId, door.connect);
       startedAt = performance.now();
       writer.note(`listening on port ${config.port}`);
       if (!(await recordStage(run, { stage: "RUNNING", address: gateway.address }))) return undefined;
@@ -149,11 +150,10 @@ async function serve(
       log().warn({ repoId: run.repoId, reason: message }, "a Space could not be run");
     return crashed(run, message, startedAt);
   } finally {
+    late.abort();
     gateway.remove(run.repoId);
     stopping.abort();
     await ended(execution);
-    const pinned = await listener;
-    if (typeof pinned === "object") await pinned.release();
   }
 }
 
@@ -183,29 +183,6 @@ function limits() {
   const { memoryBytes = 2 * 1024 ** 3, cpus = 2 } = flavor ?? {};
   // It runs for days; what is bounded is how much at once.
   return { memoryBytes, cpus, processes: 256, scratchBytes: 512 * 1024 ** 2, cpuSeconds: 10 * 365 * 24 * 60 * 60 };
-}
-
-/** Resolves once somebody takes connections at the socket, with a path that leads to this one for good. */
-async function listening(socketPath: string, isOver: () => boolean): Promise<PinnedSocket | "late" | "aborted"> {
-  for (const until = performance.now() + START_SECONDS * 1_000; performance.now() < until; ) {
-    if (isOver()) return "aborted";
-    const pinned = await pinSocket(socketPath);
-    if (pinned && (await answers(pinned.path))) return pinned;
-    await pinned?.release();
-    await delay(PROBE_MS);
-  }
-  return "late";
-}
-
-function answers(socketPath: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const trial = connect(socketPath);
-    const end = (does: boolean) => {
-      trial.destroy();
-      resolve(does);
-    };
-    trial.once("connect", () => end(true)).once("error", () => end(false));
-  });
 }
 
 function aborted(signal: AbortSignal): Promise<"aborted"> {

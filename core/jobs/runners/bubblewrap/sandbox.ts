@@ -40,7 +40,8 @@ const USER = 1000;
 /** Where the sandbox has the script that `launch` ends with. */
 export const START_SCRIPT = "/run/start";
 
-const SHARED_MEMORY_BYTES = 64 * 1024 ** 2;
+/** Of what a command may write, this part lies in /dev/shm: programs put semaphores and what their processes share there. */
+const SHARED_MEMORY_MAX_BYTES = 64 * 1024 ** 2;
 
 export type Sandbox = {
   /** Of the bwrap process; undefined: the service's own. */
@@ -66,8 +67,11 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
     await writeEtc(directory);
     await writeFile(join(directory, "start"), startScript(task));
     if (task.payload !== undefined) await writeFile(join(directory, "payload.json"), task.payload);
-    const owned = [directory, task.filesDirectory, task.socketDirectory].filter((path) => path !== undefined);
-    if (uid !== undefined) for (const path of owned) await chown(path, uid, uid);
+    if (uid !== undefined) {
+      await chown(directory, uid, uid);
+      if (task.filesDirectory) await chown(task.filesDirectory, uid, uid);
+      if (task.socketDirectory) await letThrough(dirname(task.socketDirectory), uid);
+    }
     await chmod(directory, 0o700);
     const forget = async () => {
       const names = (await readdir(directory)).filter((name) => name !== NETWORK);
@@ -78,6 +82,12 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
     await remove();
     throw error;
   }
+}
+
+/** Whoever reaches a Space's socket can pass for its app: the sandbox's group may enter the directory around it, nobody else. */
+async function letThrough(path: string, gid: number): Promise<void> {
+  await chown(path, process.getuid?.() ?? 0, gid);
+  await chmod(path, 0o710);
 }
 
 /** Where the sandbox finds what leads out of it, and the port of its loopback at which programs find that. */
@@ -124,14 +134,16 @@ function startScript({ environment, payload, network }: Task): string {
 }
 
 async function sandboxArguments(task: Task, directory: string): Promise<string[]> {
-  const half = String(Math.floor(task.limits.scratchBytes / 2));
+  const { scratchBytes } = task.limits;
+  const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
+  const half = String(Math.floor((scratchBytes - shared) / 2));
   return [
     // The network too: what a job may reach it reaches through a socket (core/jobs/network/way-out.ts).
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
     ...["--cap-drop", "ALL", "--uid", String(USER), "--gid", String(USER), "--hostname", "job"],
     ...(await systemDirectories()),
     ...(await etcArguments(directory)),
-    ...["--proc", "/proc", "--dev", "/dev", "--size", String(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm"],
+    ...["--proc", "/proc", "--dev", "/dev", "--size", String(shared), "--tmpfs", "/dev/shm"],
     ...["--perms", "1777", "--size", half, "--tmpfs", "/tmp"],
     ...(await toolArguments()),
     ...(task.filesDirectory
@@ -140,7 +152,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
     ...["--ro-bind", join(directory, "start"), START_SCRIPT],
     ...(task.payload === undefined ? [] : ["--ro-bind", join(directory, "payload.json"), PAYLOAD_FILE]),
     ...(task.network ? ["--ro-bind", join(directory, NETWORK), NETWORK_DIRECTORY] : []),
-    ...(task.socketDirectory ? ["--bind", task.socketDirectory, SOCKET_DIRECTORY] : []),
+    ...(task.socketDirectory ? ["--ro-bind", task.socketDirectory, SOCKET_DIRECTORY] : []),
     // bwrap's own root and /dev are in memory, without any bound.
     ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKING_DIRECTORY],
   ];

@@ -158,7 +158,7 @@ class ContainerRun {
         Mounts: [
           ...volumes,
           ...(socketDirectory
-            ? [{ Type: "bind" as const, Source: socketDirectory, Target: SOCKET_DIRECTORY, ReadOnly: false }]
+            ? [{ Type: "bind" as const, Source: socketDirectory, Target: SOCKET_DIRECTORY, ReadOnly: true }]
             : []),
         ],
         Tmpfs: { "/tmp": temporary, ...(!filesDirectory && { [WORKING_DIRECTORY]: temporary }) },
@@ -188,8 +188,7 @@ class ContainerRun {
   }
 
   async #run(): Promise<Exit> {
-    const { signal, graceMs = GRACE_MS, socketDirectory } = this.#task;
-    if (socketDirectory) await chmod(socketDirectory, 0o777);
+    const { signal, graceMs = GRACE_MS } = this.#task;
     const output = await this.#container.attach({ stream: true, stdout: true, stderr: true });
     const reading = this.#read(output as unknown as AsyncIterable<Buffer>);
     await this.#container.start();

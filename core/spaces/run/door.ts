@@ -1,0 +1,133 @@
+import { chmod, copyFile, mkdir } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+import { SOCKET_DIRECTORY } from "../../jobs/runners/runner.ts";
+import { sourcePath } from "../../source-path.ts";
+
+const SOCKET = "door.sock";
+const BRIDGE = "bridge.mjs";
+const OPEN = Buffer.from([1]);
+/** A bridge offers eight at a time. What a sandbox opens beyond this costs the worker file descriptors and is closed. */
+const OFFERS_MAX = 32;
+/** Requests under way at once (REQUESTS_MAX of the gateway), and the offers. */
+const CONNECTIONS_MAX = 256 + OFFERS_MAX;
+/** How long a request waits for a connection, or for the app to accept it. */
+const CONNECT_MS = 10_000;
+
+/**
+ * How requests reach an app in a sandbox that has no network and may write nothing to this machine's disk. The worker listens, and the
+ * sandbox dials: it finds the socket in a directory that is mounted read-only, to which one can connect but not write (H4).
+ *
+ * The bridge inside opens a few connections and waits. The worker takes one and sends a byte; the bridge connects to the app and answers
+ * with a byte, and from then on passes everything on. A connection that closes before that byte means that the app refused it, so that
+ * a request is never half sent to nobody.
+ */
+export type Door = {
+  /** A directory for the sandbox to find, read-only, at `SOCKET_DIRECTORY`. */
+  directory: string;
+  /** What to run in the sandbox so that `command`, which listens on `port`, is reached through the door. */
+  through(port: number, command: readonly string[]): string[];
+  /** Resolves once the app listens. */
+  opened: Promise<void>;
+  /** A connection to the app. @throws an error with the code ECONNREFUSED when the app takes none */
+  connect(): Promise<Duplex>;
+  close(): void;
+};
+
+/** @param parent a directory that only this service may enter: whoever reaches the socket can pass for the app */
+export async function openDoor(parent: string): Promise<Door> {
+  const directory = join(parent, "door");
+  await mkdir(directory);
+  await copyFile(sourcePath("core/spaces/run/bridge.mjs"), join(directory, BRIDGE));
+  const offered = new Set<Socket>();
+  const connected = new Set<Socket>();
+  const awaited: ((socket: Socket) => void)[] = [];
+  const opened = Promise.withResolvers<void>();
+  let isClosed = false;
+
+  const server = createServer((socket) => {
+    connected.add(socket);
+    socket.on("error", () => socket.destroy()).once("close", () => connected.delete(socket));
+    opened.resolve();
+    const next = awaited.shift();
+    if (next) return next(socket);
+    if (offered.size >= OFFERS_MAX) return void socket.destroy();
+    offered.add(socket);
+    socket.once("close", () => offered.delete(socket));
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    // The sandbox's user is another one than the worker's: the parent directory keeps everybody else out.
+    server.listen({ path: join(directory, SOCKET), readableAll: true, writableAll: true }, resolve);
+  });
+  await chmod(directory, 0o755);
+
+  async function take(signal: AbortSignal): Promise<Socket> {
+    for (const socket of offered) {
+      offered.delete(socket);
+      if (!socket.destroyed) return socket;
+    }
+    if (isClosed) throw refused();
+    const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+    awaited.push(resolve);
+    signal.addEventListener("abort", () => {
+      const at = awaited.indexOf(resolve);
+      if (at >= 0) awaited.splice(at, 1);
+      reject(refused());
+    });
+    return promise;
+  }
+
+  const closing = new AbortController();
+  return {
+    directory,
+    through: (port, command) => [
+      "node",
+      `${SOCKET_DIRECTORY}/${BRIDGE}`,
+      String(port),
+      `${SOCKET_DIRECTORY}/${SOCKET}`,
+      ...command,
+    ],
+    opened: opened.promise,
+    async connect() {
+      const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(CONNECT_MS)]);
+      const socket = await take(signal);
+      await accepted(socket, signal);
+      return socket;
+    },
+    close() {
+      isClosed = true;
+      closing.abort();
+      server.close();
+      for (const socket of connected) socket.destroy();
+    },
+  };
+}
+
+/** Resolves once the app has taken the connection. */
+function accepted(socket: Socket, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const hear = () => {
+    if (socket.read(1) === null) return;
+    end();
+    resolve();
+  };
+  const fail = () => {
+    end();
+    socket.destroy();
+    reject(refused());
+  };
+  const end = () => {
+    socket.off("readable", hear).off("close", fail).off("end", fail);
+    signal.removeEventListener("abort", fail);
+  };
+  socket.on("readable", hear).once("close", fail).once("end", fail);
+  signal.addEventListener("abort", fail);
+  if (signal.aborted || socket.destroyed) fail();
+  else socket.write(OPEN);
+  return promise;
+}
+
+const refused = () => Object.assign(new Error("The app takes no connection."), { code: "ECONNREFUSED" });
