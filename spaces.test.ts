@@ -78,7 +78,10 @@ const server = createServer(async (req, res) => {
     return res.writeHead(200, { "set-cookie": ["session=x; Path=/", "b=c"], "clear-site-data": '"*"', "service-worker-allowed": "/",
       "strict-transport-security": "max-age=0", "access-control-allow-origin": "https://evil.example", "access-control-allow-credentials": "true",
       "content-security-policy": "default-src *", "x-frame-options": "ALLOWALL", nel: "{}", "report-to": "{}", "alt-svc": "h3=\\":1\\"",
-      "www-authenticate": "Basic realm=x", "secure-session-registration": '(ES256);path="/x"', "set-login": "logged-out", "content-type": "text/html", "x-own": "kept" }).end("<script>1</script>");
+      "www-authenticate": "Basic realm=x", "secure-session-registration": '(ES256);path="/x"', "set-login": "logged-out", "content-type": "text/html", "x-app-own": "kept",
+      "x-accel-redirect": "/private/backup.sql", "x-accel-buffering": "yes", "x-accel-expires": "9", "x-sendfile": "/etc/passwd",
+      "x-lighttpd-send-file": "/etc/passwd", "x-reproxy-url": "http://127.0.0.1/", "surrogate-control": "max-age=9", "cdn-cache-control": "max-age=9",
+      "x-litespeed-location": "/x", "x-cascade": "pass", "x-never-heard-of": "1", etag: '"1"', "retry-after": "7", "x-ratelimit-remaining": "3" }).end("<script>1</script>");
   }
   const chunks = [];
   for await (const chunk of req) chunks.push(chunk);
@@ -180,10 +183,16 @@ describe("a Space that serves", { timeout: 30_000 }, () => {
     expect(Object.keys(env).filter((name) => /SECRET|DATABASE|KEY/.test(name))).toEqual([]);
   });
 
-  test("S23 no answer of it sets anything for our origin, and each runs in a sandbox", async () => {
+  test("S23 no answer of it sets anything for our origin or tells a proxy anything, and each runs in a sandbox", async () => {
     const answer = await get(repo, "harm");
     expectSandboxed(answer.headers);
-    expect(answer.headers.get("x-own")).toBe("kept");
+    for (const [name, value] of Object.entries({
+      "x-app-own": "kept",
+      etag: '"1"',
+      "retry-after": "7",
+      "x-ratelimit-remaining": "3",
+    }))
+      expect(answer.headers.get(name)).toBe(value);
     expect(answer.headers.get("content-security-policy")).toContain(", default-src *");
     expect(answer.headers.get("access-control-allow-origin")).toBe("*");
     for (const name of [
@@ -196,6 +205,18 @@ describe("a Space that serves", { timeout: 30_000 }, () => {
       "strict-transport-security",
       "secure-session-registration",
       "set-login",
+      // What proxies obey: nginx, Apache, lighttpd, Perlbal, LiteSpeed, content networks. And what nobody knows yet.
+      "x-accel-redirect",
+      "x-accel-buffering",
+      "x-accel-expires",
+      "x-sendfile",
+      "x-lighttpd-send-file",
+      "x-reproxy-url",
+      "x-litespeed-location",
+      "x-cascade",
+      "surrogate-control",
+      "cdn-cache-control",
+      "x-never-heard-of",
     ])
       expect(answer.headers.has(name), name).toBe(false);
   });

@@ -1,5 +1,5 @@
+import { mayForeignAnswerHave } from "../../http/foreign-answer-headers.ts";
 import { HOP_BY_HOP } from "../../http/hop-by-hop.ts";
-import { isOriginWide } from "../../http/origin-wide-headers.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 
 /**
@@ -16,24 +16,21 @@ export const relayHeaders = {
   "X-Robots-Tag": "noindex, nofollow",
 } as const;
 
-/** What would send a browser elsewhere in our name, save a file in our name, or be kept by what lies between. */
+/** What a Space's app may say and a handler may not: it redirects a browser, saves a file, or has an answer kept, in our name. */
 const WITHHELD =
-  /^(location|content-location|refresh|content-disposition|content-length|cache-control|cdn-cache-control|surrogate-.*|expires|pragma|age|etag|last-modified|vary|date|server|content-security-policy|x-robots-tag|x-accel-.*|x-sendfile|x-lighttpd-.*|x-reproxy-.*)$/;
+  /^(location|content-location|content-disposition|content-length|cache-control|expires|pragma|age|etag|last-modified|vary|date|x-robots-tag|sec-websocket-.*)$/;
 
 /** What a browser would run or apply, were it named by one of our pages, or show as a page of ours. */
 const ACTIVE = /(java|ecma|j|live)script|wasm|css|html|xml|svg|pdf|manifest|multipart|x-mixed/i;
 
-/**
- * What of a handler's answer is passed back. A proxy before us believes some headers of ours (`X-Accel-Redirect`): those are not the
- * handler's to send.
- */
+/** What of a handler's answer is passed back. */
 export function callerHeaders(headers: HeaderList, { isFromBrowser }: { isFromBrowser: boolean }): [string, string][] {
   const named = new Set(
     headers.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/)),
   );
   const kept = headers.filter(([name]) => {
     const key = name.toLowerCase();
-    return !HOP_BY_HOP.has(key) && !named.has(key) && !isOriginWide(key) && !WITHHELD.test(key);
+    return !HOP_BY_HOP.has(key) && !named.has(key) && mayForeignAnswerHave(key) && !WITHHELD.test(key);
   });
   const shown = kept.map(([name, value]): [string, string] =>
     name.toLowerCase() === "content-type" ? [name, shownType(value, isFromBrowser)] : [name, value],

@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { env } from "../../env.ts";
-import { isOriginWide } from "../../http/origin-wide-headers.ts";
+import { mayForeignAnswerHave } from "../../http/foreign-answer-headers.ts";
 import { endToEnd } from "../gateway/relay.ts";
 
 /**
  * What every answer below an app's address says of itself, whoever made it. A Space's pages are somebody's own, and are on our
  * origin: they run in a sandbox, as if they had an origin of their own, so that no script in them reads what is ours, with no cookie
- * and no storage (docs/decisions/057-spaces.md). They may be framed by our pages only. What a browser keeps for the whole origin
- * (cookies, service workers, policies of transport and of reports) no answer of theirs can set.
+ * and no storage (docs/decisions/057-spaces.md). They may be framed by our pages only. Of an app's own headers only those pass that
+ * concern this one answer (core/http/foreign-answer-headers.ts).
  */
 export const sandboxHeaders = {
   "Content-Security-Policy":
@@ -64,8 +64,9 @@ export function answerHeaders(
   headers: IncomingHttpHeaders,
   { base, isOpen }: { base: string; isOpen: boolean },
 ): OutgoingHttpHeaders {
-  const kept = Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => !isOriginWide(name)));
-  const { location, "content-security-policy": theirs, ...others } = kept;
+  const kept = Object.fromEntries(Object.entries(endToEnd(headers)).filter(([name]) => mayForeignAnswerHave(name)));
+  const { location, ...others } = kept;
+  const theirs = headers["content-security-policy"];
   const own = sandboxHeaders["Content-Security-Policy"];
   return {
     ...others,
