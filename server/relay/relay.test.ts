@@ -86,9 +86,9 @@ test("S141 bytes, headers and path go to the handler as they came, and its answe
     return {
       status: 418,
       headers: [
-        ["X-Twice", "a"],
+        ["X-App-Twice", "a"],
         ["x-app-twice", "b"],
-        ["X-Latin", "caf\xe9"],
+        ["X-App-Latin", "caf\xe9"],
       ],
       body: back,
     };

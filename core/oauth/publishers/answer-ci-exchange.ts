@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { addressKey } from "#core/accounts/address-key.ts";
 import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
 import { isServiceError } from "#core/errors.ts";
 import { ACCESS_TOKEN_TYPE } from "../exchange/token-exchange.ts";
@@ -27,7 +28,7 @@ export async function answerCiExchange(
   const request = readCiRequest(form);
   const from = { ip: clientAddress, userAgent: req.headers["user-agent"] ?? null };
   const outcome = await limited(async () => {
-    await consumeThrottle(throttleKey("ci_exchange", clientAddress), OF_ADDRESS);
+    await consumeThrottle(throttleKey("ci_exchange", addressKey(clientAddress) ?? "unknown"), OF_ADDRESS);
     return exchangeIdToken(request, from);
   });
   if ("refused" in outcome) {
