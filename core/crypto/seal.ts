@@ -27,7 +27,9 @@ export function seal(purpose: string, plain: string): Uint8Array<ArrayBuffer> {
 /** Reverses `seal`; throws when SECRET_KEY is another one or the bytes were changed. */
 export function unseal(purpose: string, sealed: Uint8Array): string {
   const bytes = Buffer.from(sealed);
-  const decipher = createDecipheriv("aes-256-gcm", derivedKey(purpose), bytes.subarray(0, NONCE_BYTES));
+  // Without the length Node accepts a tag of four bytes, which can be guessed.
+  const options = { authTagLength: TAG_BYTES };
+  const decipher = createDecipheriv("aes-256-gcm", derivedKey(purpose), bytes.subarray(0, NONCE_BYTES), options);
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
   return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]).toString("utf8");
 }

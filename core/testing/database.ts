@@ -2,12 +2,10 @@ import pg from "pg";
 import { grantToService } from "../postgres/grant-to-service.ts";
 import { migrate } from "../postgres/migrate.ts";
 
-export const TEMPLATE = "keyhook_test_template";
-
 /** Makes the database that all test databases are copies of: copying costs a fraction of migrating. */
-export async function createTemplate(serverUrl: string): Promise<void> {
-  await recreateDatabase(serverUrl, TEMPLATE);
-  const template = databaseUrlOf(serverUrl, TEMPLATE);
+export async function createTemplate(serverUrl: string, name: string): Promise<void> {
+  await recreateDatabase(serverUrl, name);
+  const template = databaseUrlOf(serverUrl, name);
   await migrate(template);
   await makeServiceRole(serverUrl);
   await grantToService(template, SERVICE_ROLE);
@@ -22,7 +20,7 @@ async function makeServiceRole(serverUrl: string): Promise<void> {
     serverUrl,
     `do $$ begin
        create role ${SERVICE_ROLE} login password '${SERVICE_PASSWORD}';
-     exception when duplicate_object then null; end $$`,
+     exception when duplicate_object or unique_violation then null; end $$`,
   );
 }
 

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { testServerUrl } from "../env.ts";
 import { startEmbedded } from "../postgres/embedded.ts";
-import { createTemplate } from "./database.ts";
+import { createTemplate, dropDatabase } from "./database.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** A superuser's URL of the server on which every test worker has its own database. */
     serverUrl: string;
+    /** The database that the workers' databases are copies of. */
+    template: string;
   }
 }
 
@@ -19,9 +21,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
   const server = given ? undefined : await startEmbedded(dataDir, { isDurable: false });
   const serverUrl = given ?? (server?.superuserUrl as string);
-  await createTemplate(serverUrl);
+  // Runs that share a server have templates of their own: `npm run mutants` runs several at once.
+  const template = `keyhook_test_template_${process.pid}`;
+  await createTemplate(serverUrl, template);
   project.provide("serverUrl", serverUrl);
+  project.provide("template", template);
   return async () => {
+    if (given) await dropDatabase(given, template);
     await server?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { afterAll, inject, vi } from "vitest";
 import { closeConnections } from "../db.ts";
 import { provideSettings, testServerUrl } from "../env.ts";
-import { asService, dropDatabase, recreateDatabase, TEMPLATE } from "./database.ts";
+import { asService, dropDatabase, recreateDatabase } from "./database.ts";
 
 // Runs before each test file: its own database, data directory and settings, so that files neither meet nor depend on order.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
 const database = `keyhook_test_${process.pid}`;
-const databaseUrl = await recreateDatabase(inject("serverUrl"), database, TEMPLATE);
+const databaseUrl = await recreateDatabase(inject("serverUrl"), database, inject("template"));
 
 provideSettings({
   NODE_ENV: "test",
