@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
+import { requestContext } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { startWorld } from "#core/oauth/testing/world.ts";
 import { api } from "../app.ts";
@@ -22,7 +23,14 @@ export async function startApiWorld() {
   const handleApi = getRequestListener(checkedFetch, { overrideGlobalObjects: false }) as Handler;
   const world = await startWorld((req, res) => {
     if (/^\/(oauth|\.well-known)\//.test(req.url ?? "")) void handleOidc(req, res, "127.0.0.1");
-    else void handleApi(req, res);
+    else {
+      // As server/handle-request.ts does, which has all doors behind it.
+      const whenClosed = (listener: () => void) => {
+        res.once("close", listener);
+        return () => void res.off("close", listener);
+      };
+      requestContext.run({ requestId: "test", ip: req.socket.remoteAddress ?? null, whenClosed }, () => void handleApi(req, res));
+    }
   });
   return {
     ...world,

@@ -8,10 +8,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { from, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
+import { fetches, pushes } from "#core/hub/git/queues.ts";
 import { listRefs } from "#core/hub/git/refs/list-refs.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { pktLine } from "#core/hub/git/smart-http/pkt-line.ts";
-import { transferSlots } from "#core/hub/git/smart-http/transfer-settings.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
@@ -91,6 +91,8 @@ function send({
   });
 }
 
+const placesTaken = () => fetches.counts.taken + pushes.counts.taken;
+
 const command = (ref: string, newSha: string, oldSha = ZERO) => `${oldSha} ${newSha} ${ref}`;
 
 /** A push by hand: its commands, then its pack. */
@@ -165,8 +167,8 @@ describe("a pack that is none", () => {
     });
     const body = pushBody([command("refs/heads/side", sha)], pack);
     await send({ body, cutAfter: 30_000 });
-    for (let tries = 0; tries < 100 && transferSlots.taken > 0; tries++) await delay(50);
-    expect(transferSlots.taken).toBe(0);
+    for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(50);
+    expect(placesTaken()).toBe(0);
     await expectUntouched();
   });
 
@@ -323,8 +325,8 @@ describe("what is larger inside than outside", () => {
     const bomb = gzipSync(Buffer.alloc(200 * 1024 * 1024, "0009done\n"));
     const answer = await send({ path, body: bomb, headers: { "content-encoding": "gzip" } });
     expect(answer.status).toBeLessThan(500);
-    for (let tries = 0; tries < 100 && transferSlots.taken > 0; tries++) await delay(50);
-    expect(transferSlots.taken).toBe(0);
+    for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(50);
+    expect(placesTaken()).toBe(0);
   });
 });
 
@@ -505,30 +507,28 @@ describe("requests that are not git's", () => {
 
 describe("S137 the machine is shared", () => {
   test("when too many transfers are under way, the next is told to come again", async () => {
+    // All places there are, taken by others, and all of Ada's that may wait.
     const held: Promise<() => void>[] = [];
-    // All there are, and all who may wait.
-    for (let each = 0; each < 10_000; each++) {
-      const slot = transferSlots.take();
-      const isRefused = await Promise.race([
-        slot.then(
-          () => false,
-          () => true,
-        ),
-        delay(0, undefined),
-      ]);
-      if (isRefused) break;
-      held.push(slot);
+    for (let other = 0; fetches.counts.waiting === 0; other++)
+      held.push(fetches.take({ party: { key: `other ${other}`, isAnonymous: false } }));
+    const refused = new Set<string>();
+    for (let each = 0; each < 1_000 && refused.size === 0; each++) {
+      const waiting = fetches.take({ party: { key: `account ${ada.id}`, isAnonymous: false } });
+      held.push(waiting);
+      waiting.catch((error: Error) => refused.add(error.message));
+      await delay(0);
     }
     const path = `/${repo.fullName}/info/refs?service=git-upload-pack`;
     const answer = await send({ path, method: "GET" });
     expect(answer.status).toBe(503);
     expect(Number(answer.headers["retry-after"])).toBeGreaterThan(0);
+    expect(answer.body).toMatch(/too many requests of this kind waiting.*try again/);
     for (const slot of held)
       void slot.then(
         (release) => release(),
         () => undefined,
       );
-    for (let tries = 0; tries < 100 && transferSlots.taken > 0; tries++) await delay(20);
+    for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(20);
     expect((await send({ path, method: "GET" })).status).toBe(200);
   });
 
@@ -542,7 +542,7 @@ describe("S137 the machine is shared", () => {
         { method: "POST", agent: false, headers: { "content-type": "application/x-git-upload-pack-request" } },
         (res) => {
           res.once("data", () => {
-            expect(transferSlots.taken).toBe(1);
+            expect(placesTaken()).toBe(1);
             req.destroy();
             resolve();
           });
@@ -552,8 +552,8 @@ describe("S137 the machine is shared", () => {
       req.on("error", reject);
       req.end(asked);
     });
-    for (let tries = 0; tries < 100 && transferSlots.taken > 0; tries++) await delay(50);
-    expect(transferSlots.taken).toBe(0);
+    for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(50);
+    expect(placesTaken()).toBe(0);
   });
 });
 

@@ -23,7 +23,7 @@ export async function mergeTree(path: string, ours: string, theirs: string, env:
   if (!(await haveCommonHistory(path, ours, theirs))) return { outcome: "unrelated" };
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs];
   // Ends with 1 where files conflict, and names them after the tree.
-  const output = await runGit(path, args, { env, timeoutMs: TIMEOUT_MS, acceptedStatuses: [0, 1] });
+  const output = await runGit(path, args, { env, timeoutMs: TIMEOUT_MS, acceptedStatuses: [0, 1], isLimited: true });
   const [tree = "", ...files] = output.toString("utf8").split("\0").filter(Boolean);
   return files.length === 0 ? { outcome: "clean", tree } : { outcome: "conflicts", files: unique(files) };
 }
@@ -43,7 +43,7 @@ export async function tryMerge(path: string, ours: string, theirs: string): Prom
 
 async function haveCommonHistory(path: string, one: string, other: string): Promise<boolean> {
   try {
-    await runGit(path, ["merge-base", "--end-of-options", one, other]);
+    await runGit(path, ["merge-base", "--end-of-options", one, other], { isLimited: true, timeoutMs: TIMEOUT_MS });
     return true;
   } catch (error) {
     if (error instanceof GitFailed && error.status === 1) return false;

@@ -1,8 +1,7 @@
+import { runWalkGit, walker } from "../git/read/walk.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
-import { runGit } from "../git/run-git.ts";
 import type { Repo } from "../repos/repo.ts";
-import { isAncestor } from "./commits.ts";
 import { type Discussion, pullRequestRef } from "./discussion.ts";
 import { type Merged, tryMerge } from "./merge-tree.ts";
 
@@ -40,30 +39,27 @@ export async function readPullRequestState(
   }
   const [ahead, behind] = await countApart(path, headSha, baseSha);
   const shas = { headSha, baseSha, ahead, behind };
-  if (await isAncestor(path, headSha, baseSha)) return { ...none, ...shas, merge: "nothing" };
+  if (ahead === 0) return { ...none, ...shas, merge: "nothing" };
   const merged = await tryMergeOnce(path, baseSha, headSha);
   const files = merged.outcome === "conflicts" ? merged.files : [];
   return { ...none, ...shas, merge: merged.outcome, filesWithConflicts: files };
 }
 
+const countOnce = walker<[number, number]>({ max: 500 });
+
 async function countApart(path: string, headSha: string, baseSha: string): Promise<[number, number]> {
   const args = ["rev-list", "--left-right", "--count", "--end-of-options", `${headSha}...${baseSha}`, "--"];
-  const [ahead = 0, behind = 0] = (await runGit(path, args)).toString("latin1").trim().split(/\s+/).map(Number);
-  return [ahead, behind];
+  const walk = async () => {
+    const [ahead = 0, behind = 0] = (await runWalkGit(path, args)).toString("latin1").trim().split(/\s+/).map(Number);
+    return { value: [ahead, behind] as [number, number], isWhole: true };
+  };
+  return countOnce({ directory: path, of: [headSha, baseSha], walk });
 }
 
-const REMEMBERED = 200;
-const outcomes = new Map<string, Promise<Merged>>();
+const mergeOnce = walker<Merged>({ max: 200 });
 
 /** What two commits make is always the same: it is tried once, and remembered for whoever looks next. */
 function tryMergeOnce(path: string, baseSha: string, headSha: string): Promise<Merged> {
-  const key = `${path} ${baseSha} ${headSha}`;
-  const known = outcomes.get(key);
-  if (known) return known;
-  const tried = tryMerge(path, baseSha, headSha);
-  tried.catch(() => outcomes.delete(key));
-  outcomes.set(key, tried);
-  const [oldest] = outcomes.keys();
-  if (outcomes.size > REMEMBERED && oldest) outcomes.delete(oldest);
-  return tried;
+  const walk = async () => ({ value: await tryMerge(path, baseSha, headSha), isWhole: true });
+  return mergeOnce({ directory: path, of: [baseSha, headSha], walk });
 }

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { devNull } from "node:os";
+import { devNull, setPriority } from "node:os";
 import type { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
@@ -18,7 +18,17 @@ export class GitFailed extends Error {
   }
 }
 
-export type GitOptions = {
+/** Git had not ended by its deadline. */
+export class RanOutOfTime extends ServiceError {
+  constructor(cause?: unknown) {
+    super("unavailable", "Git takes too long for this. Try again later, or clone the repository.", {
+      cause,
+      retryAfterSeconds: 60,
+    });
+  }
+}
+
+export type GitOptions = Pick<SpawnOptions, "isLimited" | "givesWay"> & {
   /** Written to its standard input, which is then closed. */
   input?: string | Uint8Array | Readable;
   env?: Record<string, string>;
@@ -61,9 +71,15 @@ export type SpawnOptions = {
   signal?: AbortSignal;
   /** Under limits of time and memory, for what reads what somebody has sent. */
   isLimited?: boolean;
+  /** Whether it leaves the processor to whatever else wants it. */
+  givesWay?: boolean;
   /** A fourth stream, both ways, for a hook to speak over; it closes when this process ends. */
   hasChannel?: boolean;
 };
+
+/** What git maps of packs must fit into the address space that limited-git leaves it. */
+const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
+const LOW_PRIORITY = 10;
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
@@ -72,14 +88,15 @@ const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
  * @throws ServiceError `unavailable` when this process has too much open
  */
 export function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
-  const { env = {}, config = [], signal, isLimited, hasChannel } = options;
-  const overrides = config.flatMap((one) => ["-c", one]);
+  const { env = {}, config = [], signal, isLimited, givesWay, hasChannel } = options;
+  const overrides = [...(isLimited ? LIMITED_CONFIG : []), ...config].flatMap((one) => ["-c", one]);
   const child = spawn(isLimited ? LIMITED_GIT : "git", [...settings, ...overrides, ...args], {
     cwd: directory,
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
     stdio: ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])],
     signal,
   }) as ChildProcessWithoutNullStreams;
+  if (givesWay && child.pid !== undefined) lowerPriority(child.pid);
   if (child.stdout) return child;
   // There are no streams left to open. Its error, unheard, would end this process.
   child.on("error", () => undefined);
@@ -88,12 +105,21 @@ export function spawnGit(directory: string, args: readonly string[], options: Sp
   });
 }
 
-/** Runs a git command to its end and returns what it wrote. @throws GitFailed; ServiceError `unavailable` when its time is over */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, LOW_PRIORITY);
+  } catch {
+    // It may have ended already.
+  }
+}
+
+/** Runs a git command to its end and returns what it wrote. @throws GitFailed; RanOutOfTime */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
-  const { input, env, config, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
+  const { input, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
+  const { env, config, isLimited, givesWay } = options;
   const limit = new AbortController();
   const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
-  const child = spawnGit(directory, args, { env, config, signal: ended });
+  const child = spawnGit(directory, args, { env, config, isLimited, givesWay, signal: ended });
   // Taken back when git ends: a signal of AbortSignal.timeout would hold on to each command until its time is up.
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];
@@ -113,19 +139,13 @@ export async function runGit(directory: string, args: readonly string[], options
   else input.pipe(child.stdin);
   const status = await new Promise<number | null>((resolve, reject) => {
     // What somebody has put into a repository can take git very long: that is no failure of ours.
-    child.once("error", (error) => reject(limit.signal.aborted ? tooLong(error) : error));
+    child.once("error", (error) => reject(limit.signal.aborted ? new RanOutOfTime(error) : error));
     child.once("close", resolve);
   }).finally(() => clearTimeout(timer));
   if (status === null || !acceptedStatuses.includes(status) || size > maxBytes)
     throw new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
   return Buffer.concat(chunks);
 }
-
-const tooLong = (cause: Error): ServiceError =>
-  new ServiceError("unavailable", "Git takes too long for this. Try again later, or clone the repository.", {
-    cause,
-    retryAfterSeconds: 60,
-  });
 
 function gitEnvironment(): NodeJS.ProcessEnv {
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();

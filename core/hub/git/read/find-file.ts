@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { notFound } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { downloads } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { spawnGit } from "../run-git.ts";
 import { describeEntry, type Entry } from "./entry.ts";
@@ -64,9 +65,24 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 /** How long a download may take altogether. */
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
 
-/** The bytes of a blob as they come; ending the stream ends git. @param oid of an entry that was found here */
+/**
+ * The bytes of a blob as they come; ending the stream ends git, and gives its place back.
+ * @param oid of an entry that was found here
+ * @throws ServiceError `unavailable`
+ */
 export async function streamBlob(repo: Repo, oid: string): Promise<Readable> {
-  const child = spawnGit(await openRepository(repo), ["cat-file", "blob", oid], {
+  const directory = await openRepository(repo);
+  const release = await downloads.take({ within: directory });
+  try {
+    return startBlob(directory, oid).once("close", release);
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+function startBlob(directory: string, oid: string): Readable {
+  const child = spawnGit(directory, ["cat-file", "blob", oid], {
     // Otherwise git has all of a file in memory, for as long as somebody takes to read it.
     config: ["core.bigFileThreshold=1m"],
     signal: AbortSignal.timeout(STREAM_MAX_MS),

@@ -18,15 +18,16 @@ export async function findPaths(
   { revision: name, paths, isExpanded = false }: { revision: string; paths: readonly string[]; isExpanded?: boolean },
 ): Promise<Entry[]> {
   const directory = await openRepository(repo);
-  return withObjects(directory, async (objects) => {
+  const { sha, entries } = await withObjects(directory, async (objects) => {
     const { sha } = await resolveRevision(objects, repo, name);
-    if (sha === null) return [];
     const entries: Entry[] = [];
+    if (sha === null) return { sha, entries };
     const read = rememberTrees();
     for (const path of new Set(paths.slice(0, PATHS_MAX))) {
       const entry = await findEntry(objects, sha, path, read);
       if (entry && entry !== "root") entries.push(await describeEntry(objects, entry, path));
     }
-    return isExpanded ? withLastCommits(directory, sha, "", entries) : entries;
+    return { sha, entries };
   });
+  return isExpanded && sha !== null ? withLastCommits(directory, sha, "", entries) : entries;
 }

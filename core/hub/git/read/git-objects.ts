@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { ServiceError } from "../../../errors.ts";
-import { GitFailed, spawnGit } from "../run-git.ts";
+import { objectReads } from "../queues.ts";
+import { GitFailed, RanOutOfTime, spawnGit } from "../run-git.ts";
 
 export type ObjectInfo = { oid: string; type: "commit" | "tree" | "blob" | "tag"; size: number };
 export type GitObject = ObjectInfo & { bytes: Buffer };
@@ -23,6 +23,7 @@ const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
  */
 export class GitObjects {
   readonly #child: ChildProcessWithoutNullStreams;
+  readonly #deadline: NodeJS.Timeout;
   readonly #pending: Pending[] = [];
   #chunks: Buffer[] = [];
   #length = 0;
@@ -30,7 +31,11 @@ export class GitObjects {
   #stderr = "";
 
   constructor(path: string) {
-    this.#child = spawnGit(path, ARGUMENTS, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+    this.#child = spawnGit(path, ARGUMENTS, { isLimited: true });
+    this.#deadline = setTimeout(() => {
+      this.#fail(new RanOutOfTime());
+      this.#child.kill("SIGKILL");
+    }, TIMEOUT_MS);
     this.#child.stdout.on("data", (chunk: Buffer) => {
       this.#chunks.push(chunk);
       this.#length += chunk.length;
@@ -58,6 +63,7 @@ export class GitObjects {
   }
 
   close(): void {
+    clearTimeout(this.#deadline);
     this.#failure ??= new Error("these objects were closed");
     this.#child.kill("SIGKILL");
   }
@@ -126,47 +132,21 @@ export class ObjectTooLarge extends Error {
   }
 }
 
-/** At once in this process; whoever comes then waits for a turn. */
-export const OPEN_MAX = 32;
-const WAIT_MAX_MS = 10_000;
-let open = 0;
-const waiting: (() => void)[] = [];
-
 /**
- * Opens the objects of a repository for as long as `work` takes. `work` opens none itself: it would hold one turn and wait for another.
- * @throws ServiceError `unavailable` when no turn came in time
+ * Opens the objects of a repository for as long as `work` takes. `work` opens none itself, and does nothing that takes longer than
+ * looking objects up: it has one of few places meanwhile (queues.ts).
+ * @throws ServiceError `unavailable` when no place came in time
  */
-export async function withObjects<T>(path: string, work: (objects: GitObjects) => Promise<T>): Promise<T> {
-  await takeTurn();
-  let objects: GitObjects | undefined;
-  try {
-    objects = new GitObjects(path);
-    return await work(objects);
-  } finally {
-    objects?.close();
-    const next = waiting.shift();
-    // A turn is handed on, so that nobody comes between.
-    if (next) next();
-    else open--;
-  }
-}
-
-async function takeTurn(): Promise<void> {
-  if (open < OPEN_MAX) {
-    open++;
-    return;
-  }
-  await new Promise<void>((resolve, reject) => {
-    const come = () => {
-      clearTimeout(tooLong);
-      resolve();
-    };
-    const tooLong = setTimeout(() => {
-      waiting.splice(waiting.indexOf(come), 1);
-      reject(
-        new ServiceError("unavailable", "Too much is being read at the moment. Try again shortly.", { retryAfterSeconds: 5 }),
-      );
-    }, WAIT_MAX_MS);
-    waiting.push(come);
-  });
+export function withObjects<T>(path: string, work: (objects: GitObjects) => Promise<T>): Promise<T> {
+  return objectReads.run(
+    async () => {
+      const objects = new GitObjects(path);
+      try {
+        return await work(objects);
+      } finally {
+        objects.close();
+      }
+    },
+    { within: path },
+  );
 }

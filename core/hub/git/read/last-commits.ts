@@ -1,15 +1,13 @@
-import { createHash } from "node:crypto";
-import { spawnGit } from "../run-git.ts";
 import { COMMIT_FIELDS, COMMIT_FORMAT, type CommitSummary, parseCommit } from "./commit.ts";
-import { rememberLatest } from "./remember.ts";
+import { spawnWalkGit, type Walked, walker } from "./walk.ts";
 
 /** What one walk may cost: an entry that was last changed further back has no last commit then. */
-const WALK_MAX_MS = 5_000;
+const LAST_COMMITS_MAX_MS = 5_000;
 const WALK_MAX_BYTES = 64 * 1024 * 1024;
 
 type LastCommits = ReadonlyMap<string, CommitSummary>;
 
-const remember = rememberLatest<LastCommits>(500);
+const findOnce = walker<LastCommits>({ max: 500 });
 
 /**
  * The latest commit that changed each of some paths below one folder, all found in one walk of the history that stops at the last of
@@ -20,27 +18,26 @@ const remember = rememberLatest<LastCommits>(500);
 export async function findLastCommits(
   path: string,
   commit: string,
-  { folder, paths }: { folder: string; paths: readonly string[] },
+  { folder, paths, maxMs = LAST_COMMITS_MAX_MS }: { folder: string; paths: readonly string[]; maxMs?: number },
 ): Promise<LastCommits> {
   if (paths.length === 0) return new Map();
-  const key = createHash("sha256")
-    .update([path, commit, folder, ...paths].join("\0"))
-    .digest("base64url");
-  // What ran out of time may be found by the next who asks.
-  return remember(
-    key,
-    () => walk(path, commit, folder, new Set(paths)),
-    (found) => found.size === paths.length,
-  );
+  const walk = () => walkBack(path, commit, folder, new Set(paths), maxMs);
+  return findOnce({ directory: path, of: [commit, folder, ...paths], walk });
 }
 
-async function walk(path: string, commit: string, folder: string, wanted: Set<string>): Promise<LastCommits> {
+async function walkBack(
+  path: string,
+  commit: string,
+  folder: string,
+  wanted: Set<string>,
+  maxMs: number,
+): Promise<Walked<LastCommits>> {
   const found = new Map<string, CommitSummary>();
   const args = ["log", "-z", COMMIT_FORMAT, "--raw", "--no-abbrev", "--no-renames", "--diff-merges=dense-combined"];
   const only = folder === "" ? [] : ["--", folder];
-  const child = spawnGit(path, [...args, "--end-of-options", commit, ...only], {
+  const child = spawnWalkGit(path, [...args, "--end-of-options", commit, ...only], {
     env: { GIT_LITERAL_PATHSPECS: "1" },
-    signal: AbortSignal.timeout(WALK_MAX_MS),
+    signal: AbortSignal.timeout(maxMs),
   });
   // Ending it early, by us or by its time, is not a failure.
   child.once("error", () => undefined);
@@ -56,7 +53,7 @@ async function walk(path: string, commit: string, folder: string, wanted: Set<st
   } finally {
     child.kill("SIGKILL");
   }
-  return found;
+  return { value: found, isWhole: wanted.size === 0 };
 }
 
 /** A folder was changed by whatever changed something in it. */

@@ -1,12 +1,12 @@
 import { notFound } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
-import { GitFailed, runGit } from "../run-git.ts";
+import { GitFailed } from "../run-git.ts";
 import { COMMIT_FORMAT, type Commit, parseCommits } from "./commit.ts";
 import { withObjects } from "./git-objects.ts";
-import { rememberLatest } from "./remember.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
 import { isTreePath } from "./tree-path.ts";
+import { runWalk, runWalkGit, walker } from "./walk.ts";
 
 /** What existing clients ask for at once; they ask for up to ten times as much and take less. */
 export const COMMITS_PAGE_MAX = 100;
@@ -23,7 +23,7 @@ export type CommitQuery = {
   limit?: number;
 };
 
-const remember = rememberLatest<number>(2_000);
+const countOnce = walker<number>({ max: 2_000 });
 
 /**
  * The history of a revision, the latest first. A repository without commits has none.
@@ -47,16 +47,17 @@ export async function listCommits(repo: Repo, { path = "", ...query }: CommitQue
 
 /** How many commits a commit has behind it, itself included. */
 export async function countCommits(directory: string, sha: string, path = ""): Promise<number> {
-  return remember([directory, sha, path].join("\0"), async () => {
-    const output = await runGit(directory, ["rev-list", "--count", "--end-of-options", sha, ...onlyAt(path)], literal);
-    return Number(output.toString("latin1"));
-  });
+  const walk = async () => {
+    const output = await runWalkGit(directory, ["rev-list", "--count", "--end-of-options", sha, ...onlyAt(path)], literal);
+    return { value: Number(output.toString("latin1")), isWhole: true };
+  };
+  return countOnce({ directory, of: [sha, path], walk });
 }
 
 /** @param range arguments that choose commits, the revision last */
 export async function logCommits(directory: string, range: readonly string[], path = ""): Promise<Commit[]> {
   try {
-    return parseCommits(await runGit(directory, ["log", "-z", COMMIT_FORMAT, ...range, ...onlyAt(path)], literal));
+    return parseCommits(await runWalk(directory, ["log", "-z", COMMIT_FORMAT, ...range, ...onlyAt(path)], literal));
   } catch (error) {
     if (error instanceof GitFailed && /bad revision|bad object|unknown revision/.test(error.stderr)) throw notFound("Revision");
     throw error;

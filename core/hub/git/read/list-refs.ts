@@ -1,4 +1,5 @@
 import type { Repo } from "../../repos/repo.ts";
+import { objectReads } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 
@@ -30,7 +31,8 @@ export async function listRefs(repo: Repo, { withPullRequests = false } = {}): P
   const directory = await openRepository(repo);
   const wanted = Object.values(kinds).filter((prefix) => prefix !== kinds.pullRequests || withPullRequests);
   const count = `--count=${REFS_MAX * wanted.length}`;
-  const output = await runGit(directory, ["for-each-ref", count, `--format=${FORMAT}`, "--", ...wanted]);
+  const args = ["for-each-ref", count, `--format=${FORMAT}`, "--", ...wanted];
+  const output = await objectReads.run(() => runGit(directory, args, { isLimited: true }), { within: directory });
   for (const line of output.toString("utf8").split("\n")) {
     const found = parseLine(line);
     if (found && refs[found.kind].length < REFS_MAX) refs[found.kind].push(found.listed);

@@ -40,13 +40,16 @@ export type TreeQuery = {
  */
 export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> {
   const directory = await openRepository(repo);
-  return withObjects(directory, (objects) => listTreeWith(objects, directory, repo, query));
+  const page = await withObjects(directory, (objects) => listTreeWith(objects, repo, query));
+  const { sha } = page.revision;
+  // The objects are closed by now: looking for commits can take longer by far, and has places of its own.
+  if (!query.isExpanded || sha === null) return page;
+  return { ...page, entries: await withLastCommits(directory, sha, query.path ?? "", page.entries) };
 }
 
-/** The same where the objects are open already. */
+/** The same where the objects are open already, without the last commits. */
 export async function listTreeWith(
   objects: GitObjects,
-  directory: string,
   repo: Repo,
   { path = "", isRecursive = false, isExpanded = false, cursor, limit, ...query }: TreeQuery,
 ): Promise<TreePage> {
@@ -68,10 +71,10 @@ export async function listTreeWith(
   const entries = await Promise.all(page.map(({ entry, path }) => describeEntry(objects, entry, path)));
   const last = page.at(-1);
   const nextCursor = found.length > size && last ? cursorOf(last) : null;
-  return { revision, entries: isExpanded ? await withLastCommits(directory, revision.sha, path, entries) : entries, nextCursor };
+  return { revision, entries, nextCursor };
 }
 
-/** Entries with the last commit that changed each. */
+/** Entries with the last commit that changed each. Call it with no objects open. */
 export async function withLastCommits(directory: string, commit: string, folder: string, entries: Entry[]): Promise<Entry[]> {
   const commits = await findLastCommits(directory, commit, { folder, paths: entries.map(({ path }) => path) });
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));

@@ -1,19 +1,23 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
+import { objectReads } from "../queues.ts";
+import { openRepository } from "../repository.ts";
 import { compareRevisions, parseRange } from "./compare-revisions.ts";
 import { findFile } from "./find-file.ts";
 import { findPaths } from "./find-paths.ts";
-import { OPEN_MAX } from "./git-objects.ts";
+import { findLastCommits } from "./last-commits.ts";
 import { listCommits } from "./list-commits.ts";
 import { listRefs } from "./list-refs.ts";
 import { readCommit } from "./read-commit.ts";
+import { EMPTY_TREE, readDiff } from "./read-diff.ts";
 import { readFolder } from "./read-folder.ts";
 import { readSnapshot } from "./read-snapshot.ts";
 import { viewFile } from "./view-file.ts";
+import { runWalk } from "./walk.ts";
 
 let repo: Repo;
 const paths = Array.from({ length: 60 }, (_, at) => `a/${at % 7}/${at}.txt`);
@@ -67,7 +71,7 @@ describe("git is started a few times for a page, however much is on it", () => {
     expect(await processesOf(() => findPaths(repo, { revision: "main", paths, isExpanded: true }))).toBe(2);
   });
 
-  test("of many who read at once, as many as there are turns", async () => {
+  test("of many who read one repository at once, fewer than there are places", async () => {
     let [alive, most] = [0, 0];
     const started = (message: unknown) => {
       most = Math.max(most, ++alive);
@@ -75,18 +79,15 @@ describe("git is started a few times for a page, however much is on it", () => {
     };
     subscribe("child_process", started);
     const read = () => findFile(repo, { revision: "main", path: "README.md", maxBytes: 99 });
-    const files = await Promise.all(Array.from({ length: 3 * OPEN_MAX }, read)).finally(() =>
-      unsubscribe("child_process", started),
-    );
+    const files = await Promise.all(Array.from({ length: 100 }, read)).finally(() => unsubscribe("child_process", started));
     expect(files.every(({ bytes }) => bytes?.toString() === "# 4")).toBe(true);
+    expect(most).toBeGreaterThan(4);
     // One that has ended is counted until it is heard of.
-    expect(most).toBeGreaterThanOrEqual(OPEN_MAX);
-    expect(most).toBeLessThan(2 * OPEN_MAX);
-    // Failing gives the turn back.
-    const failing = Array.from({ length: 2 * OPEN_MAX }, () =>
-      findFile(repo, { revision: "none", path: "a" }).catch(() => "refused"),
-    );
+    expect(most).toBeLessThan(32);
+    // Failing gives the place back.
+    const failing = Array.from({ length: 70 }, () => findFile(repo, { revision: "none", path: "a" }).catch(() => "refused"));
     expect(new Set(await Promise.all(failing))).toEqual(new Set(["refused"]));
+    expect(objectReads.counts).toMatchObject({ taken: 0, waiting: 0 });
     await expect(read()).resolves.toMatchObject({ entry: { name: "README.md" } });
   });
 
@@ -94,5 +95,40 @@ describe("git is started a few times for a page, however much is on it", () => {
     const file = await viewFile(repo, { revision: "main", path: "README.md", withContent: false });
     expect(file).toMatchObject({ text: null, entry: { size: 3 } });
     expect(file.bytes).toBeUndefined();
+  });
+});
+
+describe("S137 a walk that ran out of time is not begun again", () => {
+  const shaOf = async () => (await readSnapshot(repo, "main", { files: "none" })).sha as string;
+
+  test("looking for last commits: what was found is shown to whoever asks next", async () => {
+    const [directory, sha] = [await openRepository(repo), await shaOf()];
+    const found = await findLastCommits(directory, sha, { folder: "a", paths: ["a/0/0.txt"], maxMs: 0 });
+    expect(found.size).toBe(0);
+    const again = () => findLastCommits(directory, sha, { folder: "a", paths: ["a/0/0.txt"] });
+    expect(await processesOf(again)).toBe(0);
+    expect((await again()).size).toBe(0);
+    expect(await processesOf(() => findLastCommits(directory, sha, { folder: "a", paths: ["a/1/1.txt"] }))).toBe(1);
+    // After a while it is worth another try.
+    const now = Date.now();
+    vi.setSystemTime(now + 11 * 60_000);
+    expect((await again()).size).toBe(1);
+    vi.useRealTimers();
+  });
+
+  test("a difference: what has come is shown, then the names of files", async () => {
+    const [directory, sha] = [await openRepository(repo), await shaOf()];
+    expect(await readDiff(directory, EMPTY_TREE, sha, { maxMs: 0 })).toMatchObject({ isCut: true });
+    const again = () => readDiff(directory, EMPTY_TREE, sha);
+    expect(await processesOf(again)).toBe(0);
+    expect(await again()).toMatchObject({ isCut: true });
+  });
+
+  test("git's own output: the refusal is remembered, and tells what to do", async () => {
+    const directory = await openRepository(repo);
+    const args = ["log", "--format=%H", await shaOf()];
+    await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
+    expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
+    await expect(runWalk(directory, args)).rejects.toThrow(/clone the repository/);
   });
 });

@@ -1,8 +1,9 @@
 import { notFound } from "../../../errors.ts";
-import { GitFailed, spawnGit } from "../run-git.ts";
+import { GitFailed } from "../run-git.ts";
 import type { Diff } from "./diff.ts";
 import { Patches } from "./parse-patch.ts";
 import { RawDiff } from "./parse-raw-diff.ts";
+import { spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.ts";
 
 /** The tree without anything, which git knows without being told. */
 export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
@@ -10,7 +11,6 @@ export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 const FILES_MAX = 1_000;
 const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000 };
 const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
-const TIMEOUT_MS = 20_000;
 
 // Files of more than 2 MB are compared as binary ones: nobody reads them line by line.
 const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];
@@ -32,22 +32,37 @@ export type DiffOptions = {
   sinceMergeBase?: boolean;
   /** Whether the lines are read too; without them files are named and counted. */
   withLines?: boolean;
+  /** When it ends with what has come by then. */
+  maxMs?: number;
 };
 
 /**
  * The difference from one commit, or the empty tree, to another: all its files up to a bound, and of their lines what can be read on
- * a page. One git process, which is ended when enough has come.
+ * a page. One git process, which is ended when enough has come. Where it ran out of time, what has come is given; whoever asks next
+ * gets the names of the files.
  * @throws ServiceError `not_found` (RevisionNotFound) when a commit is not there
  */
 export async function readDiff(
   directory: string,
   from: string,
   to: string,
-  { sinceMergeBase = false, withLines = true }: DiffOptions = {},
+  { sinceMergeBase = false, withLines = true, maxMs = WALK_MAX_MS }: DiffOptions = {},
 ): Promise<Diff> {
+  const walk = () => walkDiff(directory, from, to, { sinceMergeBase, withLines, maxMs });
+  return walkOnce({ directory, of: [from, to, `${sinceMergeBase} ${withLines}`], walk });
+}
+
+const walkOnce = walker<Diff>({ max: 100, keepsWhole: false });
+
+async function walkDiff(
+  directory: string,
+  from: string,
+  to: string,
+  { sinceMergeBase, withLines, maxMs }: Required<DiffOptions>,
+): Promise<Walked<Diff>> {
   const options = [...(withLines ? ["-p"] : []), ...(sinceMergeBase ? ["--merge-base"] : [])];
   const args = [...ARGUMENTS, ...options, "--end-of-options", from, to];
-  const child = spawnGit(directory, args, { config: CONFIG, signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const child = spawnWalkGit(directory, args, { config: CONFIG, signal: AbortSignal.timeout(maxMs) });
   child.stdin.on("error", () => undefined).end();
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {
@@ -59,6 +74,7 @@ export async function readDiff(
   });
   const reader = new DiffReader(withLines);
   let isWhole = true;
+  let isInTime = true;
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     if (reader.read(chunk)) continue;
     isWhole = false;
@@ -68,14 +84,22 @@ export async function readDiff(
   const status = await ended;
   if (isWhole && status !== 0) {
     // Two histories that never were one: all that differs.
-    if (/no merge base/.test(stderr)) return readDiff(directory, from, to, { withLines });
+    if (/no merge base/.test(stderr)) return walkDiff(directory, from, to, { sinceMergeBase: false, withLines, maxMs });
     if (/bad object|unable to read|ambiguous argument/.test(stderr)) throw notFound("Revision");
     // Out of time: what has come is shown.
     if (status !== null) throw new GitFailed(args, status, stderr);
     isWhole = false;
+    isInTime = false;
   }
-  return reader.finish(isWhole);
+  const value = reader.finish(isWhole);
+  return { value, isWhole: isInTime, later: withoutLines(value) };
 }
+
+const withoutLines = (diff: Diff): Diff => ({
+  ...diff,
+  files: diff.files.map((file) => ({ ...file, hunks: [], isCut: true })),
+  isCut: true,
+});
 
 /** Two parts follow each other: texts between NULs, then the lines of patches. */
 class DiffReader {

@@ -32,7 +32,7 @@ export type FolderQuery = {
 export async function readFolder(repo: Repo, { revision, path, cursor, withReadme }: FolderQuery): Promise<Folder> {
   const directory = await openRepository(repo);
   const { page, readme } = await withObjects(directory, async (objects) => {
-    const page = await listTreeWith(objects, directory, repo, { revision, path, cursor, limit: FOLDER_PAGE_ENTRIES });
+    const page = await listTreeWith(objects, repo, { revision, path, cursor, limit: FOLDER_PAGE_ENTRIES });
     const { sha } = page.revision;
     const found = withReadme && sha ? await findReadme(objects, sha, path) : undefined;
     return { page, readme: found ?? null };

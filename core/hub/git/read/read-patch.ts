@@ -1,6 +1,7 @@
 import { notFound } from "../../../errors.ts";
-import { GitFailed, runGit } from "../run-git.ts";
+import { GitFailed } from "../run-git.ts";
 import type { DiffOptions } from "./read-diff.ts";
+import { runWalk } from "./walk.ts";
 
 const PATCH_MAX_BYTES = 5 * 1024 * 1024;
 
@@ -25,7 +26,7 @@ export async function readPatch(
   ];
   try {
     const args = ["diff-tree", ...options, "--end-of-options", from, to];
-    return (await runGit(directory, args, { maxBytes: PATCH_MAX_BYTES })).toString("utf8");
+    return (await runWalk(directory, args, { maxBytes: PATCH_MAX_BYTES })).toString("utf8");
   } catch (error) {
     if (!(error instanceof GitFailed)) throw error;
     if (/bytes of output/.test(error.stderr)) return null;

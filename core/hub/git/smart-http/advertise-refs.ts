@@ -1,5 +1,6 @@
 import { pipeline } from "node:stream/promises";
 import type { Repo } from "../../repos/repo.ts";
+import { fetches, pushes } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { answerHead, type GitService, isVersion2, protocolEnvironment, type TransferRequest } from "./transfer-request.ts";
@@ -13,6 +14,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
   // Pushing knows no version 2.
   const environment = isFetch ? protocolEnvironment(req.headers["git-protocol"]?.toString()) : {};
   await withTransfer(
+    isFetch ? fetches : pushes,
     path,
     [service, "--stateless-rpc", "--advertise-refs", "--", path],
     { config: isFetch ? fetchSettings() : pushSettings("plain"), env: environment },

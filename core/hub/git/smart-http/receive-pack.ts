@@ -1,4 +1,4 @@
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Actor } from "../../../access/actor.ts";
@@ -6,6 +6,7 @@ import { log } from "../../../log.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { scheduleMaintenance } from "../maintenance/maintenance-table.ts";
+import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import type { Recorded } from "../refs/record-ref-changes.ts";
 import type { RefChange } from "../refs/ref-change.ts";
@@ -13,19 +14,34 @@ import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
 import { HookChannel } from "./hook-channel.ts";
 import { judgeArrival, type Verdict } from "./judge-arrival.ts";
+import { watchPace } from "./pace.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { pushMessages } from "./push-messages.ts";
 import { type Command, type PushHead, readCommands } from "./read-commands.ts";
 import { refuseByRight, refuseCommands } from "./refuse-commands.ts";
 import { answerPush, ReceivedOutput, type Report } from "./report.ts";
-import { answerHead, feed, type TransferBody, type TransferRequest, tooLarge, transferBody } from "./transfer-request.ts";
+import {
+  answerHead,
+  feed,
+  requireTransferHead,
+  TOO_SLOW,
+  type TransferBody,
+  type TransferRequest,
+  tooLarge,
+  transferBody,
+} from "./transfer-request.ts";
 import { fileMaxBytes, pushMaxBytes, pushSettings } from "./transfer-settings.ts";
-import { withTransfer } from "./with-transfer.ts";
+import { type Transfer, withTransfer } from "./with-transfer.ts";
 
 /** What came of a push, and what its sender is told. */
 type Outcome = { report: Report; recorded?: Recorded | undefined; messages: string[] };
 
 const ABSENT = "0".repeat(40);
+
+/** How long a push may send nothing at all: git may have to compress a large file in the middle of a pack. */
+const PUSH_GRACE_MS = 120_000;
+/** By then a client that still listens has heard the answer. */
+const HEARD_AFTER_MS = 2_000;
 
 /** What goes on to git of what a client can do: not what is done here. */
 const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
@@ -40,7 +56,8 @@ const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
  */
 export async function receivePack(actor: Actor, repo: Repo, pushedAs: string, { req, res }: TransferRequest): Promise<void> {
   const path = await openRepository(repo);
-  const body = transferBody(req, "receive-pack", pushMaxBytes());
+  requireTransferHead(req, "receive-pack", pushMaxBytes());
+  const body = transferBody(req, req, pushMaxBytes());
   const head = await readCommands(body.stream);
   const begin = () => {
     if (!res.headersSent) answerHead(res, "application/x-git-receive-pack-result");
@@ -51,7 +68,9 @@ export async function receivePack(actor: Actor, repo: Repo, pushedAs: string, { 
     const isAllRefused = head.capabilities.has("atomic") && refused.size > 0;
     const commands = isAllRefused ? [] : head.commands.filter((command) => !refused.has(command));
     const outcome =
-      commands.length > 0 ? await push({ actor, repo, path, head, body, commands, begin, res }) : await dropPack(body.stream);
+      commands.length > 0
+        ? await push({ actor, repo, path, head, body, commands, begin, req, res })
+        : await dropPack(body.stream);
     const refs = new Map(
       head.commands.map((command) => [
         command.rawRef,
@@ -82,10 +101,11 @@ type Push = {
   commands: readonly Command[];
   /** Sends the head of the answer, once it is known that there will be one. */
   begin: () => void;
+  req: IncomingMessage;
   res: ServerResponse;
 };
 
-async function push({ actor, repo, path, head, body, commands, begin, res }: Push): Promise<Outcome> {
+async function push({ actor, repo, path, head, body, commands, begin, req, res }: Push): Promise<Outcome> {
   const outcome: Outcome = { report: { unpack: "the push ended early", refs: new Map() }, messages: [] };
   const protectedRef = commands.find(({ ref }) => isProtectedRef(repo, ref))?.ref;
   const options = {
@@ -95,7 +115,7 @@ async function push({ actor, repo, path, head, body, commands, begin, res }: Pus
     env: { KEYHOOK_FILE_MAX_BYTES: String(fileMaxBytes()), ...(protectedRef && { KEYHOOK_PROTECTED_REF: protectedRef }) },
   };
   await scheduleMaintenance(repo.id);
-  await withTransfer(path, ["receive-pack", "--stateless-rpc", "--", path], options, async ({ child, closed }) => {
+  await withTransfer(pushes, path, ["receive-pack", "--stateless-rpc", "--", path], options, async ({ child, closed }) => {
     begin();
     const output = new ReceivedOutput((packet) => {
       if (head.capabilities.has("side-band-64k") && !res.closed) res.write(packet);
@@ -106,6 +126,7 @@ async function push({ actor, repo, path, head, body, commands, begin, res }: Pus
     child.stdin.write(head.rest);
     // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
     feed(body.stream, child.stdin);
+    const isSlow = endWhenSlow({ req, res, child, closed });
     const arrival = await channel.arrival;
     const verdict =
       arrival &&
@@ -132,10 +153,33 @@ async function push({ actor, repo, path, head, body, commands, begin, res }: Pus
     const report = output.report();
     if (report) outcome.report = report;
     if (verdict) outcome.report.refs = new Map(commands.map(({ rawRef }) => [rawRef, verdict.reason]));
+    if (isSlow()) outcome.messages.push(TOO_SLOW);
     if (body.isCut()) outcome.messages.push(tooLarge(pushMaxBytes()));
     if (!arrival && report) outcome.recorded = await recordUnasked(actor, repo, changedBy(output, commands));
   });
   return outcome;
+}
+
+/**
+ * A push has its place while its pack arrives, since it is too large to be kept elsewhere: so it has to arrive at a pace (pace.ts). One
+ * that does not ends, as if the client had gone, and is told why.
+ * @returns whether it came to that
+ */
+function endWhenSlow({ req, res, child, closed }: Pick<Push, "req" | "res"> & Pick<Transfer, "child" | "closed">): () => boolean {
+  let isSlow = false;
+  const stop = watchPace({
+    bytes: () => req.socket.bytesRead,
+    isWaiting: () => !req.complete && !child.stdin.destroyed && !child.stdin.writableNeedDrain,
+    graceMs: PUSH_GRACE_MS,
+    onTooSlow: () => {
+      isSlow = true;
+      child.stdin.destroy();
+      // The rest of it would arrive as slowly.
+      res.once("finish", () => setTimeout(() => req.destroy(), HEARD_AFTER_MS).unref());
+    },
+  });
+  void closed.then(stop);
+  return () => isSlow;
 }
 
 /** Whoever has lost the right to push, or the repository that took it, while it was under way (S135). */

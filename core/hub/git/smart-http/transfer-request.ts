@@ -42,11 +42,10 @@ export type TransferBody = {
 const DROPPED_TIMES = 2;
 
 /**
- * The body of a request as git wrote it: clients compress what they ask for. Past `maxBytes`, decompressed, it ends (S137). What the
- * client goes on sending is dropped, since a client that cannot send hears no answer; but not for ever.
+ * Looks at the head of a request with a body.
  * @throws ServiceError `invalid_request` for a type or an encoding that is not git's; `payload_too_large` for what says so itself
  */
-export function transferBody(req: IncomingMessage, service: GitService, maxBytes: number): TransferBody {
+export function requireTransferHead(req: IncomingMessage, service: GitService, maxBytes: number): void {
   if (req.headers["content-type"] !== `application/x-git-${service}-request`) {
     throw new ServiceError("invalid_request", `Send application/x-git-${service}-request, as git does.`);
   }
@@ -54,7 +53,15 @@ export function transferBody(req: IncomingMessage, service: GitService, maxBytes
   if (!/^(identity|(x-)?gzip)$/i.test(encoding)) throw new ServiceError("invalid_request", "Send the body as it is, or as gzip.");
   if (Number(req.headers["content-length"] ?? 0) > DROPPED_TIMES * maxBytes)
     throw new ServiceError("payload_too_large", tooLarge(maxBytes));
-  const stream = /gzip$/i.test(encoding) ? inflated(req) : req;
+}
+
+/**
+ * The body of a request as git wrote it: clients compress what they ask for. Past `maxBytes`, decompressed, it ends (S137). What the
+ * client goes on sending is dropped, since a client that cannot send hears no answer; but not for ever.
+ * @param source where its bytes come from
+ */
+export function transferBody({ headers }: IncomingMessage, source: Readable, maxBytes: number): TransferBody {
+  const stream = /gzip$/i.test(headers["content-encoding"] ?? "") ? inflated(source) : source;
   let received = 0;
   const { push } = stream;
   // Counted where it comes in, so that the stream can be read in any way.
@@ -62,26 +69,30 @@ export function transferBody(req: IncomingMessage, service: GitService, maxBytes
     const isCut = received > maxBytes;
     if (chunk instanceof Uint8Array) received += chunk.length;
     if (received <= maxBytes) return push.call(stream, chunk, encoding);
-    if (received > DROPPED_TIMES * maxBytes) req.destroy();
+    if (received > DROPPED_TIMES * maxBytes) source.destroy();
     if (!isCut) push.call(stream, null);
     return true;
   };
   return { stream, isCut: () => received > maxBytes };
 }
 
-function inflated(req: IncomingMessage): Readable {
+function inflated(source: Readable): Readable {
   const gunzip = createGunzip();
   // Whatever is wrong with it, what reads it sees an end.
   gunzip.on("error", () => undefined);
-  req.once("close", () => {
-    if (!req.readableEnded) gunzip.destroy();
+  source.once("close", () => {
+    if (!source.readableEnded) gunzip.destroy();
   });
-  return req.pipe(gunzip);
+  return source.pipe(gunzip);
 }
 
 export function tooLarge(maxBytes: number): string {
   return `That is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`;
 }
+
+export const TOO_SLOW = "That came more slowly than 1 KiB a second, and others were waiting. Try again over a better connection.";
+
+export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 
 /**
  * Sends a body to a process. A client that goes away ends what the process reads; a process that reads no more, since it has heard

@@ -1,14 +1,9 @@
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { env } from "../../../env.ts";
-import { Slots } from "../slots.ts";
 
 const MIB = 1024 * 1024;
 /** What a push unpacks to, beside what it is as it is sent. */
 const UNPACKED_TIMES = 8;
-
-/** Clones, fetches and pushes that are under way; each is one git process or a few. */
-export const transferSlots = new Slots({ max: Math.max(32, availableParallelism() * 8), waitingMax: 128, waitMs: 10_000 });
 
 /** A transfer that takes longer than this is ended, whatever it is doing. */
 export const TRANSFER_MAX_MS = 6 * 60 * 60 * 1000;

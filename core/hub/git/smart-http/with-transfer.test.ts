@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { tmpdir } from "node:os";
 import { expect, test } from "vitest";
-import { transferSlots } from "./transfer-settings.ts";
+import { fetches } from "../queues.ts";
 import { withTransfer } from "./with-transfer.ts";
 
 test("S137 a transfer that cannot be started holds no place", async () => {
   const impossible = { env: { NAME: "a\0b" } };
-  await expect(withTransfer(tmpdir(), ["version"], impossible, async () => undefined)).rejects.toThrow();
-  expect(transferSlots.taken).toBe(0);
+  await expect(withTransfer(fetches, tmpdir(), ["version"], impossible, async () => undefined)).rejects.toThrow();
+  expect(fetches.counts.taken).toBe(0);
 });
 
 const STARVED = `

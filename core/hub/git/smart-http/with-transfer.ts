@@ -1,8 +1,10 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { ServerResponse } from "node:http";
+import type { FairQueue } from "../../../fair-queue/fair-queue.ts";
 import { log } from "../../../log.ts";
 import { type SpawnOptions, spawnGit } from "../run-git.ts";
-import { TRANSFER_MAX_MS, transferSlots } from "./transfer-settings.ts";
+import { watchPace } from "./pace.ts";
+import { TRANSFER_MAX_MS } from "./transfer-settings.ts";
 
 export type Transfer = {
   child: ChildProcessWithoutNullStreams;
@@ -14,22 +16,22 @@ export type Transfer = {
 
 const STDERR_MAX_CHARACTERS = 4_000;
 const KILL_AFTER_MS = 10_000;
-/** While it counts, git says something every five seconds. */
-const STILL_EVERY_MS = 30_000;
-const STILL_MAX = 10;
+/** How long a client may read nothing at all: what lies in buffers on the way is read first. */
+const READ_GRACE_MS = 5 * 60_000;
 
 /**
- * Runs one git process of a transfer while `use` moves its bytes, within the limits of this process. When `use` returns, git has
- * ended; when it throws, git is ended.
+ * Runs one git process of a transfer in a place of `queue` while `use` moves its bytes. When `use` returns, git has ended; when it
+ * throws, git is ended.
  * @throws ServiceError `unavailable` when too many are under way; whatever `use` throws, unless the client is gone
  */
 export async function withTransfer(
+  queue: FairQueue,
   path: string,
   args: readonly string[],
   options: SpawnOptions,
   use: (transfer: Transfer) => Promise<void>,
 ): Promise<void> {
-  const release = await transferSlots.take();
+  const release = await queue.take({ within: path });
   const child = start(path, args, options, release);
   let stderr = "";
   let isClientGone = false;
@@ -55,7 +57,13 @@ export async function withTransfer(
     };
     if (res.closed) gone();
     else res.once("close", gone);
-    const stopWatching = endWhenStill(res);
+    // Whoever reads a clone byte by byte must not hold git, and its place, for hours.
+    const stopWatching = watchPace({
+      bytes: () => res.socket?.bytesWritten ?? 0,
+      isWaiting: () => res.writableNeedDrain,
+      graceMs: READ_GRACE_MS,
+      onTooSlow: () => res.destroy(),
+    });
     void closed.then(stopWatching);
   };
   try {
@@ -86,18 +94,6 @@ function start(
     release();
     throw error;
   }
-}
-
-/** Whoever stops reading in the middle of a clone must not hold git, and its place, for ever. */
-function endWhenStill(res: ServerResponse): () => void {
-  let [written, stillFor] = [-1, 0];
-  const timer = setInterval(() => {
-    const now = res.socket?.bytesWritten ?? 0;
-    stillFor = now === written ? stillFor + 1 : 0;
-    written = now;
-    if (stillFor >= STILL_MAX) res.destroy();
-  }, STILL_EVERY_MS);
-  return () => clearInterval(timer);
 }
 
 /** Lets git put away what it has begun, and does not wait for ever. */

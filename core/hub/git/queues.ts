@@ -1,0 +1,27 @@
+import { availableParallelism } from "node:os";
+import { fairQueue } from "../../fair-queue/fair-queue.ts";
+
+/**
+ * The places for git's work in this process (S137). Whoever holds a place in one queue may wait in a later one of this list, never in
+ * an earlier one or the same: so nobody waits for somebody who waits for them.
+ */
+
+const cores = availableParallelism();
+
+/** Clones and fetches. Somebody may have the answer for as long as it takes to read it. */
+export const fetches = fairQueue({ name: "git_fetches", places: Math.max(48, cores * 12), waitMaxMs: 30_000 });
+
+/** Pushes: apart from fetches, so that neither can stop the other. Everybody who pushes is signed in. */
+export const pushes = fairQueue({ name: "git_pushes", places: Math.max(24, cores * 6), waitMaxMs: 30_000 });
+
+/** Requests of fetches that are too large for memory: on disk while they arrive and are answered. */
+export const largeRequests = fairQueue({ name: "git_large_requests", places: 16 });
+
+/** Files too large for memory that are sent as they are. Each is a git process for as long as somebody reads. */
+export const downloads = fairQueue({ name: "git_downloads", places: 64 });
+
+/** Objects that are looked up, which takes milliseconds. A page with pictures asks for many at once. */
+export const objectReads = fairQueue({ name: "git_objects", places: 32, waitingMax: 256 });
+
+/** History, differences and merges: work for the processor, up to a deadline. */
+export const walks = fairQueue({ name: "git_walks", places: Math.max(8, cores * 4) });

@@ -1,0 +1,104 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { createHash } from "node:crypto";
+import { walks } from "../queues.ts";
+import { type GitOptions, RanOutOfTime, runGit, type SpawnOptions, spawnGit } from "../run-git.ts";
+
+/**
+ * Walks through history and trees can take as long as whoever pushed them likes: a few objects can unfold to ten thousand million
+ * paths (S137). So each walk has a place (queues.ts), limits of memory, a low priority and a deadline, and one that ran out of time
+ * is remembered by the ids of its commits: the next one would run out of time as well.
+ */
+
+/** As long as somebody waits for a page. */
+export const WALK_MAX_MS = 20_000;
+
+/** By then the machine may be less busy, or the repository repacked. */
+const EXHAUSTED_MS = 10 * 60_000;
+const EXHAUSTED_MAX = 5_000;
+
+const limits = { isLimited: true, givesWay: true } as const;
+
+export type Walked<T> = {
+  value: T;
+  /** Whether it came to its end; what ran out of time is forgotten after a while. */
+  isWhole: boolean;
+  /** What is remembered in its place, where the value itself is too large. */
+  later?: T;
+};
+
+type Walk<T> = {
+  /** The repository's path, within which places are shared. */
+  directory: string;
+  /** What the walk depends on besides: ids of commits, paths, options. */
+  of: readonly string[];
+  walk: () => Promise<Walked<T>>;
+};
+
+type Known<T> = { outcome: { value: T } | { error: RanOutOfTime }; until: number };
+
+/**
+ * Does walks of one kind, each in a place of its own, and remembers the `max` latest outcomes: those that came to their end for as
+ * long as there is room, since commits do not change, unless `keepsWhole` is false; those that ran out of time for ten minutes.
+ */
+export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?: boolean }): (walk: Walk<T>) => Promise<T> {
+  const known = new Map<string, Known<T>>();
+  const recall = (name: string): Known<T> | undefined => {
+    const found = known.get(name);
+    known.delete(name);
+    if (!found || found.until < Date.now()) return undefined;
+    // The latest used is the last to go.
+    known.set(name, found);
+    return found;
+  };
+  const keep = (name: string, one: Known<T>) => {
+    known.set(name, one);
+    const oldest = known.size > max ? known.keys().next().value : undefined;
+    if (oldest !== undefined) known.delete(oldest);
+  };
+  return async ({ directory, of, walk }) => {
+    const name = createHash("sha256")
+      .update([directory, ...of].join("\0"))
+      .digest("base64url");
+    const before = recall(name);
+    if (before) return resultOf(before);
+    const find = async () => {
+      // The walk that this one waited for may have been the same.
+      const meanwhile = recall(name);
+      if (meanwhile) return resultOf(meanwhile);
+      try {
+        const { value, isWhole, later = value } = await walk();
+        if (!isWhole || keepsWhole)
+          keep(name, { outcome: { value: later }, until: isWhole ? Number.POSITIVE_INFINITY : Date.now() + EXHAUSTED_MS });
+        return value;
+      } catch (error) {
+        if (error instanceof RanOutOfTime) keep(name, { outcome: { error }, until: Date.now() + EXHAUSTED_MS });
+        throw error;
+      }
+    };
+    return walks.run(find, { within: directory });
+  };
+}
+
+function resultOf<T>({ outcome }: Known<T>): T {
+  if ("error" in outcome) throw outcome.error;
+  return outcome.value;
+}
+
+const outputs = walker<Buffer>({ max: EXHAUSTED_MAX, keepsWhole: false });
+
+/** Runs git for a walk, and returns what it wrote. @throws RanOutOfTime, also where the same walk did so lately; GitFailed */
+export function runWalk(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
+  const walk = async () => ({ value: await runWalkGit(directory, args, options), isWhole: true });
+  return outputs({ directory, of: args, walk });
+}
+
+/** Runs git within a `walker`. */
+export const runWalkGit = (directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> =>
+  runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...options, ...limits });
+
+/** Starts git within a `walker`, for output that is read as it comes. */
+export const spawnWalkGit = (
+  directory: string,
+  args: readonly string[],
+  options: SpawnOptions = {},
+): ChildProcessWithoutNullStreams => spawnGit(directory, args, { ...options, ...limits });

@@ -1,0 +1,97 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterEach, expect, test } from "vitest";
+import { isServiceError } from "../../../errors.ts";
+import { largeRequests } from "../queues.ts";
+import { watchPace } from "./pace.ts";
+import { spoolRequest } from "./spool-request.ts";
+
+/** A minute is a second here: what is slow is slow against the grace. */
+const pace = { graceMs: 400, checkEveryMs: 20, bytesPerSecond: 100 };
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.closeAllConnections();
+});
+
+/** A server that spools each request and answers with it, or with why it did not. */
+async function spooling(maxBytes = 10_000_000): Promise<string> {
+  const server = createServer(async (req, res) => {
+    try {
+      const { stream, close } = await spoolRequest({ req, res }, { maxBytes, within: "r", pace });
+      res.end(await text(stream));
+      await close();
+    } catch (error) {
+      if (!isServiceError(error)) throw error;
+      res.writeHead(error.status).end(error.message);
+    }
+  });
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Sends pieces with pauses between them. */
+async function send(
+  origin: string,
+  pieces: string[],
+  pauseMs: number,
+  { ends = true } = {},
+): Promise<{ status: number; body: string }> {
+  const req = request(origin, { method: "POST", agent: false });
+  req.on("error", () => undefined);
+  const answered = once(req, "response") as Promise<[IncomingMessage]>;
+  for (const piece of pieces) {
+    req.write(piece);
+    await delay(pauseMs);
+  }
+  if (ends) req.end();
+  const [res] = await answered;
+  return { status: res.statusCode ?? 0, body: await text(res) };
+}
+
+test("a request comes out as it went in, from memory or from a file that nobody else sees", async () => {
+  const origin = await spooling();
+  const large = "0123456789".repeat(60_000);
+  for (const body of ["", "small", large]) expect(await send(origin, body ? [body] : [], 0)).toEqual({ status: 200, body });
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, each) => send(origin, [large, `${each}`], 5)));
+  expect(answers.map(({ body }) => body.slice(600_000))).toEqual(Array.from({ length: 20 }, (_, each) => `${each}`));
+  expect(largeRequests.counts).toMatchObject({ taken: 0, waiting: 0 });
+});
+
+test("S137 a client that sends nothing more is told so, and one that is slow but steady is served", async () => {
+  const origin = await spooling();
+  const steady = send(
+    origin,
+    Array.from({ length: 30 }, () => "ten bytes."),
+    50,
+  );
+  const idle = await send(origin, ["x"], 0, { ends: false });
+  expect(idle.status).toBe(503);
+  expect(idle.body).toMatch(/more slowly than .* Try again/);
+  expect(await steady).toEqual({ status: 200, body: "ten bytes.".repeat(30) });
+});
+
+test("S137 what is too large, or ends early, leaves nothing behind", async () => {
+  const origin = await spooling(300_000);
+  expect(await send(origin, ["x".repeat(300_001)], 50, { ends: false })).toMatchObject({ status: 413 });
+  const cut = request(origin, { method: "POST", agent: false });
+  cut.on("error", () => undefined);
+  cut.write("x".repeat(200_000));
+  for (let tries = 0; tries < 100 && largeRequests.counts.taken === 0; tries++) await delay(5);
+  expect(largeRequests.counts.taken).toBe(1);
+  cut.destroy();
+  for (let tries = 0; tries < 100 && largeRequests.counts.taken > 0; tries++) await delay(5);
+  expect(largeRequests.counts.taken).toBe(0);
+});
+
+test("time in which the client waits for us does not count", async () => {
+  let isTooSlow = false;
+  const stop = watchPace({ ...pace, graceMs: 50, bytes: () => 0, isWaiting: () => false, onTooSlow: () => (isTooSlow = true) });
+  await delay(150);
+  stop();
+  expect(isTooSlow).toBe(false);
+});
