@@ -12,7 +12,7 @@ import { signIn } from "#core/accounts/users/sign-in.ts";
 import { ServiceError } from "#core/errors.ts";
 import type { FormState } from "../_components/form-state.ts";
 import type { AskedPasskey } from "../_components/passkey-button.client.tsx";
-import { enter } from "../_server/enter.ts";
+import { enter, knownDeviceToken } from "../_server/enter.ts";
 import { submitForm } from "../_server/form.ts";
 import { nextPath, signInPath } from "../_server/next-path.ts";
 import { askPasskey, passkeyAnswer } from "../_server/passkey-answer.ts";
@@ -22,7 +22,12 @@ import { sessionToken } from "../_server/session-cookie.ts";
 
 export async function signInAction(_previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
-    const input = { login: form.text("login"), password: form.verbatim("password"), replaces: await sessionToken() };
+    const input = {
+      login: form.text("login"),
+      password: form.verbatim("password"),
+      replaces: await sessionToken(),
+      knownBy: await knownDeviceToken(),
+    };
     return enter(await signIn(input, await requestOrigin()), nextPath(form.text("next")));
   });
 }

@@ -2,33 +2,58 @@ import type { RequestOrigin } from "../audit/request-origin.ts";
 import { addressKey } from "./address-key.ts";
 import { clearThrottle, consumeThrottle, refundThrottle, type ThrottleLimit, throttleKey } from "./throttle.ts";
 
-/** Ten wrong passwords for one account in a quarter of an hour. A password reset by mail also lifts it. */
-export const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
+const QUARTER_HOUR = 15 * 60;
+
+/** Ten wrong passwords for one account, by one browser that signed in before or from one address; or by a person who is signed in. */
+export const ACCOUNT_LIMIT: ThrottleLimit = { limit: 10, windowSeconds: QUARTER_HOUR };
+
+/**
+ * A hundred for one account from all addresses: against guessing from many. It is what a stranger with ten addresses can fill, so that
+ * it never counts or stops a browser in which the account's owner has signed in before.
+ */
+export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSeconds: QUARTER_HOUR };
 
 /** Fifty wrong passwords from one address, for whichever accounts: an office shares one. */
-export const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
+export const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 export type PasswordAttempt = {
-  /** Forgets the account's failures, and takes this attempt off the address. */
+  /** Forgets the failures of this person's own making, and takes this attempt off the counters that others share. */
   succeeded: () => Promise<void>;
 };
 
+/** Who tries a password. `device` is the browser that the account's owner has signed in with before (known-device.ts). */
+export type PasswordTrial = { login: string; device: string | undefined } | { signedInUserId: string };
+
 /**
  * Counts one attempt with a password, per account and per address (S115).
- * @param accountThrottle `loginThrottle` at sign-in, `ownPasswordThrottle` for somebody who is signed in
  * @throws ServiceError `rate_limited`
  */
-export async function countPasswordAttempt(accountThrottle: string, from: RequestOrigin): Promise<PasswordAttempt> {
-  const address = addressKey(from.ip);
-  const addressThrottle = address && throttleKey("password-address", address);
-  if (addressThrottle) await consumeThrottle(addressThrottle, ADDRESS_LIMIT);
-  await consumeThrottle(accountThrottle, ACCOUNT_LIMIT);
+export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
+  const { own, shared } = countersOf(trial, from);
+  // The shared ones last: an address that is out of tries for this account takes nothing from what everybody has.
+  for (const [key, limit] of [...own, ...shared]) await consumeThrottle(key, limit);
   return {
     succeeded: async () => {
-      await clearThrottle(accountThrottle);
+      await clearThrottle(...own.map(([key]) => key));
       // Given back, not cleared: whoever has one account of their own must not be able to wash their guesses away with it.
-      if (addressThrottle) await refundThrottle(addressThrottle);
+      await Promise.all(shared.map(([key]) => refundThrottle(key)));
     },
+  };
+}
+
+type Counter = [key: string, limit: ThrottleLimit];
+
+function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]; shared: Counter[] } {
+  const address = addressKey(from.ip);
+  const ofAddress: Counter[] = address ? [[throttleKey("password-address", address), ADDRESS_LIMIT]] : [];
+  // A kind of its own, so that nobody can fill it from the sign-in page.
+  if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
+  const { login, device } = trial;
+  // Strangers at the same address, and behind a proxy that is not trusted that is everybody, do not stop it either.
+  if (device) return { own: [[throttleKey("password-device", device), ACCOUNT_LIMIT]], shared: [] };
+  return {
+    own: [[loginAtAddressThrottle(login, from), ACCOUNT_LIMIT]],
+    shared: [...ofAddress, [loginThrottle(login), ACCOUNT_EVERYWHERE_LIMIT]],
   };
 }
 
@@ -40,7 +65,10 @@ export function loginThrottle(login: string): string {
   return throttleKey("password-login", login);
 }
 
-/** The counter for those who are signed in; a kind of its own, so that nobody can fill it from the sign-in page. */
+export function loginAtAddressThrottle(login: string, { ip }: RequestOrigin): string {
+  return throttleKey("password-login-address", `${addressKey(ip) ?? "unknown"}\n${login}`);
+}
+
 export function ownPasswordThrottle(userId: string): string {
   return throttleKey("password-own", userId);
 }

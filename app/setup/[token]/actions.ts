@@ -1,11 +1,10 @@
 "use server";
 
-import { redirect } from "next/navigation";
 import { redeemSetupLink } from "#core/accounts/setup-link.ts";
 import type { FormState } from "../../_components/form-state.ts";
+import { enter } from "../../_server/enter.ts";
 import { submitForm } from "../../_server/form.ts";
 import { requestOrigin } from "../../_server/request-origin.ts";
-import { setSessionCookie } from "../../_server/session-cookie.ts";
 
 export async function redeemSetupLinkAction(_previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
@@ -15,8 +14,6 @@ export async function redeemSetupLinkAction(_previous: FormState, data: FormData
       email: form.text("email"),
       password: form.verbatim("password"),
     };
-    const { token } = await redeemSetupLink(form.text("token"), operator, await requestOrigin());
-    await setSessionCookie(token);
-    redirect("/");
+    return enter({ step: "done", ...(await redeemSetupLink(form.text("token"), operator, await requestOrigin())) }, "/");
   });
 }

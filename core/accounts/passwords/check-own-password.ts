@@ -1,7 +1,7 @@
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
-import { countPasswordAttempt, ownPasswordThrottle } from "../count-password-attempt.ts";
+import { countPasswordAttempt } from "../count-password-attempt.ts";
 import { presentedPassword } from "./check-password.ts";
 import { verifyPassword } from "./password-hash.ts";
 
@@ -12,7 +12,7 @@ import { verifyPassword } from "./password-hash.ts";
  */
 export async function checkOwnPassword(userId: string, value: unknown, from: RequestOrigin, field = "password"): Promise<void> {
   const password = presentedPassword(value, field);
-  const attempt = await countPasswordAttempt(ownPasswordThrottle(userId), from);
+  const attempt = await countPasswordAttempt({ signedInUserId: userId }, from);
   const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
   if (!(await verifyPassword(user?.passwordHash, password))) {
     throw new ServiceError("unauthorized", "This is not your password.", { field });

@@ -2,7 +2,7 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { loginThrottle, ownPasswordThrottle } from "../count-password-attempt.ts";
+import { loginAtAddressThrottle, loginThrottle, ownPasswordThrottle } from "../count-password-attempt.ts";
 import { passwordChangedLetter } from "../mails/password-changed-letter.ts";
 import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
 import { endedByNewPassword, linkIsGone } from "../one-time-tokens/one-time-token.ts";
@@ -34,9 +34,9 @@ export async function resetPassword(token: string, input: { password: string }, 
     await queueMail(tx, { to: user.email, ...passwordChangedLetter(user) });
     await recordAuditEvent(tx, { type: "user.reset_password", actorId: user.id, subjectId: user.id, from });
   });
+  const logins = [user.username.toLowerCase(), user.emailCanonical];
   await clearThrottle(
-    loginThrottle(user.username.toLowerCase()),
-    loginThrottle(user.emailCanonical),
+    ...logins.flatMap((login) => [loginThrottle(login), loginAtAddressThrottle(login, from)]),
     ownPasswordThrottle(user.id),
   );
 }

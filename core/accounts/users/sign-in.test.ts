@@ -2,10 +2,16 @@ import { hash } from "@node-rs/argon2";
 import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { addressKey } from "../address-key.ts";
+import { ACCOUNT_EVERYWHERE_LIMIT, loginAtAddressThrottle, loginThrottle } from "../count-password-attempt.ts";
+import { rememberDevice } from "../known-device.ts";
+import { hashPassword } from "../passwords/password-hash.ts";
 import { endSiteSessionByToken } from "../sessions/end-site-session.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import { listSiteSessions } from "../sessions/list-site-sessions.ts";
 import { auditTrail, freshName, fromElsewhere, outcomes, PASSWORD, signedInPerson } from "../testing/people.ts";
+import { throttleKey } from "../throttle.ts";
 import { createUser } from "./create-user.ts";
 import { disableUser } from "./disable-user.ts";
 import { signIn } from "./sign-in.ts";
@@ -86,25 +92,93 @@ describe("signIn", () => {
     expect(median(times.unknown)).toBeGreaterThan(median(times.wrong) / 3);
   });
 
-  test("S115 the eleventh failure of one account is refused from any address, known account or not, right password or not", async () => {
+  test("S115 the eleventh failure of one account from one network is refused, known account or not, right password or not", async () => {
     const { username } = await signedInPerson();
     for (const login of [username, freshName("nobody")]) {
+      const network = `2001:db8:${newId().slice(0, 4)}:${newId().slice(-4)}`;
+      const at = (host: number) => ({ ip: `${network}::${host}`, userAgent: null });
       for (let i = 0; i < 10; i++) {
-        await expect(signIn({ login, password: "some other words" }, fromElsewhere())).rejects.toMatchObject(WRONG);
+        await expect(signIn({ login, password: "some other words" }, at(i))).rejects.toMatchObject(WRONG);
       }
-      await expect(signIn({ login: login.toUpperCase(), password: PASSWORD }, fromElsewhere())).rejects.toMatchObject({
+      await expect(signIn({ login: login.toUpperCase(), password: PASSWORD }, at(11))).rejects.toMatchObject({
         code: "rate_limited",
         retryAfterSeconds: expect.toSatisfy((seconds: number) => seconds > 0 && seconds <= 15 * 60),
       });
     }
   });
 
-  test("S115 of fifty guesses at once no more than ten are judged", async () => {
+  test("S115 a stranger's wrong passwords lock nobody out elsewhere", async () => {
+    const { username, id } = await signedInPerson();
+    const stranger = fromElsewhere();
+    for (let i = 0; i < 12; i++) await signIn({ login: username, password: "a guess" }, stranger).catch(() => undefined);
+    await expect(signIn({ login: username, password: PASSWORD }, stranger)).rejects.toMatchObject({ code: "rate_limited" });
+    await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).resolves.toMatchObject({ userId: id });
+  });
+
+  test("S115 of guesses from everywhere a hundred are judged, known account or not", async () => {
     const { username } = await signedInPerson();
-    const guesses = Array.from({ length: 50 }, () => signIn({ login: username, password: "some other words" }, fromElsewhere()));
-    const ends = await outcomes(guesses);
-    expect(ends.filter((end) => end === "unauthorized")).toHaveLength(10);
-    expect(ends.filter((end) => end === "rate_limited")).toHaveLength(40);
+    for (const login of [username, freshName("nobody")]) {
+      // As if ninety-five had been: each costs a hash.
+      const count = ACCOUNT_EVERYWHERE_LIMIT.limit - 5;
+      await db().throttle.create({ data: { key: loginThrottle(login), count, resetAt: new Date(Date.now() + 60_000) } });
+      const guesses = Array.from({ length: 20 }, () => signIn({ login, password: "some other words" }, fromElsewhere()));
+      expect((await outcomes(guesses)).sort()).toEqual([...Array(15).fill("rate_limited"), ...Array(5).fill("unauthorized")]);
+    }
+  });
+
+  describe("S115 a browser that the account's owner has signed in with", () => {
+    /** Of an account that strangers have locked everywhere, and at this very address. */
+    async function underAttack() {
+      const person = await signedInPerson();
+      const { ip } = fromElsewhere();
+      const from = { ip, userAgent: null };
+      const resetAt = new Date(Date.now() + 60_000);
+      const shared = throttleKey("password-address", addressKey(ip) as string);
+      const keys = [loginThrottle(person.username), loginAtAddressThrottle(person.username, from), shared];
+      await db().throttle.createMany({ data: keys.map((key) => ({ key, count: 1_000, resetAt })) });
+      const trial = (knownBy: string | undefined, password = PASSWORD) =>
+        signIn({ login: person.username, password, knownBy }, from);
+      await expect(trial(undefined)).rejects.toMatchObject({ code: "rate_limited" });
+      return { ...person, trial };
+    }
+
+    test("is not locked out, and has ten tries of its own", async () => {
+      const { id, trial } = await underAttack();
+      const cookie = await rememberDevice(id, undefined);
+      await expect(trial(cookie)).resolves.toMatchObject({ userId: id });
+      for (let i = 0; i < 10; i++) await expect(trial(cookie, "a guess")).rejects.toMatchObject(WRONG);
+      await expect(trial(cookie)).rejects.toMatchObject({ code: "rate_limited" });
+      await expect(trial(await rememberDevice(id, undefined))).resolves.toMatchObject({ userId: id });
+    });
+
+    test("is known for each of the last five who used it, and for nobody else", async () => {
+      const { id, trial } = await underAttack();
+      const others = await Promise.all(Array.from({ length: 5 }, () => signedInPerson()));
+      let cookie = await rememberDevice(id, undefined);
+      for (const other of others.slice(1)) cookie = await rememberDevice(other.id, cookie);
+      await expect(trial(cookie)).resolves.toMatchObject({ userId: id });
+      cookie = await rememberDevice(others[0]?.id ?? "", cookie);
+      await expect(trial(cookie)).rejects.toMatchObject({ code: "rate_limited" });
+    });
+
+    test("is not known by what somebody made up, another's cookie, or one from before a change of the password", async () => {
+      const { id, trial } = await underAttack();
+      const stranger = await signedInPerson();
+      const cookie = await rememberDevice(id, undefined);
+      const foreign = await rememberDevice(stranger.id, undefined);
+      const forged = [
+        foreign,
+        foreign.replace(stranger.id, id),
+        cookie.replace(/[^.]+$/, (signature) => [...signature].reverse().join("")),
+        cookie.replace(/\.[^.]+\./, `.${"A".repeat(22)}.`),
+        `${cookie}.x`,
+        `${"~".repeat(5_000)}${cookie}`,
+        "\0",
+      ];
+      for (const one of forged) await expect(trial(one)).rejects.toMatchObject({ code: "rate_limited" });
+      await db().user.update({ where: { id }, data: { passwordHash: await hashPassword(`${PASSWORD}, a new one`) } });
+      await expect(trial(cookie)).rejects.toMatchObject({ code: "rate_limited" });
+    });
   });
 
   test("S115 success forgets the failures of the account, and does not wash an address clean", async () => {
@@ -132,10 +206,11 @@ describe("signIn", () => {
 
   test("the window passes: after it the account is open again", async () => {
     const { username } = await signedInPerson();
-    for (let i = 0; i < 10; i++)
-      await signIn({ login: username, password: "some other words" }, fromElsewhere()).catch(() => undefined);
+    const from = fromElsewhere();
+    for (let i = 0; i < 10; i++) await signIn({ login: username, password: "some other words" }, from).catch(() => undefined);
+    await expect(signIn({ login: username, password: PASSWORD }, from)).rejects.toMatchObject({ code: "rate_limited" });
     await db().throttle.updateMany({ data: { resetAt: new Date(Date.now() - 1000) } });
-    await expect(signIn({ login: username, password: PASSWORD }, fromElsewhere())).resolves.toBeDefined();
+    await expect(signIn({ login: username, password: PASSWORD }, from)).resolves.toBeDefined();
   });
 
   test("S112 a disabled user is told so with the right password only", async () => {

@@ -3,8 +3,9 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db, pool } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { log } from "../../log.ts";
-import { countPasswordAttempt, loginThrottle } from "../count-password-attempt.ts";
+import { countPasswordAttempt } from "../count-password-attempt.ts";
 import { readEmailAddress } from "../email-address.ts";
+import { knownDevice } from "../known-device.ts";
 import { presentedPassword } from "../passwords/check-password.ts";
 import { hashPassword, isOutdatedHash, verifyPassword } from "../passwords/password-hash.ts";
 import { plainText } from "../plain-text.ts";
@@ -14,21 +15,24 @@ export type SignInInput = {
   /** Username or e-mail address. */
   login: string;
   password: string;
+  /** The browser's cookie of those who have signed in with it before (known-device.ts). */
+  knownBy?: string | undefined;
   /** The session token that the browser brought along; it is worth nothing afterwards (S34). */
   replaces?: string;
 };
 
 /**
  * Signs in by username or e-mail address. An unknown account, a wrong password and an account without one answer the same after
- * the same work (S115); failures are counted per account and per address and forgotten on success. Only who has the right password
+ * the same work (S115); failures are counted per account and per address, or per browser where the account's owner has signed in
+ * with it before, so that strangers lock nobody out; success forgets them. Only who has the right password
  * learns whether a second step follows.
  * @throws ServiceError `unauthorized`, `rate_limited` with the seconds to wait, `forbidden` (right password, but disabled)
  */
 export async function signIn(input: SignInInput, from: RequestOrigin): Promise<SignInOutcome> {
   const login = canonicalLogin(input.login);
   const password = presentedPassword(input.password);
-  const attempt = await countPasswordAttempt(loginThrottle(login), from);
   const user = await findByLogin(login);
+  const attempt = await countPasswordAttempt({ login, device: knownDevice(user, input.knownBy) }, from);
   if (!(await verifyPassword(user?.passwordHash, password)) || !user?.passwordHash) {
     // Not the login as typed: people put their password into that field by mistake.
     log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");

@@ -1,0 +1,61 @@
+import { createHmac } from "node:crypto";
+import { derivedKey } from "../crypto/seal.ts";
+import { isEqualInConstantTime, newToken } from "../crypto/token.ts";
+import { db } from "../db.ts";
+import { isId } from "../ids.ts";
+import { siteSessionCookie } from "./sessions/site-session-cookie.ts";
+
+/*
+ * A browser in which somebody has signed in keeps a cookie that says so, after sign-out too ("device cookies", OWASP). It lets nobody in.
+ * It counts this browser's wrong passwords apart from everybody else's, so that a stranger who guesses cannot lock the account's owner out.
+ */
+
+/** So many people may share a browser; of more, those who signed in last are known. */
+const PEOPLE_MAX = 5;
+const KEPT_SECONDS = 365 * 24 * 60 * 60;
+
+/** Made as the session's cookie is (S111): `__Host-`, HttpOnly, Secure. */
+export function knownDeviceCookie(): ReturnType<typeof siteSessionCookie> {
+  const session = siteSessionCookie();
+  return { name: session.name.replace("session", "known"), options: { ...session.options, maxAge: KEPT_SECONDS } };
+}
+
+/** Adds somebody who has just signed in to what the browser's cookie says. @param cookie what it said, if anything */
+export async function rememberDevice(userId: string, cookie: string | undefined): Promise<string> {
+  const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
+  const device = newToken().slice(0, 22);
+  const others = entriesOf(cookie).filter((entry) => entry.userId !== userId);
+  const mine = { userId, device, signature: signature({ userId, device }, user?.passwordHash ?? null) };
+  return [mine, ...others.slice(0, PEOPLE_MAX - 1)]
+    .map((entry) => [entry.userId, entry.device, entry.signature].join("."))
+    .join("~");
+}
+
+/**
+ * Which device of this person a cookie speaks for; undefined where it is of nobody, of somebody else, or forged. A new password ends what
+ * was said under the one before: nobody who once knew it can guess the next one with counters of their own.
+ */
+export function knownDevice(
+  user: { id: string; passwordHash: string | null } | undefined,
+  cookie: string | undefined,
+): string | undefined {
+  const entry = entriesOf(cookie).find(({ userId }) => userId === user?.id);
+  if (!user || !entry || !isEqualInConstantTime(entry.signature, signature(entry, user.passwordHash))) return undefined;
+  return entry.device;
+}
+
+type Entry = { userId: string; device: string; signature: string };
+
+function entriesOf(cookie: string | undefined): Entry[] {
+  if (!cookie || cookie.length > 1_000) return [];
+  return cookie.split("~").flatMap((text) => {
+    const [userId = "", device = "", signed = "", ...rest] = text.split(".");
+    return isId(userId) && rest.length === 0 ? [{ userId, device, signature: signed }] : [];
+  });
+}
+
+function signature({ userId, device }: Pick<Entry, "userId" | "device">, passwordHash: string | null): string {
+  return createHmac("sha256", derivedKey("known device"))
+    .update(`${userId}\n${device}\n${passwordHash ?? ""}`)
+    .digest("base64url");
+}
