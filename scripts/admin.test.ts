@@ -279,6 +279,16 @@ describe("doctor", () => {
     expect(of("outbound")).toMatchObject({ status: "fail" });
   });
 
+  test("S110 sees that requests come through a proxy that TRUST_PROXY does not name", async () => {
+    const note = { key: "untrusted_proxy_near", value: { address: "172.18.0.1" }, updatedAt: new Date() };
+    await db().setting.create({ data: note });
+    const [without, named] = [await examine(), await examine({ TRUST_PROXY: "172.18.0.0/16" })];
+    await db().setting.delete({ where: { key: note.key } });
+    expect(without.code).toBe(1);
+    expect(without.of("proxy")).toMatchObject({ status: "fail", advice: expect.stringContaining("172.18.0.1 to TRUST_PROXY") });
+    expect(named.of("proxy")).toMatchObject({ status: "ok" });
+  });
+
   test("sees secrets that others on the machine can read", async () => {
     const directory = mkdtempSync(join(tmpdir(), "keyhook-doctor-"));
     chmodSync(directory, 0o755);

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { env } from "#core/env.ts";
 import { CLIENT_ADDRESS_HEADER, clientAddress } from "#core/http/client-address.ts";
+import { noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 
 /** Said by proxies, believed by libraries: dropped, then written anew where they are of use. */
 const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-original-.*|x-rewrite-.*|x-keyhook-.*)$/;
@@ -13,6 +14,7 @@ const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-origi
  * @returns the client's address.
  */
 export function canonicalize(req: IncomingMessage, requestId: string): string | null {
+  noteUntrustedProxy(req);
   const address = clientAddress(req);
   const canonical: Record<string, string> = { ...originHeaders(env().ORIGIN), "x-request-id": requestId };
   if (address) {

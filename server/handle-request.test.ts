@@ -3,11 +3,12 @@ import { createServer, type IncomingMessage, request, type Server } from "node:h
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { closeConnections } from "#core/db.ts";
+import { closeConnections, db } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 import { requestContext } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
+import { findUntrustedProxies, noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import type { Door } from "./dispatch.ts";
 import { MAX_ACTION_BYTES } from "./dispatch.ts";
@@ -173,6 +174,24 @@ describe("S110 what a request says of its address", () => {
     expect(await from("203.0.113.9, unknown")).toBe("127.0.0.1");
     expect(await from("")).toBe("127.0.0.1");
     expect(await from("10.0.0.5")).toBe("10.0.0.5");
+  });
+
+  it("S110 is noted for the operator where the proxy is not trusted, until it is", async () => {
+    await db().setting.deleteMany({ where: { key: { startsWith: "untrusted_proxy" } } });
+    provideSettings({ TRUST_PROXY: "10.0.0.5" });
+    await ask("/login");
+    expect(await findUntrustedProxies()).toEqual([]);
+    const later = Date.now() + 60 * 60_000;
+    noteUntrustedProxy(
+      { headers: { "x-forwarded-for": "198.51.100.7" }, socket: { remoteAddress: "::ffff:127.0.0.1" } } as never,
+      later,
+    );
+    const seen = [{ address: "127.0.0.1", isNear: true, seenAt: expect.any(Date) }];
+    await expect.poll(findUntrustedProxies).toEqual(seen);
+    noteUntrustedProxy({ headers: { forwarded: "for=198.51.100.7" }, socket: { remoteAddress: "9.9.9.9" } } as never, later);
+    await expect.poll(findUntrustedProxies).toEqual([...seen, { address: "9.9.9.9", isNear: false, seenAt: expect.any(Date) }]);
+    provideSettings({ TRUST_PROXY: "127.0.0.0/8,9.9.9.0/24" });
+    expect(await findUntrustedProxies()).toEqual([]);
   });
 
   it("brings a request id only through a trusted proxy", async () => {

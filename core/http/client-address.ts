@@ -25,7 +25,7 @@ function trustedProxies(): BlockList {
 
 /** Whether the other end of the connection is a proxy named in TRUST_PROXY. */
 export function isFromTrustedProxy(req: IncomingMessage): boolean {
-  return isTrusted(plainAddress(req.socket.remoteAddress));
+  return isTrustedAddress(plainAddress(req.socket.remoteAddress));
 }
 
 /**
@@ -36,7 +36,7 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
 export function clientAddress(req: IncomingMessage): string | null {
   let address = plainAddress(req.socket.remoteAddress);
   const hops = String(req.headers["x-forwarded-for"] ?? "").split(",");
-  while (isTrusted(address) && hops.length > 0) {
+  while (isTrustedAddress(address) && hops.length > 0) {
     const hop = plainAddress(hops.pop());
     if (hop === null) break;
     address = hop;
@@ -44,12 +44,13 @@ export function clientAddress(req: IncomingMessage): string | null {
   return address;
 }
 
-function isTrusted(address: string | null): boolean {
+/** Whether TRUST_PROXY names it. @param address without port or brackets */
+export function isTrustedAddress(address: string | null): boolean {
   return address !== null && trustedProxies().check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
 /** An address without port, brackets or the IPv6 form of an IPv4 one; null when it is none. */
-function plainAddress(text: string | undefined): string | null {
+export function plainAddress(text: string | undefined): string | null {
   let address = text?.trim() ?? "";
   address = address.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");
   address = address.replace(/^::ffff:(?=\d+\.)/i, "");

@@ -38,6 +38,12 @@ export function needsAttention(overview: Overview, now = new Date()): Concern[] 
       href: null,
     });
   }
+  for (const { address } of overview.untrustedProxies.filter(({ isNear }) => isNear)) {
+    const text =
+      `Requests come through a proxy at ${address}, which TRUST_PROXY does not name: everybody counts as one client, and one person's ` +
+      "wrong passwords stop sign-in for all. Add the address to TRUST_PROXY.";
+    bad.push({ tone: "bad", text, href: null });
+  }
   const late = (queue: Queue) => queue.oldestAt !== null && now.getTime() - queue.oldestAt.getTime() > LATE_MS;
   if (late(queues.mail)) {
     bad.push({ tone: "bad", text: `Mail has waited for over 15 minutes (${queues.mail.waiting} letters).`, href: "/admin/mail" });

@@ -7,6 +7,7 @@ import { env } from "../env.ts";
 import { type ProcessKind, SILENT_AFTER_SECONDS } from "./heartbeat.ts";
 import { type RecentAttempts, readAttempts } from "./metrics/read-attempts.ts";
 import { readWork, type Work } from "./metrics/read-work.ts";
+import { findUntrustedProxies, type UntrustedProxy } from "./untrusted-proxy.ts";
 
 export type RunningProcess = {
   kind: ProcessKind;
@@ -33,6 +34,8 @@ export type Overview = {
   database: { sizeBytes: number; connections: number; maxConnections: number };
   /** Of the volume on which DATA_DIR is; null where the system does not tell. */
   disk: { path: string; freeBytes: number; totalBytes: number } | null;
+  /** Which forwarded requests within a day although TRUST_PROXY does not name them. */
+  untrustedProxies: UntrustedProxy[];
   /** Of the newest key that signs; null before the first start. */
   signingKeySince: Date | null;
   people: { users: number; disabled: number; operators: number };
@@ -43,14 +46,15 @@ const PROCESSES_MAX = 50;
 /** The service at a glance, for its operators: real figures, each from an index or from what Postgres keeps anyway. */
 export async function readOverview(actor: Actor): Promise<Overview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
-  const [processes, counts, work, attempts, disk] = await Promise.all([
+  const [processes, counts, work, attempts, disk, untrustedProxies] = await Promise.all([
     readProcesses(),
     readCounts(),
     readWork(),
     readAttempts(),
     readDisk(),
+    findUntrustedProxies(),
   ]);
-  return { version: packageJson.version, processes, work, attempts, disk, ...counts };
+  return { version: packageJson.version, processes, work, attempts, disk, untrustedProxies, ...counts };
 }
 
 async function readProcesses(): Promise<RunningProcess[]> {
@@ -80,7 +84,9 @@ type Counts = {
   operators: number;
 };
 
-async function readCounts(): Promise<Omit<Overview, "version" | "processes" | "work" | "attempts" | "disk">> {
+async function readCounts(): Promise<
+  Omit<Overview, "version" | "processes" | "work" | "attempts" | "disk" | "untrustedProxies">
+> {
   const [row] = await db().$queryRaw<Counts[]>`
     SELECT m.waiting AS mail, m.oldest AS "mailOldest", n.waiting AS notices, n.oldest AS "noticesOldest",
            r.waiting AS maintenance, r.oldest AS "maintenanceOldest",

@@ -8,7 +8,7 @@ import { checkGitProgram } from "./doctor/check-git.ts";
 import { checkKeys } from "./doctor/check-keys.ts";
 import { checkLargeFiles } from "./doctor/check-large-files.ts";
 import { checkMail, checkMailQueue } from "./doctor/check-mail.ts";
-import { checkOrigin } from "./doctor/check-origin.ts";
+import { checkForwarded, checkOrigin } from "./doctor/check-origin.ts";
 import { checkOutbound } from "./doctor/check-outbound.ts";
 import { checkPeople } from "./doctor/check-people.ts";
 import { checkService } from "./doctor/check-service.ts";
@@ -55,7 +55,16 @@ async function checkWithDatabase(): Promise<Finding[]> {
   const found: Finding[] = [];
   try {
     await withInstance(async () => {
-      for (const check of [checkDatabase, checkAuditLog, checkClock, checkKeys, checkPeople, checkMailQueue, checkWorker])
+      for (const check of [
+        checkForwarded,
+        checkDatabase,
+        checkAuditLog,
+        checkClock,
+        checkKeys,
+        checkPeople,
+        checkMailQueue,
+        checkWorker,
+      ])
         found.push(...(await check()));
     });
     return found;

@@ -1,5 +1,6 @@
 import ipaddr from "ipaddr.js";
 import { env } from "#core/env.ts";
+import { findUntrustedProxies } from "#core/operations/untrusted-proxy.ts";
 import { type Finding, findings } from "./finding.ts";
 
 const report = findings("origin");
@@ -20,6 +21,22 @@ export function checkOrigin(): Finding[] {
     "Set it to the address of the proxy that ends TLS: until then, limits by address count everybody as that proxy.",
   );
   return [report.ok(ORIGIN), ...(TRUST_PROXY.length === 0 ? [missing] : checkProxy(TRUST_PROXY))];
+}
+
+/** What came through a proxy that nobody has named, as the running service noted it. */
+export async function checkForwarded(): Promise<Finding[]> {
+  return (await findUntrustedProxies()).map(({ address, isNear }) =>
+    isNear
+      ? proxy.fail(
+          `requests come through ${address}, which TRUST_PROXY does not name`,
+          `Add ${address} to TRUST_PROXY, if it is your proxy: until then everybody behind it counts as one client, whom one person's wrong ` +
+            "passwords lock out. If it is none, look who sends X-Forwarded-For.",
+        )
+      : proxy.warn(
+          `X-Forwarded-For came from ${address}, which TRUST_PROXY does not name`,
+          `If that is your proxy or content network, add its addresses to TRUST_PROXY. If not, a client made it up, and it was not believed.`,
+        ),
+  );
 }
 
 function checkProxy(trusted: readonly string[]): Finding[] {
