@@ -124,6 +124,9 @@ describe("GET /metrics", () => {
     expect(value("keyhook_database_up")).toBe(1);
     expect(value("keyhook_processes", 'kind="worker"')).toBe(1);
     expect(value("keyhook_database_pool_connections", 'state="busy"')).toBeGreaterThanOrEqual(0);
+    expect(value("keyhook_queue_places", 'queue="git_pushes"', 'state="taken"', 'process="web"')).toBe(0);
+    expect(value("keyhook_queue_places", 'queue="git_objects"', 'state="waited_for"')).toBe(0);
+    expect(value("keyhook_queue_refused_total", 'queue="git_fetches"')).toBe(0);
     expect(value("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
     expect(value("keyhook_request_duration_seconds_count", 'door="git"', 'status="2xx"')).toBeGreaterThanOrEqual(4);
     // Each metric is described once, as the format asks.

@@ -3,6 +3,8 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
+import { fairQueue } from "../../fair-queue/fair-queue.ts";
+import { currentParty, type Party } from "../../fair-queue/party.ts";
 import { auditEventOnTheWire } from "./audit-event-on-the-wire.ts";
 import { type AuditExportFormat, formatBatch } from "./audit-export-formats.ts";
 import { type AuditScope, requireAuditScope } from "./audit-scope.ts";
@@ -13,6 +15,9 @@ import { type AuditPosition, readAuditEntries } from "./read-audit-entries.ts";
 export const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
 /** Read and sent at a time: what an export takes of our memory, however long it is. */
 const BATCH = 1_000;
+
+/** A batch at a time: whoever reads a long export slowly has no place meanwhile. */
+const exports = fairQueue({ name: "audit_exports", places: 4, waitMaxMs: 60_000 });
 
 /** Plans whose organizations may take their log elsewhere (wire.md 1.12); reading it here is for all. */
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
@@ -45,18 +50,20 @@ export async function exportAuditLog(
     data: { format, q },
     from,
   });
-  return readPieces(scope, filter, format);
+  return readPieces(scope, filter, format, currentParty());
 }
 
 async function* readPieces(
   scope: AuditScope,
   filter: ReturnType<typeof parseAuditQuery>,
   format: AuditExportFormat,
+  party: Party,
 ): AsyncGenerator<string> {
   let before: AuditPosition | undefined;
   for (let sent = 0; ; ) {
     const limit = Math.min(BATCH, AUDIT_EXPORT_MAX_ENTRIES - sent);
-    const rows = limit > 0 ? await readAuditEntries(scope, { filter, limit, before }) : [];
+    const read = () => readAuditEntries(scope, { filter, limit, before });
+    const rows = limit > 0 ? await exports.run(read, { party }) : [];
     const isLast = rows.length < limit || sent + rows.length >= AUDIT_EXPORT_MAX_ENTRIES;
     yield formatBatch(format, rows.map(auditEventOnTheWire), { isFirst: sent === 0, isLast });
     sent += rows.length;

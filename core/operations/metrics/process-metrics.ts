@@ -9,6 +9,7 @@ import {
   Registry,
 } from "prom-client";
 import { pool } from "../../db.ts";
+import { fairQueues } from "../../fair-queue/fair-queue.ts";
 import { timeOfOrderedId } from "../../ids.ts";
 import { attemptsSeen, fanOutsSeen, requestsSeen } from "../../telemetry.ts";
 import { deliveryPool } from "../../webhooks/delivery/delivery-pool.ts";
@@ -54,6 +55,7 @@ export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
       }
     },
   });
+  watchQueues(registers);
   const stops = [...(kind === "web" ? [watchRequests(registers)] : []), watchFanOut(registers), watchAttempts(registers)];
   return {
     report: () => registry.getMetricsAsJSON() as unknown as Promise<ReportedMetrics>,
@@ -62,6 +64,31 @@ export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
       registry.clear();
     },
   };
+}
+
+function watchQueues(registers: Registry[]): void {
+  new Gauge({
+    name: "keyhook_queue_places",
+    help: "Places of the fair queues for expensive work: taken, and waited for",
+    labelNames: ["queue", "state"],
+    registers,
+    collect() {
+      for (const { name, counts } of fairQueues()) {
+        this.set({ queue: name, state: "taken" }, counts.taken);
+        this.set({ queue: name, state: "waited_for" }, counts.waiting);
+      }
+    },
+  });
+  new Counter({
+    name: "keyhook_queue_refused_total",
+    help: "Requests that a fair queue refused: their party's line was full, or they waited too long",
+    labelNames: ["queue"],
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, counts } of fairQueues()) this.inc({ queue: name }, counts.refused);
+    },
+  });
 }
 
 function watchRequests(registers: Registry[]): () => void {

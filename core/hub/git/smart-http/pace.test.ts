@@ -1,16 +1,21 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import { isServiceError } from "../../../errors.ts";
-import { largeRequests } from "../queues.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { commitTo, someRepo } from "../../testing/repos.ts";
+import { largeRequests, pushes } from "../queues.ts";
 import { watchPace } from "./pace.ts";
+import { pktLine } from "./pkt-line.ts";
+import { receivePack } from "./receive-pack.ts";
 import { spoolRequest } from "./spool-request.ts";
 
 /** A minute is a second here: what is slow is slow against the grace. */
-const pace = { graceMs: 400, checkEveryMs: 20, bytesPerSecond: 100 };
+const pace = { graceMs: 600, checkEveryMs: 20, bytesPerSecond: 100 };
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -59,7 +64,7 @@ test("a request comes out as it went in, from memory or from a file that nobody 
   for (const body of ["", "small", large]) expect(await send(origin, body ? [body] : [], 0)).toEqual({ status: 200, body });
   const answers = await Promise.all(Array.from({ length: 20 }, (_, each) => send(origin, [large, `${each}`], 5)));
   expect(answers.map(({ body }) => body.slice(600_000))).toEqual(Array.from({ length: 20 }, (_, each) => `${each}`));
-  expect(largeRequests.counts).toMatchObject({ taken: 0, waiting: 0 });
+  await expect.poll(() => largeRequests.counts.taken).toBe(0);
 });
 
 test("S137 a client that sends nothing more is told so, and one that is slow but steady is served", async () => {
@@ -86,6 +91,45 @@ test("S137 what is too large, or ends early, leaves nothing behind", async () =>
   cut.destroy();
   for (let tries = 0; tries < 100 && largeRequests.counts.taken > 0; tries++) await delay(5);
   expect(largeRequests.counts.taken).toBe(0);
+});
+
+describe("S137 a push", () => {
+  let ada: TestPerson;
+  let repo: Repo;
+  beforeAll(async () => {
+    ada = await signedInPerson();
+    repo = await someRepo(ada);
+    await commitTo(repo, ada, { "README.md": "# Tide\n" });
+  });
+
+  async function receiving(): Promise<string> {
+    const server = createServer((req, res) => void receivePack(ada.actor, repo, repo.fullName, { req, res }, pace));
+    servers.push(server);
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  const head = Buffer.concat([
+    pktLine(`${"0".repeat(40)} ${"1".repeat(40)} refs/heads/side\0 report-status side-band-64k`),
+    Buffer.from("0000"),
+  ]);
+
+  test("that stops in the middle loses its place and is told why; its connection ends", async () => {
+    const req = request(await receiving(), {
+      method: "POST",
+      agent: false,
+      headers: { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" },
+    });
+    req.on("error", () => undefined);
+    req.write(head);
+    req.write("PACK");
+    const answered = once(req, "response") as Promise<[IncomingMessage]>;
+    await expect.poll(() => pushes.counts.taken, { interval: 5 }).toBe(1);
+    const [res] = await answered;
+    expect(await text(res)).toMatch(/more slowly than 1 KiB a second.*ng refs\/heads\/side/s);
+    expect(pushes.counts.taken).toBe(0);
+    if (!req.socket?.destroyed) await once(req.socket as Socket, "close");
+  });
 });
 
 test("time in which the client waits for us does not count", async () => {

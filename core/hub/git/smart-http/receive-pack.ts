@@ -14,7 +14,7 @@ import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
 import { HookChannel } from "./hook-channel.ts";
 import { judgeArrival, type Verdict } from "./judge-arrival.ts";
-import { watchPace } from "./pace.ts";
+import { type Watched, watchPace } from "./pace.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { pushMessages } from "./push-messages.ts";
 import { type Command, type PushHead, readCommands } from "./read-commands.ts";
@@ -52,9 +52,16 @@ const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
  * until that is recorded, so that whoever was told that a push is done finds its event.
  *
  * @param pushedAs the `owner/name` that the client knows
+ * @param pace other than is asked of everybody, for tests
  * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable` before anything has happened
  */
-export async function receivePack(actor: Actor, repo: Repo, pushedAs: string, { req, res }: TransferRequest): Promise<void> {
+export async function receivePack(
+  actor: Actor,
+  repo: Repo,
+  pushedAs: string,
+  { req, res }: TransferRequest,
+  pace: Partial<Watched> = {},
+): Promise<void> {
   const path = await openRepository(repo);
   requireTransferHead(req, "receive-pack", pushMaxBytes());
   const body = transferBody(req, req, pushMaxBytes());
@@ -69,7 +76,7 @@ export async function receivePack(actor: Actor, repo: Repo, pushedAs: string, { 
     const commands = isAllRefused ? [] : head.commands.filter((command) => !refused.has(command));
     const outcome =
       commands.length > 0
-        ? await push({ actor, repo, path, head, body, commands, begin, req, res })
+        ? await push({ actor, repo, path, head, body, commands, begin, req, res, pace })
         : await dropPack(body.stream);
     const refs = new Map(
       head.commands.map((command) => [
@@ -103,9 +110,11 @@ type Push = {
   begin: () => void;
   req: IncomingMessage;
   res: ServerResponse;
+  /** Other than is asked of everybody, for tests. */
+  pace: Partial<Watched>;
 };
 
-async function push({ actor, repo, path, head, body, commands, begin, req, res }: Push): Promise<Outcome> {
+async function push({ actor, repo, path, head, body, commands, begin, req, res, pace }: Push): Promise<Outcome> {
   const outcome: Outcome = { report: { unpack: "the push ended early", refs: new Map() }, messages: [] };
   const protectedRef = commands.find(({ ref }) => isProtectedRef(repo, ref))?.ref;
   const options = {
@@ -126,7 +135,7 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res }
     child.stdin.write(head.rest);
     // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
     feed(body.stream, child.stdin);
-    const isSlow = endWhenSlow({ req, res, child, closed });
+    const isSlow = endWhenSlow({ req, res, child, closed, pace });
     const arrival = await channel.arrival;
     const verdict =
       arrival &&
@@ -165,7 +174,13 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res }
  * that does not ends, as if the client had gone, and is told why.
  * @returns whether it came to that
  */
-function endWhenSlow({ req, res, child, closed }: Pick<Push, "req" | "res"> & Pick<Transfer, "child" | "closed">): () => boolean {
+function endWhenSlow({
+  req,
+  res,
+  child,
+  closed,
+  pace,
+}: Pick<Push, "req" | "res" | "pace"> & Pick<Transfer, "child" | "closed">): () => boolean {
   let isSlow = false;
   const stop = watchPace({
     bytes: () => req.socket.bytesRead,
@@ -177,6 +192,7 @@ function endWhenSlow({ req, res, child, closed }: Pick<Push, "req" | "res"> & Pi
       // The rest of it would arrive as slowly.
       res.once("finish", () => setTimeout(() => req.destroy(), HEARD_AFTER_MS).unref());
     },
+    ...pace,
   });
   void closed.then(stop);
   return () => isSlow;

@@ -5,6 +5,7 @@ import { openPullRequest } from "../../discussions/open-pull-request.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import { resolveRef } from "../refs/resolve-ref.ts";
 import { updateRefs } from "../refs/update-refs.ts";
@@ -56,7 +57,8 @@ const ATTEMPTS_MAX = 10;
  * A commit that would change nothing is not made: the answer is the one that is there, and there is no event.
  *
  * @throws ServiceError `not_found` (RepoNotFound, RevisionNotFound, EntryNotFound), `forbidden`, `insufficient_scope`, `unauthorized`;
- * `invalid_request`, which names the path; `payload_too_large`; `precondition_failed` when `parentCommit` is no longer the latest
+ * `invalid_request`, which names the path; `payload_too_large`; `precondition_failed` when `parentCommit` is no longer the latest;
+ * `unavailable` when no place came in time
  */
 export async function createCommit(actor: Actor, name: RepoName, input: NewCommit): Promise<Committed> {
   const repo = await findRepo(actor, name);
@@ -64,6 +66,16 @@ export async function createCommit(actor: Actor, name: RepoName, input: NewCommi
   const { revision, isPullRequest = false } = input;
   const ref = await resolveCommitTarget(actor, repo, path, { revision, isPullRequest });
   const message = commitMessage(input.summary, input.description);
+  // Git writes contents as they come: like a push, a commit has a place while it arrives.
+  return pushes.run(() => writeCommit({ actor, repo, path, ref, message }, input), { within: path });
+}
+
+async function writeCommit(
+  target: Pick<Draft, "actor" | "repo" | "path" | "ref" | "message">,
+  input: NewCommit,
+): Promise<Committed> {
+  const { repo, path, ref } = target;
+  const { revision, isPullRequest = false } = input;
   const quarantine = await openQuarantine(path);
   const imports = new Imports(quarantine);
   try {
@@ -72,7 +84,7 @@ export async function createCommit(actor: Actor, name: RepoName, input: NewCommi
       git: () => imports.current(),
       resolveCommit: (wanted) => findCommit(repo, path, wanted),
     });
-    const draft: Draft = { actor, repo, path, ref, message, parentCommit: input.parentCommit, collected, quarantine, imports };
+    const draft: Draft = { ...target, parentCommit: input.parentCommit, collected, quarantine, imports };
     return isPullRequest
       ? await propose(draft, input)
       : await inTurn(`${repo.id} ${ref}`, () => put(draft, revision, isPullRequest));

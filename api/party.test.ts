@@ -1,0 +1,58 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { beforeAll, describe, expect, test } from "vitest";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { currentParty, type Party } from "#core/fair-queue/party.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { requestContext } from "#core/log.ts";
+import { api } from "./app.ts";
+import { readNdjson } from "./routes/commits/read-ndjson.ts";
+import { tokenOf } from "./testing/git-client.ts";
+
+let ada: TestPerson;
+let repo: Repo;
+let token: string;
+beforeAll(async () => {
+  ada = await signedInPerson();
+  repo = await someRepo(ada);
+  await commitTo(repo, ada, { "README.md": "# Tide\n" });
+  token = await tokenOf(ada);
+});
+
+/** Whom the places of a request are counted against, once it was answered. */
+async function partyOf(path: string, headers: Record<string, string> = {}): Promise<Party> {
+  return requestContext.run({ requestId: "test", ip: "192.0.2.7" }, async () => {
+    const answer = await api.request(path, { headers });
+    expect(answer.status).toBe(200);
+    return currentParty();
+  });
+}
+
+describe("S137 places are counted against the account of a request, and without one against its address", () => {
+  const address = { key: "address 192.0.2.7", isAnonymous: true };
+  const tree = () => `/api/models/${repo.fullName}/tree/main`;
+  const file = () => `/${repo.fullName}/resolve/main/README.md`;
+
+  test("without credentials, or with a cookie that is none", async () => {
+    expect(await partyOf(tree())).toEqual(address);
+    expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=nonsense` })).toEqual(address);
+  });
+
+  test("with a bearer token, with a session", async () => {
+    const account = { key: `account ${ada.id}`, isAnonymous: false };
+    expect(await partyOf(tree(), { authorization: `Bearer ${token}` })).toEqual(account);
+    expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=${ada.token}` })).toEqual(account);
+  });
+});
+
+test("S137 a commit that comes a byte at a time ends", async () => {
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      await delay(20);
+      controller.enqueue(Buffer.from(" "));
+    },
+  });
+  const lines = readNdjson(body, 200);
+  await expect(lines.next()).rejects.toThrow(/more slowly than 1 KiB a second/);
+});
