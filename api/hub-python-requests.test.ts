@@ -1,5 +1,6 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { resolveRef } from "#core/hub/git/refs/resolve-ref.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
@@ -313,4 +314,15 @@ test("the front matter of a README is judged before it is committed", async () =
   expect(await judge(`---\n${bomb}\n---\n`)).toMatchObject({ status: 400 });
   expect((await judge(5)).status).toBe(400);
   expect((await judge("---\na: 1\n---\n", "bucket")).status).toBe(400);
+});
+
+test("S137: one address has front matter judged 120 times a minute", async () => {
+  const judge = () => send(undefined, "POST", "/api/validate-yaml", { body: { content: "---\nlicense: mit\n---\n" } });
+  expect((await judge()).status).toBe(200);
+  const ofAddress = { key: { startsWith: "validate-yaml:" } };
+  await db().throttle.updateMany({ where: ofAddress, data: { count: 120 } });
+  const { status, headers } = await judge();
+  expect(status).toBe(429);
+  expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+  await db().throttle.deleteMany({ where: ofAddress });
 });

@@ -1,7 +1,13 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { errorBodySchema, repoTypes } from "@keyhook/sdk";
-import { checkCard } from "#core/hub/repos/check-card.ts";
+import { addressKey } from "#core/accounts/address-key.ts";
+import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { checkCard } from "#core/hub/repos/read-card.ts";
+import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes } from "../open-api.ts";
+
+/** A client asks once a commit, and whole offices share an address. */
+const CHECKS_OF_ADDRESS = { limit: 120, windowSeconds: 60 };
 
 const messages = z.array(z.object({ message: z.string() }));
 const answer = z.object({ errors: messages, warnings: messages });
@@ -29,7 +35,8 @@ const route = createRoute({
 
 export const validateYamlRoute = openApiRoutes().openapi(route, async (c) => {
   const { content, repoType } = c.req.valid("json");
-  const found = checkCard(content, repoType);
+  await consumeThrottle(throttleKey("validate-yaml", addressKey(requestOriginOf(c).ip) ?? "unknown"), CHECKS_OF_ADDRESS);
+  const found = await checkCard(content, repoType);
   const [errors, warnings] = [found.errors, found.warnings].map((all) => all.map((message) => ({ message })));
   const body = { errors: errors ?? [], warnings: warnings ?? [] };
   if (found.errors.length === 0) return c.json(body, 200);

@@ -1,61 +1,112 @@
-import { type DocumentOptions, isAlias, type ParseOptions, parseDocument, type SchemaOptions, visit } from "yaml";
+import type { RepoType } from "@keyhook/sdk";
+import { ServiceError } from "../../errors.ts";
+import { contentKey, Remembered } from "../../subprocesses/remembered.ts";
+import { SubprocessPool } from "../../subprocesses/subprocess-pool.ts";
 import { GitFailed, runGit } from "../git/run-git.ts";
+import type { CardAnswer, CardQuestion } from "./card-subprocess.ts";
+import { FRONT_MATTER_MAX_CHARACTERS, frontMatterOf } from "./front-matter.ts";
+import type { CardCheck } from "./parse-card.ts";
 import type { Repo } from "./repo.ts";
 
 const README_MAX_BYTES = 1024 * 1024;
 const TAGS_MAX = 100;
 const TAG_MAX_CHARACTERS = 100;
-export const FRONT_MATTER = /^\u{feff}?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(\r?\n|$)/u;
 
 export type Card = Pick<Repo, "tags" | "card" | "sdk">;
 
-/** What README.md of a commit says of its repository in its front matter. What cannot be read counts as nothing said. */
+/** Null: nothing that can be read. */
+type FrontMatter = Record<string, unknown> | null;
+
+// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+const keeper = globalThis as typeof globalThis & { keyhookCards?: ReturnType<typeof newCards> };
+keeper.keyhookCards ??= newCards();
+const cards = keeper.keyhookCards;
+
+function newCards() {
+  return {
+    // The longest honest card takes 0.15 s of CPU time, the worst hostile one that is known 0.7 s (docs/decisions/073).
+    subprocesses: new SubprocessPool<CardQuestion, CardAnswer>({
+      name: "cards",
+      module: "core/hub/repos/card-subprocess.ts",
+      subprocesses: 4,
+      cpuMaxMs: 1_000,
+      memoryMaxMb: 128,
+    }),
+    known: new Remembered<{ card: FrontMatter }>({ entries: 5_000, characters: 4 * 1024 * 1024 }),
+  };
+}
+
+/**
+ * What README.md of a commit says of its repository in its front matter. What cannot be read counts as nothing said. Within a transaction
+ * call `readCardAhead` before it, so that nobody waits for a parser while a row is locked.
+ * @throws ServiceError `unavailable` when others are being read and there is no place in time
+ */
 export async function readCard(path: string, sha: string | null, { type, sdk }: Pick<Repo, "type" | "sdk">): Promise<Card> {
-  const card = sha ? parseFrontMatter(await readReadme(path, sha)) : null;
+  const card = sha ? await frontMatterAt(path, sha) : null;
   const declared = typeof card?.sdk === "string" ? card.sdk.slice(0, TAG_MAX_CHARACTERS) : undefined;
   return { card, tags: tagsOf(card), sdk: type === "space" ? (declared ?? sdk) : null };
 }
 
-/** More than a person writes; a parser in this process is busy with it for no longer than others notice (S137). */
-export const FRONT_MATTER_MAX_CHARACTERS = 64 * 1024;
-/** Each is looked for in all of the text. */
-const ALIASES_MAX = 100;
-
-// Whether keys are unique takes the square of their number, and so does a sentence for each of many errors: neither is asked for.
-export const yamlOptions = {
-  schema: "core",
-  uniqueKeys: false,
-  prettyErrors: false,
-} as const satisfies ParseOptions & DocumentOptions & SchemaOptions;
-
-/** What a document says, as plain values. @throws Error for aliases that would make a small text a huge value */
-export function plainValue(document: ReturnType<typeof parseDocument>): unknown {
-  let aliases = 0;
-  visit(document, (_, node) => {
-    if (isAlias(node)) aliases += 1;
-  });
-  if (aliases > ALIASES_MAX) throw new Error("too many aliases");
-  return document.toJS({ maxAliasCount: 10 });
-}
-
-/** The front matter of a Markdown text as an object; null when there is none, it is too long, or it is not a mapping. */
-export function parseFrontMatter(text: string): Record<string, unknown> | null {
-  const [, yaml] = FRONT_MATTER.exec(text) ?? [];
-  if (yaml === undefined || yaml.length > FRONT_MATTER_MAX_CHARACTERS) return null;
-  try {
-    const document = parseDocument(yaml, yamlOptions);
-    if (document.errors.length > 0) return null;
-    const value = plainValue(document);
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
-    return JSON.parse(JSON.stringify(value).replaceAll("\\u0000", "")) as Record<string, unknown>;
-  } catch {
-    return null;
+/** Has `readCard` of these commits know its answer. @throws as it; whatever else is wrong is left for it to find */
+export async function readCardAhead(path: string, shas: readonly string[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(shas.map((sha) => frontMatterAt(path, sha)))) {
+    if (outcome.status === "rejected" && outcome.reason instanceof ServiceError) throw outcome.reason;
   }
 }
 
-/** A Markdown text as people read it. */
-export function withoutFrontMatter(text: string): string {
-  return text.replace(FRONT_MATTER, "");
+async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
+  const key = contentKey(path, sha);
+  const known = cards.known.get(key);
+  if (known) return known.card;
+  const readme = await readReadme(path, sha);
+  const card = await parseFrontMatter(readme, path);
+  cards.known.set(key, { card }, frontMatterOf(readme)?.length ?? 0);
+  return card;
+}
+
+/**
+ * The front matter of a Markdown text as an object; null when there is none, it is too long, it takes too long, or it is not a mapping.
+ * @param within what a party's turns are shared among
+ * @throws ServiceError `unavailable` as `readCard`
+ */
+export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {
+  const yaml = frontMatterOf(text);
+  if (yaml === undefined || yaml.length > FRONT_MATTER_MAX_CHARACTERS) return null;
+  const key = contentKey(yaml);
+  const known = () => {
+    const one = cards.known.get(key);
+    return one && { answer: one.card };
+  };
+  const outcome = known() ?? (await cards.subprocesses.ask({ parse: yaml }, { within, known }));
+  if (outcome === "busy") {
+    throw new ServiceError("unavailable", "Too many cards are being read at this moment. Try again in a few seconds.", {
+      retryAfterSeconds: 5,
+    });
+  }
+  const card = outcome === "too much" ? null : (outcome.answer as FrontMatter);
+  cards.known.set(key, { card }, yaml.length);
+  return card;
+}
+
+/** What is wrong with the front matter of a README before it is committed, in sentences; a card with errors would not be read. */
+export async function checkCard(text: string, type: RepoType): Promise<CardCheck> {
+  const yaml = frontMatterOf(text);
+  if (yaml === undefined)
+    return { errors: [], warnings: ["There is no front matter: YAML between two lines of ---, at the top."] };
+  if (yaml.length > FRONT_MATTER_MAX_CHARACTERS) {
+    const most = `${FRONT_MATTER_MAX_CHARACTERS / 1024} KiB`;
+    return { errors: [], warnings: [`The front matter is longer than ${most}, and is not read here.`] };
+  }
+  const outcome = await cards.subprocesses.ask({ check: yaml, type });
+  if (outcome === "too much") {
+    return {
+      errors: ["The front matter takes too long to read. Write it as plain names and values, with fewer errors."],
+      warnings: [],
+    };
+  }
+  // Clients give up a commit for any other answer than a good one, and the check is only advice.
+  if (outcome === "busy") return { errors: [], warnings: ["The service is busy and has not checked the front matter."] };
+  return outcome.answer as CardCheck;
 }
 
 async function readReadme(path: string, sha: string): Promise<string> {
@@ -67,7 +118,7 @@ async function readReadme(path: string, sha: string): Promise<string> {
   }
 }
 
-function tagsOf(card: Record<string, unknown> | null): string[] {
+function tagsOf(card: FrontMatter): string[] {
   const tags = Array.isArray(card?.tags) ? card.tags : [];
   return [...new Set(tags.filter((tag): tag is string => typeof tag === "string" && tag.length <= TAG_MAX_CHARACTERS))].slice(
     0,

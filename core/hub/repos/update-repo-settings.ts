@@ -5,12 +5,13 @@ import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
+import { isRefName } from "../git/refs/ref-name.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
 import { changeRepo } from "./change-repo.ts";
-import type { RepoName } from "./find-repo.ts";
-import { readCard } from "./read-card.ts";
+import { findRepo, type RepoName } from "./find-repo.ts";
+import { readCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
@@ -26,6 +27,8 @@ export async function updateRepoSettings(
   settings: Partial<Record<keyof RepoSettings, unknown>>,
   from: RequestOrigin,
 ): Promise<Repo> {
+  if (typeof settings.defaultBranch === "string")
+    await readAhead(await findRepo(actor, wanted, "repo.manage"), settings.defaultBranch);
   return changeRepo(actor, wanted, async (tx, before) => {
     const changed = changedSettings(before, settings);
     if (Object.keys(changed).length === 0) return before;
@@ -71,6 +74,14 @@ async function record(
     payload: { event: { scope: "repo.config", action: "update" }, repo: repoPayload(repo), updatedConfig },
     actorId: actorId(actor),
   });
+}
+
+/** Reads the card while nothing is locked. Whether there may be such a branch is said later. */
+async function readAhead(repo: Repo, branch: string): Promise<void> {
+  if (repo.platformId || !isRefName(branch)) return;
+  const path = await openRepository(repo);
+  const sha = await resolveRef(path, `refs/heads/${branch}`);
+  if (sha) await readCardAhead(path, [sha]);
 }
 
 /** What another branch says of the repository. While there are no commits at all, any name will do: it is what the first push makes. */

@@ -3,13 +3,17 @@ import { db, pool } from "../../../db.ts";
 import { notFound } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
+import { readCardAhead } from "../../repos/read-card.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintenance-table.ts";
+import { repositoryPath } from "../repository.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-change.ts";
 
 /** How long a change that its process no longer renews is left alone. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
+/** A first push may bring many branches. */
+const HEADS_READ_AHEAD = 4;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
 /** What is about to be done to refs (the table `ref_update`). */
@@ -31,7 +35,7 @@ export type Note = { id: string; repoId: string; actorId: string | null; started
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `perform` throws
  */
 export async function changeRefs(
-  repo: Pick<Repo, "id">,
+  repo: Pick<Repo, "id" | "defaultBranch" | "headSha">,
   actor: Actor,
   asked: readonly RefChange[],
   perform: () => Promise<readonly RefChange[]>,
@@ -41,10 +45,20 @@ export async function changeRefs(
   const heartbeat = setInterval(() => void renew(note.id), HEARTBEAT_MS);
   try {
     const changed = await perform();
+    await readCardAhead(repositoryPath(repo.id), newHeads(repo, changed));
     return await db().$transaction((tx) => recordRefChanges(tx, note, changed));
   } finally {
     clearInterval(heartbeat);
   }
+}
+
+/** What the default branch may stand for now: of an empty repository that is not known before its row is locked. */
+export function newHeads(
+  { defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">,
+  changed: readonly RefChange[],
+): string[] {
+  const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === `refs/heads/${defaultBranch}`);
+  return changed.flatMap(({ ref, newSha }) => (newSha && isHead(ref) ? [newSha] : [])).slice(0, HEADS_READ_AHEAD);
 }
 
 async function insertNote({ id, repoId, actorId, startedAt }: Note, asked: readonly RefChange[]): Promise<void> {

@@ -10,12 +10,7 @@ import { updateRefs } from "./update-refs.ts";
  * Changes refs to commits that are there already, all of them or none, as one event.
  * @throws ServiceError `conflict` when one of them is no longer what `oldSha` says; `not_found` when the repository is no more
  */
-export async function moveRefs(
-  repo: Pick<Repo, "id">,
-  actor: Actor,
-  path: string,
-  changes: readonly RefChange[],
-): Promise<Recorded> {
+export async function moveRefs(repo: Repo, actor: Actor, path: string, changes: readonly RefChange[]): Promise<Recorded> {
   let isMoved = false;
   const recorded = await changeRefs(repo, actor, changes, async () => {
     const changed = await updateRefs(path, changes);

@@ -1,9 +1,10 @@
 import { db, pool } from "../../../db.ts";
 import { log } from "../../../log.ts";
+import { readCardAhead } from "../../repos/read-card.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { removeStaleFiles } from "../maintenance/remove-stale-files.ts";
 import { openRepository } from "../repository.ts";
-import { type Note, REF_UPDATE_LEASE_SECONDS } from "./change-refs.ts";
+import { type Note, newHeads, REF_UPDATE_LEASE_SECONDS } from "./change-refs.ts";
 import { hasHappened, readRefHistory } from "./history-of-refs.ts";
 import { listRefs } from "./list-refs.ts";
 import { recordRefChanges } from "./record-ref-changes.ts";
@@ -47,6 +48,7 @@ async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
+  await readCardAhead(path, newHeads(repo, asked));
   await db().$transaction(async (tx) => {
     const refs = await listRefs(path);
     const history = await readRefHistory(tx, note.repoId, note.startedAt);

@@ -1,21 +1,48 @@
 import type { RepoType } from "@keyhook/sdk";
-import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from "yaml";
-import { FRONT_MATTER, FRONT_MATTER_MAX_CHARACTERS, plainValue, yamlOptions } from "./read-card.ts";
+import {
+  type DocumentOptions,
+  isAlias,
+  isMap,
+  isScalar,
+  LineCounter,
+  type ParseOptions,
+  parseDocument,
+  type SchemaOptions,
+  visit,
+  type YAMLMap,
+} from "yaml";
+
+// What is in here runs in a process of its own (card-subprocess.ts), and only there: any YAML parser can be kept busy by a text that was made for it.
 
 export type CardCheck = { errors: string[]; warnings: string[] };
 
+/** Each is looked for in all of the text. */
+const ALIASES_MAX = 100;
 const MESSAGES_MAX = 20;
 const MESSAGE_MAX_CHARACTERS = 500;
 
-/** What is wrong with the front matter of a README before it is committed, in sentences; a card with errors would not be read. */
-export function checkCard(text: string, type: RepoType): CardCheck {
-  const [, yaml] = FRONT_MATTER.exec(text) ?? [];
-  if (yaml === undefined)
-    return { errors: [], warnings: ["There is no front matter: YAML between two lines of ---, at the top."] };
-  if (yaml.length > FRONT_MATTER_MAX_CHARACTERS) {
-    const most = `${FRONT_MATTER_MAX_CHARACTERS / 1024} KiB`;
-    return { errors: [], warnings: [`The front matter is longer than ${most}, and is not read here.`] };
+// Whether keys are unique takes the square of their number, and so does a sentence for each of many errors: neither is asked for.
+const yamlOptions = {
+  schema: "core",
+  uniqueKeys: false,
+  prettyErrors: false,
+} as const satisfies ParseOptions & DocumentOptions & SchemaOptions;
+
+/** Front matter as an object; null when it cannot be read, or is not a mapping. */
+export function parseCard(yaml: string): Record<string, unknown> | null {
+  try {
+    const document = parseDocument(yaml, yamlOptions);
+    if (document.errors.length > 0) return null;
+    const value = plainValue(document);
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return null;
+    return JSON.parse(JSON.stringify(value).replaceAll("\\u0000", "")) as Record<string, unknown>;
+  } catch {
+    return null;
   }
+}
+
+/** What is wrong with front matter, in sentences; a card with errors would not be read. */
+export function checkYaml(yaml: string, type: RepoType): CardCheck {
   const lines = new LineCounter();
   const document = parseDocument(yaml, { ...yamlOptions, lineCounter: lines });
   const at = (offset: number) => {
@@ -39,6 +66,16 @@ export function checkCard(text: string, type: RepoType): CardCheck {
   } catch {
     return { errors: ["The front matter repeats itself too often (aliases)."], warnings: [] };
   }
+}
+
+/** What a document says, as plain values. @throws Error for aliases that would make a small text a huge value */
+function plainValue(document: ReturnType<typeof parseDocument>): unknown {
+  let aliases = 0;
+  visit(document, (_, node) => {
+    if (isAlias(node)) aliases += 1;
+  });
+  if (aliases > ALIASES_MAX) throw new Error("too many aliases");
+  return document.toJS({ maxAliasCount: 10 });
 }
 
 /** Where a name is given again that is there already; of two the later one would count. */

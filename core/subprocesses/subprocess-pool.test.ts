@@ -1,0 +1,81 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { requestContext } from "../log.ts";
+import { SubprocessPool } from "./subprocess-pool.ts";
+import type { Question } from "./testing-subprocess.ts";
+
+let pools = 0;
+const newPool = (subprocesses = 2, cpuMaxMs = 200) =>
+  new SubprocessPool<Question, Question>({
+    name: `test_subprocesses_${pools++}`,
+    module: "core/subprocesses/testing-subprocess.ts",
+    subprocesses,
+    cpuMaxMs,
+    memoryMaxMb: 32,
+  });
+
+describe("S137 a question in a subprocess", () => {
+  test.for(["throw", "loop", "regex", "memory", "exit"] as const)(
+    "%s is too much, and the next one is answered",
+    async (question) => {
+      const pool = newPool();
+      expect(await pool.ask(question)).toBe("too much");
+      expect(await pool.ask("echo")).toEqual({ answer: "echo" });
+    },
+  );
+
+  test("costs the event loop nothing while it runs", async () => {
+    const pool = newPool();
+    await pool.ask("echo");
+    const before = process.threadCpuUsage();
+    await pool.ask("loop");
+    const { user, system } = process.threadCpuUsage(before);
+    // A tenth of what the subprocess was busy with, at the most.
+    expect((user + system) / 1_000).toBeLessThan(30);
+  });
+
+  test("is not to blame for a busy machine: its limit counts its CPU time, not the clock's", async () => {
+    const pool = newPool(2, 50);
+    expect(await pool.ask({ sleepMs: 200 })).toEqual({ answer: { sleepMs: 200 } });
+    // There is an end to that too; what it says is that it may be asked again.
+    expect(await pool.ask({ sleepMs: 60_000 })).toBe("busy");
+  });
+
+  test("that has turned out to be too much while it waited is not tried", async () => {
+    const pool = newPool(1);
+    let isKnown = false;
+    const first = pool.ask("loop").then((outcome) => {
+      isKnown = true;
+      return outcome;
+    });
+    const later = Array.from({ length: 20 }, () => pool.ask("loop", { known: () => (isKnown ? "too much" : undefined) }));
+    const before = Date.now();
+    expect(await first).toBe("too much");
+    const one = Date.now() - before;
+    expect(new Set(await Promise.all(later))).toEqual(new Set(["too much"]));
+    expect(Date.now() - before).toBeLessThan(Math.max(5 * one, 3_000));
+  });
+
+  test("of another party waits for one turn, not for twenty", async () => {
+    const pool = newPool(2);
+    await pool.ask("echo");
+    const from = (ip: string, question: Question) => requestContext.run({ requestId: "test", ip }, () => pool.ask(question));
+    let finished = 0;
+    const hostile = Array.from({ length: 8 }, () => from("192.0.2.1", "loop").then(() => finished++));
+    await delay(10);
+    expect(await from("192.0.2.2", "echo")).toEqual({ answer: "echo" });
+    expect(finished).toBeLessThanOrEqual(2);
+    await Promise.all(hostile);
+  });
+});
+
+test("a module that does not start answers that it is busy", async () => {
+  const pool = new SubprocessPool({
+    name: "test_none",
+    module: "core/subprocesses/none.ts",
+    subprocesses: 1,
+    cpuMaxMs: 100,
+    memoryMaxMb: 32,
+  });
+  expect(await pool.ask("echo")).toBe("busy");
+});

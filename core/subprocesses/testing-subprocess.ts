@@ -1,0 +1,15 @@
+import { answerInSubprocess } from "./answer-in-subprocess.ts";
+
+/** What the tests of SubprocessPool ask of a subprocess. */
+export type Question = "echo" | "throw" | "loop" | "regex" | "memory" | "exit" | { sleepMs: number };
+
+answerInSubprocess((question: Question): unknown => {
+  if (question === "throw") throw new Error("no");
+  if (question === "loop") for (;;);
+  // Catastrophic backtracking, which is done in one call into the engine.
+  if (question === "regex") return /^(a+)+$/.test(`${"a".repeat(60)}b`);
+  if (question === "memory") for (const all: unknown[] = []; ; ) all.push(new Array(1_000).fill(all.length));
+  if (question === "exit") process.exit(0);
+  if (typeof question === "object") Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, question.sleepMs);
+  return question;
+});
