@@ -1,16 +1,15 @@
 "use client";
 
-import type { Root } from "hast";
 import type { ReactNode } from "react";
 import { useFormState } from "./action-form.client.tsx";
 import type { ButtonLook } from "./button.tsx";
 import type { FormState } from "./form-state.ts";
-import { MarkdownTree } from "./markdown-tree.tsx";
+import { type SafeHtml, withHtml } from "./safe-html.ts";
 import { SubmitButton } from "./submit-button.client.tsx";
 import { TextArea } from "./text-area.client.tsx";
 
 /** What a form's action answers with when its field was to be shown as it will be read. `null`: there is nothing to lay out. */
-export type PreviewState = FormState & Readonly<{ preview?: Root | null }>;
+export type PreviewState = FormState & Readonly<{ preview?: SafeHtml | null }>;
 
 /** The value of the button `intent` that asks for it. */
 export const PREVIEW = "preview";
@@ -36,7 +35,11 @@ export function MarkdownField({ name, label, isOptional, rows = 5, children, aft
       <TextArea {...{ name, label, rows }} isOptional={isOptional ?? false} hint="Markdown works here." className="min-h-36!" />
       {preview !== undefined && (
         <section aria-label="Preview" className="min-w-0 rounded-control border border-line border-dashed px-4 py-3">
-          {preview ? <MarkdownTree tree={preview} /> : <p className="text-muted text-small">There is nothing to show yet.</p>}
+          {preview ? (
+            <div className="markdown" {...withHtml(preview)} />
+          ) : (
+            <p className="text-muted text-small">There is nothing to show yet.</p>
+          )}
         </section>
       )}
       <div className="flex flex-wrap items-center gap-2">

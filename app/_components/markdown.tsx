@@ -1,7 +1,7 @@
 import type { MarkdownPlace } from "#core/hub/markdown/place.ts";
 import { renderMarkdown } from "#core/hub/markdown/render-markdown.ts";
 import { FormMessage } from "./form-message.tsx";
-import { MarkdownTree } from "./markdown-tree.tsx";
+import { withHtml } from "./safe-html.ts";
 
 export type MarkdownProps = Readonly<{
   text: string;
@@ -13,9 +13,9 @@ const PLAIN_MAX_CHARACTERS = 200_000;
 
 /** A text that somebody wrote, laid out. What it may contain is decided in core/hub/markdown/schema.ts. */
 export async function Markdown({ text, place }: MarkdownProps) {
-  const tree = await renderMarkdown(text, place);
-  if (!tree) return <AsItIs text={text} />;
-  return <MarkdownTree tree={tree} />;
+  const html = await renderMarkdown(text, place);
+  if (html === undefined) return <AsItIs text={text} />;
+  return <div className="markdown" {...withHtml(html)} />;
 }
 
 function AsItIs({ text }: Readonly<{ text: string }>) {

@@ -6,7 +6,6 @@ import type { ReactNode } from "react";
 import { Fragment, jsx, jsxs } from "react/jsx-runtime";
 import { textOf } from "#core/docs/render-guide.ts";
 import { CopyButton } from "../_components/copy-button.client.tsx";
-import { markdownComponents } from "../_components/markdown-tree.tsx";
 
 /** A guide as it was laid out (core/docs): code with its language and a button to copy it, headings that can be linked to. */
 export function GuideTree({ tree }: Readonly<{ tree: Root }>) {
@@ -29,7 +28,13 @@ const LANGUAGES: Readonly<Record<string, string>> = {
 };
 
 const components: Components = {
-  ...markdownComponents,
+  table: ({ node: _, ...rest }) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1)
+    // biome-ignore lint/a11y/useSemanticElements: a table that scrolls is no set of fields
+    <div role="group" aria-label="Table" tabIndex={0} className="table-scroll">
+      <table {...rest} />
+    </div>
+  ),
   a: ({ node: _, href = "", children, ...rest }) =>
     href.startsWith("/") ? (
       <Link prefetch={false} href={href}>

@@ -1,10 +1,5 @@
-import type { ElementContent, Root } from "hast";
 import { common, createLowlight } from "lowlight";
-import { renderCode } from "#core/hub/markdown/render-markdown.ts";
-
-/** A piece of a line in one colour. */
-export type CodeToken = Readonly<{ className?: string; text: string }>;
-export type CodeLine = readonly CodeToken[];
+import { renderCode, type SafeHtml } from "#core/hub/markdown/render-markdown.ts";
 
 /** More is shown without colours. */
 const COLOURED_MAX_CHARACTERS = 64 * 1024;
@@ -13,14 +8,12 @@ const NAMED: Record<string, string> = { makefile: "makefile", gnumakefile: "make
 
 const lowlight = createLowlight(common);
 
-/** A text by lines, in the colours of its language where the file's name tells one that is known. */
-export async function highlightLines(text: string, fileName: string): Promise<CodeLine[]> {
+/** A text in the colours of its language; undefined where the file's name tells none that is known, or the text is too much. */
+export async function highlight(text: string, fileName: string): Promise<SafeHtml | undefined> {
   const language = languageOf(fileName);
-  const lines = text.split(/\r\n|\n|\r/);
-  const isColoured =
-    language && text.length <= COLOURED_MAX_CHARACTERS && lines.every(({ length }) => length <= COLOURED_LINE_MAX_CHARACTERS);
-  const tree = isColoured && (await renderCode(lines.join("\n"), language));
-  return tree ? linesOf(tree) : lines.map((line) => (line === "" ? [] : [{ text: line }]));
+  if (!language || text.length > COLOURED_MAX_CHARACTERS) return undefined;
+  if (text.split("\n").some(({ length }) => length > COLOURED_LINE_MAX_CHARACTERS)) return undefined;
+  return renderCode(text, language);
 }
 
 function languageOf(fileName: string): string | undefined {
@@ -28,22 +21,3 @@ function languageOf(fileName: string): string | undefined {
   const language = NAMED[name] ?? /\.([a-z0-9+#-]+)$/.exec(name)?.[1];
   return language && lowlight.registered(language) ? language : undefined;
 }
-
-/** The tree of colours, cut at line ends: what is open there goes on in the next line. */
-function linesOf(tree: Root): CodeLine[] {
-  const lines: CodeToken[][] = [[]];
-  const add = (nodes: readonly (ElementContent | Root["children"][number])[], className: string | undefined) => {
-    for (const node of nodes) {
-      if (node.type === "element") add(node.children, classOf(node.properties.className) ?? className);
-      if (node.type !== "text") continue;
-      for (const [index, text] of node.value.split("\n").entries()) {
-        if (index > 0) lines.push([]);
-        if (text !== "") lines.at(-1)?.push(className ? { className, text } : { text });
-      }
-    }
-  };
-  add(tree.children, undefined);
-  return lines;
-}
-
-const classOf = (names: unknown): string | undefined => (Array.isArray(names) ? names.join(" ") : undefined);

@@ -1,21 +1,18 @@
-import { parentPort } from "node:worker_threads";
 import { common, createLowlight } from "lowlight";
-import type { ToLayOut } from "./lay-out.ts";
+import { answerInSubprocess } from "../../subprocesses/answer-in-subprocess.ts";
+import { withoutFrontMatter } from "../repos/front-matter.ts";
+import type { MarkdownPlace } from "./place.ts";
+import { drawForPage, toHtml } from "./to-html.ts";
 import { toSafeTree } from "./to-safe-tree.ts";
+
+/** Markdown, or code to be coloured: in either there are short texts that keep a parser busy for hours. */
+export type ToLayOut = { text: string; place: MarkdownPlace } | { code: string; language: string };
 
 const lowlight = createLowlight(common);
 
-/** Lays texts out beside the process that serves people (render-markdown.ts). */
-parentPort?.on("message", (asked: ToLayOut) => {
-  parentPort?.postMessage(outcomeOf(asked));
+answerInSubprocess((asked: ToLayOut): string => {
+  if ("code" in asked) return toHtml(lowlight.highlight(asked.language, asked.code));
+  const tree = toSafeTree(withoutFrontMatter(asked.text), asked.place);
+  drawForPage(tree);
+  return toHtml(tree);
 });
-parentPort?.postMessage("ready");
-
-function outcomeOf(asked: ToLayOut): unknown {
-  try {
-    return "code" in asked ? lowlight.highlight(asked.language, asked.code) : toSafeTree(asked.text, asked.place);
-  } catch {
-    // Too deep for the stack, or too large to be drawn.
-    return null;
-  }
-}

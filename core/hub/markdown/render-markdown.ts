@@ -1,65 +1,82 @@
-import { createHash } from "node:crypto";
-import type { Root } from "hast";
-import { withoutFrontMatter } from "../repos/read-card.ts";
-import { layOut, type ToLayOut } from "./lay-out.ts";
+import { contentKey, Remembered } from "../../subprocesses/remembered.ts";
+import { type Outcome, SubprocessPool, type SubprocessPoolOptions } from "../../subprocesses/subprocess-pool.ts";
+import type { ToLayOut } from "./markdown-subprocess.ts";
 import type { MarkdownPlace } from "./place.ts";
 
 export const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 
-/** What was laid out lately, the latest last. */
-const KEPT_MAX = 500;
-const KEPT_MAX_CHARACTERS = 64 * 1024;
-/** Of all that is kept: a tree takes some 200 times the memory of its text, where the text is made for that. */
-const KEPT_TOGETHER_MAX_CHARACTERS = 1024 * 1024;
-/** What takes too long on a busy machine may not do so later. */
-const FAILURE_KEPT_MS = 5 * 60 * 1000;
+/** HTML that may stand on our pages, whoever wrote the text: it went through the sanitiser (to-safe-tree.ts), or is coloured code. */
+export type SafeHtml = string & { readonly brand: unique symbol };
 
-type Kept = ({ tree: Root } | { failedAt: number }) & { characters: number };
+/** What a text that ran out of time is known by: its content alone, so that no other place or repository makes it new. */
+type Verdict = "slow" | "too much";
 
-const keeper = globalThis as typeof globalThis & { keyhookMarkdown?: Map<string, Kept> };
-keeper.keyhookMarkdown ??= new Map();
-const kept = keeper.keyhookMarkdown;
+// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+const keeper = globalThis as typeof globalThis & { keyhookMarkdown?: ReturnType<typeof newMarkdown> };
+keeper.keyhookMarkdown ??= newMarkdown();
+const markdown = keeper.keyhookMarkdown;
 
-/**
- * A Markdown text as a tree of elements that may be shown on our pages, whoever wrote it; without its front matter.
- * @returns undefined for what is too long, too deep or takes too long to be laid out: show the text as it is
- */
-export async function renderMarkdown(text: string, place: MarkdownPlace = {}): Promise<Root | undefined> {
-  if (text.length > MARKDOWN_MAX_CHARACTERS) return undefined;
-  return remembered([place, text], text.length, { text: withoutFrontMatter(text), place });
+function newMarkdown() {
+  const pool = (options: Pick<SubprocessPoolOptions, "name" | "subprocesses" | "cpuMaxMs">) =>
+    new SubprocessPool<ToLayOut, SafeHtml>({
+      ...options,
+      module: "core/hub/markdown/markdown-subprocess.ts",
+      memoryMaxMb: 256,
+    });
+  return {
+    // A README of 60,000 characters takes 0.3 s. What takes longer makes way, and is tried again where it is only in the way of its like.
+    quick: pool({ name: "markdown", subprocesses: 4, cpuMaxMs: 400 }),
+    slow: pool({ name: "slow_markdown", subprocesses: 2, cpuMaxMs: 3_000 }),
+    html: new Remembered<SafeHtml>({ entries: 5_000, characters: 16 * 1024 * 1024 }),
+    verdicts: new Remembered<Verdict>({ entries: 20_000, characters: 1024 * 1024 }),
+  };
 }
 
 /**
- * Code in the colours of its language, as a tree of elements with classes.
+ * A Markdown text as HTML that may be shown on our pages, whoever wrote it; without its front matter.
+ * @returns undefined for what is too long, too deep or takes too long to be laid out: show the text as it is
+ */
+export async function renderMarkdown(text: string, place: MarkdownPlace = {}): Promise<SafeHtml | undefined> {
+  if (text.length > MARKDOWN_MAX_CHARACTERS) return undefined;
+  const { base = "", revision = "", folder = "", idPrefix = "" } = place;
+  return layOut(
+    { text, place },
+    { content: contentKey(text), key: contentKey(text, base, revision, folder, idPrefix), within: base },
+  );
+}
+
+/**
+ * Code in the colours of its language, as HTML with classes.
  * @param language one that `lowlight` has among its common ones
  * @returns undefined for what takes too long to be coloured: show it without
  */
-export async function renderCode(code: string, language: string): Promise<Root | undefined> {
-  return remembered([language, code, "code"], code.length, { code, language });
+export async function renderCode(code: string, language: string): Promise<SafeHtml | undefined> {
+  const key = contentKey("code", language, code);
+  return layOut({ code, language }, { content: key, key, within: "" });
 }
 
-async function remembered(what: unknown[], characters: number, asked: ToLayOut): Promise<Root | undefined> {
-  const key = createHash("sha256").update(JSON.stringify(what)).digest("base64");
-  const known = kept.get(key);
-  if (known && "tree" in known) return known.tree;
-  if (known && Date.now() - known.failedAt < FAILURE_KEPT_MS) return undefined;
-  const outcome = await layOut(asked);
-  if (outcome === "busy") return undefined;
-  if (outcome === "too much") {
-    keep(key, { failedAt: Date.now(), characters: 0 });
-    return undefined;
-  }
-  if (characters <= KEPT_MAX_CHARACTERS) keep(key, { tree: outcome, characters });
-  return outcome;
-}
+type Keys = {
+  /** Of what makes it slow. */
+  content: string;
+  /** Of all that decides what it looks like. */
+  key: string;
+  within: string;
+};
 
-function keep(key: string, one: Kept): void {
-  kept.delete(key);
-  kept.set(key, one);
-  let together = [...kept.values()].reduce((sum, { characters }) => sum + characters, 0);
-  for (const [oldest, { characters }] of kept) {
-    if (kept.size <= KEPT_MAX && together <= KEPT_TOGETHER_MAX_CHARACTERS) return;
-    kept.delete(oldest);
-    together -= characters;
+async function layOut(asked: ToLayOut, { content, key, within }: Keys): Promise<SafeHtml | undefined> {
+  const { quick, slow, html, verdicts } = markdown;
+  const known = (): Outcome<SafeHtml> | undefined => {
+    const answer = html.get(key);
+    return answer !== undefined ? { answer } : verdicts.get(content) === "too much" ? "too much" : undefined;
+  };
+  const knownInQuick = () => known() ?? (verdicts.get(content) ? "too much" : undefined);
+  let outcome = known() ?? knownInQuick() ?? (await quick.ask(asked, { within, known: knownInQuick }));
+  if (outcome === "too much" && verdicts.get(content) !== "too much") {
+    verdicts.set(content, "slow", content.length);
+    outcome = await slow.ask(asked, { within, known });
+    if (outcome === "too much") verdicts.set(content, "too much", content.length);
   }
+  if (typeof outcome === "string") return undefined;
+  html.set(key, outcome.answer, outcome.answer.length);
+  return outcome.answer;
 }
