@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
-import { from, lettersTo, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { from, lettersTo, organizationOf, outcomes, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
 import { auditEventTypes } from "#core/audit/event-types.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
+import { revokeLeakedCredentials } from "#core/oauth/leaks/revoke-leaked-credentials.ts";
 import { exchange, prepareExchange } from "#core/oauth/testing/exchange.ts";
 import { type Prepared, prepare, refresh, type SignIn, signIn } from "#core/oauth/testing/sign-in.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
@@ -147,6 +148,13 @@ describe("POST /api/credentials/revoke (wire.md 1.12)", () => {
     expect(statuses).toContain(202);
     expect(statuses).toContain(429);
     expect(statuses.filter((status) => status === 202).length).toBeLessThanOrEqual(60);
+  });
+
+  test("S115 an IPv6 client is counted by its network, whichever of its addresses it takes", async () => {
+    const from = (host: number) => ({ ip: `2001:db8:9:9::${host}`, userAgent: null });
+    const ends = await outcomes(Array.from({ length: 61 }, (_, host) => revokeLeakedCredentials(["kh_guess"], from(host))));
+    expect(ends.filter((end) => end === "rate_limited")).toHaveLength(1);
+    await expect(revokeLeakedCredentials(["kh_guess"], { ip: "2001:db8:9:a::1", userAgent: null })).resolves.toBeUndefined();
   });
 });
 

@@ -30,6 +30,12 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   throw new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });
 }
 
+/** How many attempts count now. */
+export async function throttleCount(key: string): Promise<number> {
+  const { rows } = await pool().query<{ count: number }>("SELECT count FROM throttle WHERE key = $1 AND reset_at > now()", [key]);
+  return rows[0]?.count ?? 0;
+}
+
 /** Gives one attempt back. */
 export async function refundThrottle(key: string): Promise<void> {
   await pool().query("UPDATE throttle SET count = greatest(count - 1, 0) WHERE key = $1", [key]);

@@ -1,19 +1,26 @@
 import { addressKey } from "#core/accounts/address-key.ts";
-import { consumeThrottle, refundThrottle, type ThrottleLimit, throttleKey } from "#core/accounts/throttle.ts";
+import { consumeThrottle, refundThrottle, type ThrottleLimit, throttleCount, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 
+const WINDOW_SECONDS = 15 * 60;
+
 /** Wrong user codes (S59). Ten by one person: more than anybody mistypes, and a chance of 2⁻³¹ to hit one given code. */
-export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: 15 * 60 };
+export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
 
 /** Fifty from one address, for an office behind one. */
-export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: 15 * 60 };
+export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
- * Two thousand by everybody, for whoever guesses with many accounts from many addresses: with ten thousand devices waiting they
- * hit one once in 320 hours of trying, and nobody can choose which.
+ * After two thousand by everybody somebody guesses with many accounts from many addresses. Then each account and each address has few
+ * tries, and nobody is shut out: whoever could fill a counter that stops all would stop the device flow for all. With ten thousand devices
+ * waiting one guess in 2.6 million hits one, which nobody can choose; two thousand addresses make ten thousand guesses in a window.
  */
-export const WRONG_CODES_OF_ALL: ThrottleLimit = { limit: 2_000, windowSeconds: 15 * 60 };
+export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
+export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };
+export const FEW_CODES_OF_ADDRESS: ThrottleLimit = { limit: 5, windowSeconds: WINDOW_SECONDS };
+
+const OF_ALL = throttleKey("user-code", "all");
 
 /**
  * Counts one user code that somebody entered as a wrong one, before it is looked up.
@@ -21,11 +28,12 @@ export const WRONG_CODES_OF_ALL: ThrottleLimit = { limit: 2_000, windowSeconds: 
  * @throws ServiceError `rate_limited`
  */
 export async function countCodeAttempt(userId: string, { ip }: RequestOrigin): Promise<() => Promise<void>> {
-  const address = addressKey(ip);
+  const address = addressKey(ip) ?? "unknown";
+  const isFlood = (await throttleCount(OF_ALL)) >= MANY_WRONG_CODES.limit;
   const limits: [key: string, limit: ThrottleLimit][] = [
-    [throttleKey("user-code-account", userId), WRONG_CODES_OF_ACCOUNT],
-    ...(address ? [[throttleKey("user-code-address", address), WRONG_CODES_OF_ADDRESS] as [string, ThrottleLimit]] : []),
-    [throttleKey("user-code", "all"), WRONG_CODES_OF_ALL],
+    [throttleKey("user-code-account", userId), isFlood ? FEW_CODES_OF_ACCOUNT : WRONG_CODES_OF_ACCOUNT],
+    [throttleKey("user-code-address", address), isFlood ? FEW_CODES_OF_ADDRESS : WRONG_CODES_OF_ADDRESS],
+    [OF_ALL, { ...MANY_WRONG_CODES, limit: Number.POSITIVE_INFINITY }],
   ];
   for (const [key, limit] of limits) {
     await consumeThrottle(key, limit).catch((error: unknown) => {

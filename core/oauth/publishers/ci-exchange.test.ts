@@ -1,6 +1,9 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { addressKey } from "#core/accounts/address-key.ts";
 import { presets } from "#core/accounts/publishers/presets.ts";
 import { organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { throttleKey } from "#core/accounts/throttle.ts";
 import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
@@ -8,6 +11,7 @@ import { newId } from "#core/ids.ts";
 import { endByHash } from "../leaks/end-by-hash.ts";
 import { type CiIssuer, startCiIssuer } from "../testing/ci-issuer.ts";
 import { startWorld, type World } from "../testing/world.ts";
+import { answerCiExchange } from "./answer-ci-exchange.ts";
 
 const GRANT = "urn:ietf:params:oauth:grant-type:token-exchange";
 const ID_TOKEN = "urn:ietf:params:oauth:token-type:id_token";
@@ -92,6 +96,12 @@ describe("the exchange of a CI job's ID token", () => {
     expect(headers.get("cache-control")).toBe("no-store");
     const token = String(body.access_token);
     expect(await findCiToken(token)).toMatchObject({ publisherId, repo: { id: repo.id, fullName: repo.name }, user: null });
+    // S99 What ends it is the row, whatever the answer says.
+    const { createdAt, expiresAt } = await db().ciToken.findUniqueOrThrow({ where: { tokenHash: hashToken(token) } });
+    const seconds = (expiresAt.getTime() - createdAt.getTime()) / 1000;
+    expect(seconds).toBeGreaterThan(59 * 60);
+    // Process and database have a clock each, on one machine here.
+    expect(seconds).toBeLessThanOrEqual(60 * 60 + 1);
     expect(JSON.stringify(await db().ciToken.findMany())).not.toContain(token.slice(7));
     const [used] = await db().trustedPublisher.findMany({ where: { id: publisherId } });
     expect(Date.now() - (used?.lastUsedAt?.getTime() ?? 0)).toBeLessThan(10_000);
@@ -379,6 +389,23 @@ describe("the exchange of a CI job's ID token", () => {
     expect(answers.every(({ error }) => error === "invalid_grant" || error === "temporarily_unavailable")).toBe(true);
     const noted = await refusals();
     expect(noted.filter(({ data }) => (data as { repo?: string }).repo === other.name)).toHaveLength(60);
+  });
+
+  test("S56 exchanges are counted by network: an IPv6 client has all the addresses of its /64", async () => {
+    const [req, res] = [{ headers: {} } as IncomingMessage, {} as ServerResponse];
+    const token = await ci.sign({ ...claims, ref: "refs/heads/another" });
+    const form = new URLSearchParams({
+      grant_type: GRANT,
+      subject_token_type: ID_TOKEN,
+      subject_token: token,
+      resource: repo.name,
+    });
+    const key = throttleKey("ci_exchange", addressKey("2001:db8:5:5::1") ?? "");
+    await db().throttle.create({ data: { key, count: 299, resetAt: new Date(Date.now() + 60_000) } });
+    const from = (ip: string) => answerCiExchange(req, res, form, ip);
+    await expect(from("2001:db8:5:5::2")).rejects.toMatchObject({ status: 400 });
+    await expect(from("2001:db8:5:5:ffff::3")).rejects.toMatchObject({ status: 429 });
+    await expect(from("2001:db8:5:6::1")).rejects.toMatchObject({ status: 400 });
   });
 
   test("S98 an issuer that nobody trusts with the resource is never asked", async () => {
