@@ -6,8 +6,9 @@ import { provideSettings } from "../env.ts";
 import { checkPeer } from "./open-connection.ts";
 import { resolveHost } from "./resolve-host.ts";
 import { sendRequest } from "./send-request.ts";
+import { streamRequest } from "./stream-request.ts";
 import { startNameServer } from "./testing/name-server.ts";
-import { ask, listening, site, textOf } from "./testing/sites.ts";
+import { ask, listening, rawSite, site, textOf } from "./testing/sites.ts";
 
 beforeEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.1" }));
 
@@ -72,11 +73,13 @@ describe("an address that is not allowed", () => {
 
   test("S117 holds a password, is plain http where https is asked for, or has another port", async () => {
     const { url, seen, port } = await site((_req, res) => res.end());
-    expect(await ask(url.replace("//", "//user:password@"))).toMatchObject({ outcome: "blocked" });
+    for (const credentials of ["user:password@", "user@", ":password@"])
+      expect(await ask(url.replace("//", `//${credentials}`))).toMatchObject({ outcome: "blocked" });
     expect(await ask(url, { isHttpsRequired: true })).toMatchObject({
       outcome: "blocked",
       reason: expect.stringContaining("https"),
     });
+    expect(await ask("https://127.0.0.1:1/", { isHttpsRequired: true })).toMatchObject({ outcome: "unreachable" });
     expect(await ask(url, { ports: [443] })).toEqual({ outcome: "blocked", reason: `port ${port} is not allowed here` });
     expect(await ask("https://8.8.8.8:8443/", { ports: [443] })).toMatchObject({ outcome: "blocked" });
     expect(seen.connections).toBe(0);
@@ -142,6 +145,15 @@ describe("a name", () => {
     await once(socket, "connect");
     checkPeer(socket, ["::ffff:127.0.0.1"]);
     socket.destroy();
+  });
+
+  test("S117 that may not be reached any more when the connection is there is given up before a byte is sent", async () => {
+    let bytes = 0;
+    const url = await rawSite((socket) => void socket.on("data", (sent) => (bytes += sent.length)));
+    const vetting = [true, false];
+    const result = await streamRequest({ url, idleMs: 1_000, deadlineMs: 5_000, allows: () => vetting.shift() === true });
+    expect(result).toMatchObject({ outcome: "unreachable", reason: "the connection led to another address" });
+    expect(bytes).toBe(0);
   });
 
   test("is tried at its next address when the first does not answer", async () => {

@@ -39,6 +39,24 @@ describe("S76 S120 one deadline", () => {
     expect(result).toEqual({ outcome: "unreachable", reason: "no answer came in time", isTimeout: true });
   });
 
+  test("for connecting is over once the connection is there: an answer may take longer", async () => {
+    const { url } = await site((_req, res) => void setTimeout(() => res.end("late"), 600));
+    const begin = performance.now();
+    const result = await ask(url, { connectMs: 500 });
+    expect(result).toMatchObject({ outcome: "answered" });
+    if (result.outcome !== "answered") return;
+    expect(result.timings.totalMs).toBeLessThanOrEqual(Math.ceil(performance.now() - begin));
+  });
+
+  test("leaves no clock running, which would keep a process from ending", async () => {
+    const clocks = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const { url } = await site((_req, res) => res.end("done"));
+    await ask(url);
+    const before = clocks();
+    await Promise.all(Array.from({ length: 20 }, () => ask(url, { deadlineMs: 60_000, connectMs: 60_000 })));
+    expect(clocks() - before).toBeLessThan(20);
+  });
+
   test("ends headers that drip", async () => {
     const url = await rawSite((socket) => {
       socket.write("HTTP/1.1 200 OK\r\n");

@@ -88,6 +88,16 @@ describe("S118 an address inside an address is judged", () => {
     expect(isAllowedAddress(address)).toBe(true);
   });
 
+  // A range of one address: every bit of what is inside counts.
+  test.each(["::ffff:168.63.129.N", "64:ff9b::168.63.129.N", "2606:4700::5efe:168.63.129.N"])("%s to its last bit", (form) => {
+    expect(isAllowedAddress(form.replace("N", "16"))).toBe(false);
+    for (const beside of ["17", "0"]) expect(isAllowedAddress(form.replace("N", beside))).toBe(true);
+  });
+
+  test("and what only resembles ISATAP is an address like any other", () => {
+    expect(isAllowedAddress("2606:4700::1:5efe:10.0.0.1")).toBe(true);
+  });
+
   test.each(["::8.8.8.8", "::ffff:0:8.8.8.8", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7"])(
     "%s would, by a way that is not to be used",
     (address) => {

@@ -1,4 +1,4 @@
-import { createServer } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { provideSettings } from "../env.ts";
 import { failureOf } from "./failure-of.ts";
@@ -38,6 +38,56 @@ describe("connections that are kept", () => {
     expect(seen.connections).toBe(5);
     expect((await Promise.all(Array.from({ length: 5 }, () => post(url)))).map(reused)).toEqual([true, true, true, true, true]);
     expect(seen.connections).toBe(5);
+  });
+
+  test("serve one request at a time: whoever comes while it is in use gets another", async () => {
+    const { url, seen } = await site((_req, res) => void setTimeout(() => res.end("ok"), 30));
+    await post(url);
+    expect((await Promise.all([post(url), post(url)])).map(reused).sort()).toEqual([false, true]);
+    expect(seen.connections).toBe(2);
+  });
+
+  test("are 256 at most, so that many hosts do not use up the process's files; all are closed at its end", async () => {
+    const open = new Set<Socket>();
+    const server = createServer((socket) => {
+      open.add(socket);
+      socket.on("close", () => open.delete(socket)).on("error", () => undefined);
+      socket.on("data", () => {
+        // All answers at once: until then no connection is free to be used again.
+        if (open.size >= 257 || isFull) for (const each of open) each.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
+        isFull ||= open.size >= 257;
+      });
+    });
+    let isFull = false;
+    const url = `http://127.0.0.1:${await listening(server)}`;
+    const results = await Promise.all(Array.from({ length: 257 }, () => post(url, undefined, { deadlineMs: 20_000 })));
+    expect(new Set(results.map(reused))).toEqual(new Set([false]));
+    await expect.poll(() => open.size).toBe(256);
+    closeKeptConnections();
+    await expect.poll(() => open.size).toBe(0);
+  });
+
+  test("that break off are stale only where they had been kept and nothing of the answer had come", async () => {
+    let answers: string[] = [];
+    const port = await listening(createServer((socket) => void socket.on("data", () => socket.end(answers.shift() ?? ""))));
+    const url = `http://127.0.0.1:${port}`;
+    const fresh = await post(url);
+    expect(fresh).toMatchObject({ outcome: "unreachable", isTimeout: false });
+    expect(fresh).not.toHaveProperty("isStale");
+
+    answers = ["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok", "HTTP/1.1 200"];
+    const lively = await listening(
+      createServer((socket) => {
+        socket.on("data", () => {
+          socket.write(answers.shift() ?? "");
+          if (answers.length === 0) socket.end();
+        });
+      }),
+    );
+    expect(reused(await post(`http://127.0.0.1:${lively}`))).toBe(false);
+    const begun = await post(`http://127.0.0.1:${lively}`);
+    expect(begun).toMatchObject({ outcome: "unreachable" });
+    expect(begun).not.toHaveProperty("isStale");
   });
 
   test("S117 lead nowhere that was not vetted for this request: an address that became forbidden is not reached over one", async () => {
@@ -107,6 +157,40 @@ test("addresses are remembered as long as they hold, at most five seconds, and l
     await expect(rememberAddresses("gone.test", signal, finding(60))).rejects.toThrow("resolve");
   expect(lookups).toBe(5);
   await expect(rememberAddresses("b.test", AbortSignal.abort(new Error("too late")), finding(60))).rejects.toThrow("too late");
+});
+
+test("a thousand names are remembered, those that were looked up last; and for five seconds whatever a name server says", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const lookups: string[] = [];
+  const find = async (host: string) => {
+    lookups.push(host);
+    return { addresses: ["192.0.2.1"], seconds: 86_400 };
+  };
+  const { signal } = new AbortController();
+  const names = Array.from({ length: 1_000 }, (_, at) => `n${at}.test`);
+  for (const name of ["first.test", ...names]) await rememberAddresses(name, signal, find);
+  lookups.length = 0;
+  for (const name of ["n999.test", "n1.test", "first.test"]) await rememberAddresses(name, signal, find);
+  expect(lookups).toEqual(["first.test"]);
+  vi.advanceTimersByTime(4_999);
+  await rememberAddresses("n999.test", signal, find);
+  expect(lookups).toEqual(["first.test"]);
+  vi.advanceTimersByTime(1);
+  await rememberAddresses("n999.test", signal, find);
+  expect(lookups).toEqual(["first.test", "n999.test"]);
+});
+
+test("whose time is over while a name is looked up waits no longer; the others do", async () => {
+  const { promise: found, resolve } = Promise.withResolvers<{ addresses: string[]; seconds: number }>();
+  const hurried = new AbortController();
+  const [first, second] = [hurried.signal, new AbortController().signal].map((signal) =>
+    rememberAddresses("slow.test", signal, () => found),
+  );
+  hurried.abort(new Error("out of time"));
+  await expect(first).rejects.toThrow("out of time");
+  resolve({ addresses: ["192.0.2.7"], seconds: 1 });
+  expect(await second).toEqual(["192.0.2.7"]);
 });
 
 test("a lookup that takes too long is the name servers' for all who wait for it, also for those who came later", async () => {

@@ -45,10 +45,19 @@ describe("a request", () => {
     { headers: { "x-a": "\0" } },
     { headers: { "x-a\r\nx-b": "1" } },
     { headers: { "x a": "1" } },
+    { headers: { "x-a": "\u0100" } },
+    { headers: { "": "1" } },
     { headers: { Host: "another.example" } },
     { headers: { "content-length": "0" } },
     { headers: { "Transfer-Encoding": "chunked" } },
     { headers: { connection: "upgrade" } },
+    { headers: { "Keep-Alive": "timeout=600" } },
+    { headers: { expect: "100-continue" } },
+    { headers: { te: "trailers" } },
+    { headers: { trailer: "x-a" } },
+    { headers: { upgrade: "h2c" } },
+    { headers: { "Proxy-Authorization": "Basic eDp5" } },
+    { headers: { "proxy-connection": "keep-alive" } },
   ])("S117 takes no header that would begin another one or another request: %j", async (more) => {
     const { url, seen } = await site((_req, res) => res.end());
     expect(await ask(url, more)).toMatchObject({ outcome: "blocked" });
@@ -122,8 +131,10 @@ describe("S120 a body", () => {
     expect(textOf(cut)).toHaveLength(5120);
   });
 
-  test.each(["fail", "cut"] as const)("without end is left off (%s)", async (onExcess) => {
+  test.each(["fail", "cut"] as const)("without end is left off, and its connection closed (%s)", async (onExcess) => {
+    let isClosed = false;
     const { url } = await site((_req, res) => {
+      res.on("close", () => (isClosed = true));
       const more = (): void => {
         while (!res.destroyed && res.write(Buffer.alloc(64 * KIB)));
         if (!res.destroyed) res.once("drain", more);
@@ -133,6 +144,7 @@ describe("S120 a body", () => {
     const before = process.memoryUsage().rss;
     const result = await ask(url, { onExcess, maxBodyBytes: 64 * KIB, deadlineMs: 20_000 });
     expect(result).toMatchObject(onExcess === "cut" ? { outcome: "answered", isCut: true } : { outcome: "unreachable" });
+    await expect.poll(() => isClosed).toBe(true);
     expect(process.memoryUsage().rss - before).toBeLessThan(64 * MIB);
   });
 
