@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { type Db, db } from "../db.ts";
 import type { ServiceError } from "../errors.ts";
 import { newId } from "../ids.ts";
-import type { Actor, Person, Publisher, TokenHolder } from "./actor.ts";
+import { type Actor, anonymous, type Person, type Publisher, type TokenHolder } from "./actor.ts";
 import { may, requirePermission } from "./may.ts";
 import type { Action, RepoResource } from "./rules.ts";
 import { standingInOrganization, standingsOf } from "./standing-in-organization.ts";
@@ -268,5 +268,89 @@ describe("a 403 names what is missing", () => {
     expect(await refusalOf(tokenOf(roles.admin), "repo.write", open)).toMatchObject({
       message: expect.stringContaining("No scope lets an app do this"),
     });
+  });
+});
+
+describe("what must be allowed as well", () => {
+  test("S135 words stay their author's for as long as they may read the repository, and no longer", async () => {
+    const author = await person();
+    const mine = (repo: RepoResource) => ({ repo, authorId: author.userId });
+    const [open, closed] = [owned({ orgId }, { isPrivate: false }), owned({ orgId })];
+    for (const action of ["discussion.edit_comment", "discussion.update"] as const) {
+      expect([action, await may(author, action, mine(open))]).toEqual([action, true]);
+      expect([action, await may(author, action, mine(closed))]).toEqual([action, false]);
+      expect(await refusalOf(author, action, mine(closed))).toMatchObject({ code: "not_found" });
+    }
+    // Nobody speaks for others, whatever their role.
+    expect(await may(roles.admin, "discussion.edit_comment", mine(open))).toBe(false);
+  });
+
+  test("S135 a token that may discuss does not merge unless it may write", async () => {
+    const holding = (...held: TokenHolder["scopes"]) => tokenOf(roles.write, { clientId: null, scopes: held });
+    expect(await may(holding("write-discussions", "write-repos"), "discussion.merge", owned({ orgId }))).toBe(true);
+    expect(await may(holding("write-discussions", "read-repos"), "discussion.merge", owned({ orgId }))).toBe(false);
+    expect(await may(holding("write-repos"), "discussion.merge", owned({ orgId }))).toBe(false);
+  });
+});
+
+describe("S136 how little a refusal says", () => {
+  const of = (id: string) => ({ ownerUserId: null, ownerOrgId: id });
+  const missing = { code: "not_found", message: "Repository not found" };
+
+  test("what is hidden stays hidden, whatever is lacking but the scope", async () => {
+    for (const action of ["webhook.read", "webhook.manage", "job.read", "job.run"] as const) {
+      const least = action.startsWith("webhook") ? "admin" : "write";
+      const refusals = [
+        await refusalOf(roles.read, action, of(orgId)),
+        await refusalOf(tokenOf(roles.read, { clientId: null }), action, of(orgId)),
+        await refusalOf(tokenOf(roles.admin, { orgIds: [] }), action, of(orgId)),
+        await refusalOf(tokenOf(roles.admin, { boundOrgId: otherOrgId }), action, of(orgId)),
+        await refusalOf(tokenOf(roles.admin, { boundOrgId: orgId }), action, {
+          ownerUserId: roles.admin.userId,
+          ownerOrgId: null,
+        }),
+      ];
+      expect([action, refusals]).toEqual([action, refusals.map(() => missing)]);
+      const unscoped = tokenOf(roles[least], { clientId: null, scopes: ["openid"] });
+      expect(await refusalOf(unscoped, action, of(orgId))).toMatchObject({ code: "insufficient_scope" });
+    }
+  });
+
+  test("nobody in particular may do nothing to what is private, and is asked to sign in where it is public", async () => {
+    const actions = ["repo.read", "repo.read_content", "repo.write", "discussion.write", "repo.manage"] as const;
+    for (const action of actions) {
+      for (const repo of [owned({ orgId }), owned({ userId: roles.admin.userId })]) {
+        expect([action, await refusalOf(anonymous, action, repo)]).toEqual([action, missing]);
+      }
+    }
+    const open = owned({ orgId }, { isPrivate: false });
+    for (const action of ["repo.write", "discussion.write", "repo.manage", "repo.request_access"] as const) {
+      expect([action, await refusalOf(anonymous, action, open)]).toMatchObject([action, { code: "unauthorized" }]);
+    }
+    expect(await refusalOf(anonymous, "repo.read_content", { ...open, isGated: true })).toMatchObject({ code: "unauthorized" });
+    expect(await refusalOf(anonymous, "organization.manage", { orgId })).toMatchObject({ code: "unauthorized" });
+  });
+
+  test("S113 whose proof has grown old is asked for a new one, in the way that is theirs", async () => {
+    const longAgo = { ...roles.admin, authenticatedAt: new Date(0) };
+    expect(await refusalOf(longAgo, "organization.manage_security", { orgId })).toEqual({
+      code: "reauthentication_required",
+      message: "Confirm that it is you to go on.",
+    });
+    const cli = tokenOf(roles.admin, { isFirstParty: true, scopes: ["manage-repos"], authenticatedAt: new Date(0) });
+    expect(await refusalOf(cli, "oauth_app.manage_security", of(orgId))).toMatchObject({
+      code: "reauthentication_required",
+      message: expect.stringContaining("sign in with the command line anew"),
+    });
+    // Who has no right is not asked to prove anything.
+    expect(await refusalOf({ ...longAgo, userId: roles.read.userId }, "organization.manage_security", { orgId })).toMatchObject({
+      code: "forbidden",
+    });
+  });
+
+  test("S95 the command line's token, exchanged for an organization, manages no app of it", async () => {
+    const cli = tokenOf(roles.admin, { isFirstParty: true, orgIds: [orgId] });
+    expect(await may(cli, "oauth_app.manage", of(orgId))).toBe(true);
+    expect(await may({ ...cli, boundOrgId: orgId }, "oauth_app.manage", of(orgId))).toBe(false);
   });
 });

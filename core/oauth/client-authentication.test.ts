@@ -204,6 +204,11 @@ describe("credentials as real clients send them", () => {
     expect(unknown.status).toBe(401);
   });
 
+  test("wire 0.2: a code names its client where it is redeemed, and beside no other grant", async () => {
+    const at = await prepare(world);
+    expect(await outcome({}, { code: (await authorize(at)).code })).toBe(REFUSED);
+  });
+
   test("a public client that sends some secret is refused", async () => {
     const { app } = await prepare(world);
     expect(await outcome({ authorization: world.basic(app.clientId, "made-up") })).toBe(REFUSED);
