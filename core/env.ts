@@ -74,6 +74,20 @@ const flavorList = z
     return z.NEVER;
   });
 
+const uidRange = z
+  .string()
+  // Numbers that systemd leaves unused.
+  .default("60706-61183")
+  .transform((text, context) => {
+    const [first = 0, last = 0] = (/^(\d{4,9})-(\d{4,9})$/.exec(text.trim()) ?? []).slice(1).map(Number);
+    if (first >= 1000 && last >= first) return { first, last };
+    context.addIssue({
+      code: "custom",
+      message: "must be a range of user numbers from 1000 on that nobody has, such as 60706-61183",
+    });
+    return z.NEVER;
+  });
+
 const nameList = (standard: string) =>
   z
     .string()
@@ -162,6 +176,8 @@ const fields = z.object({
     .default(4),
   JOBS_NETWORK: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
   JOBS_FLAVORS: flavorList,
+  JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
+  JOBS_UIDS: uidRange,
   JOBS_IMAGES: nameList("debian,ubuntu,python,node"),
   JOBS_DOCKER_SOCKET: z.string().default("/var/run/docker.sock"),
   JOBS_KUBERNETES_NAMESPACE: z

@@ -5,6 +5,7 @@ import { checkClock } from "./doctor/check-clock.ts";
 import { checkDataDir } from "./doctor/check-data-dir.ts";
 import { checkDatabase } from "./doctor/check-database.ts";
 import { checkGitProgram } from "./doctor/check-git.ts";
+import { checkJobs } from "./doctor/check-jobs.ts";
 import { checkKeys } from "./doctor/check-keys.ts";
 import { checkLargeFiles } from "./doctor/check-large-files.ts";
 import { checkMail, checkMailQueue } from "./doctor/check-mail.ts";
@@ -64,6 +65,7 @@ async function checkWithDatabase(): Promise<Finding[]> {
         checkPeople,
         checkMailQueue,
         checkWorker,
+        checkJobs,
       ])
         found.push(...(await check()));
     });

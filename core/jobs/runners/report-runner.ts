@@ -8,7 +8,8 @@ export async function reportRunner(): Promise<void> {
   const found = await findRunner().catch((error: unknown) => ({
     refusal: isServiceError(error) ? error.message : "The worker could not find out how to run jobs; its log says more.",
   }));
-  const value = "refusal" in found ? { refusal: found.refusal } : { runner: found.name };
+  const value =
+    "refusal" in found ? { refusal: found.refusal } : { runner: found.name, limits: (await found.report?.()) ?? null };
   await db().setting.upsert({
     where: { key: RUNNER_REPORT_KEY },
     create: { key: RUNNER_REPORT_KEY, value },

@@ -5,9 +5,16 @@ export const RUNNER_REPORT_KEY = "jobs_runner";
 /** A worker reports every minute: one that was silent for longer is not there. */
 const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 
+/** How tasks are held to their limits, where that differs from machine to machine. */
+export type LimitsReport = {
+  /** Whether the kernel itself holds all processes of a task together to all of them. */
+  isExact: boolean;
+  sentence: string;
+};
+
 /** What the workers said last of how they run jobs. */
 export type RunnerReport =
-  | { kind: "runs"; runner: string }
+  | { kind: "runs"; runner: string; limits: LimitsReport | undefined }
   /** A sentence that says what the operator has to do. */
   | { kind: "refuses"; refusal: string }
   /** No worker has said anything lately: jobs wait. */
@@ -17,6 +24,6 @@ export type RunnerReport =
 export async function readRunnerReport(): Promise<RunnerReport> {
   const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
   if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };
-  const { runner, refusal } = row.value as { runner?: string; refusal?: string };
-  return runner ? { kind: "runs", runner } : { kind: "refuses", refusal: refusal ?? "" };
+  const { runner, refusal, limits } = row.value as { runner?: string; refusal?: string; limits?: LimitsReport | null };
+  return runner ? { kind: "runs", runner, limits: limits ?? undefined } : { kind: "refuses", refusal: refusal ?? "" };
 }

@@ -1,9 +1,13 @@
+import type { LimitsReport } from "./runner-report.ts";
+
 /** Where commands run. What each runner holds them to is in docs/decisions/055-runners.md. */
 export type Runner = {
   /** As `job_run.runner` and the settings name it. */
   name: RunnerName;
   /** Starts a command. It does not throw for what is the runner's own failure: that is how the command then ends. */
   start(task: Task): Promise<Execution>;
+  /** How it holds tasks to their limits here, for the operator. Of runners for which that differs from machine to machine. */
+  report?(): Promise<LimitsReport>;
   /**
    * Ends what a worker that was lost has left of a run, so that its try can be repeated. Only of runners whose commands outlive their
    * worker. It throws where that cannot be done now.

@@ -1,21 +1,26 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { type Duplex, Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
+import { type Cgroup, findCgroups } from "./cgroups.ts";
 import { PATH, standInFor } from "./host-programs.ts";
-import { childrenOf, memoryBelow } from "./processes.ts";
-import { prepareSandbox, START_SCRIPT } from "./sandbox.ts";
+import { childrenOf, memoryOf } from "./processes.ts";
+import { prepareSandbox, type Sandbox, START_SCRIPT } from "./sandbox.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
 
 /** File descriptors of bwrap beside the usual three. */
 const FD = { status: 3, arguments: 4, seccomp: 5, go: 6 } as const;
 const MEMORY_CHECK_MS = 200;
+/** For how long a sandbox may not be looked into until it is ended: it takes that for its first process to end. */
+const UNWATCHED_MAX_MS = 2_000;
 const OPEN_FILES = 4_096;
 /** What a runtime such as Node sets aside and never touches; what is used is watched. */
 const RESERVED_BYTES = 1024 ** 3;
 
 /**
  * Runs a command in namespaces of its own (Bubblewrap), without privileges, without the network, with this machine's programs and
- * nothing else of it to see. What it may take is held to by limits of the kernel for each process, and by a watch over the memory of all.
+ * nothing else of it to see. What all its processes together may take the kernel holds them to by a cgroup; where none can be made, a watch
+ * over their memory does (docs/decisions/074-what-holds-a-sandbox.md).
  */
 export const bubblewrap: Runner = {
   name: "bubblewrap",
@@ -26,7 +31,24 @@ export const bubblewrap: Runner = {
       if ("refusal" in stand) return failed(stand.refusal);
       task.onNote(stand.note);
     }
-    return new Sandboxed(task).start();
+    const cgroups = await findCgroups();
+    const cgroup = "reason" in cgroups ? undefined : await cgroups.make(task.id, task.limits);
+    try {
+      return await new Sandboxed(task, await prepareSandbox(task), cgroup).start();
+    } catch (error) {
+      await cgroup?.remove();
+      return failed(`The sandbox could not be made: ${(error as Error).message}.`);
+    }
+  },
+  async report() {
+    const cgroups = await findCgroups();
+    if ("reason" in cgroups)
+      return { isExact: false, sentence: `Memory is counted by a watch, and CPUs are not shared out. ${cgroups.reason}` };
+    const controls = cgroups.controls.map((control) => ({ memory: "memory", pids: "processes", cpu: "CPUs" })[control]);
+    return {
+      isExact: controls.length === 3,
+      sentence: `Cgroups (version ${cgroups.version}) hold tasks to ${controls.join(", ")}.`,
+    };
   },
 };
 
@@ -43,10 +65,11 @@ echo 1000 >/proc/self/oom_score_adj; exec nice -n 10 prlimit "$@"`;
  * The command, and before it what sets the limits. Its environment comes last (`startScript`): it could have a library loaded into the
  * programs that set them. When memory is short, the kernel is to choose the command.
  */
-function launch({ command, limits }: Task): string[] {
+function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   return [
     ...["/bin/sh", "-c", WAIT_AND_LIMIT, "sh"],
-    `--nproc=${limits.processes}`,
+    // Counted for a user, whom tasks of a service that is not root share on kernels before 5.14; the cgroup counts for the task.
+    ...(isInCgroup ? [] : [`--nproc=${limits.processes}`]),
     `--data=${limits.memoryBytes + RESERVED_BYTES}`,
     `--fsize=${limits.scratchBytes}`,
     `--cpu=${limits.cpuSeconds}`,
@@ -61,22 +84,29 @@ const nothingElse = { PATH } as Record<string, string> as NodeJS.ProcessEnv;
 
 class Sandboxed {
   readonly #task: Task;
+  readonly #sandbox: Sandbox;
+  readonly #cgroup: Cgroup | undefined;
   #process!: ChildProcess;
   /** Of the sandbox's first process, as this machine counts. */
   #firstPid: number | undefined;
+  readonly #hasFirst = Promise.withResolvers<void>();
+  #failure: string | undefined;
   #exitCode: number | undefined;
   #isOver = false;
   #isOutOfMemory = false;
   #isKilled = false;
   #lastWords = "";
 
-  constructor(task: Task) {
+  constructor(task: Task, sandbox: Sandbox, cgroup: Cgroup | undefined) {
     this.#task = task;
+    this.#sandbox = sandbox;
+    this.#cgroup = cgroup;
   }
 
-  async start(): Promise<Execution> {
-    const sandbox = await prepareSandbox(this.#task);
-    this.#process = spawn("bwrap", ["--args", String(FD.arguments), "--", ...launch(this.#task)], {
+  start(): Execution {
+    const sandbox = this.#sandbox;
+    const isInCgroup = this.#cgroup !== undefined;
+    this.#process = spawn("bwrap", ["--args", String(FD.arguments), "--", ...launch(this.#task, isInCgroup)], {
       cwd: "/",
       env: nothingElse,
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe", "pipe", "pipe"],
@@ -84,16 +114,32 @@ class Sandboxed {
     });
     const options = [...sandbox.arguments, "--json-status-fd", String(FD.status), "--seccomp", String(FD.seccomp)];
     this.#give(FD.arguments, options.map((option) => `${option}\0`).join(""));
-    this.#give(FD.seccomp, seccompFilter());
+    this.#give(FD.seccomp, seccompFilter({ isCounted: !isInCgroup }));
     const go = (this.#process.stdio as readonly unknown[])[FD.go] as Duplex | undefined;
     go?.on("error", () => undefined).once("data", () => {
-      void sandbox
-        .forget()
-        .catch(() => undefined)
-        .then(() => go.end("go\n"));
+      Promise.all([this.#enterCgroup(), sandbox.forget().catch(() => undefined)]).then(
+        () => go.end("go\n"),
+        (error: Error) => {
+          this.#failure = error.message;
+          this.#kill();
+        },
+      );
     });
-    const exited = this.#run().finally(sandbox.remove);
+    const exited = this.#run().finally(async () => {
+      // In this order: nobody else gets the user while a process of the task may be left.
+      await this.#cgroup?.remove();
+      await sandbox.remove();
+    });
     return { exited, kill: () => this.#kill() };
+  }
+
+  /** While the command waits: bwrap, its first process in the sandbox, and the shell that will become the command. */
+  async #enterCgroup(): Promise<void> {
+    if (!this.#cgroup) return;
+    await this.#hasFirst.promise;
+    const { pid } = this.#process;
+    if (pid === undefined || this.#firstPid === undefined) return;
+    await this.#cgroup.enter([pid, this.#firstPid, ...(await childrenOf(this.#firstPid))]);
   }
 
   #give(fd: number, content: string | Buffer): void {
@@ -105,7 +151,8 @@ class Sandboxed {
   async #run(): Promise<Exit> {
     const { signal } = this.#task;
     const terminate = () => void this.#terminate();
-    const watch = setInterval(() => void this.#checkMemory(), MEMORY_CHECK_MS);
+    const watching = new AbortController();
+    const watch = this.#watchMemory(watching.signal);
     if (signal.aborted) terminate();
     signal.addEventListener("abort", terminate);
     try {
@@ -122,14 +169,17 @@ class Sandboxed {
       this.#isOver = true;
       // A process that it left behind dies with the sandbox, which lets go of what it writes to.
       await output;
+      this.#isOutOfMemory ||= (await this.#cgroup?.wasOutOfMemory()) === true;
       return this.#exit(error);
     } finally {
-      clearInterval(watch);
+      watching.abort();
+      await watch;
       signal.removeEventListener("abort", terminate);
     }
   }
 
   #exit(error: Error | undefined): Exit {
+    if (this.#failure) return { kind: "failed", reason: `The sandbox could not be made: ${this.#failure}.` };
     if (this.#isOutOfMemory) return { kind: "out_of_memory" };
     if (this.#exitCode !== undefined) return { kind: "exited", code: this.#exitCode };
     if (this.#isKilled) return { kind: "exited", code: 137 };
@@ -144,6 +194,7 @@ class Sandboxed {
     for await (const chunk of this.#process.stdio[FD.status] as Readable) {
       text = (text + chunk).slice(-10_000);
       this.#firstPid ??= numberIn(text, "child-pid");
+      if (this.#firstPid !== undefined) this.#hasFirst.resolve();
       this.#exitCode ??= numberIn(text, "exit-code");
     }
   }
@@ -155,12 +206,37 @@ class Sandboxed {
     }
   }
 
-  async #checkMemory(): Promise<void> {
+  /** Looks again and again, with pauses that grow with the effort: a task with many processes is not to keep the worker busy. */
+  async #watchMemory(signal: AbortSignal): Promise<void> {
+    let seenAt = performance.now();
+    while (!signal.aborted) {
+      const begin = performance.now();
+      if (this.#firstPid === undefined || this.#isOver) seenAt = begin;
+      else if (!this.#isKilled) {
+        try {
+          if (await this.#takesTooMuch(this.#firstPid)) {
+            this.#isOutOfMemory = true;
+            this.#kill();
+          }
+          seenAt = performance.now();
+        } catch {
+          // Its first process may just have ended. What goes on unseen does not go on.
+          if (performance.now() - seenAt > UNWATCHED_MAX_MS) {
+            this.#failure = "the memory that it takes cannot be counted";
+            this.#kill();
+          }
+        }
+      }
+      const pause = Math.max(MEMORY_CHECK_MS, 4 * (performance.now() - begin));
+      await sleep(pause, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  async #takesTooMuch(firstPid: number): Promise<boolean> {
+    // Version 1 ends one process, which its parent may not even notice: here all end with it.
+    if (this.#cgroup) return this.#cgroup.wasOutOfMemory();
     const { memoryBytes } = this.#task.limits;
-    if (this.#firstPid === undefined || this.#isOver || this.#isKilled) return;
-    if ((await memoryBelow(this.#firstPid, memoryBytes)) <= memoryBytes) return;
-    this.#isOutOfMemory = true;
-    this.#kill();
+    return (await memoryOf(firstPid, memoryBytes, this.#sandbox.writable)) > memoryBytes;
   }
 
   /** To the command itself, as a container's engine does it: bwrap would die of it and take the command along, unasked. */

@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { readdir, readFile, statfs } from "node:fs/promises";
 
 /** Processes directly below one, by their ids on this machine. Empty when it is gone. */
 export async function childrenOf(pid: number): Promise<number[]> {
@@ -6,36 +7,60 @@ export async function childrenOf(pid: number): Promise<number[]> {
   return text.split(" ").flatMap((id) => (id.trim() === "" ? [] : [Number(id)]));
 }
 
-/** Every process below one. Of a sandbox's first process these are all: what loses its parent becomes a child of the first. */
-async function descendantsOf(pid: number): Promise<number[]> {
-  const found: number[] = [];
-  const open = [pid];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const children = await childrenOf(next);
-    found.push(...children);
-    open.push(...children);
-  }
-  return found;
+/** When a process was started, which together with its number names it for good: numbers are used again. */
+const startTimeIn = (stat: string): string | undefined => stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
+
+export const ownStartTime = (): string => startTimeIn(readFileSync("/proc/self/stat", "latin1")) ?? "0";
+
+export async function isAlive(pid: number, startTime: string): Promise<boolean> {
+  return startTimeIn(await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "")) === startTime;
 }
 
-const PAGE_BYTES = 4096;
+/** What a file without content takes of the kernel's memory: its inode and its name. */
+const FILE_BYTES = 1024;
 
 /**
- * How much memory the processes below one take, in bytes. What several share, such as after a fork, is counted once; that is costly to
- * find out, so that it is only where the quick count comes to more than `limit`.
+ * How much memory a sandbox takes, in bytes, counted from outside: for machines on which no cgroup can be made. It never comes to less
+ * than the pages that its processes have and what lies in its file systems. What the kernel holds for them besides, such as for sockets, and
+ * shared pages that no process has mapped any more, only a cgroup counts.
+ *
+ * The quick count takes pages that several processes share once for each of them. Counting them once is costly, so that it is done only
+ * where the quick count comes to more than `limit`.
+ * @param pid of the sandbox's first process
+ * @param writable its file systems in memory
+ * @throws when it cannot be looked into, or is gone
  */
-export async function memoryBelow(pid: number, limit: number): Promise<number> {
-  const pids = await descendantsOf(pid);
-  let quick = 0;
+export async function memoryOf(pid: number, limit: number, writable: readonly string[]): Promise<number> {
+  // The sandbox's own list of processes: a walk from parent to child would miss what a thread has started.
+  const processes = `/proc/${pid}/root/proc`;
+  const pids = (await readdir(processes)).filter((name) => /^\d+$/.test(name));
+  const files = await filesIn(writable.map((path) => `/proc/${pid}/root${path}`));
+  const quick = new Map<string, number>();
   for (const each of pids) {
-    const [, resident = 0, shared = 0] = (await readFile(`/proc/${each}/statm`, "latin1").catch(() => "")).split(" ").map(Number);
-    quick += Math.max(0, resident - shared) * PAGE_BYTES;
+    const status = await readFile(`${processes}/${each}/status`, "latin1").catch(() => "");
+    // RssFile is what the kernel can read again, and takes back.
+    quick.set(each, kibibytes(status, "RssAnon") + kibibytes(status, "RssShmem") + kibibytes(status, "VmSwap"));
   }
-  if (quick <= limit) return quick;
-  let exact = 0;
-  for (const each of pids) {
-    const text = await readFile(`/proc/${each}/smaps_rollup`, "latin1").catch(() => "");
-    exact += Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0) * 1024;
+  const atMost = files + sum(quick.values());
+  if (atMost <= limit) return atMost;
+  let exact = files;
+  for (const [each, most] of quick) {
+    // A process can refuse to be looked into: then the quick count stands. One that has ended takes nothing.
+    const rollup = await readFile(`${processes}/${each}/smaps_rollup`, "latin1").catch(({ code }: NodeJS.ErrnoException) =>
+      code === "EACCES" || code === "EPERM" ? undefined : "",
+    );
+    exact +=
+      rollup === undefined ? most : kibibytes(rollup, "Pss_Anon") + kibibytes(rollup, "Pss_Shmem") + kibibytes(rollup, "SwapPss");
   }
   return exact;
 }
+
+async function filesIn(paths: string[]): Promise<number> {
+  const found = await Promise.all(paths.map((path) => statfs(path)));
+  return sum(found.map(({ bsize, blocks, bfree, files, ffree }) => (blocks - bfree) * bsize + (files - ffree) * FILE_BYTES));
+}
+
+const kibibytes = (text: string, name: string): number =>
+  Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0) * 1024;
+
+const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, each) => total + each, 0);

@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import { constants } from "node:fs";
 import { access, chmod, chown, copyFile, lstat, mkdir, readdir, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
@@ -8,6 +7,7 @@ import { openWayOut, type WayOut } from "../../network/way-out.ts";
 import { PAYLOAD_FILE, SOCKET_DIRECTORY, type Task, WORKING_DIRECTORY } from "../runner.ts";
 import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
+import { leaseUid, type UidLease } from "./lease-uid.ts";
 
 /** Of a system's own: programs and what they need. Nothing here is a secret, and all of it is read-only. */
 const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "local"];
@@ -28,12 +28,6 @@ const CONFIGURATION = [
   "ca-certificates",
 ];
 
-/**
- * Users of this machine that nobody else is (`systemd` leaves these numbers unused): a service that runs as root gives each run one of
- * them, so that no run is root, and none is another's. A service that does not runs them as its own user, in namespaces of their own.
- */
-const FIRST_UID = 60_706;
-const UIDS = 478;
 /** Who a command believes to be. */
 const USER = 1000;
 
@@ -44,8 +38,13 @@ export const START_SCRIPT = "/run/start";
 const SHARED_MEMORY_MAX_BYTES = 64 * 1024 ** 2;
 
 export type Sandbox = {
-  /** Of the bwrap process; undefined: the service's own. */
+  /**
+   * Of the bwrap process, where the service runs as root: no task is root, and none has the user of another (`leaseUid`). Undefined: the
+   * service's own, in a namespace of users for each task.
+   */
   uid: number | undefined;
+  /** Where the command can write, all of it in memory. */
+  writable: readonly string[];
   /** What bwrap is started with, but for the command. */
   arguments: string[];
   /** Once it is made: takes away what it was made of, which it keeps, so that no secret stays behind on disk if this process is killed. */
@@ -55,14 +54,17 @@ export type Sandbox = {
 
 /** Prepares what a task's sandbox is made of: a directory of its own for what is mounted from it, and bwrap's arguments. */
 export async function prepareSandbox(task: Task): Promise<Sandbox> {
-  const uid = process.getuid?.() === 0 ? FIRST_UID + randomInt(UIDS) : undefined;
   const directory = await makeTaskDirectory("run", task.id);
+  let lease: UidLease | undefined;
   let wayOut: WayOut | undefined;
   const remove = async () => {
     wayOut?.close();
     await rm(directory, { recursive: true, force: true });
+    lease?.release();
   };
   try {
+    if (process.getuid?.() === 0) lease = await leaseUid();
+    const uid = lease?.uid;
     if (task.network) wayOut = await openNetwork(directory);
     await writeEtc(directory);
     await writeFile(join(directory, "start"), startScript(task));
@@ -77,7 +79,7 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
       const names = (await readdir(directory)).filter((name) => name !== NETWORK);
       await Promise.all(names.map((name) => rm(join(directory, name), { force: true })));
     };
-    return { uid, arguments: await sandboxArguments(task, directory), forget, remove };
+    return { uid, writable: writableBy(task), arguments: await sandboxArguments(task, directory), forget, remove };
   } catch (error) {
     await remove();
     throw error;
@@ -132,6 +134,8 @@ function startScript({ environment, payload, network }: Task): string {
   const relay = `(exec node ${RELAY} ${NETWORK_DIRECTORY}/way-out.sock ${PROXY_PORT} >/tmp/.ready &) && read -r ready </tmp/.ready; rm /tmp/.ready\n`;
   return `${network ? `export PATH='${PATH}'\nmkfifo /tmp/.ready\n${relay}` : ""}${lines.join("")}exec "$@"\n`;
 }
+
+const writableBy = ({ filesDirectory }: Task): string[] => ["/tmp", "/dev/shm", ...(filesDirectory ? [] : [WORKING_DIRECTORY])];
 
 async function sandboxArguments(task: Task, directory: string): Promise<string[]> {
   const { scratchBytes } = task.limits;

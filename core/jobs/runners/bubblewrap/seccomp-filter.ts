@@ -20,6 +20,7 @@ const refused = {
     kexec_file_load: 320,
     kexec_load: 246,
     keyctl: 250,
+    memfd_secret: 447,
     mount: 165,
     mount_setattr: 442,
     move_mount: 429,
@@ -57,6 +58,7 @@ const refused = {
     kexec_file_load: 294,
     kexec_load: 104,
     keyctl: 219,
+    memfd_secret: 447,
     mount: 40,
     mount_setattr: 442,
     move_mount: 429,
@@ -77,6 +79,12 @@ const refused = {
     unshare: 97,
     userfaultfd: 282,
   },
+} as const;
+
+/** What makes memory that belongs to no process, so that whoever counts the pages of processes would not see it. */
+const uncounted = {
+  x64: { memfd_create: 319, mq_open: 240, msgget: 68, shmget: 29 },
+  arm64: { memfd_create: 279, mq_open: 180, msgget: 186, shmget: 194 },
 } as const;
 
 const architectures = {
@@ -103,11 +111,14 @@ const X32 = 0x40000000;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
-/** A seccomp program for `bwrap --seccomp`: these calls fail with EPERM, those of another architecture end the process. */
-export function seccompFilter(arch: string = process.arch): Buffer {
+/**
+ * A seccomp program for `bwrap --seccomp`: these calls fail with EPERM, those of another architecture end the process.
+ * @param isCounted whether memory is counted by processes, for want of a cgroup
+ */
+export function seccompFilter({ isCounted }: { isCounted: boolean }, arch: string = process.arch): Buffer {
   if (arch !== "x64" && arch !== "arm64") return Buffer.alloc(0);
   const { audit, socket } = architectures[arch];
-  const calls = Object.values(refused[arch]);
+  const calls = [...Object.values(refused[arch]), ...(isCounted ? Object.values(uncounted[arch]) : [])];
   const program: Instruction[] = [
     [LOAD_WORD, 0, 0, ARCHITECTURE],
     [JUMP_EQUAL, 1, 0, audit],

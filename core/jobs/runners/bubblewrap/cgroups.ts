@@ -1,0 +1,300 @@
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { env } from "../../../env.ts";
+import { log } from "../../../log.ts";
+import type { Limits } from "../runner.ts";
+import { isAlive, ownStartTime } from "./processes.ts";
+
+/**
+ * Control groups: the kernel itself holds all processes of a task together to memory, a number of processes and a share of the CPUs, and
+ * counts what nothing else sees, such as files in memory, shared pages, sockets and pipes (H5, L7). They can be made by a service that
+ * runs as root, or that its supervisor has given a part of the tree (`Delegate=yes` of systemd). docs/operations.md says how.
+ */
+export type Cgroups = {
+  version: 1 | 2;
+  controls: readonly Control[];
+  /** Directories in which each task has one: one in version 2, one for each controller in version 1. */
+  parents: readonly string[];
+  make(id: string, limits: Pick<Limits, "memoryBytes" | "processes" | "cpus">): Promise<Cgroup>;
+};
+
+/** The group of one task. */
+export type Cgroup = {
+  /** Moves processes in. Whatever they start later is in it too. */
+  enter(pids: readonly number[]): Promise<void>;
+  /** Whether the kernel has ended a process of it for lack of memory. */
+  wasOutOfMemory(): Promise<boolean>;
+  /** Ends what is still in it, and removes it. */
+  remove(): Promise<void>;
+};
+
+type Control = "memory" | "pids" | "cpu";
+const CONTROLS: readonly Control[] = ["memory", "pids", "cpu"];
+
+/** What all tasks together weigh against the service, each at its turn, when both want the CPUs: a third. */
+const WEIGHT_OF_ALL = { 1: 341, 2: 33 };
+/** Of one task, for each CPU of its flavor: the kernel's defaults. */
+const WEIGHT_PER_CPU = { 1: 1024, 2: 100 };
+const PERIOD_MICROSECONDS = 100_000;
+/** bwrap has two processes of its own for each sandbox. */
+const BWRAP_PROCESSES = 2;
+const TASKS = "keyhook-tasks";
+/** In version 2 a group with processes of its own can have no groups below it with limits: the service moves over. */
+const SERVICE = "keyhook-service";
+
+let found: Promise<Cgroups | { reason: string }> | undefined;
+
+/** The place where this worker makes cgroups, or a sentence that says why it can make none. Looked for once, and swept then. */
+export async function findCgroups(): Promise<Cgroups | { reason: string }> {
+  if (env().JOBS_CGROUP === "off") return { reason: "JOBS_CGROUP is off." };
+  found ??= find().catch((error: NodeJS.ErrnoException) => ({ reason: reasonOf(error) }));
+  return found;
+}
+
+async function find(): Promise<Cgroups | { reason: string }> {
+  const [mounts, memberships] = await Promise.all([readMounts(), readMemberships()]);
+  const two = await findVersion2(mounts, memberships);
+  const one = "reason" in two ? await findVersion1(mounts, memberships) : undefined;
+  const cgroups = one && !("reason" in one) ? one : two;
+  if ("reason" in cgroups) return cgroups;
+  await sweep(cgroups.parents);
+  // What cannot be made is to be known now, and not when a task is to start.
+  const trial = await cgroups.make("trial", { memoryBytes: 64 * 1024 ** 2, processes: 16, cpus: 1 });
+  await trial.remove();
+  return cgroups;
+}
+
+type Mount = { root: string; path: string; type: string; options: string[] };
+
+/** Of /proc/self/mountinfo (proc_pid_mountinfo(5)): what is mounted where, and which part of its file system that is. */
+async function readMounts(): Promise<Mount[]> {
+  const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
+  return lines.flatMap((line) => {
+    const [before = "", after = ""] = line.split(" - ");
+    const [, , , root = "", path = ""] = before.split(" ");
+    const [type = "", , options = ""] = after.split(" ");
+    return type.startsWith("cgroup") ? [{ root, path, type, options: options.split(",") }] : [];
+  });
+}
+
+/** Of /proc/self/cgroup: the path of this process by controller; the one of version 2 has no name. */
+async function readMemberships(): Promise<Map<string, string>> {
+  const lines = (await readFile("/proc/self/cgroup", "utf8")).trim().split("\n");
+  return new Map(
+    lines.flatMap((line) => {
+      const [, controllers = "", ...path] = line.split(":");
+      return controllers.split(",").map((controller): [string, string] => [controller, path.join(":")]);
+    }),
+  );
+}
+
+/** Where a cgroup lies under its mount, which in a container may begin at the container's own. */
+function directoryOf({ root, path }: Mount, membership: string): string {
+  const isBelow = root !== "/" && (membership === root || membership.startsWith(`${root}/`));
+  return join(path, isBelow ? membership.slice(root.length) : membership);
+}
+
+async function findVersion2(mounts: Mount[], memberships: Map<string, string>): Promise<Cgroups | { reason: string }> {
+  const mount = mounts.find(({ type }) => type === "cgroup2");
+  const membership = memberships.get("");
+  if (!mount || membership === undefined) return { reason: "This machine has no cgroups mounted." };
+  const own = directoryOf(mount, membership);
+  const base = basename(own) === SERVICE ? dirname(own) : own;
+  const offered = (await read(join(base, "cgroup.controllers"))).trim().split(" ");
+  const controls = CONTROLS.filter((control) => offered.includes(control));
+  if (!controls.includes("memory") || !controls.includes("pids")) {
+    return { reason: `The cgroup of this service (${base}) has no control over memory and processes.` };
+  }
+  if (/^session-[^/]*\.scope$/.test(basename(base))) {
+    return { reason: `It was started from a login session (${basename(base)}), whose cgroup is not its own.` };
+  }
+  const enabled = controls.map((control) => `+${control}`).join(" ");
+  // The root of the whole tree may have processes and groups with limits alike.
+  if (existsSync(join(base, "cgroup.type"))) await moveService(base, enabled);
+  else await write(join(base, "cgroup.subtree_control"), enabled);
+  const parent = join(base, TASKS);
+  await mkdir(parent, { recursive: true });
+  if (controls.includes("cpu")) await write(join(parent, "cpu.weight"), String(WEIGHT_OF_ALL[2]));
+  await write(join(parent, "cgroup.subtree_control"), enabled);
+  return {
+    version: 2,
+    controls,
+    parents: [parent],
+    async make(id, { memoryBytes, processes, cpus }) {
+      const [directory = ""] = await makeIn([parent], id);
+      const files: Record<string, string> = {
+        "memory.max": String(memoryBytes),
+        // All that is in it ends together: a command that lost one of its processes is not trusted to notice.
+        "memory.oom.group": "1",
+        "pids.max": String(processes + BWRAP_PROCESSES),
+      };
+      // Where the kernel has no swap there is no such file.
+      if (existsSync(join(directory, "memory.swap.max"))) files["memory.swap.max"] = "0";
+      if (controls.includes("cpu")) {
+        files["cpu.weight"] = String(Math.min(10_000, Math.max(1, Math.round(cpus * WEIGHT_PER_CPU[2]))));
+        files["cpu.max"] = `${Math.round(cpus * PERIOD_MICROSECONDS)} ${PERIOD_MICROSECONDS}`;
+      }
+      return made([directory], [files], join(directory, "memory.events"));
+    },
+  };
+}
+
+/** Every process of this service goes into a group beside those of its tasks. The cgroup is its own: nobody else's process is in it. */
+async function moveService(base: string, enabled: string): Promise<void> {
+  const service = join(base, SERVICE);
+  await mkdir(service, { recursive: true });
+  for (let tries = 1; ; tries++) {
+    for (const pid of await processesOf(base)) {
+      // One that has ended meanwhile is in no group.
+      await write(join(service, "cgroup.procs"), String(pid)).catch(ignoring("ESRCH"));
+    }
+    try {
+      return await write(join(base, "cgroup.subtree_control"), enabled);
+    } catch (error) {
+      // One was started meanwhile.
+      if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === 20) throw error;
+    }
+  }
+}
+
+async function findVersion1(mounts: Mount[], memberships: Map<string, string>): Promise<Cgroups | { reason: string }> {
+  const parentOf = new Map<Control, string>();
+  for (const control of CONTROLS) {
+    const mount = mounts.find(({ type, options }) => type === "cgroup" && options.includes(control));
+    const membership = memberships.get(control);
+    if (mount && membership !== undefined) parentOf.set(control, join(directoryOf(mount, membership), TASKS));
+  }
+  if (!parentOf.has("memory") || !parentOf.has("pids")) {
+    return { reason: "This machine's cgroups have no control over memory and processes." };
+  }
+  // Controllers that are mounted together share a directory.
+  const parents = [...new Set(parentOf.values())];
+  for (const parent of parents) await mkdir(parent, { recursive: true });
+  const cpuParent = parentOf.get("cpu");
+  if (cpuParent) await write(join(cpuParent, "cpu.shares"), String(WEIGHT_OF_ALL[1]));
+  return {
+    version: 1,
+    controls: [...parentOf.keys()],
+    parents,
+    async make(id, { memoryBytes, processes, cpus }) {
+      const directories = await makeIn(parents, id);
+      const of = (control: Control) => directories[parents.indexOf(parentOf.get(control) ?? "")] ?? "";
+      const memory: Record<string, string> = { "memory.limit_in_bytes": String(memoryBytes) };
+      // With swap; a kernel that does not count that is told not to use it.
+      if (existsSync(join(of("memory"), "memory.memsw.limit_in_bytes")))
+        memory["memory.memsw.limit_in_bytes"] = String(memoryBytes);
+      else memory["memory.swappiness"] = "0";
+      const files = new Map(directories.map((directory): [string, Record<string, string>] => [directory, {}]));
+      Object.assign(files.get(of("memory")) ?? {}, memory);
+      Object.assign(files.get(of("pids")) ?? {}, { "pids.max": String(processes + BWRAP_PROCESSES) });
+      if (cpuParent) {
+        Object.assign(files.get(of("cpu")) ?? {}, {
+          "cpu.shares": String(Math.max(2, Math.round(cpus * WEIGHT_PER_CPU[1]))),
+          "cpu.cfs_period_us": String(PERIOD_MICROSECONDS),
+          "cpu.cfs_quota_us": String(Math.round(cpus * PERIOD_MICROSECONDS)),
+        });
+      }
+      return made(directories, [...files.values()], join(of("memory"), "memory.oom_control"));
+    },
+  };
+}
+
+/** A name says which worker's it is, so that others can tell when that worker is no more. */
+async function makeIn(parents: readonly string[], id: string): Promise<string[]> {
+  const name = `${id}.${process.pid}.${ownStartTime()}.${randomBytes(4).toString("hex")}`;
+  const directories = parents.map((parent) => join(parent, name));
+  for (const directory of directories) await mkdir(directory);
+  return directories;
+}
+
+async function made(directories: string[], files: Record<string, string>[], oomFile: string): Promise<Cgroup> {
+  const remove = () => removeGroups(directories);
+  try {
+    for (const [at, values] of files.entries())
+      for (const [name, value] of Object.entries(values)) {
+        // Version 1 refuses a quota that is larger than that of this service's own container, which holds in any case.
+        const isRefused = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
+        await write(join(directories[at] ?? "", name), value).catch(isRefused);
+      }
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return {
+    async enter(pids) {
+      for (const directory of directories) for (const pid of pids) await write(join(directory, "cgroup.procs"), String(pid));
+    },
+    async wasOutOfMemory() {
+      const [, times = "0"] = /^oom_kill (\d+)$/m.exec(await read(oomFile)) ?? [];
+      return Number(times) > 0;
+    },
+    remove,
+  };
+}
+
+/** Removes the groups of workers that are no more, with what is still in them. */
+async function sweep(parents: readonly string[]): Promise<void> {
+  for (const parent of parents) {
+    for (const entry of await readdir(parent, { withFileTypes: true })) {
+      const [, pid, startTime] = /^[^.]+\.(\d+)\.(\d+)\.[0-9a-f]+$/.exec(entry.name) ?? [];
+      if (entry.isDirectory() && pid && startTime && !(await isAlive(Number(pid), startTime))) {
+        await removeGroups([join(parent, entry.name)]);
+      }
+    }
+  }
+}
+
+const REMOVE_MS = 5_000;
+
+/** What was killed leaves its group a moment later. */
+async function removeGroups(directories: readonly string[]): Promise<void> {
+  for (const directory of directories) {
+    for (const until = performance.now() + REMOVE_MS; ; await sleep(5)) {
+      try {
+        await rmdir(directory);
+        break;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") break;
+        if (performance.now() > until) {
+          log().warn({ err: error, directory }, "a cgroup could not be removed; it is tried again when a worker starts");
+          break;
+        }
+        for (const pid of await processesOf(directory)) kill(pid);
+      }
+    }
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+async function processesOf(directory: string): Promise<number[]> {
+  const pids = (await read(join(directory, "cgroup.procs"))).trim().split("\n").map(Number);
+  // 0 is a process that this one cannot see: of another container.
+  return pids.filter((pid) => pid > 0);
+}
+
+const read = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
+
+/** A file of the kernel's: it is there, or is not made. */
+function write(path: string, text: string): Promise<void> {
+  return writeFile(path, text, { flag: "r+" });
+}
+
+const ignoring = (code: string) => (error: NodeJS.ErrnoException) => {
+  if (error.code !== code) throw error;
+};
+
+function reasonOf({ code, path, message }: NodeJS.ErrnoException): string {
+  if (code === "EACCES" || code === "EPERM") return `This service may not make cgroups: ${path} is not its own.`;
+  if (code === "EROFS") return `This service may not make cgroups: ${path} is read-only.`;
+  return `No cgroup could be made: ${message}.`;
+}
