@@ -11,7 +11,10 @@ let found: Promise<Runner | NoRunner> | undefined;
 
 /** The installation's runner (JOBS_RUNNER), looked for once. One that is not there is looked for again when it is asked for again. */
 export async function findRunner(): Promise<Runner | NoRunner> {
-  found ??= look();
+  found ??= look().catch((error: unknown) => {
+    found = undefined;
+    throw error;
+  });
   const runner = await found;
   if ("refusal" in runner) found = undefined;
   return runner;

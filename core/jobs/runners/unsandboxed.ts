@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { constants } from "node:os";
 import { join } from "node:path";
@@ -41,6 +42,7 @@ async function run(task: Task): Promise<Execution> {
     // A group of its own, so that what it starts ends with it.
     detached: true,
   });
+  yieldMemory(child.pid);
   const send = (signal: NodeJS.Signals) => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, signal);
@@ -78,4 +80,13 @@ async function run(task: Task): Promise<Execution> {
   }
 
   return { exited: exited(), kill: () => send("SIGKILL") };
+}
+
+/** When memory is short, the kernel is to choose the command and not this service. */
+function yieldMemory(pid: number | undefined): void {
+  try {
+    if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");
+  } catch {
+    // It has ended already, or this is no Linux.
+  }
 }

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
 import { type Cgroup, findCgroups } from "./cgroups.ts";
 import { PATH, standInFor } from "./host-programs.ts";
+import { NoUserLeft } from "./lease-uid.ts";
 import { childrenOf, memoryOf } from "./processes.ts";
 import { prepareSandbox, type Sandbox, START_SCRIPT } from "./sandbox.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
@@ -37,7 +38,8 @@ export const bubblewrap: Runner = {
       return await new Sandboxed(task, await prepareSandbox(task), cgroup).start();
     } catch (error) {
       await cgroup?.remove();
-      return failed(`The sandbox could not be made: ${(error as Error).message}.`);
+      if (error instanceof NoUserLeft) return failed(`The sandbox could not be made: ${error.message}.`);
+      throw error;
     }
   },
   async report() {
@@ -120,7 +122,8 @@ class Sandboxed {
       Promise.all([this.#enterCgroup(), sandbox.forget().catch(() => undefined)]).then(
         () => go.end("go\n"),
         (error: Error) => {
-          this.#failure = error.message;
+          // One that was ended meanwhile cannot be moved anywhere.
+          if (!this.#isKilled && !this.#isOver) this.#failure = error.message;
           this.#kill();
         },
       );
@@ -221,7 +224,7 @@ class Sandboxed {
           seenAt = performance.now();
         } catch {
           // Its first process may just have ended. What goes on unseen does not go on.
-          if (performance.now() - seenAt > UNWATCHED_MAX_MS) {
+          if (!this.#isOver && performance.now() - seenAt > UNWATCHED_MAX_MS) {
             this.#failure = "the memory that it takes cannot be counted";
             this.#kill();
           }

@@ -108,8 +108,9 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   if (!controls.includes("memory") || !controls.includes("pids")) {
     return { reason: `The cgroup of this service (${base}) has no control over memory and processes.` };
   }
-  if (/^session-[^/]*\.scope$/.test(basename(base))) {
-    return { reason: `It was started from a login session (${basename(base)}), whose cgroup is not its own.` };
+  // A login session's or a terminal's, with processes that are not this service's to move. `systemd-run --scope` makes run-….scope.
+  if (/^(?!run-).*\.scope$/.test(basename(base))) {
+    return { reason: `It was started from a session (${basename(base)}), whose cgroup is not its own.` };
   }
   const enabled = controls.map((control) => `+${control}`).join(" ");
   // The root of the whole tree may have processes and groups with limits alike.

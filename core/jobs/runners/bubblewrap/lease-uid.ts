@@ -4,12 +4,16 @@ import { env } from "../../../env.ts";
 
 export type UidLease = { uid: number; release(): void };
 
+export class NoUserLeft extends Error {
+  override name = "NoUserLeft";
+}
+
 /**
  * A user of this machine that no other task has at the same time: two with the same number could look into each other's processes, and
  * would share the kernel's count of them (L5). What holds a number is a socket of that name without a file: the kernel gives a name to one
  * process at a time, and takes it back when that ends, however it ends. So it holds between all workers of this machine, of whichever
  * installation, and nothing has to be swept up.
- * @throws when each number of the range is in use
+ * @throws NoUserLeft when each number of the range is in use
  */
 export async function leaseUid(): Promise<UidLease> {
   const { first, last } = env().JOBS_UIDS;
@@ -20,7 +24,7 @@ export async function leaseUid(): Promise<UidLease> {
     const lease = await take(first + ((begin + i) % count));
     if (lease) return lease;
   }
-  throw new Error(`all ${count} user numbers for jobs (JOBS_UIDS, ${first}-${last}) are in use`);
+  throw new NoUserLeft(`all ${count} user numbers for jobs (JOBS_UIDS, ${first}-${last}) are in use`);
 }
 
 function take(uid: number): Promise<UidLease | undefined> {

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { provideSettings } from "../../../env.ts";
 import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-task.ts";
+import { reportRunner } from "../report-runner.ts";
+import { readRunnerReport } from "../runner-report.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { type Cgroups, findCgroups } from "./cgroups.ts";
 
@@ -181,6 +183,20 @@ describe.each(["auto", "off"] as const)("processes, with JOBS_CGROUP=%s", (setti
     await bomb.ended;
     expect(beside).toMatchObject({ stdout: "40", stderr: "" });
   });
+});
+
+it("a worker says how it holds tasks to their limits, for doctor", async () => {
+  provideSettings({ JOBS_CGROUP: "off" });
+  await reportRunner();
+  expect(await readRunnerReport()).toMatchObject({
+    kind: "runs",
+    runner: "bubblewrap",
+    limits: { isExact: false, sentence: expect.stringContaining("JOBS_CGROUP is off") },
+  });
+  if ("reason" in cgroups) return;
+  provideSettings({ JOBS_CGROUP: "auto" });
+  await reportRunner();
+  expect(await readRunnerReport()).toMatchObject({ limits: { sentence: expect.stringContaining(`version ${cgroups.version}`) } });
 });
 
 function groupsOf(parents: readonly string[], pid: number | undefined): string[] {

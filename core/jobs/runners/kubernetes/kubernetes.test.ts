@@ -38,8 +38,19 @@ describe("a job in a cluster", () => {
       containers: [
         {
           securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
-          resources: { limits: { cpu: "1", memory: String(smallLimits.memoryBytes) } },
+          resources: {
+            limits: {
+              cpu: "1",
+              memory: String(smallLimits.memoryBytes),
+              "ephemeral-storage": String(smallLimits.scratchBytes),
+            },
+          },
         },
+      ],
+      volumes: [
+        { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: String(smallLimits.scratchBytes / 2) } },
+        { name: "work", emptyDir: { medium: "Memory", sizeLimit: String(smallLimits.scratchBytes / 2) } },
+        { name: "payload" },
       ],
     });
     expect(JSON.stringify(pod)).not.toContain("s3cret");

@@ -88,8 +88,9 @@ export function podOf(task: Task): V1Pod {
         },
       ],
       volumes: [
-        { name: "tmp", emptyDir: { sizeLimit: half } },
-        { name: "work", emptyDir: { sizeLimit: half } },
+        // In memory, and counted as memory: on the node's disk a size is only looked at now and then, and a pod evicted afterwards.
+        { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: half } },
+        { name: "work", emptyDir: { medium: "Memory", sizeLimit: half } },
         ...(payload === undefined
           ? []
           : [{ name: "payload", secret: { secretName: nameOf(id), items: [{ key: "payload", path: "payload.json" }] } }]),
