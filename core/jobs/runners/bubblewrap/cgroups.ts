@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { env } from "../../../env.ts";
@@ -34,8 +35,11 @@ export type Cgroup = {
 type Control = "memory" | "pids" | "cpu";
 const CONTROLS: readonly Control[] = ["memory", "pids", "cpu"];
 
-/** What all tasks together weigh against the service, each at its turn, when both want the CPUs: a third. */
-const WEIGHT_OF_ALL = { 1: 341, 2: 33 };
+/**
+ * What all tasks together weigh when the service wants the CPUs too. In version 2 the service is a group beside them, of weight 100. In version
+ * 1 each of its threads is on its own, with 1024; a group's shares are divided among the CPUs, so this is half a thread for each of them.
+ */
+const WEIGHT_OF_ALL = { 1: 512 * availableParallelism(), 2: 50 };
 /** Of one task, for each CPU of its flavor: the kernel's defaults. */
 const WEIGHT_PER_CPU = { 1: 1024, 2: 100 };
 const PERIOD_MICROSECONDS = 100_000;

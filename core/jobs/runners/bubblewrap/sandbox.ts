@@ -140,7 +140,7 @@ const writableBy = ({ filesDirectory }: Task): string[] => ["/tmp", "/dev/shm", 
 async function sandboxArguments(task: Task, directory: string): Promise<string[]> {
   const { scratchBytes } = task.limits;
   const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
-  const half = String(Math.floor((scratchBytes - shared) / 2));
+  const each = String(Math.floor((scratchBytes - shared) / (task.filesDirectory ? 1 : 2)));
   return [
     // The network too: what a job may reach it reaches through a socket (core/jobs/network/way-out.ts).
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
@@ -148,11 +148,11 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
     ...(await systemDirectories()),
     ...(await etcArguments(directory)),
     ...["--proc", "/proc", "--dev", "/dev", "--size", String(shared), "--tmpfs", "/dev/shm"],
-    ...["--perms", "1777", "--size", half, "--tmpfs", "/tmp"],
+    ...["--perms", "1777", "--size", each, "--tmpfs", "/tmp"],
     ...(await toolArguments()),
     ...(task.filesDirectory
       ? ["--ro-bind", task.filesDirectory, WORKING_DIRECTORY]
-      : ["--size", half, "--tmpfs", WORKING_DIRECTORY]),
+      : ["--size", each, "--tmpfs", WORKING_DIRECTORY]),
     ...["--ro-bind", join(directory, "start"), START_SCRIPT],
     ...(task.payload === undefined ? [] : ["--ro-bind", join(directory, "payload.json"), PAYLOAD_FILE]),
     ...(task.network ? ["--ro-bind", join(directory, NETWORK), NETWORK_DIRECTORY] : []),

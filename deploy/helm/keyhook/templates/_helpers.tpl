@@ -92,9 +92,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
   persistentVolumeClaim:
     claimName: {{ default (include "keyhook.fullname" .) .Values.storage.existingClaim }}
 - name: tmp
-  emptyDir: {}
+  emptyDir: { sizeLimit: {{ .Values.storage.temporary }} }
 - name: cache
-  emptyDir: {}
+  emptyDir: { sizeLimit: {{ .Values.storage.cache }} }
 {{- end -}}
 
 {{- define "keyhook.volumeMounts" -}}
