@@ -45,6 +45,7 @@ function jobActor({ publisherId, repo, description }: Job): Publisher {
 function tokenActor({
   account,
   kind,
+  auditToken,
   scopes,
   clientId,
   boundOrgId,
@@ -55,6 +56,7 @@ function tokenActor({
   return {
     kind: "token",
     userId: account.id,
+    tokenId: auditToken.id,
     scopes,
     // The organizations that are granted and still the person's own; a token of their own making has no such bounds.
     orgIds: kind === "personal" ? "all" : account.organizations.map(({ id }) => id),

@@ -23,6 +23,8 @@ export type Person = {
 export type TokenHolder = {
   kind: "token";
   userId: string;
+  /** The personal access token's id, or that of the Grant that an OAuth token was issued under. */
+  tokenId: string;
   scopes: readonly Scope[];
   orgIds: readonly string[] | "all";
   /** The OAuth client that it was issued to; null for a token that a person made for themselves. */

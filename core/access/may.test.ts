@@ -164,6 +164,7 @@ describe("S135 may", () => {
   test("a token never does more than its scopes and organizations, and mostly nothing", async () => {
     const token = (orgIds: string[] | "all", userId = admin.userId): Actor => ({
       kind: "token",
+      tokenId: "a token",
       userId,
       scopes: [],
       orgIds,
@@ -221,6 +222,7 @@ describe("requirePermission", () => {
 describe("programs of one's own", () => {
   const token = (changes: Partial<TokenHolder> = {}): TokenHolder => ({
     kind: "token",
+    tokenId: "a token",
     userId: owner.userId,
     scopes: ["manage-repos"],
     orgIds: "all",

@@ -205,21 +205,37 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
  * An exchanged token acts in its organization alone; outside it only reads, which leaves the gated repositories that its person was
  * let into (brief §4.3, rules 4 and 5; S95). What is open to everybody was decided before.
  */
-function isWayOpen(way: Way, token: TokenHolder, target: Target): boolean {
+function isWayOpen(way: Way, token: Reach, target: Target): boolean {
   if (token.isReadOnly) return way === "granted";
   if (way === "organization") return target.orgId ? reachesOrganization(token, target.orgId) : !token.boundOrgId;
   return !token.boundOrgId || way === "granted" || target.orgId === token.boundOrgId;
 }
 
 /** Whether an organization is granted to whom the token is for, and is the one that an exchanged token is for. */
-export function reachesOrganization({ boundOrgId, orgIds }: TokenHolder, orgId: string): boolean {
+export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string): boolean {
   return (boundOrgId === undefined || boundOrgId === orgId) && (orgIds === "all" || orgIds.includes(orgId));
+}
+
+/** What decides how far a token reaches, besides its scopes. */
+type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnly" | "isFirstParty">;
+
+/**
+ * The scopes of which a token needs one where a way gives its person the right: none where that way is closed to it. Lists and
+ * conditions on many rows are derived from the rules by this, and so agree with `may`.
+ */
+export function acceptedScopes(
+  action: "repo.read" | "collection.read",
+  way: "own" | "organization",
+  token: Reach,
+  target: { orgId?: string; makerClientId?: string },
+): readonly Scope[] {
+  return isWayOpen(way, token, target) ? scopesFor(way, (rules[action] as Rule).token as TokenScopes, token, target) : [];
 }
 
 function scopesFor(
   way: Way,
   { own = [], made = [], organization = [], ...others }: TokenScopes,
-  token: TokenHolder,
+  token: Reach,
   target: Target,
 ): readonly Scope[] {
   if (way === "any") return [];

@@ -47,7 +47,9 @@ const persons = people.map(
 const tokens = people.flatMap((userId) =>
   scopeSets.flatMap((held) =>
     ([[], [orgId], "all"] as const).flatMap((orgIds) =>
-      [null, CLIENT].map((clientId): TokenHolder => ({ kind: "token", userId, scopes: held, orgIds, clientId })),
+      [null, CLIENT].map(
+        (clientId): TokenHolder => ({ kind: "token", tokenId: "a token", userId, scopes: held, orgIds, clientId }),
+      ),
     ),
   ),
 );
@@ -57,7 +59,7 @@ const exchanged = tokens.filter(({ clientId }) => clientId !== null).map((token)
 const warm = [...tokens, ...exchanged].map((token) => ({ ...token, standings: standings.get(token.userId) as Standings }));
 const cold = [...tokens, ...exchanged].filter((_, at) => at % 7 === 0);
 const reading = people.map((userId): TokenHolder => {
-  return { kind: "token", userId, scopes: [...scopes], orgIds: "all", clientId: null, isReadOnly: true };
+  return { kind: "token", tokenId: "a token", userId, scopes: [...scopes], orgIds: "all", clientId: null, isReadOnly: true };
 });
 const jobRepoId = newId();
 const job: Actor = { kind: "publisher", publisherId: newId(), repoId: jobRepoId, description: "run 7" };

@@ -1,7 +1,7 @@
 import { type Db, db } from "../db.ts";
 import type { Actor } from "./actor.ts";
+import { acceptedScopes } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
-import { type Rule, rules, type TokenScopes } from "./rules.ts";
 
 /** Whose private things an actor may read: what lists filter by, where asking `may` of each row would be a query a row. */
 export type ReadableOwners = {
@@ -28,16 +28,20 @@ export async function readableOwners(
   if (actor.kind === "anonymous") return nothing;
   if (actor.kind === "command") return { ...nothing, isAll: true };
   if (actor.kind === "publisher") return { ...nothing, repoId: action === "repo.read" ? actor.repoId : null };
-  // A job that reads for its person reads what they were let into, and none of that is private.
-  if (actor.kind === "token" && actor.isReadOnly) return nothing;
   const orgIds = await organizationsOf(actor, action, { tx });
   if (actor.kind === "person") return { ...nothing, ownerIds: [actor.userId, ...orgIds] };
-  const { own = [], organization = [], made = [] }: TokenScopes = (rules[action] as Rule).token as TokenScopes;
-  const has = (accepted: readonly string[]) => actor.scopes.some((scope) => accepted.includes(scope));
-  const forOrganizations = actor.clientId === null ? own : actor.boundOrgId ? [...own, ...organization] : organization;
-  // An exchanged token has no part in what is its person's own (S95).
-  const ownIds = actor.boundOrgId ? [] : [actor.userId];
-  const ownerIds = [...(has(own) ? ownIds : []), ...(has(forOrganizations) ? orgIds : [])];
-  const madeBy = actor.clientId !== null && has(made) ? { clientId: actor.clientId, ownerIds: [...ownIds, ...orgIds] } : null;
-  return { ...nothing, ownerIds, madeBy };
+  const owned = [
+    { id: actor.userId, way: "own" as const, target: {} },
+    ...orgIds.map((orgId) => ({ id: orgId, way: "organization" as const, target: { orgId } })),
+  ];
+  const readable = (made: { makerClientId?: string }) =>
+    owned
+      .filter(({ way, target }) =>
+        acceptedScopes(action, way, actor, { ...target, ...made }).some((scope) => actor.scopes.includes(scope)),
+      )
+      .map(({ id }) => id);
+  const { clientId } = actor;
+  const madeIds = clientId === null ? [] : readable({ makerClientId: clientId });
+  const madeBy = clientId !== null && madeIds.length > 0 ? { clientId, ownerIds: madeIds } : null;
+  return { ...nothing, ownerIds: readable({}), madeBy };
 }

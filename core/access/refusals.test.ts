@@ -35,6 +35,7 @@ const owned = (by: { userId: string } | { orgId: string }, changes: Partial<Repo
 
 const tokenOf = ({ userId }: Person, changes: Partial<TokenHolder> = {}): TokenHolder => ({
   kind: "token",
+  tokenId: "a token",
   userId,
   scopes: [...scopes],
   orgIds: "all",

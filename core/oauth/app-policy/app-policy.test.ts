@@ -45,7 +45,7 @@ async function reachOf(token: string, organizations: { id: string }[], ownId: st
   if (!bearer) return { status: response.status, orgs: [], repos: [] };
   const { account, scopes, clientId = null } = bearer;
   const orgIds = account.organizations.map(({ id }) => id);
-  const actor = { kind: "token", userId: account.id, scopes, orgIds, clientId } as const;
+  const actor = { kind: "token", tokenId: "a token", userId: account.id, scopes, orgIds, clientId } as const;
   const privately = { isPrivate: true, createdById: null, createdByClientId: null, repoId: newId(), isGated: false };
   const repos: string[] = [];
   for (const { id } of organizations) {

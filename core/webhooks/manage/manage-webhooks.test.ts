@@ -164,6 +164,7 @@ describe("watched items", () => {
     const [mine, orgs] = await Promise.all([someRepo(ada, { isPrivate: true }), repoOf(ada, organization.name, true)]);
     const token = (scopes: TokenHolder["scopes"]): TokenHolder => ({
       kind: "token",
+      tokenId: "a token",
       userId: ada.id,
       scopes,
       orgIds: "all",

@@ -214,7 +214,7 @@ it("an organization's events are handed to no token that the organization was no
   const webhookId = await webhookTo({ url: `${relay.url}/hook`, ownerId: organization.id, ownerKind: "organization" });
   const mine = await webhookTo({ url: `${relay.url}/mine`, ownerId: ada.id });
   startEngine();
-  const app = { kind: "token" as const, userId: ada.id, scopes: ["webhooks" as const], clientId: "an app" };
+  const app = { kind: "token" as const, tokenId: "a token", userId: ada.id, scopes: ["webhooks" as const], clientId: "an app" };
   const stranger = await listeningAs({ ...app, orgIds: [] }, "granted", 200);
   const [id = ""] = await queueDeliveries(webhookId);
   const [own = ""] = await queueDeliveries(mine);

@@ -1,0 +1,205 @@
+import type { Scope } from "@keyhook/sdk";
+import { type Db, db } from "../db.ts";
+import { ServiceError } from "../errors.ts";
+import { Prisma } from "../generated/prisma/client.ts";
+import { newId } from "../ids.ts";
+import type { Actor, Person, TokenHolder } from "./actor.ts";
+import { acceptedScopes } from "./may.ts";
+import { membersWhoMay } from "./members-who-may.ts";
+import type { Standing } from "./standing-in-organization.ts";
+
+/**
+ * Delegations: what acts later than the request that made it (a webhook, a run, a schedule, a replay, a relay) acts as the token of that
+ * request would act now. Its reach is what three things allow at this moment: what the owner may do, what the grant's scopes and
+ * organizations cover, and what the organization's app policy admits. A grant that ends, ends it for good (decision 071).
+ *
+ * A person who acts on the pages needs no delegation: what they make has their own rights.
+ */
+
+/** NOTIFY channel: a delegation has ended, and what it made is to be stopped. */
+export const DELEGATION_CHANNEL = "delegation";
+
+/**
+ * Records the rights of a token, in the transaction that stores what is to act with them.
+ * @returns the delegation's id; null for everybody who is not a token
+ * @throws ServiceError `unauthorized`
+ */
+export async function recordDelegation(tx: Db, actor: Actor): Promise<string | null> {
+  if (actor.kind !== "token") return null;
+  const { userId, tokenId, clientId, boundOrgId = null } = actor;
+  const scopes = [...actor.scopes].sort();
+  const isAllOrgs = actor.orgIds === "all";
+  const orgIds = actor.orgIds === "all" ? [] : [...actor.orgIds].sort();
+  const same = { userId, tokenId, clientId, boundOrgId, isAllOrgs, endedAt: null };
+  // A token that makes many things lends the same rights each time. An older row may be swept at this very moment.
+  const known = await tx.delegation.findFirst({
+    where: {
+      ...same,
+      scopes: { equals: scopes },
+      orgIds: { equals: orgIds },
+      createdAt: { gt: new Date(Date.now() - REUSED_MS) },
+    },
+    select: { id: true },
+  });
+  if (known) return known.id;
+  const consentId = clientId === null || boundOrgId !== null ? null : await liveConsentId(tx, { userId, clientId });
+  const id = newId();
+  await tx.delegation.create({
+    data: { ...same, id, scopes, orgIds, consentId },
+  });
+  return id;
+}
+
+/** @throws ServiceError `unauthorized` where it was revoked while the request was under way */
+async function liveConsentId(tx: Db, of: { userId: string; clientId: string }): Promise<string> {
+  const consent = await tx.oAuthConsent.findFirst({ where: { ...of, revokedAt: null }, select: { id: true } });
+  if (!consent) throw new ServiceError("unauthorized", "The app's access was revoked. Sign in to the app again.");
+  return consent.id;
+}
+
+/** Less than the day after which an unused delegation is swept. */
+const REUSED_MS = 3_600_000;
+
+/** In whose name something acts that was kept: the token that lent its rights, or else the person. */
+export type ActsFor = { createdById: string | null; delegationId: string | null };
+
+/**
+ * Who acts now for what was made earlier: undefined once the grant has ended or the person is gone, and then nothing may be done. What
+ * is done is decided by `may`, as for any other actor.
+ */
+export async function findDelegate({ createdById, delegationId }: ActsFor, tx: Db = db()): Promise<Actor | undefined> {
+  if (delegationId !== null) return findTokenDelegate(delegationId, tx);
+  if (createdById === null) return undefined;
+  const live = await tx.user.count({ where: { id: createdById, disabledAt: null } });
+  return live === 0 ? undefined : absent(createdById);
+}
+
+/** Somebody who is not here, and has proved nothing lately. */
+const absent = (userId: string): Person => ({
+  kind: "person",
+  userId,
+  isOperator: false,
+  sessionId: "",
+  authenticatedAt: new Date(0),
+});
+
+type Kind = "own" | "app" | "exchanged";
+type LiveRow = {
+  userId: string;
+  clientId: string | null;
+  tokenId: string;
+  boundOrgId: string | null;
+  kind: Kind;
+  scopes: Scope[];
+  isAllOrgs: boolean;
+  standings: (Standing & { orgId: string })[];
+};
+
+async function findTokenDelegate(id: string, tx: Db): Promise<TokenHolder | undefined> {
+  const [row] = await tx.$queryRaw<LiveRow[]>`
+    SELECT n.user_id AS "userId", n.client_id AS "clientId", n.token_id AS "tokenId", n.bound_org_id AS "boundOrgId", n.kind, n.scopes,
+      n.is_all_orgs AS "isAllOrgs", (
+        SELECT coalesce(json_agg(json_build_object('orgId', m.org_id, 'role', m.role, 'restrictions',
+            m.restrictions || CASE WHEN ${isCutOff} THEN ARRAY['token-revoked'] ELSE '{}' END)), '[]')
+        FROM member_standing m WHERE m.user_id = n.user_id AND (n.is_all_orgs OR m.org_id = ANY (n.org_ids)) AND ${isAdmitted}
+      ) AS standings
+    FROM live_delegation n WHERE n.id = ${id}`;
+  if (!row) return undefined;
+  const { userId, clientId, tokenId, boundOrgId, kind, scopes, isAllOrgs, standings } = row;
+  return {
+    kind: "token",
+    ...{ userId, clientId, tokenId, scopes },
+    orgIds: isAllOrgs ? "all" : standings.map(({ orgId }) => orgId),
+    ...(boundOrgId !== null && { boundOrgId }),
+    ...(kind === "own" && clientId !== null && { isFirstParty: true as const }),
+    standings: new Map(standings.map(({ orgId, ...standing }) => [orgId, standing])),
+  };
+}
+
+// Of a live delegation `n` and a member's standing `m`.
+const isCutOff = Prisma.sql`EXISTS (SELECT 1 FROM organization_revoked_token x WHERE x.org_id = m.org_id AND x.token_id = n.token_id)`;
+const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, n.client_id))`;
+
+/**
+ * SQL: whether a row may act now at all: a person's may, a token's while its grant holds and still carries the scope.
+ * @param delegationId of the row, such as `w.delegation_id`
+ */
+export function mayAct(delegationId: Prisma.Sql, scope: "webhooks" | "jobs"): Prisma.Sql {
+  return Prisma.sql`(${delegationId} IS NULL OR EXISTS (
+    SELECT 1 FROM live_delegation n WHERE n.id = ${delegationId} AND ${Prisma.raw(`'${scope}'`)} = ANY (n.scopes)))`;
+}
+
+/**
+ * SQL: whether a row's delegation reads the private repositories of an owner now (`repo.read`). It says of many what `may` says of one,
+ * is derived from the same rule by the same functions, and a test holds the two against each other.
+ * @param delegationId of the row; null reads whatever its owner reads
+ * @param ownerId of the repositories
+ * @param makerClientId the client that made the repository, which may reach what it made where it reaches nothing else
+ */
+export function delegationReads(
+  delegationId: Prisma.Sql,
+  ownerId: Prisma.Sql,
+  makerClientId: Prisma.Sql = Prisma.sql`NULL::text`,
+): Prisma.Sql {
+  const isScopeEnough = (way: "own" | "organization") => {
+    const cases = kinds.map((kind) => {
+      const [plain, made] = [acceptedBy(kind, way, false), acceptedBy(kind, way, true)];
+      return Prisma.sql`WHEN ${Prisma.raw(`'${kind}'`)} THEN CASE WHEN ${makerClientId} = n.client_id THEN ${made} ELSE ${plain} END`;
+    });
+    return Prisma.sql`n.scopes && CASE n.kind ${Prisma.join(cases, " ")} END`;
+  };
+  return Prisma.sql`(${delegationId} IS NULL OR EXISTS (SELECT 1 FROM live_delegation n WHERE n.id = ${delegationId} AND (
+    (n.user_id = ${ownerId} AND ${isScopeEnough("own")})
+    OR (${isScopeEnough("organization")} AND (n.is_all_orgs OR ${ownerId} = ANY (n.org_ids))
+      AND (n.bound_org_id IS NULL OR n.bound_org_id = ${ownerId})
+      AND EXISTS (SELECT 1 FROM member_standing m WHERE m.org_id = ${ownerId} AND m.user_id = n.user_id
+        AND ${membersWhoMay("repo.read", null)} AND ${isAdmitted} AND NOT ${isCutOff})))))`;
+}
+
+const kinds: readonly Kind[] = ["own", "app", "exchanged"];
+
+/** The scopes by which a token of a kind reads what is its person's own, or an organization's, as an array in SQL. */
+function acceptedBy(kind: Kind, way: "own" | "organization", isMade: boolean): Prisma.Sql {
+  const [clientId, orgId] = ["a client", "an organization"];
+  const token = {
+    clientId: kind === "own" ? null : clientId,
+    orgIds: "all" as const,
+    ...(kind === "exchanged" && { boundOrgId: orgId }),
+  };
+  const target = { ...(way === "organization" && { orgId }), ...(isMade && { makerClientId: clientId }) };
+  const accepted = acceptedScopes("repo.read", way, token, target);
+  return Prisma.raw(`ARRAY[${accepted.map((scope) => `'${scope}'`).join(", ")}]::text[]`);
+}
+
+/** Ends what tokens lent that turned out to be in the wrong hands. Other ends of grants are seen to by triggers of the database. */
+export async function endDelegationsOf(tx: Db, tokenIds: readonly string[]): Promise<void> {
+  await tx.delegation.updateMany({ where: { tokenId: { in: [...tokenIds] }, endedAt: null }, data: { endedAt: new Date() } });
+}
+
+/** Which client or token something was made with, for whoever looks at it. */
+export type MadeWith = {
+  id: string;
+  kind: "app" | "token";
+  /** Null for a personal access token. */
+  clientId: string | null;
+  /** The app's name or the token's; null for one that is gone. */
+  name: string | null;
+  /** Whether it may not act any more. */
+  isEnded: boolean;
+};
+
+/** @returns by the ids of delegations; what is not there any more is left out */
+export async function describeDelegations(ids: readonly (string | null)[], tx: Db = db()): Promise<Map<string, MadeWith>> {
+  const wanted = [...new Set(ids.filter((id) => id !== null))];
+  if (wanted.length === 0) return new Map();
+  const rows = await tx.$queryRaw<MadeWith[]>`
+    SELECT d.id, CASE WHEN d.client_id IS NULL THEN 'token' ELSE 'app' END AS kind, d.client_id AS "clientId",
+      coalesce(a.name, k.metadata->>'client_name', p.name) AS name, n.id IS NULL AS "isEnded"
+    FROM delegation d
+    LEFT JOIN live_delegation n ON n.id = d.id
+    LEFT JOIN oauth_app a ON a.client_id = d.client_id
+    LEFT JOIN oauth_client_document k ON k.client_id = d.client_id
+    LEFT JOIN personal_access_token p ON p.id = d.token_id
+    WHERE d.id = ANY (${wanted})`;
+  return new Map(rows.map((row) => [row.id, row]));
+}
