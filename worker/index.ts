@@ -1,3 +1,4 @@
+import { DELEGATION_CHANNEL } from "#core/access/delegation.ts";
 import { closeConnections } from "#core/db.ts";
 import { maintainRepository } from "#core/hub/git/maintenance/maintain-repository.ts";
 import { MAINTENANCE_CHANNEL, maintenanceTable } from "#core/hub/git/maintenance/maintenance-table.ts";
@@ -12,6 +13,7 @@ import { deliverLogoutNotice } from "#core/oauth/back-channel-logout/deliver-log
 import { LOGOUT_NOTICE_CHANNEL, logoutNoticeTable } from "#core/oauth/back-channel-logout/logout-notice-table.ts";
 import { startOwnProcess } from "#core/operations/metrics/own-process.ts";
 import { startTraces } from "#core/operations/traces/start-traces.ts";
+import { settleEndedDelegations } from "#core/webhooks/delegated.ts";
 import { startAuditSeals } from "./audit-seals.ts";
 import { startDeliveries } from "./deliveries.ts";
 import { startDeliveryPartitions } from "./delivery-partitions.ts";
@@ -23,6 +25,7 @@ import { startJobs } from "./jobs.ts";
 import { startLoop } from "./loop.ts";
 import { startRelays } from "./relays.ts";
 import { startReplays } from "./replays.ts";
+import { startRounds } from "./rounds.ts";
 import { startRunnerReport } from "./runner-report.ts";
 import { startSchedules } from "./schedules.ts";
 import { startSessionEnds } from "./session-ends.ts";
@@ -45,6 +48,13 @@ const loops = [
   await startSessionEnds(),
   await startDeliveryPartitions(),
   await startFanOut(),
+  // What was made under grants that have ended.
+  await startRounds({
+    channel: DELEGATION_CHANNEL,
+    pollMs: 30_000,
+    work: settleEndedDelegations,
+    complaint: "cannot stop what was made under ended grants; trying again",
+  }),
   await startReplays(),
   await startRelays(),
   await startSpaces(),

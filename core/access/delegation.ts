@@ -71,11 +71,11 @@ export async function findDelegate({ createdById, delegationId }: ActsFor, tx: D
   if (delegationId !== null) return findTokenDelegate(delegationId, tx);
   if (createdById === null) return undefined;
   const live = await tx.user.count({ where: { id: createdById, disabledAt: null } });
-  return live === 0 ? undefined : absent(createdById);
+  return live === 0 ? undefined : personOf(createdById);
 }
 
 /** Somebody who is not here, and has proved nothing lately. */
-const absent = (userId: string): Person => ({
+export const personOf = (userId: string): Person => ({
   kind: "person",
   userId,
   isOperator: false,

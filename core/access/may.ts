@@ -115,7 +115,7 @@ function hasRecentProof(actor: Decided): boolean {
 }
 
 /** Whether a token is in the hands of its person, and of nobody else whom they let in. */
-const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
+export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
 /** What gives a person the right; each has its own scopes for tokens. */

@@ -1,4 +1,5 @@
 import { type Db, db } from "../db.ts";
+import { Prisma } from "../generated/prisma/client.ts";
 import type { Actor } from "./actor.ts";
 import { acceptedScopes } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
@@ -44,4 +45,29 @@ export async function readableOwners(
   const madeIds = clientId === null ? [] : readable({ makerClientId: clientId });
   const madeBy = clientId !== null && madeIds.length > 0 ? { clientId, ownerIds: madeIds } : null;
   return { ...nothing, ownerIds: readable({}), madeBy };
+}
+
+/** SQL: what an actor may read of a table with `is_private`, `owner_id` and `created_by_client_id`, as a condition on its alias. */
+export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prisma.Sql {
+  const column = (name: string) => Prisma.raw(`${alias}.${name}`);
+  const reads = readsPrivate(readable, column("owner_id"), column("created_by_client_id"));
+  const trusted = alias === "r" && readable.repoId !== null ? Prisma.sql`OR r.id = ${readable.repoId}` : Prisma.empty;
+  return Prisma.sql`(NOT ${column("is_private")} OR ${reads} ${trusted})`;
+}
+
+/**
+ * SQL: whether an actor may read what event `e` is about, both as it was then and as it is now. `r` is the event's repository, joined
+ * from the left: who made one that is gone is not known any more.
+ */
+export function readableEvent(readable: ReadableOwners): Prisma.Sql {
+  const reads = (ownerId: string) => readsPrivate(readable, Prisma.raw(ownerId), Prisma.sql`r.created_by_client_id`);
+  return Prisma.sql`((NOT e.is_private OR ${reads("e.owner_id")}) AND (r.id IS NULL OR NOT r.is_private OR ${reads("r.owner_id")}))`;
+}
+
+function readsPrivate({ isAll, ownerIds, madeBy }: ReadableOwners, ownerId: Prisma.Sql, makerClientId: Prisma.Sql): Prisma.Sql {
+  if (isAll) return Prisma.sql`TRUE`;
+  const made = madeBy
+    ? Prisma.sql`OR coalesce(${makerClientId} = ${madeBy.clientId} AND ${ownerId} = ANY (${madeBy.ownerIds}), false)`
+    : Prisma.empty;
+  return Prisma.sql`(${ownerId} = ANY (${ownerIds}) ${made})`;
 }

@@ -173,7 +173,7 @@ export const auditEventTypes = {
   "webhook.update": { did: "changed the webhook[ to {target}]", isForOrganizations: true },
   "webhook.enable": { did: "enabled the webhook[ to {target}]", isForOrganizations: true },
   "webhook.disable": { did: "disabled the webhook[ to {target}]", isForOrganizations: true },
-  "webhook.suspend": { did: "disabled the webhook[ to {target}], whose deliveries failed", isForOrganizations: true },
+  "webhook.suspend": { did: "suspended the webhook[ to {target}][: {reason}]", isForOrganizations: true },
   "webhook.delete": { did: "deleted the webhook[ to {target}]", isForOrganizations: true },
   "webhook.replay": { did: "had deliveries of a webhook sent again[: {count}]", isForOrganizations: true },
   "webhook.test": { did: "sent a test to a webhook[: {kind}]", isForOrganizations: true },

@@ -21,6 +21,13 @@ export const sweeps: readonly Sweep[] = [
     isOver: `revoked_at < now() - interval '7 days' or expires_at < now() - interval '7 days'
       or (consent_id is null and expires_at < now() - interval '1 hour')`,
   },
+  // A token's rights that nothing acts with any more (core/access/delegation.ts, which reuses young rows only).
+  {
+    table: "delegation",
+    isOver: `created_at < now() - interval '1 day' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
+      .map((table) => `not exists (select from ${table} x where x.delegation_id = delegation.id)`)
+      .join(" and ")}`,
+  },
   { table: "oauth_consent", isOver: "revoked_at < now() - interval '30 days'" },
   // Apps that registered themselves and that nobody has allowed anything (core/oauth/registration/make-room.ts).
   {

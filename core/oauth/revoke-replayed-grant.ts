@@ -1,3 +1,4 @@
+import { endDelegationsOf } from "#core/access/delegation.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
@@ -17,6 +18,8 @@ export async function revokeReplayedGrant(
     const live = { id: grantId, revokedAt: null };
     const { count } = await tx.oAuthGrant.updateMany({ where: live, data: { revokedAt: new Date() } });
     if (count === 0) return;
+    // Whoever used the stolen code may have made a webhook with it.
+    await endDelegationsOf(tx, [grantId]);
     // Those who look after the app must know: its tokens, or its redirect, leak somewhere.
     const app = clientId ? await tx.oAuthApp.findUnique({ where: { clientId }, select: { ownerOrgId: true } }) : null;
     await recordAuditEvent(tx, {

@@ -2,7 +2,7 @@ import { type Actor, actorId, clientIdOf } from "../access/actor.ts";
 import { requirePermission } from "../access/may.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
-import { inTransaction } from "../db.ts";
+import { type Db, inTransaction } from "../db.ts";
 import { notFound } from "../errors.ts";
 import { giveUpRequests } from "./inbox/give-up-requests.ts";
 import { LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
@@ -18,9 +18,24 @@ export async function closeRelay(actor: Actor, userId: string, name: string, fro
       UPDATE relay SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL
       WHERE user_id = ${userId} AND name = ${name.replaceAll("\0", "")} AND closed_at IS NULL RETURNING id`;
     if (!closed) throw notFound("Relay");
-    await giveUpRequests(tx, closed.id, "the relay was closed before its listener had answered");
-    await tx.$executeRaw`SELECT pg_notify(${RELAY_CHANNEL}, ${closed.id + LISTENER_MARK})`;
+    await sendAway(tx, closed.id);
     const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };
     await recordAuditEvent(tx, { type: "relay.close", ...by, data: { name }, from });
   });
+}
+
+/** Closes the relays that tokens opened whose grants have ended, of whoever it is. */
+export async function closeDelegatedRelays(tx: Db, delegationIds: readonly string[]): Promise<void> {
+  const closed = await tx.$queryRaw<{ id: string; userId: string; name: string }[]>`
+    UPDATE relay SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL
+    WHERE delegation_id = ANY (${[...delegationIds]}) AND closed_at IS NULL RETURNING id, user_id AS "userId", name`;
+  for (const { id, userId, name } of closed) {
+    await sendAway(tx, id);
+    await recordAuditEvent(tx, { type: "relay.close", subjectId: userId, data: { name } });
+  }
+}
+
+async function sendAway(tx: Db, relayId: string): Promise<void> {
+  await giveUpRequests(tx, relayId, "the relay was closed before its listener had answered");
+  await tx.$executeRaw`SELECT pg_notify(${RELAY_CHANNEL}, ${relayId + LISTENER_MARK})`;
 }

@@ -1,4 +1,5 @@
 import { type Actor, actorId, clientIdOf } from "../access/actor.ts";
+import { recordDelegation } from "../access/delegation.ts";
 import { requirePermission } from "../access/may.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
@@ -28,17 +29,18 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     await requirePermission(actor, "relay.manage", { userId }, { what: "Relay", tx });
     await lockRelaysOf(tx, userId);
     const before = await tx.relay.findUnique({ where: { userId_name: { userId, name } } });
+    const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
     if (before && token && !before.closedAt && before.expiresAt > new Date()) {
-      await tx.relay.update({ where: { id: before.id }, data: { expiresAt } });
+      await tx.relay.update({ where: { id: before.id }, data: { expiresAt, delegationId } });
       return null;
     }
     if ((await tx.relay.count({ where: { userId, closedAt: null, NOT: { name } } })) >= RELAYS_MAX_PER_PERSON) {
       throw new ServiceError("conflict", `There are ${RELAYS_MAX_PER_PERSON} relays already. Close one first.`);
     }
     const fresh = newToken();
-    const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null };
+    const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
     const ofNobody = { listenerId: null, connectionId: null, listeningUntil: null };
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
     else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });

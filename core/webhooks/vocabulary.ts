@@ -57,6 +57,8 @@ export const disabledReasons = [
   "failing",
   /** The target answered 410 (S125). */
   "gone",
+  /** A token made the webhook or changed it last, and its grant has ended (decision 071). */
+  "grant_ended",
 ] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 

@@ -1,3 +1,4 @@
+import { delegationReads, mayAct } from "../access/delegation.ts";
 import { membersWhoMay } from "../access/members-who-may.ts";
 import { Prisma } from "../generated/prisma/client.ts";
 
@@ -5,27 +6,35 @@ import { Prisma } from "../generated/prisma/client.ts";
 export type Watchable = { id: string; owner: { id: string }; isPrivate: boolean };
 
 /**
- * Whether the owner of webhook `w` may read the private repositories of somebody: a person their own and those of an organization in
- * which their standing lets them, an organization its own (S129). One that was deleted or disabled may read nothing, see `hasOwner`.
+ * Whether webhook `w` may carry what is in the private repositories of somebody: its owner must be able to read them, a person their own
+ * and those of an organization in which their standing lets them, an organization its own (S129); and so must the token that made the
+ * webhook or changed it last, as its grant is now. A webhook that may not act at all carries nothing, see `isInForce`.
  * @param ownerId SQL of that somebody's id
+ * @param makerClientId SQL of the client that made the repository, for apps that reach what they made
  */
-export function ownerReads(ownerId: Prisma.Sql): Prisma.Sql {
+export function webhookReads(ownerId: Prisma.Sql, makerClientId?: Prisma.Sql): Prisma.Sql {
   // A subquery and not EXISTS, for which the planner may read and hash all members there are.
-  return Prisma.sql`coalesce(w.owner_id = ${ownerId} OR (SELECT true FROM member_standing m
-    WHERE m.org_id = ${ownerId} AND m.user_id = w.owner_id AND ${membersWhoMay("repo.read", null)} LIMIT 1), false)`;
+  return Prisma.sql`(coalesce(w.owner_id = ${ownerId} OR (SELECT true FROM member_standing m
+    WHERE m.org_id = ${ownerId} AND m.user_id = w.owner_id AND ${membersWhoMay("repo.read", null)} LIMIT 1), false)
+    AND ${delegationReads(DELEGATION, ownerId, makerClientId)})`;
 }
 
-/** Whether the owner of webhook `w` is there, and not disabled. */
-export const hasOwner: Prisma.Sql = Prisma.sql`coalesce(CASE w.owner_kind
+const DELEGATION = Prisma.sql`w.delegation_id`;
+
+/** Whether webhook `w` may act: its owner is there and not disabled, and the grant under which it was made holds. */
+export const isInForce: Prisma.Sql = Prisma.sql`(coalesce(CASE w.owner_kind
   WHEN 'user' THEN (SELECT u.disabled_at IS NULL FROM "user" u WHERE u.id = w.owner_id)
-  ELSE (SELECT true FROM organization o WHERE o.id = w.owner_id) END, false)`;
+  ELSE (SELECT true FROM organization o WHERE o.id = w.owner_id) END, false) AND ${mayAct(DELEGATION, "webhooks")})`;
 
 /**
- * The enabled webhooks `w` that watch a repository or its owner, and whose own owner may read it (S129), as what follows `SELECT`.
+ * The enabled webhooks `w` that watch a repository or its owner, and may carry what is in it (S129), as what follows `SELECT`.
  * Found by the watched items' index, so that the cost follows the matches and not the webhooks there are.
  */
 export function watchers({ id, owner, isPrivate }: Watchable): Prisma.Sql {
   return Prisma.sql`FROM webhook_watch i JOIN webhook w ON w.id = i.webhook_id
-    WHERE i.target_id IN (${id}, ${owner.id}) AND w.disabled_at IS NULL AND ${hasOwner}
-      AND (NOT ${isPrivate} OR ${ownerReads(Prisma.sql`${owner.id}`)})`;
+    WHERE i.target_id IN (${id}, ${owner.id}) AND w.disabled_at IS NULL AND ${isInForce}
+      AND (NOT ${isPrivate} OR ${webhookReads(
+        Prisma.sql`${owner.id}`,
+        Prisma.sql`(SELECT r.created_by_client_id FROM repo r WHERE r.id = ${id})`,
+      )})`;
 }

@@ -10,6 +10,7 @@ const words = {
   owner: { tone: "neutral", text: "Disabled" },
   failing: { tone: "bad", text: "Suspended after failures" },
   gone: { tone: "bad", text: "Gone" },
+  grant_ended: { tone: "bad", text: "Access ended" },
 } as const;
 
 /** Whether it tells anybody, and if not, whose doing that is. */

@@ -29,6 +29,7 @@ const namesSeen = async (person: TestPerson | typeof anonymous, { id }: Collecti
   (await readItemsOf("actor" in person ? person.actor : person, id)).map(({ repo, position }) => `${position} ${repo.name}`);
 const token = (person: TestPerson, ...scopes: TokenHolder["scopes"]): TokenHolder => ({
   kind: "token",
+  tokenId: "a token",
   userId: person.id,
   scopes,
   orgIds: [],

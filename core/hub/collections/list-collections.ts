@@ -1,5 +1,5 @@
 import type { Actor } from "../../access/actor.ts";
-import { readableOwners } from "../../access/readable-owners.ts";
+import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
 import { findOwner } from "../../accounts/handles/find-owner.ts";
 import { type Page, type PageRequest, pageBounds } from "../../accounts/page.ts";
 import { plainText } from "../../accounts/plain-text.ts";
@@ -9,7 +9,6 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import type { Collection } from "./collection.ts";
 import { countCollections, readCollections } from "./read-collections.ts";
 import { type Items, readItems } from "./read-items.ts";
-import { readableWhere } from "./readable-where.ts";
 
 export type CollectionSearch = PageRequest & {
   /** Handles: those of any of them. */

@@ -1,10 +1,9 @@
 import type { Actor } from "../../access/actor.ts";
-import { readableOwners } from "../../access/readable-owners.ts";
+import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
 import { type Db, db } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { readRepos } from "../repos/read-repos.ts";
 import { type CollectionItem, ITEMS_MAX } from "./collection.ts";
-import { readableWhere } from "./readable-where.ts";
 
 export type Items = { items: CollectionItem[]; total: number };
 

@@ -206,6 +206,7 @@ describe("access", () => {
     const repo = await gatedRepo();
     const token: TokenHolder = {
       kind: "token",
+      tokenId: "a token",
       userId: grace.id,
       scopes: ["gated-repos", "write-repos"],
       orgIds: "all",

@@ -1,8 +1,7 @@
 import type { RepoType } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
-import { readableOwners } from "../../access/readable-owners.ts";
+import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
 import { db } from "../../db.ts";
-import { readableWhere } from "../collections/readable-where.ts";
 
 /** How many repositories of each type a user or an organization has, as far as the actor may see them (S136). */
 export async function countOwnedRepos(actor: Actor, ownerId: string): Promise<Record<RepoType, number>> {

@@ -13,7 +13,15 @@ import { makeTaskDirectory, sweepTaskDirectories } from "./task-directory.ts";
 test("what a killed worker has left goes, and what somebody has in hand or another service's is stays", async () => {
   const owner = { kind: "user", id: newId() } as const;
   const spec = jobSpecSchema.parse({ command: ["true"] });
-  const run = () => createRun(db(), { owner, createdById: null, initiator: { type: "user", id: owner.id }, secrets: {}, spec });
+  const run = () =>
+    createRun(db(), {
+      owner,
+      createdById: null,
+      delegationId: null,
+      initiator: { type: "user", id: owner.id },
+      secrets: {},
+      spec,
+    });
   const [held, lost, over] = [await run(), await run(), await run()];
   await claimRows<ClaimedRun>(jobTable, 10);
   await pool().query("UPDATE job_run SET claimed_until = now() - interval '1 second' WHERE id = $1", [lost]);

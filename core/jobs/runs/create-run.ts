@@ -8,6 +8,8 @@ import type { Initiator, RunOwner } from "./run.ts";
 export type NewRun = {
   owner: RunOwner;
   createdById: string | null;
+  /** With whose rights it runs, where a token had it run (core/access/delegation.ts). */
+  delegationId: string | null;
   initiator: Initiator;
   spec: JobSpec;
   secrets: Readonly<Record<string, string>>;

@@ -28,7 +28,15 @@ const sh = (script: string, more: Partial<JobSpec> = {}) => jobSpecSchema.parse(
 
 async function newRun(spec: JobSpec, more: Partial<NewRun> = {}): Promise<string> {
   const owner = more.owner ?? { kind: "user", id: newId() };
-  return createRun(db(), { owner, createdById: null, initiator: { type: "user", id: owner.id }, secrets: {}, spec, ...more });
+  return createRun(db(), {
+    owner,
+    delegationId: null,
+    createdById: null,
+    initiator: { type: "user", id: owner.id },
+    secrets: {},
+    spec,
+    ...more,
+  });
 }
 
 type More = { runner?: Runner; stopping?: AbortSignal; takeFiles?: TakeFiles };

@@ -1,5 +1,7 @@
 import { rm } from "node:fs/promises";
 import { JOB_TIMEOUT_SECONDS, type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
+import { findDelegate } from "../../access/delegation.ts";
 import { env } from "../../env.ts";
 import { isServiceError } from "../../errors.ts";
 import { log } from "../../log.ts";
@@ -15,11 +17,15 @@ import type { RunOwner } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
 import { watchClaim } from "./watch-claims.ts";
 
+/** On whose account a run goes, and who had it run, as they are now; undefined for those who may do nothing any more. */
+export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
+
 /**
- * Puts the files of a Space into an empty directory, as far as the run's owner may read them. This room does not know repositories.
+ * Puts the files of a Space into an empty directory, if both the run's owner and whoever had it run may read them. This room does not
+ * know repositories.
  * @throws ServiceError whose sentence the owner is told
  */
-export type TakeFiles = (space: string, owner: RunOwner, directory: string, note: (sentence: string) => void) => Promise<void>;
+export type TakeFiles = (space: string, of: RunFor, directory: string, note: (sentence: string) => void) => Promise<void>;
 
 type Surroundings = {
   takeFiles: TakeFiles;
@@ -121,7 +127,8 @@ async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, tak
   try {
     if (files && spec.spaceId) {
       const owner: RunOwner = { kind: run.owner_kind, id: run.owner_id };
-      await takeFiles(spec.spaceId, owner, files, (sentence) => writer.note(sentence));
+      const delegate = await findDelegate({ createdById: run.created_by_id, delegationId: run.delegation_id });
+      await takeFiles(spec.spaceId, { owner, delegate }, files, (sentence) => writer.note(sentence));
     }
     if (end.signal.aborted) return outcomeOf(undefined, why, seconds);
     const { environment, note } = runEnvironment({

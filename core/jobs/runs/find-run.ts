@@ -3,13 +3,13 @@ import { requirePermission } from "../../access/may.ts";
 import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
-import { unsealJobSecrets } from "../secrets.ts";
-import { namespaceOf, type Run, type RunOwner, runOf } from "./run.ts";
+import { namespaceOf, type Run, type RunOwner, toRuns } from "./run.ts";
 
 /** One run of an owner. @throws ServiceError `not_found`, for what is not there and what the actor may not see alike (S136) */
 export async function findRun(actor: Actor, owner: RunOwner, id: string): Promise<Run> {
   await requirePermission(actor, "job.read", namespaceOf(owner), { what: "Job" });
   const row = isId(id) ? await db().jobRun.findUnique({ where: { id }, omit: { payload: true } }) : null;
   if (row?.ownerId !== owner.id) throw notFound("Job");
-  return runOf(row, Object.keys(unsealJobSecrets(row.secrets)));
+  const [run] = await toRuns([row]);
+  return run as Run;
 }

@@ -9,6 +9,7 @@ export type ClaimedRun = {
   owner_id: string;
   owner_kind: RunOwner["kind"];
   created_by_id: string | null;
+  delegation_id: string | null;
   spec: unknown;
   secrets: Buffer | null;
   stage: string;

@@ -5,7 +5,7 @@ import { ServiceError } from "../../errors.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import type { JobStage } from "../stages.ts";
-import { namespaceOf, type Run, type RunOwner, runOf } from "./run.ts";
+import { namespaceOf, type Run, type RunOwner, toRuns } from "./run.ts";
 
 export type RunSearch = {
   stages?: readonly JobStage[];
@@ -37,7 +37,7 @@ export async function listRuns(
     take: limit + 1,
     omit: { secrets: true, payload: true },
   });
-  const runs = rows.slice(0, limit).map((row) => runOf(row));
+  const runs = await toRuns(rows.slice(0, limit));
   return { runs, next: rows.length > limit ? (runs.at(-1)?.id ?? null) : null };
 }
 

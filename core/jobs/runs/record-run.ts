@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { mayAct } from "../../access/delegation.ts";
 import { isDatabaseDown, pool } from "../../db.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { LEASE_SECONDS } from "../../leases/leased-table.ts";
 import { log } from "../../log.ts";
 import type { RunnerName } from "../runners/runner.ts";
@@ -12,16 +14,20 @@ export type Outcome = {
   message: string | null;
 };
 
-/** Of a row of `job_run`, as SQL: its owner is a person who was disabled, of whom nothing runs (S112). */
-export const IS_OWNER_DISABLED = `exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)`;
+/**
+ * Of a row of `job_run`, as SQL: it may not run any more, because its owner is a person who was disabled (S112), or because the grant
+ * under which it was started has ended.
+ */
+export const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
+  or not ${mayAct(Prisma.sql`job_run.delegation_id`, "jobs").text})`;
 
-/** @returns whether the claim still holds, and the run may still begin: nobody has cancelled it meanwhile, nor disabled its owner */
+/** @returns whether the claim still holds, and the run may still begin: nobody has cancelled it meanwhile, disabled its owner or ended its grant */
 export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (
        update job_run set stage = 'RUNNING', started_at = now(), runner = $3
        where id = $1 and claim_id = $2 and finished_at is null and cancel_requested_at is null
-         and not ${IS_OWNER_DISABLED} returning id
+         and not ${MAY_NOT_RUN} returning id
      )
      select pg_notify($4, id) from run`,
     [id, claimId, runner, JOB_LOG_CHANNEL],

@@ -1,5 +1,6 @@
 import type { JobSpec } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
@@ -9,7 +10,7 @@ import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-na
 import { lockRunOwner } from "../lock-run-owner.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import { createRun, type NewRun } from "./create-run.ts";
-import { requireOffered } from "./require-offered.ts";
+import { requireOffered, requireSpace } from "./require-offered.ts";
 import { requireRoom } from "./require-room.ts";
 import { type Initiator, runOf } from "./run.ts";
 
@@ -17,7 +18,7 @@ type Requested = { owner: JobNamespace; runId: string };
 
 /**
  * Runs a job on the account of a person or an organization.
- * @throws ServiceError `invalid_request`, `not_found` (the namespace), `insufficient_scope`, `rate_limited` (too many wait)
+ * @throws ServiceError `invalid_request`, `not_found` (the namespace, the Space), `insufficient_scope`, `rate_limited` (too many wait)
  */
 export async function requestRun(
   actor: Actor,
@@ -56,8 +57,10 @@ async function request(
     await requireJobs(actor, "job.run", owner, tx);
     await requireRoom(tx, owner);
     const prepared = await prepare(tx, owner);
+    await requireSpace(tx, actor, prepared.spec);
     const { kind, id } = owner;
-    const runId = await createRun(tx, { ...prepared, owner: { kind, id }, createdById: actorId(actor) });
+    const delegationId = await recordDelegation(tx, actor);
+    const runId = await createRun(tx, { ...prepared, owner: { kind, id }, createdById: actorId(actor), delegationId });
     const { dockerImage, spaceId } = prepared.spec;
     await recordAuditEvent(tx, {
       type: "job.run",

@@ -1,6 +1,10 @@
 import type { JobSpec } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
+import { may } from "../../access/may.ts";
+import type { Resources } from "../../access/rules.ts";
+import type { Db } from "../../db.ts";
 import { env } from "../../env.ts";
-import { ServiceError } from "../../errors.ts";
+import { notFound, ServiceError } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
 
 /** Limits of what a process is started with, far below the kernel's (S138). */
@@ -28,4 +32,26 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
     const sentence = `Command, environment and secrets are ${size} bytes together, of at most ${TEXT_MAX_BYTES}. Put what is large into a Space's files.`;
     throw new ServiceError("invalid_request", sentence, { field: "environment" });
   }
+}
+
+/**
+ * Refuses a Space whose files the actor may not read. A run gets the files with the rights of the account that it runs on, which reach
+ * further than those of a token: without this, the scope `jobs` alone would read every private Space of its person.
+ * @throws ServiceError `not_found`, the same for a Space that is not there and for one that may not be read (S136)
+ */
+export async function requireSpace(tx: Db, actor: Actor, { spaceId }: Pick<JobSpec, "spaceId">): Promise<void> {
+  if (spaceId === undefined) return;
+  const [handle = "", name = ""] = spaceId.toLowerCase().split("/");
+  // By the name that it has, or had before it was moved, as when its files are taken.
+  const [space] = await tx.$queryRaw<Resources["repo"][]>`
+    SELECT r.id AS "repoId", r.is_private AS "isPrivate", r.gated <> 'none' AS "isGated",
+      r.created_by_id AS "createdById", r.created_by_client_id AS "createdByClientId",
+      CASE WHEN r.owner_kind = 'user' THEN r.owner_id END AS "ownerUserId",
+      CASE WHEN r.owner_kind = 'organization' THEN r.owner_id END AS "ownerOrgId"
+    FROM handle h
+    LEFT JOIN repo_former_name f ON f.owner_id = coalesce(h.user_id, h.org_id) AND f.type = 'space' AND f.name_canonical = ${name}
+    JOIN repo r ON r.type = 'space'
+      AND ((r.owner_id = coalesce(h.user_id, h.org_id) AND r.name_canonical = ${name}) OR r.id = f.repo_id)
+    WHERE h.handle = ${handle} ORDER BY (r.id IS NOT DISTINCT FROM f.repo_id) LIMIT 1`;
+  if (!space || !(await may(actor, "repo.read_content", space, tx))) throw notFound("Space");
 }

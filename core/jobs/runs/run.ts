@@ -1,6 +1,8 @@
 import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import { describeDelegations, type MadeWith } from "../../access/delegation.ts";
 import type { JobRun } from "../../generated/prisma/client.ts";
 import type { RunnerName } from "../runners/runner.ts";
+import { unsealJobSecrets } from "../secrets.ts";
 import type { JobStage } from "../stages.ts";
 
 export const initiatorTypes = ["user", "organization", "scheduled-job", "duplicated-job", "webhook"] as const;
@@ -15,6 +17,8 @@ export type Run = {
   id: string;
   owner: RunOwner;
   createdById: string | null;
+  /** The app or token that had it run; null where a person did so on the pages. */
+  madeWith: MadeWith | null;
   initiator: Initiator;
   spec: JobSpec;
   /** Names of its secrets; their values are never told again. */
@@ -36,11 +40,21 @@ export type Run = {
 
 type Row = Omit<JobRun, "secrets" | "payload">;
 
+/** Runs as they are shown, with the apps that started them, in at most one statement. */
+export async function toRuns(rows: readonly (Row & { secrets?: Uint8Array | null })[]): Promise<Run[]> {
+  const madeWith = await describeDelegations(rows.map(({ delegationId }) => delegationId));
+  return rows.map((row) => ({
+    ...runOf(row, row.secrets ? Object.keys(unsealJobSecrets(row.secrets)) : []),
+    madeWith: (row.delegationId && madeWith.get(row.delegationId)) || null,
+  }));
+}
+
 export function runOf(row: Row, secretNames: string[] = []): Run {
   return {
     id: row.id,
     owner: { kind: row.ownerKind as RunOwner["kind"], id: row.ownerId },
     createdById: row.createdById,
+    madeWith: null,
     initiator: row.initiator as Initiator,
     spec: jobSpecSchema.parse(row.spec),
     secretNames,

@@ -3,13 +3,13 @@ import { LEASE_SECONDS } from "../../leases/leased-table.ts";
 import { log } from "../../log.ts";
 import { listen } from "../../notifications.ts";
 import { JOB_CANCEL_CHANNEL } from "../stages.ts";
-import { IS_OWNER_DISABLED } from "./record-run.ts";
+import { MAY_NOT_RUN } from "./record-run.ts";
 
 /** A run under way in this process, and what its watch may find. */
 export type Watched = {
   id: string;
   claimId: string;
-  /** Somebody wants it ended, or its owner was disabled. */
+  /** Somebody wants it ended, its owner was disabled, or its grant has ended. */
   onCancel(): void;
   /** It may be another worker's by now, or soon: nothing of it may go on here. */
   onLost(): void;
@@ -55,7 +55,7 @@ async function checkAll(): Promise<void> {
   const askedAt = performance.now();
   try {
     const { rows } = await pool().query<{ id: string; claim_id: string | null; is_cancelled: boolean }>(
-      `select id, claim_id, cancel_requested_at is not null or ${IS_OWNER_DISABLED} as is_cancelled from job_run where id = any ($1)`,
+      `select id, claim_id, cancel_requested_at is not null or ${MAY_NOT_RUN} as is_cancelled from job_run where id = any ($1)`,
       [asked.map(({ id }) => id)],
     );
     const found = new Map(rows.map((row) => [row.id, row]));

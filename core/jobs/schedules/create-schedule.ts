@@ -1,12 +1,13 @@
 import type { JobSpec } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { lockRunOwner } from "../lock-run-owner.ts";
-import { requireOffered } from "../runs/require-offered.ts";
+import { requireOffered, requireSpace } from "../runs/require-offered.ts";
 import { sealJobSecrets } from "../secrets.ts";
 import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { recordScheduleChange } from "./record-schedule-change.ts";
@@ -26,7 +27,7 @@ export type NewSchedule = {
 
 /**
  * Has a job run again and again, in the name of whoever says so.
- * @throws ServiceError `invalid_request`, `not_found` (the namespace), `insufficient_scope`, `conflict` (too many)
+ * @throws ServiceError `invalid_request`, `not_found` (the namespace, the Space), `insufficient_scope`, `conflict` (too many)
  */
 export async function createSchedule(
   actor: Actor,
@@ -42,12 +43,14 @@ export async function createSchedule(
     if (!(await lockRunOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     await requireRoom(tx, owner);
+    await requireSpace(tx, actor, spec);
     const row = await tx.scheduledJob.create({
       data: {
         id: newId(),
         ownerId: owner.id,
         ownerKind: owner.kind,
         createdById: actorId(actor),
+        delegationId: await recordDelegation(tx, actor),
         spec,
         secrets: sealJobSecrets(secrets),
         ...when,

@@ -1,6 +1,9 @@
+import { jobSpecSchema } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { JobNamespace } from "../find-job-namespace.ts";
+import { requireSpace } from "../runs/require-offered.ts";
 import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { nextRunAt } from "./next-run-at.ts";
 import { recordScheduleChange } from "./record-schedule-change.ts";
@@ -21,12 +24,14 @@ export async function resumeSchedule(
       const [schedule] = await toSchedules(tx, [row]);
       return { owner, schedule: schedule as Schedule };
     }
+    await requireSpace(tx, actor, jobSpecSchema.parse(row.spec));
     const changed = await tx.scheduledJob.update({
       where: { id: row.id },
       data: {
         isSuspended: false,
         message: null,
         createdById: actorId(actor) ?? row.createdById,
+        delegationId: await recordDelegation(tx, actor),
         dueAt: nextRunAt(row, new Date()),
         attempts: 0,
         claimId: null,

@@ -1,9 +1,11 @@
 import { jobSpecSchema } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import type { JobNamespace } from "../find-job-namespace.ts";
+import { requireSpace } from "../runs/require-offered.ts";
 import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { isRunning, startRunOf } from "./start-run-of.ts";
 
@@ -22,9 +24,11 @@ export async function runScheduleNow(
       const sentence = "The last run still goes on, and this schedule does not let runs overlap. Wait for it, or cancel it.";
       throw new ServiceError("conflict", sentence);
     }
-    const runId = await startRunOf(tx, row, actorId(actor));
-    await tx.scheduledJob.update({ where: { id: row.id }, data: { lastRunId: runId } });
     const { dockerImage, spaceId } = jobSpecSchema.parse(row.spec);
+    await requireSpace(tx, actor, { spaceId });
+    const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
+    const runId = await startRunOf(tx, row, by);
+    await tx.scheduledJob.update({ where: { id: row.id }, data: { lastRunId: runId } });
     await recordAuditEvent(tx, {
       type: "job.run",
       actorId: actorId(actor),

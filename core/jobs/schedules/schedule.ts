@@ -1,4 +1,5 @@
 import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import { describeDelegations, type MadeWith } from "../../access/delegation.ts";
 import type { Db } from "../../db.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import type { JobStage } from "../stages.ts";
@@ -9,6 +10,8 @@ export type Schedule = {
   ownerId: string;
   /** In whose name it runs: who made it, or resumed it last. */
   createdById: string | null;
+  /** The app or token by which they did; null where they did so on the pages. */
+  madeWith: MadeWith | null;
   spec: JobSpec;
   /** By name only (S134). */
   secretNames: string[];
@@ -29,6 +32,7 @@ export type ScheduleRow = {
   ownerId: string;
   ownerKind: string;
   createdById: string | null;
+  delegationId: string | null;
   spec: unknown;
   secrets: Uint8Array | null;
   schedule: string;
@@ -41,7 +45,7 @@ export type ScheduleRow = {
   dueAt: Date | null;
 };
 
-/** Rows as schedules, with their last runs, in one more statement. */
+/** Rows as schedules, with their last runs and the apps that made them, in at most two more statements. */
 export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise<Schedule[]> {
   const runIds = rows.flatMap(({ lastRunId }) => lastRunId ?? []);
   const found = await tx.jobRun.findMany({
@@ -49,8 +53,13 @@ export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise
     select: { id: true, createdAt: true, stage: true },
   });
   const runs = new Map(found.map(({ id, createdAt, stage }) => [id, { id, at: createdAt, stage: stage as JobStage }]));
-  return rows.map(({ secrets, spec, dueAt, lastRunId, ownerKind: _, ...row }) => ({
+  const madeWith = await describeDelegations(
+    rows.map(({ delegationId }) => delegationId),
+    tx,
+  );
+  return rows.map(({ secrets, spec, dueAt, lastRunId, delegationId, ownerKind: _, ...row }) => ({
     ...row,
+    madeWith: (delegationId && madeWith.get(delegationId)) || null,
     spec: jobSpecSchema.parse(spec),
     secretNames: Object.keys(unsealJobSecrets(secrets)).sort(),
     nextRunAt: row.isSuspended ? null : dueAt,

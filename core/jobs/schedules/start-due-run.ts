@@ -1,9 +1,11 @@
-import type { Person } from "../../access/actor.ts";
+import { jobSpecSchema } from "@keyhook/sdk";
+import { findDelegate } from "../../access/delegation.ts";
 import { may } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import { type Db, db } from "../../db.ts";
 import { isServiceError } from "../../errors.ts";
 import { lockRunOwner } from "../lock-run-owner.ts";
+import { requireSpace } from "../runs/require-offered.ts";
 import { namespaceOf } from "../runs/run.ts";
 import { nextRunAt } from "./next-run-at.ts";
 import type { ScheduleRow } from "./schedule.ts";
@@ -50,7 +52,7 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   if (!row.mayOverlap && (await isRunning(tx, row)))
     return { message: `${due} was left out: the one before was still going on.` };
   try {
-    return { lastRunId: await startRunOf(tx, row, row.createdById), message: null };
+    return { lastRunId: await startRunOf(tx, row, row), message: null };
   } catch (error) {
     // A limit that is reached now will be another time's: this one is left out.
     if (!isServiceError(error)) throw error;
@@ -58,25 +60,25 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   }
 }
 
-/** A schedule has the rights of whoever made or resumed it, as they are now: no more, and none once they have left. */
-async function mayStillRun(tx: Db, { createdById, ...row }: ScheduleRow): Promise<boolean> {
-  if (!createdById) return false;
-  const live = await tx.user.count({ where: { id: createdById, disabledAt: null } });
-  if (live === 0) return false;
-  return may(absent(createdById), "job.run", namespaceOf(ownerOf(row)), tx);
+/**
+ * A schedule has the rights of whoever made or resumed it, person or token, as they are now: none once they have left or the grant has
+ * ended, and none to a Space that they cannot read any more.
+ */
+async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
+  const delegate = await findDelegate(row, tx);
+  if (!delegate || !(await may(delegate, "job.run", namespaceOf(ownerOf(row)), tx))) return false;
+  try {
+    await requireSpace(tx, delegate, jobSpecSchema.parse(row.spec));
+    return true;
+  } catch (error) {
+    if (isServiceError(error)) return false;
+    throw error;
+  }
 }
 
-/** Somebody who is not here, and has proved nothing lately. */
-const absent = (userId: string): Person => ({
-  kind: "person",
-  userId,
-  isOperator: false,
-  sessionId: "",
-  authenticatedAt: new Date(0),
-});
-
 async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise<void> {
-  const message = "Whoever it ran for may not run jobs here any more. Resume it to have it run in your name.";
+  const message =
+    "Whoever made this schedule, or the app that did, may not run it any more. Resume it to have it run in your name.";
   await tx.scheduledJob.update({
     where: { id },
     data: { isSuspended: true, message, attempts: 0, claimId: null, claimedUntil: null },
@@ -84,6 +86,6 @@ async function suspend(tx: Db, { id, ownerId, ownerKind }: ScheduleRow): Promise
   await recordAuditEvent(tx, {
     type: "scheduled_job.suspend",
     orgId: ownerKind === "organization" ? ownerId : null,
-    data: { scheduleId: id, reason: "whoever it ran for may not run jobs here any more" },
+    data: { scheduleId: id, reason: "whoever made it may not run it any more" },
   });
 }

@@ -1,4 +1,5 @@
 import { jobSpecSchema } from "@keyhook/sdk";
+import type { ActsFor } from "../../access/delegation.ts";
 import type { Db } from "../../db.ts";
 import { createRun } from "../runs/create-run.ts";
 import { requireRoom } from "../runs/require-room.ts";
@@ -12,11 +13,11 @@ import type { ScheduleRow } from "./schedule.ts";
  * @returns the run's id
  * @throws ServiceError `rate_limited`: too many of its owner's wait
  */
-export async function startRunOf(tx: Db, row: ScheduleRow, createdById: string | null): Promise<string> {
+export async function startRunOf(tx: Db, row: ScheduleRow, by: ActsFor): Promise<string> {
   await requireRoom(tx, { id: row.ownerId });
   return createRun(tx, {
     owner: ownerOf(row),
-    createdById,
+    ...by,
     initiator: { type: "scheduled-job", id: row.id },
     spec: jobSpecSchema.parse(row.spec),
     secrets: unsealJobSecrets(row.secrets),

@@ -1,3 +1,4 @@
+import { endDelegationsOf } from "#core/access/delegation.ts";
 import { addressKey } from "#core/accounts/address-key.ts";
 import { takeAtLeast } from "#core/accounts/take-at-least.ts";
 import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
@@ -28,6 +29,10 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
     db().$transaction(async (tx) => {
       const ended = await endByHash(tx, [...byHash.keys()]);
       for (const one of ended) await recordLeak(tx, one, byHash.get(one.hash) ?? "", from);
+      await endDelegationsOf(
+        tx,
+        ended.filter(({ kind }) => kind === "oauth").map(({ id }) => id),
+      );
       await tellOfLeaks(tx, ended);
     }),
   );

@@ -1,4 +1,6 @@
+import { type ReadableOwners, readableEvent } from "../../access/readable-owners.ts";
 import { pool } from "../../db.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 import { RELAY_BODY_MAX_BYTES } from "../relay.ts";
 
@@ -24,6 +26,16 @@ export const GRACE_SECONDS = 5;
 const BATCH = 4;
 const BATCH_BYTES = RELAY_BODY_MAX_BYTES;
 
+/** What may be handed to a listener, as its token is now. */
+export type ListenerReach = {
+  /** Whose webhooks' deliveries, by their owners' ids; null for everybody's. */
+  owners: readonly string[] | null;
+  /** The private repositories that the token reads. */
+  readable: ReadableOwners;
+  /** Those that its person reads; null where no token listens. */
+  person: ReadableOwners | null;
+};
+
 export type Connection = { relayId: string; listenerId: string; connectionId: string };
 
 type Row = {
@@ -42,35 +54,41 @@ type Row = {
  * with an earlier connection.
  * @param room how many it takes now
  * @param known what this connection was given already
- * @param owners whose deliveries it may have, by their ids; null for everybody's. Others wait for a listener that may
+ * @param reach what its token reads: of deliveries it gets those of webhooks of these owners about repositories that it could read.
+ * The others wait for a listener that may have them
  */
 export async function handOver(
   { relayId, listenerId, connectionId }: Connection,
-  { room, known, owners }: { room: number; known: readonly string[]; owners: readonly string[] | null },
+  { room, known, reach }: { room: number; known: readonly string[]; reach: ListenerReach },
 ): Promise<HandedRequest[]> {
-  const { rows } = await pool().query<Row>({
-    name: "hand-over-relayed",
-    text: `WITH oldest AS (
-             SELECT q.id, q.bytes, q.received_at FROM relay_request q JOIN relay r ON r.id = q.relay_id
-             WHERE r.id = $1 AND r.connection_id = $3 AND q.answered_at IS NULL
-               AND (q.handed_to IS NULL OR q.handed_until < now() OR (q.handed_to = $2 AND q.id <> ALL ($4::text[])))
-               AND ($6::text[] IS NULL OR NOT EXISTS (
-                 SELECT FROM delivery d WHERE d.id = q.delivery_id AND d.owner_id <> ALL ($6)))
-             ORDER BY q.received_at, q.id LIMIT $5 FOR UPDATE OF q SKIP LOCKED
-           ), mine AS (
-             SELECT id FROM (
-               SELECT id, row_number() OVER oldest_first AS nth, sum(bytes) OVER oldest_first AS bytes_so_far
-               FROM oldest WINDOW oldest_first AS (ORDER BY received_at, id)
-             ) each WHERE nth = 1 OR bytes_so_far <= ${BATCH_BYTES}
-           )
-           UPDATE relay_request q SET handed_to = $2, handed_at = coalesce(CASE WHEN q.handed_to = $2 THEN q.handed_at END, now()),
-             handed_until = now() + make_interval(secs => ${LEASE_SECONDS})
-           FROM mine WHERE q.id = mine.id
-           RETURNING q.id, q.method, q.path, q.headers, q.body, q.received_at,
-             -- A worker that was killed while it waited has not said that it does no more.
-             q.is_from_inbox OR coalesce(q.waited_until <= now(), true) AS is_from_inbox, q.delivery_id`,
-    values: [relayId, listenerId, connectionId, known, Math.min(room, BATCH), owners],
-  });
+  // What its person could read no more either is handed over, to be found withheld (S129).
+  const isReadable = reach.person
+    ? Prisma.sql`(${readableEvent(reach.readable)} OR NOT ${readableEvent(reach.person)})`
+    : Prisma.sql`TRUE`;
+  const { text, values } = Prisma.sql`
+    WITH oldest AS (
+      SELECT q.id, q.bytes, q.received_at FROM relay_request q JOIN relay r ON r.id = q.relay_id
+      WHERE r.id = ${relayId} AND r.connection_id = ${connectionId} AND q.answered_at IS NULL
+        AND (q.handed_to IS NULL OR q.handed_until < now() OR (q.handed_to = ${listenerId} AND q.id <> ALL (${known}::text[])))
+        AND NOT EXISTS (
+          SELECT FROM delivery d JOIN event e ON e.id = d.event_id LEFT JOIN repo r ON r.id = e.repo_id
+          WHERE d.id = q.delivery_id AND NOT (
+            (${reach.owners}::text[] IS NULL OR d.owner_id = ANY (${reach.owners}::text[])) AND ${isReadable}))
+      ORDER BY q.received_at, q.id LIMIT ${Math.min(room, BATCH)} FOR UPDATE OF q SKIP LOCKED
+    ), mine AS (
+      SELECT id FROM (
+        SELECT id, row_number() OVER oldest_first AS nth, sum(bytes) OVER oldest_first AS bytes_so_far
+        FROM oldest WINDOW oldest_first AS (ORDER BY received_at, id)
+      ) each WHERE nth = 1 OR bytes_so_far <= ${BATCH_BYTES}::bigint
+    )
+    UPDATE relay_request q SET handed_to = ${listenerId},
+      handed_at = coalesce(CASE WHEN q.handed_to = ${listenerId} THEN q.handed_at END, now()),
+      handed_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    FROM mine WHERE q.id = mine.id
+    RETURNING q.id, q.method, q.path, q.headers, q.body, q.received_at,
+      -- A worker that was killed while it waited has not said that it does no more.
+      q.is_from_inbox OR coalesce(q.waited_until <= now(), true) AS is_from_inbox, q.delivery_id`;
+  const { rows } = await pool().query<Row>(text, values as unknown[]);
   return rows
     .sort((a, b) => a.received_at.getTime() - b.received_at.getTime() || (a.id < b.id ? -1 : 1))
     .map(({ received_at, is_from_inbox, delivery_id, ...rest }) => ({

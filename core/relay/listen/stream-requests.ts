@@ -1,5 +1,7 @@
 import type { Actor } from "../../access/actor.ts";
+import { personOf } from "../../access/delegation.ts";
 import { requirePermission } from "../../access/may.ts";
+import { readableOwners } from "../../access/readable-owners.ts";
 import { isServiceError, notFound } from "../../errors.ts";
 import { streamPlaces } from "../../http/stream-places.ts";
 import { log } from "../../log.ts";
@@ -8,7 +10,7 @@ import { failRequest } from "../inbox/fail-request.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 import { LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
 import { connect, disconnect, renew, type Standing } from "./connection.ts";
-import { type HandedRequest, handOver, stillOpen } from "./hand-over.ts";
+import { type HandedRequest, handOver, type ListenerReach, stillOpen } from "./hand-over.ts";
 
 const takePlace = streamPlaces({
   perPerson: 25,
@@ -44,11 +46,15 @@ export type RequestStream = {
  */
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
-  let owners: readonly string[] | null = [];
+  let reach: ListenerReach;
   const mayListen = async () => {
     const actor = await actorNow();
     await requirePermission(actor, "relay.manage", { userId }, { what: "Relay" });
-    owners = ownersReachedBy(actor, userId);
+    reach = {
+      owners: ownersReachedBy(actor, userId),
+      readable: await readableOwners(actor, "repo.read"),
+      person: actor.kind === "token" ? await readableOwners(personOf(userId), "repo.read") : null,
+    };
   };
   await mayListen();
   const release = takePlace(userId);
@@ -147,7 +153,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     }
     const room = Math.min(options.concurrency, CONCURRENCY_MAX) - given.size;
     if (room <= 0) return;
-    const handed = await handOver(mine, { room, known: [...given], owners });
+    const handed = await handOver(mine, { room, known: [...given], reach });
     for (const request of handed) {
       given.add(request.id);
       const headers = await headersNow(request);
@@ -186,7 +192,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
 
 /**
  * An organization's webhook may lead to a relay of its administrator's, and a token that the organization was not granted to must not
- * hear of it there what it could not hear otherwise. Null where the token has no such bounds.
+ * receive its deliveries there. Null where the token has no such bounds.
  */
 function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;

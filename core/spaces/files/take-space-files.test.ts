@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import type { TokenHolder } from "../../access/actor.ts";
 import { organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
 import { commitTo, someRepo } from "../../hub/testing/repos.ts";
 import { takeSpaceFiles } from "./take-space-files.ts";
@@ -12,7 +13,12 @@ function emptyDirectory(): string {
   return directory;
 }
 
-it("S136 a job gets the files of a Space that its owner may read, and no other's", async () => {
+const tokenOf = ({ id }: { id: string }, ...scopes: TokenHolder["scopes"]): TokenHolder => ({
+  kind: "token",
+  ...{ tokenId: "a token", userId: id, scopes, orgIds: "all", clientId: null },
+});
+
+it("S136 a job gets the files of a Space that both its owner and whoever started it may read, and no other's", async () => {
   const [ada, bob, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("bob"), signedInPerson("eve")]);
   const organization = await organizationOf(ada, [[bob, "read"]]);
   const own = await someRepo(ada, { type: "space", isPrivate: true, sdk: "docker" });
@@ -23,35 +29,42 @@ it("S136 a job gets the files of a Space that its owner may read, and no other's
   const person = ({ id }: { id: string }) => ({ kind: "user", id }) as const;
   const org = { kind: "organization", id: organization.id } as const;
   const allowed = [
-    [own, person(ada)],
-    [shared, person(bob)],
-    [shared, org],
-    [open, person(eve)],
-    [open, org],
+    [own, person(ada), ada.actor],
+    [shared, person(bob), bob.actor],
+    [shared, org, bob.actor],
+    [open, person(eve), eve.actor],
+    [open, org, ada.actor],
+    [own, person(ada), tokenOf(ada, "jobs", "read-repos")],
   ] as const;
-  for (const [repo, owner] of allowed) {
+  for (const [repo, owner, delegate] of allowed) {
     const directory = emptyDirectory();
-    await takeSpaceFiles(repo.fullName, owner, directory, () => undefined);
+    await takeSpaceFiles(repo.fullName, { owner, delegate }, directory, () => undefined);
     expect(readFileSync(join(directory, "app.py"), "utf8")).toBe(repo.fullName);
     expect(readFileSync(join(directory, "deep/er/data.txt"), "utf8")).toBe("1");
   }
   const refused = [
-    [own.fullName, person(bob)],
-    [own.fullName, org],
-    [shared.fullName, person(eve)],
-    [`${ada.username}/nothing`, person(ada)],
-    ["nobody/nothing", person(ada)],
+    [own.fullName, person(bob), bob.actor],
+    [own.fullName, org, ada.actor],
+    [shared.fullName, person(eve), eve.actor],
+    // Whoever started the job has left, or the token cannot read what its person can.
+    [shared.fullName, org, eve.actor],
+    [shared.fullName, org, undefined],
+    [own.fullName, person(ada), tokenOf(ada, "jobs")],
+    [`${ada.username}/nothing`, person(ada), ada.actor],
+    ["nobody/nothing", person(ada), ada.actor],
   ] as const;
-  for (const [name, owner] of refused) {
+  for (const [name, owner, delegate] of refused) {
     const directory = emptyDirectory();
-    await expect(takeSpaceFiles(name, owner, directory, () => undefined)).rejects.toMatchObject({
+    await expect(takeSpaceFiles(name, { owner, delegate }, directory, () => undefined)).rejects.toMatchObject({
       code: "not_found",
-      message: `The Space ${name} is not there, or whoever the job belongs to may not read it.`,
+      message: `The Space ${name} is not there, or the job's owner or whoever started the job may not read it.`,
     });
     expect(readdirSync(directory)).toEqual([]);
   }
   const empty = await someRepo(ada, { type: "space", sdk: "docker" });
-  await expect(takeSpaceFiles(empty.fullName, person(ada), emptyDirectory(), () => undefined)).rejects.toMatchObject({
+  await expect(
+    takeSpaceFiles(empty.fullName, { owner: person(ada), delegate: ada.actor }, emptyDirectory(), () => undefined),
+  ).rejects.toMatchObject({
     code: "invalid_request",
   });
 });

@@ -8,15 +8,15 @@ import { CannotLayOut, layOutFiles } from "./lay-out-files.ts";
 type Owner = { kind: "user" | "organization"; id: string };
 
 /**
- * Puts the files of a Space, as its default branch is now, into an empty directory, for a job of an owner who may read them now: a
- * person what they may read, an organization what is its own or public.
+ * Puts the files of a Space, as its default branch is now, into an empty directory, for a job whose owner may read them now (a person
+ * what they may read, an organization what is its own or public) and so may whoever started the job, a person or a token.
  * @param space `owner/name`
  * @param note is told what was left out, in sentences
  * @throws ServiceError `not_found`, the same for one that is not there (S136); `invalid_request` for one that cannot be run
  */
 export async function takeSpaceFiles(
   space: string,
-  owner: Owner,
+  { owner, delegate }: { owner: Owner; delegate: Actor | undefined },
   directory: string,
   note: (sentence: string) => void,
 ): Promise<void> {
@@ -25,8 +25,11 @@ export async function takeSpaceFiles(
     if (isServiceError(error)) return undefined;
     throw error;
   });
-  if (!repo || !(await mayRead(owner, repo))) {
-    throw new ServiceError("not_found", `The Space ${space} is not there, or whoever the job belongs to may not read it.`);
+  const mayHave =
+    repo && delegate && (await mayRead(owner, repo)) && (await may(delegate, "repo.read_content", repoResource(repo)));
+  if (!mayHave) {
+    const sentence = `The Space ${space} is not there, or the job's owner or whoever started the job may not read it.`;
+    throw new ServiceError("not_found", sentence);
   }
   if (repo.headSha === null) throw new ServiceError("invalid_request", `The Space ${space} has no files yet.`);
   try {

@@ -1,4 +1,7 @@
 import type { DeliveryFilter } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
+import { type ReadableOwners, readableEvent, readableOwners } from "../../access/readable-owners.ts";
+import { pool } from "../../db.ts";
 import { isId } from "../../ids.ts";
 
 export type DeliveryConditions = {
@@ -14,8 +17,16 @@ export type DeliveryConditions = {
 
 export type IdRange = { from: string | null; before: string | null };
 
-/** A list's filter as conditions on deliveries `d`. */
-export function deliveryConditions(webhookId: string, filter: DeliveryFilter, { from, before }: IdRange): DeliveryConditions {
+/**
+ * A list's filter as conditions on deliveries `d`.
+ * @param readable for a token: deliveries about repositories that it could not read are not in its list
+ */
+export function deliveryConditions(
+  webhookId: string,
+  filter: DeliveryFilter,
+  { from, before }: IdRange,
+  readable: ReadableOwners | null = null,
+): DeliveryConditions {
   // Ids are hexadecimal: "g" comes after them all.
   const values: unknown[] = [webhookId, from ?? "", before ?? "g"];
   const bind = (value: unknown) => `$${values.push(value)}`;
@@ -47,6 +58,7 @@ export function deliveryConditions(webhookId: string, filter: DeliveryFilter, { 
   }
   const words = text?.trim().toLowerCase() ?? "";
   if (words !== "") matching.push(textCondition(words, bind));
+  if (readable) matching.push(readableDelivery(readable, bind));
   return { source, sourceValues, matching, values };
 }
 
@@ -64,3 +76,31 @@ function textCondition(words: string, bind: (value: unknown) => string): string 
 
 /** Postgres holds no NUL and no half of a surrogate pair: what has one is in no row. */
 const storable = (text: string): string => text.replaceAll("\0", "\u{fffd}").toWellFormed();
+
+/** Whether a token could read what a delivery `d` is about. */
+function readableDelivery(readable: ReadableOwners, bind: (value: unknown) => string): string {
+  const { strings, values } = readableEvent(readable);
+  const condition = strings.reduce((text, part, at) => text + bind(values[at - 1]) + part);
+  return `EXISTS (SELECT FROM event e LEFT JOIN repo r ON r.id = e.repo_id WHERE e.id = d.event_id AND ${condition})`;
+}
+
+/**
+ * What a token may see of a webhook's activity: the webhook may carry more than the token could read, since a person or another app made
+ * it. Null for people, who see all of it.
+ */
+export async function readableTo(actor: Actor): Promise<ReadableOwners | null> {
+  return actor.kind === "token" ? readableOwners(actor, "repo.read") : null;
+}
+
+/** Of these deliveries, the ids of those that a token may see. */
+export async function visibleTo(actor: Actor, ids: readonly string[]): Promise<Set<string>> {
+  const readable = await readableTo(actor);
+  if (readable === null || ids.length === 0) return new Set(ids);
+  const values: unknown[] = [ids];
+  const condition = readableDelivery(readable, (value) => `$${values.push(value)}`);
+  const { rows } = await pool().query<{ id: string }>(
+    `SELECT d.id FROM delivery d WHERE d.id = ANY ($1) AND ${condition}`,
+    values,
+  );
+  return new Set(rows.map(({ id }) => id));
+}

@@ -4,7 +4,7 @@ import { pool } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { firstIdAt, isId } from "../../ids.ts";
 import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
-import { type DeliveryConditions, deliveryConditions, type IdRange } from "./delivery-conditions.ts";
+import { type DeliveryConditions, deliveryConditions, type IdRange, readableTo } from "./delivery-conditions.ts";
 import { findWebhookRow } from "./find-webhook-row.ts";
 import { readInOrder } from "./read-in-order.ts";
 
@@ -43,7 +43,8 @@ export async function listDeliveries(
   await findWebhookRow(actor, webhookId, "webhook.read", of);
   const limit = Math.min(Math.max(Math.trunc(filter.limit ?? PAGE_DEFAULT) || 1, 1), PAGE_MAX);
   const range = await rangeOf(filter);
-  const conditions = deliveryConditions(webhookId, filter, range);
+  const readable = await readableTo(actor);
+  const conditions = deliveryConditions(webhookId, filter, range, readable);
   const isSearch = conditions.matching.length > 0;
   let rows: DeliveryRow[] = [];
   // Most pages are full of what happened lately, and to plan a query over two days costs a fraction of one over thirty.

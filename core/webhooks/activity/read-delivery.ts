@@ -6,6 +6,7 @@ import type { Webhook } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { deliveryBody } from "../delivery-body.ts";
 import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
+import { visibleTo } from "./delivery-conditions.ts";
 import { findWebhookRow } from "./find-webhook-row.ts";
 import { type Attempt, listAttempts } from "./list-attempts.ts";
 import { mayOwnerRead } from "./may-owner-read.ts";
@@ -24,7 +25,7 @@ export type DeliveryDetail = Delivery & {
 
 /**
  * A delivery with what was sent and every attempt, twenty at a time: replays add to the ten of the schedule.
- * @throws ServiceError `not_found` for a delivery of another webhook as for none (S136)
+ * @throws ServiceError `not_found` for a delivery of another webhook, or one about a repository that a token could not read, as for none (S136)
  */
 export async function readDelivery(
   actor: Actor,
@@ -34,7 +35,7 @@ export async function readDelivery(
 ): Promise<DeliveryDetail> {
   const webhook = await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
   const row = isId(deliveryId) ? await readRow(webhook.id, deliveryId) : undefined;
-  if (!row) throw notFound("Delivery");
+  if (!row || !(await visibleTo(actor, [row.id])).has(row.id)) throw notFound("Delivery");
   const { attempts, older } = await listAttempts(row, { before: attemptsBefore, secrets: secretsOf(webhook) });
   const body = await bodyOf(row, webhook, attempts);
   return {

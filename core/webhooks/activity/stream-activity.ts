@@ -4,6 +4,7 @@ import { streamPlaces } from "../../http/stream-places.ts";
 import { log } from "../../log.ts";
 import type { ActivityNews } from "./activity-feed.ts";
 import { deliveryJson } from "./delivery.ts";
+import { visibleTo } from "./delivery-conditions.ts";
 import { findWebhookRow } from "./find-webhook-row.ts";
 import { followActivity, HEARTBEAT_MS } from "./follow-activity.ts";
 
@@ -47,7 +48,7 @@ export type ActivityStream = {
  */
 export async function streamActivity(request: ActivityStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, webhookId, ownerId, after, signal, heartbeatMs = HEARTBEAT_MS } = request;
-  const actor = await actorNow();
+  let actor = await actorNow();
   await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
   const release = takePlace(actorId(actor) ?? "operator");
   const ended = new AbortController();
@@ -58,13 +59,23 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
   async function mayStay(): Promise<boolean> {
     if (Date.now() - askedAt < Math.min(TRUST_MS, heartbeatMs)) return true;
     try {
-      await findWebhookRow(await actorNow(), webhookId, "webhook.read", { ownerId });
+      actor = await actorNow();
+      await findWebhookRow(actor, webhookId, "webhook.read", { ownerId });
       askedAt = Date.now();
       return true;
     } catch (error) {
       if (!isServiceError(error)) log().warn({ err: error }, "a live view ends: who watches cannot be asked");
       return false;
     }
+  }
+
+  /** Without the deliveries that a token may not see. */
+  async function visible(news: ActivityNews): Promise<ActivityNews> {
+    const ids = await visibleTo(
+      actor,
+      news.deliveries.map(({ id }) => id),
+    );
+    return { ...news, deliveries: news.deliveries.filter(({ id }) => ids.has(id)) };
   }
 
   async function close(): Promise<void> {
@@ -90,7 +101,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
           await close();
           return controller.close();
         }
-        controller.enqueue(encoder.encode(value === "heartbeat" ? ":\n\n" : spelled(value)));
+        controller.enqueue(encoder.encode(value === "heartbeat" ? ":\n\n" : spelled(await visible(value))));
       },
       cancel: close,
     },

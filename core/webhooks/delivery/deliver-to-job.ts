@@ -68,7 +68,7 @@ const clause = (sentence: string): string => sentence.charAt(0).toLowerCase() + 
 async function startRun({ id, webhookId, ownerId, webhook, event }: ClaimedDelivery, deliveryTry: number): Promise<JobStep> {
   const kept = await db().webhook.findUnique({
     where: { id: webhookId },
-    select: { ownerKind: true, job: true, jobSecrets: true, createdById: true },
+    select: { ownerKind: true, job: true, jobSecrets: true, createdById: true, delegationId: true },
   });
   const spec = jobSpecSchema.safeParse(kept?.job);
   if (!kept || !event || !spec.success) {
@@ -88,6 +88,7 @@ async function startRun({ id, webhookId, ownerId, webhook, event }: ClaimedDeliv
     await createRun(db(), {
       owner: { kind: kept.ownerKind as "user" | "organization", id: ownerId },
       createdById: kept.createdById,
+      delegationId: kept.delegationId,
       initiator: { type: "webhook", id: webhookId },
       spec: spec.data,
       secrets,

@@ -13,7 +13,7 @@ import { webhookDisabledLetter } from "./webhook-letters.ts";
 export async function disableWebhook(
   tx: Db,
   webhookId: string,
-  reason: Exclude<DisabledReason, "owner">,
+  reason: Extract<DisabledReason, "failing" | "gone">,
   { url, reason: failure, answer }: Attempt,
 ): Promise<void> {
   const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization" }[]>`

@@ -1,5 +1,6 @@
 import { type WatchedItemInput, WEBHOOKS_MAX_PER_OWNER } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
 import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
@@ -55,6 +56,7 @@ export async function createWebhook(
         domains,
         secret: secret === null ? null : seal("webhook secret", secret),
         createdById: actorId(actor),
+        delegationId: await recordDelegation(tx, actor),
         watched: { createMany: { data: watched } },
       },
     });

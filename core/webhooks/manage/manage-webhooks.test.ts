@@ -236,7 +236,14 @@ describe("S130 the secret of a webhook", () => {
   ])("is not told to %s unless it is given again", async (_what, before, after) => {
     const id = await withSecret(before);
     // A token with the scope, and the person as well: nobody is shown a secret a second time.
-    const app: TokenHolder = { kind: "token", userId: ada.id, scopes: ["webhooks", "jobs"], orgIds: "all", clientId: null };
+    const app: TokenHolder = {
+      kind: "token",
+      userId: ada.id,
+      scopes: ["webhooks", "jobs"],
+      orgIds: "all",
+      clientId: null,
+      tokenId: "a token",
+    };
     for (const actor of [app, ada.actor])
       await expect(updateWebhook(actor, id, after, from)).rejects.toMatchObject({ code: "invalid_request", field: "secret" });
     expect(await findWebhook(ada.actor, id)).toMatchObject(before.url ? { url: before.url } : { url: null });

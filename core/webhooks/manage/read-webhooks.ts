@@ -1,12 +1,14 @@
 import type { EventDomain, JobSpec, WatchType } from "@keyhook/sdk";
+import { describeDelegations } from "../../access/delegation.ts";
 import { unseal } from "../../crypto/seal.ts";
 import { type Db, db } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { DisabledReason } from "../vocabulary.ts";
-import { ownerReads } from "../watchers.ts";
+import { webhookReads } from "../watchers.ts";
 import type { WatchedItem, Webhook } from "./webhook.ts";
 
-type Row = Omit<Webhook, "owner" | "watched" | "job"> & {
+type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
+  delegationId: string | null;
   ownerId: string;
   ownerKind: "user" | "organization";
   ownerHandle: string;
@@ -17,7 +19,7 @@ type Row = Omit<Webhook, "owner" | "watched" | "job"> & {
 };
 
 /**
- * Reads webhooks `w` with what they watch, the oldest first: two statements, however many there are. It asks nobody's permission, and
+ * Reads webhooks `w` with what they watch, the oldest first: at most three statements, however many there are. It asks nobody's permission, and
  * takes no secret out of the database.
  */
 export async function readWebhooks(where: Prisma.Sql, { tx = db() }: { tx?: Db } = {}): Promise<Webhook[]> {
@@ -27,7 +29,7 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db() }: { tx?: Db }
       w.secret IS NOT NULL AS "hasSecret",
       CASE WHEN w.previous_secret IS NOT NULL AND w.previous_secret_until > now() THEN w.previous_secret_until END AS "previousSecretUntil",
       w.disabled_at AS "disabledAt", CASE WHEN w.disabled_at IS NOT NULL THEN w.disabled_reason END AS "disabledReason", w.failing_since AS "failingSince",
-      w.created_by_id AS "createdById", w.created_at AS "createdAt", w.updated_at AS "updatedAt", latest.created_at AS "lastTriggeredAt"
+      w.created_by_id AS "createdById", w.delegation_id AS "delegationId", w.created_at AS "createdAt", w.updated_at AS "updatedAt", latest.created_at AS "lastTriggeredAt"
     FROM webhook w
     LEFT JOIN "user" u ON w.owner_kind = 'user' AND u.id = w.owner_id
     LEFT JOIN organization o ON w.owner_kind = 'organization' AND o.id = w.owner_id
@@ -37,8 +39,13 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db() }: { tx?: Db }
     tx,
     rows.map(({ id }) => id),
   );
-  return rows.map(({ ownerId, ownerKind, ownerHandle, job, jobSecrets, ...row }) => ({
+  const madeWith = await describeDelegations(
+    rows.map(({ delegationId }) => delegationId),
+    tx,
+  );
+  return rows.map(({ ownerId, ownerKind, ownerHandle, job, jobSecrets, delegationId, ...row }) => ({
     ...row,
+    madeWith: (delegationId && madeWith.get(delegationId)) || null,
     owner: { kind: ownerKind, id: ownerId, handle: ownerHandle },
     job: job && { ...job, secretNames: secretNames(jobSecrets) },
     watched: watched.get(row.id) ?? [],
@@ -73,7 +80,7 @@ async function watchedBy(tx: Db, webhookIds: string[]): Promise<Map<string, Watc
       FROM repo r
       LEFT JOIN "user" ru ON r.owner_kind = 'user' AND ru.id = r.owner_id
       LEFT JOIN organization ro ON r.owner_kind = 'organization' AND ro.id = r.owner_id
-      WHERE r.id = i.target_id AND ru.disabled_at IS NULL AND (NOT r.is_private OR ${ownerReads(Prisma.sql`r.owner_id`)})
+      WHERE r.id = i.target_id AND ru.disabled_at IS NULL AND (NOT r.is_private OR ${webhookReads(Prisma.sql`r.owner_id`, Prisma.sql`r.created_by_client_id`)})
     ) named ON i.type NOT IN ('user', 'org')
     WHERE i.webhook_id = ANY (${webhookIds})
     ORDER BY i.type IN ('user', 'org') DESC, i.type, lower(CASE WHEN i.type = 'user' THEN u.username WHEN i.type = 'org' THEN o.name ELSE named.name END), i.target_id`;

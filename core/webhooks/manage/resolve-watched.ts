@@ -1,11 +1,11 @@
 import { repoTypes, type WatchedItemInput, type WatchType } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
-import { type ReadableOwners, readableOwners } from "../../access/readable-owners.ts";
+import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
 import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
-import { ownerReads } from "../watchers.ts";
+import { webhookReads } from "../watchers.ts";
 import { parseWatched } from "./parse-webhook.ts";
 import type { WatchedItem, WebhookOwner } from "./webhook.ts";
 
@@ -66,7 +66,7 @@ type RepoRow = { type: string; handle: string; name: string; id: string; isReada
 async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<RepoRow[]> {
   if (items.length === 0) return [];
   const named = items.map(({ type, name }) => ({ type, ...splitName(type, name) }));
-  const readable = readableCondition(await readableOwners(actor, "repo.read", tx));
+  const readable = readableWhere("r", await readableOwners(actor, "repo.read", tx));
   return tx.$queryRaw<RepoRow[]>`
     WITH wanted AS (
       SELECT n.type, n.handle, n.name, coalesce(h.user_id, h.org_id) AS owner_id
@@ -74,9 +74,9 @@ async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: Watc
                   ${named.map(({ repo }) => repo)}::text[]) AS n(type, handle, name)
       JOIN handle h ON h.handle = n.handle)
     SELECT DISTINCT ON (n.type, n.handle, n.name) n.type, n.handle, n.name, r.id, ${readable} AS "isReadable",
-      (NOT r.is_private OR ${ownerReads(Prisma.sql`r.owner_id`)}) AS "isReadableByOwner"
+      (NOT r.is_private OR ${webhookReads(Prisma.sql`r.owner_id`, Prisma.sql`r.created_by_client_id`)}) AS "isReadableByOwner"
     FROM wanted n
-    CROSS JOIN (SELECT ${owner.id}::text AS owner_id) w
+    CROSS JOIN (SELECT ${owner.id}::text AS owner_id, NULL::text AS delegation_id) w
     LEFT JOIN repo_former_name f ON f.owner_id = n.owner_id AND f.type = n.type AND f.name_canonical = n.name
     JOIN repo r ON (r.owner_id = n.owner_id AND r.type = n.type AND r.name_canonical = n.name) OR r.id = f.repo_id
     LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
@@ -99,13 +99,4 @@ function repoId(rows: RepoRow[], { type, name }: WatchedItemInput): string {
   if (!row.isReadableByOwner)
     throw refuse(`${name} is private, and this organization cannot read it: make a webhook of your own.`);
   return row.id;
-}
-
-/** What `may` says of `repo.read`, of all rows at once. */
-function readableCondition({ isAll, ownerIds, madeBy, repoId: only }: ReadableOwners): Prisma.Sql {
-  if (isAll) return Prisma.sql`TRUE`;
-  const made = madeBy
-    ? Prisma.sql`(r.owner_id = ANY (${madeBy.ownerIds}) AND r.created_by_client_id = ${madeBy.clientId})`
-    : Prisma.sql`FALSE`;
-  return Prisma.sql`(NOT r.is_private OR r.owner_id = ANY (${ownerIds}) OR ${made} OR r.id = ${only ?? ""})`;
 }

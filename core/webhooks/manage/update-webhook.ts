@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { WatchedItemInput } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
+import { isOwnProgram } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { inTransaction } from "../../db.ts";
@@ -25,7 +27,7 @@ export type WebhookChanges = TargetInput & {
 /**
  * Changes what is given and nothing else. A job in place of a URL, or the reverse, replaces it.
  * @param of the organization or user whose it has to be, where an address names them
- * @throws ServiceError as `createWebhook`; `not_found` for a webhook that the actor may not see
+ * @throws ServiceError as `createWebhook`; `not_found` for a webhook that the actor may not see; `forbidden` for another app's
  */
 export async function updateWebhook(
   actor: Actor,
@@ -37,6 +39,7 @@ export async function updateWebhook(
   const secret = changes.secret == null ? undefined : parseWebhookSecret(changes.secret);
   return inTransaction(async (tx) => {
     const before = await findWebhookToChange(tx, actor, id, of);
+    requireOwnWork(actor, before);
     const { owner } = before;
     const target = hasTarget(changes) ? await readTarget(tx, actor, owner, changes) : undefined;
     const isMoved = target !== undefined && !isSameReceiver(before, target);
@@ -46,7 +49,13 @@ export async function updateWebhook(
       changes.watched && changes.watched.length > 0
         ? await resolveWatched(tx, actor, { owner, items: changes.watched, present: before.watched })
         : undefined;
-    await tx.webhook.update({ where: { id }, data: { ...target, ...(domains && { domains }), updatedAt: new Date() } });
+    // Whoever changes what is sent, or where, answers for it from now on: a person with their rights, a token with its own.
+    const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
+    const isTakenOver = target !== undefined || watched !== undefined || domains !== undefined;
+    await tx.webhook.update({
+      where: { id },
+      data: { ...target, ...(domains && { domains }), ...(isTakenOver && by), updatedAt: new Date() },
+    });
     if (secret !== undefined) await replaceSecret(tx, id, secret, { keepsSigning: !isMoved });
     if (watched) {
       await tx.webhookWatch.deleteMany({ where: { webhookId: id } });
@@ -99,3 +108,14 @@ const secretNeeded = () =>
     "This webhook has a secret, and the new target is another receiver: give the secret again, give a new one, or an empty one for none.",
     { field: "secret" },
   );
+
+/**
+ * An app does not change what another app made: it would lend that app's target its own reach (confused deputy). Its person may, on the
+ * pages or with a program of their own.
+ * @throws ServiceError `forbidden`
+ */
+export function requireOwnWork(actor: Actor, { madeWith }: Pick<Webhook, "madeWith">): void {
+  if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
+  const sentence = `${madeWith.name ?? "Another app"} made this webhook. Only you can change it, in your webhook settings.`;
+  throw new ServiceError("forbidden", sentence);
+}

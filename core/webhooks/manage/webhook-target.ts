@@ -7,6 +7,7 @@ import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import { requireSpace } from "../../jobs/runs/require-offered.ts";
 import { parseWebhookUrl } from "./parse-webhook.ts";
 import { requireOwnRelay } from "./require-own-relay.ts";
 import { type WebhookOwner, webhookNamespace } from "./webhook.ts";
@@ -32,7 +33,7 @@ export const hasTarget = ({ url, job, jobSourceId }: TargetInput): boolean => ur
 
 /**
  * A webhook with a job runs it on its owner's account, so that setting one takes the right to run jobs there, and of a token its scope.
- * @throws ServiceError `invalid_request` (none or several, or what is wrong with it), `not_found` (the run), `insufficient_scope`
+ * @throws ServiceError `invalid_request` (none or several, or what is wrong with it), `not_found` (the run, the Space), `insufficient_scope`
  */
 export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, input: TargetInput): Promise<TargetColumns> {
   const { url, job, jobSourceId } = input;
@@ -47,7 +48,9 @@ export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, inpu
     return { url: parsed, job: Prisma.DbNull, jobSecrets: null, jobSourceId: null };
   }
   await requirePermission(actor, "job.run", webhookNamespace(owner), { what: "Account", tx });
-  return job != null ? inlineJob(job) : copiedJob(tx, actor, owner, jobSourceId as string);
+  const target = job != null ? inlineJob(job) : await copiedJob(tx, actor, owner, jobSourceId as string);
+  await requireSpace(tx, actor, target.job as JobSpec);
+  return target;
 }
 
 function inlineJob({ secrets, ...input }: NonNullable<TargetInput["job"]>): TargetColumns {

@@ -1,4 +1,5 @@
 import type { EventDomain, JobSpec, WatchType } from "@keyhook/sdk";
+import type { MadeWith } from "../../access/delegation.ts";
 import type { Resources } from "../../access/rules.ts";
 import { relayTargetOf } from "../../relay/relay-target.ts";
 import type { DisabledReason } from "../vocabulary.ts";
@@ -37,7 +38,10 @@ export type Webhook = {
   disabledReason: DisabledReason | null;
   /** Since when every attempt has failed (S126). */
   failingSince: Date | null;
+  /** Who made it or changed it last. */
   createdById: string | null;
+  /** The app or token by which they did; null where they did so on the pages. */
+  madeWith: MadeWith | null;
   createdAt: Date;
   updatedAt: Date;
   /** When an event last set it off, as far back as deliveries are kept. */

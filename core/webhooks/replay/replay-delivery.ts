@@ -6,6 +6,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { isId } from "../../ids.ts";
+import { visibleTo } from "../activity/delivery-conditions.ts";
 import { findWebhookRow } from "../activity/find-webhook-row.ts";
 import { type AwaitedAttempt, awaitAttempt } from "./await-attempt.ts";
 import { putIntoQueue } from "./put-into-queue.ts";
@@ -35,7 +36,7 @@ export async function replayDelivery(
   { ownerId, ...wait }: WaitOptions = {},
 ): Promise<Sent> {
   const webhook = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
-  if (!isId(deliveryId)) throw notFound("Delivery");
+  if (!isId(deliveryId) || !(await visibleTo(actor, [deliveryId])).has(deliveryId)) throw notFound("Delivery");
   await consumeThrottle(throttleKey("webhook replay", webhook.id), REPLAYS);
   const before = await db().$transaction(async (tx) => {
     const current = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx });

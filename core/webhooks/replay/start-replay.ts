@@ -1,4 +1,5 @@
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
@@ -40,8 +41,8 @@ export async function startReplay(
     await requireRoom(tx, webhook.id);
     const scope = "deliveryIds" in what ? await selected(tx, webhook.id, what.deliveryIds) : await failed(tx, webhook.id, what);
     const [row] = await tx.$queryRaw<ReplayRow[]>`
-      INSERT INTO webhook_replay (id, webhook_id, owner_id, created_by_id, delivery_ids, since, until, total)
-      VALUES (${newOrderedId()}, ${webhook.id}, ${webhook.ownerId}, ${actorId(actor)}, ${scope.ids}, ${scope.since}, ${scope.until}, ${scope.total})
+      INSERT INTO webhook_replay (id, webhook_id, owner_id, created_by_id, delegation_id, delivery_ids, since, until, total)
+      VALUES (${newOrderedId()}, ${webhook.id}, ${webhook.ownerId}, ${actorId(actor)}, ${await recordDelegation(tx, actor)}, ${scope.ids}, ${scope.since}, ${scope.until}, ${scope.total})
       RETURNING *`;
     await tx.$executeRaw`SELECT pg_notify(${REPLAY_CHANNEL}, '')`;
     await recordAuditEvent(tx, {

@@ -3,7 +3,7 @@ import type { Db } from "../../db.ts";
 import { env } from "../../env.ts";
 import { Prisma, type Webhook } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
-import { ownerReads } from "../watchers.ts";
+import { webhookReads } from "../watchers.ts";
 
 /** What stands for the id of whoever is nobody: an id is 24 hex digits everywhere. */
 const NOBODY = "0".repeat(24);
@@ -104,7 +104,7 @@ async function watchedRepo(tx: Db, webhook: Webhook): Promise<TestRepo | undefin
   return row;
 }
 
-const isReadable = Prisma.sql`(NOT r.is_private OR ${ownerReads(Prisma.sql`r.owner_id`)})`;
+const isReadable = Prisma.sql`(NOT r.is_private OR ${webhookReads(Prisma.sql`r.owner_id`, Prisma.sql`r.created_by_client_id`)})`;
 
 function madeUpRepo({ ownerId }: Webhook): TestRepo {
   const made = { isPrivate: false, externalUrl: null, headSha: null, tags: [] };

@@ -158,7 +158,14 @@ test("S135 S137 none of it without the right to, nor where the repository is rea
   expect(await outcomes(all(ada.actor))).toEqual(Array(5).fill("forbidden"));
   // A token that may write and not manage does not do what the protection is against.
   await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: false } });
-  const token = { kind: "token", tokenId: "a token", userId: ada.id, scopes: ["write-repos"], orgIds: "all", clientId: null } as const;
+  const token = {
+    kind: "token",
+    tokenId: "a token",
+    userId: ada.id,
+    scopes: ["write-repos"],
+    orgIds: "all",
+    clientId: null,
+  } as const;
   await expect(superSquash(token, nameOf(repo), { branch: "main" })).rejects.toMatchObject({ code: "insufficient_scope" });
   await expect(superSquash(token, nameOf(repo), { branch: "b" })).resolves.toBeDefined();
   expect(await at(repo, "refs/heads/main")).toBe(sha);

@@ -1,0 +1,104 @@
+import { recordAuditEvent } from "../audit/record-audit-event.ts";
+import { type Db, db, inTransaction } from "../db.ts";
+import { endDelegatedJobs } from "../jobs/end-delegated.ts";
+import { closeDelegatedRelays } from "../relay/close-relay.ts";
+import { mailOwner } from "./delivery/mail-owner.ts";
+import { webhookDisabledLetter } from "./delivery/webhook-letters.ts";
+import { targetInShort } from "./manage/webhook.ts";
+import { REPLAY_CHANNEL } from "./replay/webhook-replay.ts";
+
+/** What an app or a token has made that still acts with its rights, and stops when they end. */
+export type Delegated = {
+  webhooks: { id: string; target: string; organization: string | null; isEnabled: boolean }[];
+  schedules: { id: string; command: string; organization: string | null; isSuspended: boolean }[];
+  /** Names of its relays. */
+  relays: string[];
+  /** Runs that wait or go on. */
+  runs: number;
+};
+
+type Row = { of: string } & Delegated;
+
+/**
+ * What stops when these grants end, for whoever is about to end them.
+ * @param of ids of consents, or of personal access tokens
+ * @returns by those ids; what has nothing to stop is left out
+ */
+export async function listDelegated(of: readonly string[]): Promise<Map<string, Delegated>> {
+  const rows = await db().$queryRaw<
+    (Omit<Row, "webhooks"> & { webhooks: (Delegated["webhooks"][number] & { url: string | null })[] })[]
+  >`
+    SELECT given.of,
+      (SELECT coalesce(json_agg(json_build_object('id', w.id, 'url', w.url, 'organization', o.name, 'isEnabled', w.disabled_at IS NULL)
+          ORDER BY w.id), '[]')
+        FROM webhook w LEFT JOIN organization o ON o.id = w.owner_id WHERE w.delegation_id = ANY (given.ids)) AS webhooks,
+      (SELECT coalesce(json_agg(json_build_object('id', s.id, 'command', coalesce(s.spec->>'dockerImage', s.spec->>'spaceId'),
+          'organization', o.name, 'isSuspended', s.is_suspended) ORDER BY s.id), '[]')
+        FROM scheduled_job s LEFT JOIN organization o ON o.id = s.owner_id WHERE s.delegation_id = ANY (given.ids)) AS schedules,
+      (SELECT coalesce(json_agg(r.name ORDER BY r.name), '[]') FROM relay r
+        WHERE r.delegation_id = ANY (given.ids) AND r.closed_at IS NULL AND r.expires_at > now()) AS relays,
+      (SELECT count(*)::int FROM job_run j WHERE j.delegation_id = ANY (given.ids) AND j.finished_at IS NULL) AS runs
+    FROM (
+      SELECT g.of, array_agg(d.id) AS ids FROM unnest(${[...of]}::text[]) AS g(of)
+      JOIN delegation d ON (d.consent_id = g.of OR (d.token_id = g.of AND d.client_id IS NULL)) AND d.ended_at IS NULL
+      GROUP BY g.of) given`;
+  const isAny = ({ webhooks, schedules, relays, runs }: Delegated) =>
+    webhooks.length + schedules.length + relays.length + runs > 0;
+  const found = rows.map(({ of: id, webhooks, ...rest }): [string, Delegated] => [
+    id,
+    { ...rest, webhooks: webhooks.map(({ url, ...webhook }) => ({ ...webhook, target: targetInShort({ url }) })) },
+  ]);
+  return new Map(found.filter(([, delegated]) => isAny(delegated)));
+}
+
+/** So many delegations are settled in one transaction. */
+const BATCH = 20;
+
+/**
+ * Stops what was made under grants that have ended: disables webhooks, pauses schedules, cancels runs and replays, closes relays. Nothing
+ * of it acts any more since the grant ended, whether or not this has happened; this is how people see it.
+ * @returns whether there may be more
+ */
+export async function settleEndedDelegations(): Promise<boolean> {
+  return inTransaction(async (tx) => {
+    const ended = await tx.$queryRaw<{ id: string }[]>`
+      SELECT id FROM delegation WHERE settled_at IS NULL AND ended_at IS NOT NULL
+      ORDER BY ended_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`;
+    const ids = ended.map(({ id }) => id);
+    if (ids.length === 0) return false;
+    await disableWebhooks(tx, ids);
+    await tx.$executeRaw`
+      UPDATE webhook_replay SET cancelled_at = now(), due_at = now()
+      WHERE delegation_id = ANY (${ids}) AND finished_at IS NULL AND cancelled_at IS NULL`;
+    await tx.$executeRaw`SELECT pg_notify(${REPLAY_CHANNEL}, '')`;
+    await endDelegatedJobs(tx, ids);
+    await closeDelegatedRelays(tx, ids);
+    await tx.delegation.updateMany({ where: { id: { in: ids } }, data: { settledAt: new Date() } });
+    return ids.length === BATCH;
+  });
+}
+
+type Disabled = { id: string; ownerId: string; ownerKind: "user" | "organization"; url: string | null; clientId: string | null };
+
+async function disableWebhooks(tx: Db, delegationIds: string[]): Promise<void> {
+  const disabled = await tx.$queryRaw<Disabled[]>`
+    UPDATE webhook w SET disabled_at = now(), disabled_reason = 'grant_ended', updated_at = now() FROM delegation d
+    WHERE d.id = ANY (${delegationIds}) AND w.delegation_id = d.id AND w.disabled_at IS NULL
+    RETURNING w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", w.url, d.client_id AS "clientId"`;
+  for (const { id, ownerId, ownerKind, url, clientId } of disabled) {
+    const target = targetInShort({ url });
+    await recordAuditEvent(tx, {
+      type: "webhook.suspend",
+      orgId: ownerKind === "organization" ? ownerId : null,
+      subjectId: ownerKind === "user" ? ownerId : null,
+      clientId,
+      data: { webhookId: id, reason: "grant_ended", target },
+    });
+    // A person ends their own grants, and is shown this before; an organization's administrators are not asked.
+    if (ownerKind === "organization") {
+      await mailOwner(tx, { id: ownerId, kind: ownerKind }, (greeted, settings) =>
+        webhookDisabledLetter({ webhookId: id, reason: "grant_ended", target, lastFailure: null }, greeted, settings),
+      );
+    }
+  }
+}
