@@ -53,11 +53,16 @@ const tokens = people.flatMap((userId) =>
     ),
   ),
 );
+/** Of the service's own command line. */
+const firstParty = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, isFirstParty: true as const }));
 /** As token exchange makes them; some whose Grant says more than it may. */
 const exchanged = tokens.filter(({ clientId }) => clientId !== null).map((token) => ({ ...token, boundOrgId: orgId }));
 /** As doors make them, with where their person stands read along with the token; and some without, for whom it is asked. */
-const warm = [...tokens, ...exchanged].map((token) => ({ ...token, standings: standings.get(token.userId) as Standings }));
-const cold = [...tokens, ...exchanged].filter((_, at) => at % 7 === 0);
+const warm = [...tokens, ...firstParty, ...exchanged].map((token) => ({
+  ...token,
+  standings: standings.get(token.userId) as Standings,
+}));
+const cold = [...tokens, ...firstParty, ...exchanged].filter((_, at) => at % 7 === 0);
 const reading = people.map((userId): TokenHolder => {
   return { kind: "token", tokenId: "a token", userId, scopes: [...scopes], orgIds: "all", clientId: null, isReadOnly: true };
 });
