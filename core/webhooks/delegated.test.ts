@@ -1,0 +1,258 @@
+import type { Scope } from "@keyhook/sdk";
+import { afterAll, expect, it } from "vitest";
+import type { TokenHolder } from "../access/actor.ts";
+import { readableOwners } from "../access/readable-owners.ts";
+import { from, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
+import { db } from "../db.ts";
+import { someRepo } from "../hub/testing/repos.ts";
+import { newId } from "../ids.ts";
+import { executeRun } from "../jobs/runs/execute-run.ts";
+import { findRun } from "../jobs/runs/find-run.ts";
+import type { ClaimedRun } from "../jobs/runs/job-table.ts";
+import { requestRun } from "../jobs/runs/request-run.ts";
+import { createSchedule } from "../jobs/schedules/create-schedule.ts";
+import { findSchedule } from "../jobs/schedules/find-schedule.ts";
+import { stopListening } from "../notifications.ts";
+import { openRelay } from "../relay/open-relay.ts";
+import { listDeliveries } from "./activity/list-deliveries.ts";
+import { readDelivery } from "./activity/read-delivery.ts";
+import { listDelegated, settleEndedDelegations } from "./delegated.ts";
+import { createWebhook } from "./manage/create-webhook.ts";
+import { enableWebhook } from "./manage/enable-webhook.ts";
+import { findWebhook } from "./manage/find-webhook.ts";
+import { updateWebhook } from "./manage/update-webhook.ts";
+import { startReplay } from "./replay/start-replay.ts";
+import { fanOutAll, someEvent, toldOf } from "./testing/fan-out.ts";
+
+afterAll(stopListening);
+
+const url = "https://collector.example.test/x";
+const own = ({ id }: TestPerson) => ({ kind: "user" as const, id });
+
+async function someApp(): Promise<string> {
+  const [id, clientId] = [newId(), newId()];
+  await db().oAuthApp.create({
+    data: { id, clientId, name: "Night Ferry", redirectUris: [], postLogoutRedirectUris: [], scopes: [] },
+  });
+  return clientId;
+}
+
+/** What a person allows an app, and a token of it. */
+async function appToken(person: TestPerson, scopes: Scope[], orgIds: string[] = [], clientId?: string): Promise<TokenHolder> {
+  const app = clientId ?? (await someApp());
+  const consent = { id: newId(), userId: person.id, clientId: app, scopes, orgIds, clientFingerprint: "x" };
+  await db().oAuthConsent.create({ data: consent });
+  return { kind: "token", userId: person.id, tokenId: newId(), scopes, orgIds, clientId: app };
+}
+
+const revoke = ({ userId, clientId }: TokenHolder) =>
+  db().oAuthConsent.updateMany({ where: { userId, clientId: clientId ?? "" }, data: { revokedAt: new Date() } });
+
+const settle = async () => {
+  while (await settleEndedDelegations());
+};
+
+it("S129 H1 an app with `webhooks` and no organization never carries a private event, before and after its grant ends", async () => {
+  const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
+  const org = await organizationOf(oper, [[alice, "read"]]);
+  const secret = await someRepo(oper, { owner: org.name, isPrivate: true });
+  const mine = await someRepo(alice, { isPrivate: true });
+  const open = await someRepo(oper, { owner: org.name });
+  const watched = [
+    { type: "org" as const, name: org.name },
+    { type: "user" as const, name: alice.username },
+  ];
+  const app = await appToken(alice, ["webhooks"]);
+  const make = async (actor: TokenHolder | TestPerson["actor"]) =>
+    (await createWebhook(actor, own(alice), { url, watched }, from)).webhook.id;
+  const webhooks = {
+    app: await make(app),
+    reader: await make(await appToken(alice, ["webhooks", "read-repos"])),
+    granted: await make(await appToken(alice, ["webhooks", "read-repos"], [org.id])),
+    alices: await make(alice.actor),
+  };
+  const told = async (repo: { id: string; isPrivate: boolean }, ownerId: string) => {
+    const event = await someEvent({ id: repo.id, ownerId, isPrivate: repo.isPrivate });
+    await fanOutAll();
+    const ids = await toldOf(event);
+    return Object.entries(webhooks).flatMap(([name, id]) => (ids.includes(id) ? [name] : []));
+  };
+  expect(await told(secret, org.id)).toEqual(["granted", "alices"]);
+  expect(await told(mine, alice.id)).toEqual(["reader", "granted", "alices"]);
+  expect(await told(open, org.id)).toEqual(["app", "reader", "granted", "alices"]);
+
+  // What the person's own webhook carries is in no answer to the app, neither in lists nor by its id.
+  const deliveries = async (actor: TokenHolder | TestPerson["actor"]) =>
+    (await listDeliveries(actor, webhooks.alices)).deliveries;
+  const hidden = (await deliveries(alice.actor)).filter(({ repo }) => repo.id !== open.id);
+  expect(new Set((await deliveries(app)).map(({ repo }) => repo.id))).toEqual(new Set([open.id]));
+  expect(new Set(hidden.map(({ repo }) => repo.id))).toEqual(new Set([secret.id, mine.id]));
+  for (const { id } of hidden) {
+    await expect(readDelivery(app, webhooks.alices, id)).rejects.toMatchObject({ code: "not_found" });
+    expect((await readDelivery(alice.actor, webhooks.alices, id)).body?.text).toContain('"private":true');
+  }
+
+  await revoke(app);
+  expect(await told(open, org.id)).toEqual(["reader", "granted", "alices"]);
+  await settle();
+  expect(await findWebhook(alice.actor, webhooks.app)).toMatchObject({
+    disabledReason: "grant_ended",
+    madeWith: { kind: "app", name: "Night Ferry", isEnded: true },
+  });
+  for (const id of [webhooks.granted, webhooks.alices]) expect((await findWebhook(alice.actor, id)).disabledAt).toBeNull();
+  // Let in again, the app does not get back what ended.
+  await appToken(alice, ["webhooks", "read-repos"], [org.id], app.clientId ?? "");
+  expect(await told(open, org.id)).toEqual(["reader", "granted", "alices"]);
+  // Enabled by its owner it is theirs.
+  await enableWebhook(alice.actor, webhooks.app, from);
+  expect((await findWebhook(alice.actor, webhooks.app)).madeWith).toBeNull();
+  expect(await told(secret, org.id)).toEqual(["app", "granted", "alices"]);
+});
+
+it("H1 whoever changes a webhook last answers for it; no app changes what another app made", async () => {
+  const alice = await signedInPerson("alice");
+  const repo = await someRepo(alice, { isPrivate: true });
+  const watched = [{ type: "user" as const, name: alice.username }];
+  const [reader, plain] = [await appToken(alice, ["webhooks", "read-repos"]), await appToken(alice, ["webhooks"])];
+  const { webhook } = await createWebhook(alice.actor, own(alice), { url, watched }, from);
+  const isTold = async () => {
+    const event = await someEvent({ id: repo.id, ownerId: alice.id, isPrivate: true });
+    await fanOutAll();
+    return (await toldOf(event)).includes(webhook.id);
+  };
+  expect(await isTold()).toBe(true);
+  // An app that points the person's webhook elsewhere gets no more there than it reads itself.
+  await updateWebhook(plain, webhook.id, { url: "https://elsewhere.example.test/" }, from);
+  expect(await isTold()).toBe(false);
+  await expect(updateWebhook(reader, webhook.id, { domains: ["repo"] }, from)).rejects.toMatchObject({ code: "forbidden" });
+  await expect(enableWebhook(reader, webhook.id, from)).rejects.toMatchObject({ code: "forbidden" });
+  await updateWebhook(alice.actor, webhook.id, { url }, from);
+  expect(await isTold()).toBe(true);
+  await updateWebhook(reader, webhook.id, { watched }, from);
+  expect(await isTold()).toBe(true);
+});
+
+const spec = (spaceId?: string) => ({
+  ...(spaceId === undefined ? { dockerImage: "node" } : { spaceId }),
+  ...{ command: ["cat", "README.md"], arguments: [], environment: {}, flavor: "cpu-basic", network: false, labels: {} },
+});
+
+it("H2 a Space is named in a run, a schedule and a webhook's job by those alone who may read its files", async () => {
+  const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
+  const org = await organizationOf(oper, [[alice, "read"]]);
+  const [mine, shared] = [
+    await someRepo(alice, { type: "space", sdk: "node", isPrivate: true }),
+    await someRepo(oper, { type: "space", sdk: "node", isPrivate: true, owner: org.name }),
+  ];
+  const scopes: Scope[] = ["jobs", "webhooks"];
+  const holders = {
+    alice: [alice.actor, [mine, shared]],
+    jobs: [await appToken(alice, scopes), []],
+    reads: [await appToken(alice, [...scopes, "read-repos"]), [mine]],
+    granted: [await appToken(alice, [...scopes, "read-repos"], [org.id]), [mine, shared]],
+  } as const;
+  for (const [who, [actor, allowed]] of Object.entries(holders)) {
+    for (const space of [mine, shared]) {
+      const named = spec(space.fullName);
+      const job = { ...named, dockerImage: undefined };
+      const watched = [{ type: "user" as const, name: alice.username }];
+      const asked = [
+        () => requestRun(actor, alice.username, { spec: named, secrets: {} }, from),
+        () => createSchedule(actor, alice.username, { spec: named, secrets: {}, schedule: "0 4 * * *" }, from),
+        () => createWebhook(actor, own(alice), { job, watched }, from),
+      ];
+      for (const ask of asked) {
+        const outcome = await ask().then(
+          () => "allowed",
+          (error: { code: string }) => error.code,
+        );
+        const expected = (allowed as readonly unknown[]).includes(space) ? "allowed" : "not_found";
+        expect([who, space.fullName, outcome]).toEqual([who, space.fullName, expected]);
+      }
+    }
+  }
+});
+
+it("S114 when a grant ends, its webhooks are disabled, its schedules pause, its runs, replays and relays end; and who ends it is told what", async () => {
+  const alice = await signedInPerson("alice");
+  const token = await appToken(alice, ["webhooks", "jobs", "read-repos"]);
+  const watched = [{ type: "user" as const, name: alice.username }];
+  const { webhook } = await createWebhook(token, own(alice), { url, watched }, from);
+  const { schedule } = await createSchedule(token, alice.username, { spec: spec(), secrets: {}, schedule: "0 4 * * *" }, from);
+  const { runId } = await requestRun(token, alice.username, { spec: spec(), secrets: {} }, from);
+  await openRelay(token, alice.id, "nightly", from);
+  const event = await someEvent({ id: newId(), ownerId: alice.id });
+  await fanOutAll();
+  expect(await toldOf(event)).toEqual([webhook.id]);
+  await db().delivery.updateMany({ where: { webhookId: webhook.id }, data: { state: "failed" } });
+  const [{ id: deliveryId } = { id: "" }] = (await listDeliveries(token, webhook.id)).deliveries;
+  const replay = await startReplay(token, webhook.id, { deliveryIds: [deliveryId] }, from);
+  const mine = await createSchedule(alice.actor, alice.username, { spec: spec(), secrets: {}, schedule: "0 4 * * *" }, from);
+  const consent = await db().oAuthConsent.findFirstOrThrow({ where: { userId: alice.id } });
+
+  expect((await listDelegated([consent.id, newId()])).get(consent.id)).toEqual({
+    webhooks: [{ id: webhook.id, target: url, organization: null, isEnabled: true }],
+    schedules: [{ id: schedule.id, command: "node", organization: null, isSuspended: false }],
+    relays: ["nightly"],
+    runs: 1,
+  });
+  const namespace = alice.username;
+  expect(await findRun(alice.actor, own(alice), runId)).toMatchObject({ madeWith: { name: "Night Ferry", isEnded: false } });
+
+  await revoke(token);
+  await settle();
+  expect((await findWebhook(alice.actor, webhook.id)).disabledReason).toBe("grant_ended");
+  const of = (scheduleId: string) => findSchedule(alice.actor, { namespace, scheduleId });
+  expect((await of(schedule.id)).schedule).toMatchObject({ isSuspended: true, message: expect.stringContaining("Resume it") });
+  expect((await of(mine.schedule.id)).schedule).toMatchObject({ isSuspended: false, madeWith: null });
+  expect(await findRun(alice.actor, own(alice), runId)).toMatchObject({
+    stage: "CANCELED",
+    message: expect.stringContaining("access"),
+  });
+  expect(await db().webhookReplay.findUnique({ where: { id: replay.id } })).toMatchObject({ cancelledAt: expect.any(Date) });
+  expect(await db().relay.findFirst({ where: { userId: alice.id } })).toMatchObject({ closedAt: expect.any(Date) });
+  const kinds = (
+    await db().auditEvent.findMany({
+      where: { type: { in: ["webhook.suspend", "scheduled_job.suspend", "job.cancel", "relay.close"] } },
+    })
+  ).filter(
+    ({ data, subjectId }) =>
+      subjectId === alice.id || JSON.stringify(data).includes(runId) || JSON.stringify(data).includes(schedule.id),
+  );
+  expect(kinds.map(({ type }) => type).sort()).toEqual(["job.cancel", "relay.close", "scheduled_job.suspend", "webhook.suspend"]);
+});
+
+it("H2 a run that was claimed as its grant ended does not begin, and one whose token lost the Space gets no files", async () => {
+  const alice = await signedInPerson("alice");
+  const space = await someRepo(alice, { type: "space", sdk: "node", isPrivate: true });
+  const token = await appToken(alice, ["jobs", "read-repos"]);
+  const claim = async (id: string): Promise<ClaimedRun> => {
+    const held = { claimId: "claim", claimedUntil: new Date(Date.now() + 20_000) };
+    await db().jobRun.update({ where: { id }, data: held });
+    const [row] = await db().$queryRaw<ClaimedRun[]>`SELECT * FROM job_run WHERE id = ${id}`;
+    return row as ClaimedRun;
+  };
+  const execute = async (id: string) => {
+    const delegates: unknown[] = [];
+    await executeRun(await claim(id), "claim", {
+      stopping: new AbortController().signal,
+      takeFiles: async (_space, { delegate }) => {
+        delegates.push(delegate && (await readableOwners(delegate, "repo.read")).ownerIds);
+        throw new Error("far enough");
+      },
+      runner: { name: "unsandboxed", start: () => Promise.reject(new Error("it must not start")) } as never,
+    });
+    return delegates;
+  };
+  const ask = async () => (await requestRun(token, alice.username, { spec: spec(space.fullName), secrets: {} }, from)).runId;
+  expect(await execute(await ask())).toEqual([[alice.id]]);
+  const narrowed = await ask();
+  const consents = { where: { userId: alice.id } };
+  await db().oAuthConsent.updateMany({ ...consents, data: { scopes: ["jobs"] } });
+  expect(await execute(narrowed)).toEqual([[]]);
+  await db().oAuthConsent.updateMany({ ...consents, data: { scopes: ["jobs", "read-repos"] } });
+  const ended = await ask();
+  await revoke(token);
+  expect(await execute(ended)).toEqual([]);
+  expect(await findRun(alice.actor, own(alice), ended)).toMatchObject({ stage: "CANCELED" });
+});
