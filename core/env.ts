@@ -157,6 +157,11 @@ const fields = z.object({
   LFS_S3_PROXY: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
   GIT_MAX_FILE_MB: megabytes(10),
   GIT_MAX_PUSH_MB: megabytes(2048),
+  STORAGE_USER_GB: wholeNumber(0, 1_000_000, 50),
+  STORAGE_ORGANIZATION_GB: wholeNumber(0, 1_000_000, 50),
+  STORAGE_RELAY_MB: wholeNumber(0, 1_000_000, 256),
+  STORAGE_LOGS_MB: wholeNumber(0, 1_000_000, 1_000),
+  STORAGE_ATTEMPTS_MB: wholeNumber(0, 1_000_000, 1_000),
   INFERENCE_IDLE_SECONDS: z.coerce
     .number("must be a number of seconds")
     .int("must be a whole number")

@@ -23,6 +23,8 @@ export const statusOf = {
   upstream_error: 502,
   upstream_timeout: 504,
   unavailable: 503,
+  /** Their repositories take as much room as they may (core/storage). RFC 4918; Git LFS knows it, and no client tries again. */
+  storage_full: 507,
 } as const;
 
 export type ErrorCode = keyof typeof statusOf;

@@ -30,6 +30,7 @@ import { startRunnerReport } from "./runner-report.ts";
 import { startSchedules } from "./schedules.ts";
 import { startSessionEnds } from "./session-ends.ts";
 import { startSpaces } from "./spaces.ts";
+import { startStorage } from "./storage.ts";
 
 /** The worker: what happens without anybody waiting for it. Any number of them share the work of one database. */
 const loops = [
@@ -61,6 +62,7 @@ const loops = [
   startAuditSeals(),
   startGitUpkeep(),
   startHousekeeping(),
+  startStorage(),
   startExchangeWatch(),
   startRunnerReport(),
 ];

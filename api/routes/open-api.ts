@@ -1,4 +1,5 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
+import { errorBodySchema } from "@keyhook/sdk";
 import { ServiceError } from "#core/errors.ts";
 
 /**
@@ -15,6 +16,15 @@ export function openApiRoutes(): OpenAPIHono {
     },
   });
 }
+
+/** Of the `responses` of a route that stores something in a repository. */
+export const storageFull = {
+  507: {
+    description:
+      "`storage_full`: the owner's repositories take as much room as they may. The sentence says how much, and what to do.",
+    content: { "application/json": { schema: errorBodySchema } },
+  },
+};
 
 /** `security` of a route that takes a token. */
 export const withToken: Record<string, string[]>[] = [{ bearer: [] }, { dpop: [] }];

@@ -71,6 +71,7 @@ const expected: Record<Action, Who[]> = {
   "collection.write": ["owner", "admin", "write", "command"],
   "inference.use": ["owner", ...members, "command"],
   "inference.read_usage": ["owner", "operator", "command"],
+  "storage.read": ["owner", ...members, "operator", "command"],
   "webhook.read": ["owner", "admin", "command"],
   "webhook.manage": ["owner", "admin", "command"],
   "relay.read": ["owner", "command"],

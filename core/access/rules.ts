@@ -337,6 +337,9 @@ export const rules = {
   },
   "inference.read_usage": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
+  /** How much an owner stores, and of how much. */
+  "storage.read": { on: "namespace", isReading: true, owner: true, role: "read", operator: true, refusal: "not_found" },
+
   /** Webhooks of a person or an organization: what they tell, whom, and what became of it. */
   "webhook.read": {
     on: "namespace",

@@ -214,6 +214,7 @@ export const auditEventTypes = {
   "inference_provider.delete": { did: "deleted the inference provider[ {name}]" },
   "inference_model.create": { did: "offered the model[ {name}] for inference" },
   "inference_model.delete": { did: "stopped offering the model[ {name}] for inference" },
+  "storage_quota.set": { did: "set how much {owner} may store[: {quota}]", isForOrganizations: true },
   "inference_allowance.set": { did: "set what may be used for inference in a month[: {subject}]", isForOrganizations: true },
   "inference_rates.set": { did: "set how often inference may be asked for[ by a person: {perUser} a minute]" },
   "mail.test": { did: "sent a test mail[ to {to}]" },

@@ -137,7 +137,7 @@ const busy: Refusal = {
 const full: Refusal = {
   status: 503,
   error: "inbox_full",
-  text: "Nobody listens to this relay, or not fast enough, and it keeps as much as it may. Try again later.",
+  text: "Nobody listens to this relay, or not fast enough, and the inbox is full. Try again later.",
   retryAfter: 60,
 };
 const tooSlow: Refusal = {

@@ -7,7 +7,7 @@ import type { Operation } from "#core/hub/git/write/operation.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
 import { countWatching } from "#core/webhooks/count-watching.ts";
 import { requireToken } from "../../actor.ts";
-import { openApiRoutes, withToken } from "../open-api.ts";
+import { openApiRoutes, storageFull, withToken } from "../open-api.ts";
 import { repoAddresses, repoParams } from "../repos/repo-address.ts";
 import { type CommitHeader, parseHeader, parseOperations, parseWhole } from "./commit-lines.ts";
 import { isAsked } from "./preupload.ts";
@@ -46,6 +46,7 @@ for (const { type, base } of repoAddresses) {
         description: "The branch has moved on from `parentCommit`",
         content: { "application/json": { schema: errorBodySchema } },
       },
+      ...storageFull,
     },
   });
   createCommitRoutes.openapi(route, async (c) => {

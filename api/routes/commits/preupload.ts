@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { PATHS_MAX } from "#core/hub/git/read/find-paths.ts";
 import { planUpload } from "#core/hub/git/write/plan-upload.ts";
 import { requireToken } from "../../actor.ts";
-import { openApiRoutes, withToken } from "../open-api.ts";
+import { openApiRoutes, storageFull, withToken } from "../open-api.ts";
 import { repoAddresses, repoParams } from "../repos/repo-address.ts";
 
 const body = z.object({
@@ -43,7 +43,10 @@ for (const { type, base } of repoAddresses) {
       query: z.object({ create_pr: z.string().optional() }),
       body: { required: true, content: { "application/json": { schema: body } } },
     },
-    responses: { 200: { description: "Each of the files", content: { "application/json": { schema: answer } } } },
+    responses: {
+      200: { description: "Each of the files", content: { "application/json": { schema: answer } } },
+      ...storageFull,
+    },
   });
   preuploadRoutes.openapi(route, async (c) => {
     const { actor } = await requireToken(c);

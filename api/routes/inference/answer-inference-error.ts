@@ -20,6 +20,7 @@ const words: Record<ErrorCode, { type: string; code?: string }> = {
   upstream_timeout: { type: "upstream_error" },
   server_error: { type: "server_error" },
   unavailable: { type: "server_error" },
+  storage_full: { type: "insufficient_quota" },
 };
 
 /** A failure as clients of this API read it, `{ error: { message, type, code, param } }`, with the headers of any failure of ours. */

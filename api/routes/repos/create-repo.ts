@@ -10,7 +10,7 @@ import { requirePersonsToken } from "../../actor.ts";
 import { answerError } from "../../answer-error.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { decodeFile, fileSchema } from "../commits/commit-lines.ts";
-import { openApiRoutes, withToken } from "../open-api.ts";
+import { openApiRoutes, storageFull, withToken } from "../open-api.ts";
 import { typeField } from "./repo-address.ts";
 
 const body = z.object({
@@ -39,6 +39,7 @@ const route = createRoute({
       description: "There is one of that name; `url` says where",
       content: { "application/json": { schema: errorBodySchema.extend({ url: z.string() }) } },
     },
+    ...storageFull,
   },
 });
 

@@ -3,7 +3,7 @@ import { moveRepo } from "#core/hub/repos/move-repo.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
 import { requirePersonsToken } from "../../actor.ts";
 import { requestOriginOf } from "../../request-origin.ts";
-import { openApiRoutes, withToken } from "../open-api.ts";
+import { openApiRoutes, storageFull, withToken } from "../open-api.ts";
 import { parseFullName, typeField } from "./repo-address.ts";
 
 const body = z.object({
@@ -23,6 +23,7 @@ const route = createRoute({
       description: "Where it is now; the name that it had leads there",
       content: { "application/json": { schema: z.object({ url: z.string(), name: z.string(), id: z.string() }) } },
     },
+    ...storageFull,
   },
 });
 

@@ -29,6 +29,8 @@ export async function removeOwned(
   await tx.inferenceMeter.deleteMany({ where: { ownerId } });
   await tx.inferenceAllowance.deleteMany({ where: { subject: ownerId } });
   await tx.inferenceUsage.deleteMany({ where: { userId: ownerId } });
+  await tx.storageUse.deleteMany({ where: { ownerId } });
+  await tx.storageQuota.deleteMany({ where: { ownerId } });
   return { repos, collections: collections.count, webhooks };
 }
 

@@ -1,12 +1,14 @@
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { findOwner } from "../../accounts/handles/find-owner.ts";
+import { findOwner, type Owner } from "../../accounts/handles/find-owner.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { recordEvent } from "../../events/record-event.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
+import { requireRoom } from "../../storage/hold-storage.ts";
+import { lfsSizeOf } from "../lfs/objects/find-lfs-object.ts";
 import { lockOwner } from "../owners/lock-owner.ts";
 import { changeRepo } from "./change-repo.ts";
 import type { RepoName } from "./find-repo.ts";
@@ -21,7 +23,7 @@ const UNIQUE_VIOLATION = "P2002";
  * where it goes. The name that it had leads to it until somebody takes that name anew; its data does not move at all. With
  * another owner its trusted publishers end, with the tokens of their jobs.
  * @param to `owner` is a handle
- * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, and as `changeRepo`
+ * @throws ServiceError `invalid_request`, `conflict` (the name is taken), `not_found`, `storage_full` (where it goes), and as `changeRepo`
  */
 export async function moveRepo(
   actor: Actor,
@@ -37,8 +39,7 @@ export async function moveRepo(
       wanted,
       async (tx, before) => {
         if (!owner) throw notFound("Owner");
-        if (owner.id !== before.owner.id)
-          await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner", tx });
+        if (owner.id !== before.owner.id) await requireRoomFor(actor, before, owner, tx);
         else if (name.spelled === before.name) return before;
         await tx.repo.update({
           where: { id: before.id },
@@ -65,6 +66,13 @@ export async function moveRepo(
     }
     throw error;
   }
+}
+
+/** What it takes to put a repository under another owner: the right to create one there, and room for what it has. */
+async function requireRoomFor(actor: Actor, repo: Repo, owner: Owner, tx: Db): Promise<void> {
+  await requirePermission(actor, "repo.create", ownerColumns(owner), { what: "Owner", tx });
+  const bytes = repo.platformId ? 0 : repo.sizeBytes + (await lfsSizeOf(repo.id, tx));
+  if (bytes > 0) await requireRoom(owner, bytes, `the repository ${repo.name}`, { tx });
 }
 
 /** Keeps the name that it had, and frees the one that it has now from whatever was found there before. */

@@ -1,6 +1,7 @@
 import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
 import { newOrderedId } from "../../ids.ts";
+import { recordsLimit } from "../../storage/limits.ts";
 import { ANSWER_WAIT_MS, INBOX_MAX_BYTES, INBOX_MAX_REQUESTS } from "../relay.ts";
 
 /** In the order in which they were sent, a name as often as it came. */
@@ -32,7 +33,7 @@ export async function findRelayByToken(token: string): Promise<FoundRelay | unde
 
 /**
  * Puts a request on record, for whoever listens or will. It is durable when this returns.
- * @returns undefined where the relay keeps as much as it may
+ * @returns undefined where the relay, or all relays of its person together, keep as much as they may
  */
 export async function takeRequest(
   relayId: string,
@@ -40,7 +41,7 @@ export async function takeRequest(
 ): Promise<{ id: string; isListening: boolean } | undefined> {
   const { rows } = await pool().query<{ request_id: string | null; is_listening: boolean | null }>({
     name: "take-relay-request",
-    text: "SELECT * FROM take_relay_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    text: "SELECT * FROM take_relay_request($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
     values: [
       relayId,
       newOrderedId(),
@@ -54,6 +55,7 @@ export async function takeRequest(
       ANSWER_WAIT_MS / 1_000 + 2,
       INBOX_MAX_REQUESTS,
       INBOX_MAX_BYTES,
+      recordsLimit("relay"),
     ],
   });
   const [row] = rows;

@@ -42,7 +42,7 @@ export async function deliverToRelay(
     delivery: { id, tries },
   };
   const taken = await takeRequest(relay.id, request);
-  if (!taken) return lost("the relay keeps as much as it may already: nobody listens to it, or not fast enough", since());
+  if (!taken) return lost("the inbox of the relay is full: nobody listens to it, or not fast enough", since());
   if (!taken.isListening) return kept("kept in the relay's inbox: nobody listens to it now", since());
   const answer = await awaitAnswer(taken.id);
   return answer ? resultOf(answer, since()) : kept("handed over by the relay: its listener has not answered yet", since());

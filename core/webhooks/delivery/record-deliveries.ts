@@ -33,8 +33,8 @@ export async function recordDeliveries(all: readonly Done[]): Promise<void> {
 }
 
 /**
- * The same in one statement, all or nothing: the row of the queue, the delivery, the attempt, the hour's counts, since when the webhook
- * fails, and the replay that it is part of (S122).
+ * The same in one statement, all or nothing: the row of the queue, the delivery, the attempt, how much it stores, the hour's counts, since
+ * when the webhook fails, and the replay that it is part of (S122).
  * @throws what `isClaimLost` knows, where one of the claims is not ours any more
  */
 export async function recordClaimed(
@@ -97,6 +97,10 @@ with given as materialized (
     g.status, g.headers, decode(g.body, 'base64'), coalesce(g.is_cut, false), coalesce(g.is_reused, false), g.dns_ms, g.connect_ms, g.tls_ms,
     g.first_byte_ms, g.total_ms, told.due_at, g.job_run_id
   from given g join told on told.id = g.id
+), stored as (
+  insert into storage_use as s (owner_id, kind, part, bytes)
+  select c.owner_id, 'attempts', c.day, c.bytes from json_to_recordset($7::json) as c(owner_id text, day text, bytes bigint)
+  on conflict (owner_id, kind, part) do update set bytes = s.bytes + excluded.bytes
 ), hours as (
   insert into webhook_hour as h (webhook_id, hour, delivered, failed, latencies)
   select c.webhook_id, date_trunc('hour', now(), 'UTC'), c.delivered, c.failed, c.latencies
@@ -126,6 +130,7 @@ function valuesOf(all: readonly Done[]): unknown[] {
     JSON.stringify(replaysOf(attempted)),
     all.length,
     notified,
+    JSON.stringify(storedOf(attempted)),
   ];
 }
 
@@ -209,6 +214,21 @@ function healthOf(attempted: readonly Attempted[]) {
     fails.set(delivery.webhookId, isFailing);
   }
   return [...fails].map(([id, is]) => ({ id, fails: is })).sort(byId);
+}
+
+/** What receivers answered takes room with the webhooks' owners, by the day of the attempt, with which it goes (core/storage). */
+function storedOf(attempted: readonly Attempted[]) {
+  const stored = new Map<string, { id: string; owner_id: string; day: string; bytes: number }>();
+  for (const { delivery, attempt } of attempted) {
+    const bytes = attempt.answer ? attempt.answer.body.byteLength + Buffer.byteLength(JSON.stringify(attempt.answer.headers)) : 0;
+    if (bytes === 0) continue;
+    const day = attempt.startedAt.toISOString().slice(0, 10);
+    const id = `${delivery.ownerId} ${day}`;
+    const found = stored.get(id) ?? { id, owner_id: delivery.ownerId, day, bytes: 0 };
+    stored.set(id, found);
+    found.bytes += bytes;
+  }
+  return [...stored.values()].sort(byId);
 }
 
 function replaysOf(attempted: readonly Attempted[]) {

@@ -1,6 +1,6 @@
 import Link from "next/link";
+import { readableSize } from "#core/readable-size.ts";
 import type { Attempt } from "#core/webhooks/activity/list-attempts.ts";
-import { readableSize } from "../../readable-size.ts";
 import { RelativeTime } from "../../relative-time.tsx";
 import { HeaderList } from "./header-list.tsx";
 import { OutcomeChip } from "./outcome-chip.tsx";

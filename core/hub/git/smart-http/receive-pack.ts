@@ -14,6 +14,7 @@ import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
 import { HookChannel } from "./hook-channel.ts";
 import { judgeArrival, type Verdict } from "./judge-arrival.ts";
+import { judgeRoom, judgeUnread, pushInputMax } from "./judge-room.ts";
 import { type Watched, watchPace } from "./pace.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { pushMessages } from "./push-messages.ts";
@@ -117,10 +118,11 @@ type Push = {
 async function push({ actor, repo, path, head, body, commands, begin, req, res, pace }: Push): Promise<Outcome> {
   const outcome: Outcome = { report: { unpack: "the push ended early", refs: new Map() }, messages: [] };
   const protectedRef = commands.find(({ ref }) => isProtectedRef(repo, ref))?.ref;
+  const inputMax = await pushInputMax(repo);
   const options = {
     isLimited: true,
     hasChannel: true,
-    config: pushSettings(protectedRef ? "forward" : "plain"),
+    config: pushSettings(protectedRef ? "forward" : "plain", inputMax),
     env: { KEYHOOK_FILE_MAX_BYTES: String(fileMaxBytes()), ...(protectedRef && { KEYHOOK_PROTECTED_REF: protectedRef }) },
   };
   await scheduleMaintenance(repo.id);
@@ -137,9 +139,14 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
     feed(body.stream, child.stdin);
     const isSlow = endWhenSlow({ req, res, child, closed, pace });
     const arrival = await channel.arrival;
-    const verdict =
+    const refused =
       arrival &&
       ((await judgeRight(actor, repo, commands)) ?? (await judgeArrival({ path, repoId: repo.id }, arrival, commands)));
+    const room = arrival && !refused ? await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine }) : {};
+    const isCutShort = !arrival && inputMax < pushMaxBytes() && body.receivedBytes() > inputMax;
+    // Git has given up on it; a client that cannot send the rest hears no answer.
+    if (isCutShort) await finished(body.stream, { writable: false }).catch(() => undefined);
+    const verdict = refused ?? room.verdict ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
     if (verdict) outcome.messages.push(...verdict.messages);
     if (arrival && !verdict) {
       let hasGone = false;
@@ -159,6 +166,7 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
     } else channel.answer("stop");
     await closed;
     channel.close();
+    await room.hold?.release();
     const report = output.report();
     if (report) outcome.report = report;
     if (verdict) outcome.report.refs = new Map(commands.map(({ rawRef }) => [rawRef, verdict.reason]));

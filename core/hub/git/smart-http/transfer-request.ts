@@ -36,6 +36,8 @@ export type TransferBody = {
   stream: Readable;
   /** Whether there was more than may be; the stream has ended at that point. */
   isCut(): boolean;
+  /** So far, decompressed. */
+  receivedBytes(): number;
 };
 
 /** How many times as much as may be is taken in, and dropped, for the sake of an answer that is heard. */
@@ -73,7 +75,7 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
     if (!isCut) push.call(stream, null);
     return true;
   };
-  return { stream, isCut: () => received > maxBytes };
+  return { stream, isCut: () => received > maxBytes, receivedBytes: () => received };
 }
 
 function inflated(source: Readable): Readable {

@@ -34,7 +34,8 @@ export const fetchSettings = (): string[] => [
   "uploadpack.allowAnySHA1InWant=true",
 ];
 
-export const pushSettings = (hooks: "plain" | "forward"): string[] => [
+/** @param maxBytes of what is sent; git stops taking it in beyond */
+export const pushSettings = (hooks: "plain" | "forward", maxBytes = pushMaxBytes()): string[] => [
   ...visibleRefs,
   ...thrift,
   `core.hooksPath=${join(import.meta.dirname, "hooks", hooks)}`,
@@ -42,7 +43,7 @@ export const pushSettings = (hooks: "plain" | "forward"): string[] => [
   "receive.autogc=false",
   "receive.denyDeleteCurrent=ignore",
   "receive.fsckObjects=true",
-  `receive.maxInputSize=${pushMaxBytes()}`,
+  `receive.maxInputSize=${maxBytes}`,
   // Larger files are read piece by piece, so that memory has nothing to do with what somebody sends.
   `core.bigFileThreshold=${Math.min(env().GIT_MAX_FILE_MB, 16)}m`,
   // An event that says that something was pushed outlives a power failure, and so does what was pushed.

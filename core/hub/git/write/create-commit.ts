@@ -1,10 +1,13 @@
 import type { Actor } from "../../../access/actor.ts";
+import { may } from "../../../access/may.ts";
 import { notFound, ServiceError } from "../../../errors.ts";
+import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
 import { isAncestor } from "../../discussions/commits.ts";
 import { openPullRequest } from "../../discussions/open-pull-request.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { readRepo } from "../../repos/read-repos.ts";
-import type { Repo } from "../../repos/repo.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
+import { countObjects } from "../count-objects.ts";
 import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import { resolveRef } from "../refs/resolve-ref.ts";
@@ -58,7 +61,7 @@ const ATTEMPTS_MAX = 10;
  *
  * @throws ServiceError `not_found` (RepoNotFound, RevisionNotFound, EntryNotFound), `forbidden`, `insufficient_scope`, `unauthorized`;
  * `invalid_request`, which names the path; `payload_too_large`; `precondition_failed` when `parentCommit` is no longer the latest;
- * `unavailable` when no place came in time
+ * `storage_full`; `unavailable` when no place came in time
  */
 export async function createCommit(actor: Actor, name: RepoName, input: NewCommit): Promise<Committed> {
   const repo = await findRepo(actor, name);
@@ -120,12 +123,13 @@ async function put(draft: Draft, revision: string, isPullRequest: boolean): Prom
     await resolveCommitTarget(actor, current, path, { revision, isPullRequest });
     const change = { ref, oldSha: parent, newSha: built.sha };
     let isDone = false;
+    const hold = await holdRoom(draft);
     const recorded = await changeRefs(repo, actor, [change], async () => {
       await quarantine.release();
       const changed = await updateRefs(path, [change]);
       isDone = changed.length > 0;
       return changed;
-    });
+    }).finally(() => hold?.release());
     if (recorded) return { repo: recorded.repo, sha: built.sha, ref, isNew: true };
     if (isDone) throw notFound("Repository");
   }
@@ -140,14 +144,29 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
   if (!built.isDifferent) throw new ServiceError("invalid_request", "This would change nothing: there is nothing to propose.");
   const current = await readRepo(repo.id);
   if (!current) throw notFound("Repository");
-  await quarantine.release();
-  const opened = await openPullRequest(actor, current, {
-    title: summary,
-    description: description ?? "",
-    base: ref.replace(/^refs\/heads\//, ""),
-    head: { sha: built.sha },
-  });
+  const hold = await holdRoom(draft);
+  const proposal = async () => {
+    await quarantine.release();
+    return openPullRequest(actor, current, {
+      title: summary,
+      description: description ?? "",
+      base: ref.replace(/^refs\/heads\//, ""),
+      head: { sha: built.sha },
+    });
+  };
+  const opened = await proposal().finally(() => hold?.release());
   return { repo: opened.repo, sha: built.sha, ref: `refs/pr/${opened.row.num}`, isNew: true, pullRequest: opened.row.num };
+}
+
+/**
+ * Puts room aside for what the commit brings. One that only deletes, copies or names what Git LFS already has is made however little is
+ * left: it may be how somebody puts things in order.
+ */
+async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<Hold | undefined> {
+  const { changes, lfsPaths } = collected;
+  if (!changes.some(({ kind, path }) => kind === "put" && !lfsPaths.includes(path))) return undefined;
+  const isOutsider = !(await may(actor, "repo.write", repoResource(repo)));
+  return holdStorage(repo.owner, (await countObjects(quarantine.path)).bytes, "this commit", { isOutsider });
 }
 
 async function build({ actor, message, collected, quarantine, imports }: Draft, parent: string | null): Promise<BuiltCommit> {

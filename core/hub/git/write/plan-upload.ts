@@ -1,6 +1,9 @@
 import type { Actor } from "../../../access/actor.ts";
+import { may } from "../../../access/may.ts";
 import { ServiceError } from "../../../errors.ts";
+import { requireRoom } from "../../../storage/hold-storage.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
+import { repoResource } from "../../repos/repo.ts";
 import { findPaths, PATHS_MAX } from "../read/find-paths.ts";
 import { resolveRef } from "../refs/resolve-ref.ts";
 import { openRepository } from "../repository.ts";
@@ -45,7 +48,8 @@ const IGNORE_MAX_BYTES = 1024 * 1024;
 
 /**
  * How each of some files is to be sent, before a commit of them.
- * @throws ServiceError as createCommit for who may, the branch and the paths; `payload_too_large` for too many files at once
+ * @throws ServiceError as createCommit for who may, the branch and the paths; `payload_too_large` for too many files at once; `storage_full` for
+ * new files when no room is left at all. What they need is not known yet: their content may be there under other names.
  */
 export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
   const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;
@@ -63,10 +67,15 @@ export async function planUpload(actor: Actor, name: RepoName, question: UploadQ
     const filters = await readLfsFilters(quarantine.path, paths, { commit, rootAttributes });
     const ignoring = gitIgnore ?? (await readGitIgnore(directory, commit));
     const ignored = ignoring === "" ? new Set() : await findIgnoredPaths(quarantine.path, paths, ignoring);
-    return files.map((file, index) => {
+    const plans = files.map((file, index) => {
       const path = paths[index] as string;
       return { path: file.path, mode: modeOf(file, filters.get(path)), isIgnored: ignored.has(path), oid: present.get(path) };
     });
+    if (plans.some(({ isIgnored, oid }) => !isIgnored && oid === undefined)) {
+      const isOutsider = !(await may(actor, "repo.write", repoResource(repo)));
+      await requireRoom(repo.owner, 1, "new files", { isOutsider });
+    }
+    return plans;
   } finally {
     await quarantine.discard();
   }

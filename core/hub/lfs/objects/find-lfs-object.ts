@@ -52,6 +52,6 @@ export async function missingLfsObjects(repoId: string, pointers: readonly LfsOb
 
 /** How many bytes of large files a repository has. */
 export async function lfsSizeOf(repoId: string, tx: Db = db()): Promise<number> {
-  const { _sum } = await tx.lfsObject.aggregate({ where: { repoId }, _sum: { sizeBytes: true } });
-  return Number(_sum.sizeBytes ?? 0n);
+  const repo = await tx.repo.findUnique({ where: { id: repoId }, select: { lfsBytes: true } });
+  return Number(repo?.lfsBytes ?? 0n);
 }

@@ -33,12 +33,16 @@ export async function recordLfsObject(
     if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
     await keep();
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
+    await tx.storageHold.deleteMany({ where: { id: uploadHoldId(repoId, oid) } });
     // Of two uploads of the same at once, the other one's may count; ours is then a leftover.
     await tx.$executeRaw(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
     );
   });
 }
+
+/** By which room is held for an object that its client uploads past us. */
+export const uploadHoldId = (repoId: string, oid: string): string => `lfs ${repoId} ${oid}`;
 
 /** Held until the transaction ends. */
 export async function lockLfsLocation(tx: Db, location: string): Promise<void> {

@@ -1,3 +1,6 @@
+import { notFound } from "../../../errors.ts";
+import { holdStorage } from "../../../storage/hold-storage.ts";
+import { readRepo } from "../../repos/read-repos.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 import { noteLfsLeftover, recordLfsObject } from "./record-lfs-object.ts";
@@ -5,17 +8,26 @@ import { noteLfsLeftover, recordLfsObject } from "./record-lfs-object.ts";
 /**
  * Takes an object's content and gives it to a repository. Permission was asked before; nothing is left of content that is not what
  * its hash says or that ended half-way.
- * @throws ServiceError `invalid_request` for other content than announced, `not_found`, `forbidden`, `unavailable` (no room)
+ * @throws ServiceError `invalid_request` for other content than announced, `not_found`, `forbidden`, `storage_full`, `unavailable` (the
+ * disk is full)
  */
 export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
-  const storage = lfsStorage();
-  const location = storage.newLocation(repoId, object.oid);
-  await noteLfsLeftover(location);
-  const received = await storage.receive(location, object, content);
+  const repo = await readRepo(repoId);
+  if (!repo) throw notFound("Repository");
+  // Asked for again after the batch answer, since that was up to a day ago; and put aside, since many may be under way.
+  const hold = await holdStorage(repo.owner, object.size, "this file");
   try {
-    await recordLfsObject(repoId, object, location, received.keep);
-  } catch (error) {
-    await received.discard();
-    throw error;
+    const storage = lfsStorage();
+    const location = storage.newLocation(repoId, object.oid);
+    await noteLfsLeftover(location);
+    const received = await storage.receive(location, object, content);
+    try {
+      await recordLfsObject(repoId, object, location, received.keep);
+    } catch (error) {
+      await received.discard();
+      throw error;
+    }
+  } finally {
+    await hold.release();
   }
 }

@@ -1,11 +1,15 @@
 import type { Actor } from "../../../access/actor.ts";
 import { env } from "../../../env.ts";
 import { ServiceError } from "../../../errors.ts";
+import { holdUploads, requireRoom } from "../../../storage/hold-storage.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
-import { isLfsOid, isLfsSize } from "../lfs-object.ts";
+import { isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
+import { uploadHoldId } from "../objects/record-lfs-object.ts";
+import { lfsStorage } from "../storage/storages.ts";
 import { type Actions, downloadActions, type TransferKind, uploadActions, uploadKind } from "./transfer-actions.ts";
+import { TRANSFER_SECONDS } from "./transfer-authorization.ts";
 
 /** The largest batch that a client of today sends has 256. */
 const OBJECTS_MAX = 1_000;
@@ -30,7 +34,8 @@ type ObjectError = { code: 404 | 410 | 422; message: string };
  * Says, of each object, from where to get it or to where to put it (Git LFS batch API, version 1). What the repository has already is
  * not asked for again; what another repository has is: having the hash proves nothing.
  * @throws ServiceError as `findRepo`; `forbidden` for a read-only repository; `conflict` for a hash that we do not know or a
- * repository whose content lies elsewhere; `payload_too_large`
+ * repository whose content lies elsewhere; `payload_too_large`; `storage_full` when not all of it fits, since of a push that misses one
+ * file the others are of no use
  */
 export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch): Promise<BatchAnswer> {
   const isUpload = batch.operation === "upload";
@@ -45,6 +50,7 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   const transfer: TransferKind = isUpload ? uploadKind(batch.transfers ?? []) : "basic";
   const wanted = [...new Map(batch.objects.map((object) => [object.oid, object])).values()];
   const stored = await findLfsObjects(repo.id, wanted.map(({ oid }) => oid).filter(isLfsOid));
+  if (isUpload) await requireRoomFor(repo, wanted, stored);
   const objects: BatchObject[] = [];
   for (let at = 0; at < wanted.length; at += AT_ONCE) {
     const some = wanted.slice(at, at + AT_ONCE);
@@ -52,6 +58,24 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   }
   return { transfer, objects, hash_algo: "sha256" };
 }
+
+/**
+ * What comes through us is held as it comes. What goes to a bucket directly is out of our sight until it is there, so that room for it is
+ * held as long as its address is good.
+ */
+async function requireRoomFor(repo: Repo, wanted: Batch["objects"], stored: ReadonlyMap<string, StoredLfsObject>): Promise<void> {
+  const coming = wanted.filter(
+    (object): object is LfsObjectId => isLfsOid(object.oid) && !stored.has(object.oid) && isAllowedSize(object.size),
+  );
+  const bytes = coming.reduce((sum, { size }) => sum + size, 0);
+  if (bytes === 0) return;
+  const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
+  if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
+  const uploads = coming.map(({ oid, size }) => ({ id: uploadHoldId(repo.id, oid), bytes: size }));
+  return holdUploads(repo.owner, uploads, { seconds: TRANSFER_SECONDS.upload, what });
+}
+
+const isAllowedSize = (size: unknown): boolean => isLfsSize(size) && size <= env().LFS_MAX_OBJECT_MB * MB;
 
 async function answerObject(
   repo: Repo,
@@ -73,6 +97,6 @@ async function answerObject(
     return { oid, size, authenticated: true, actions: await downloadActions(repo, found) };
   }
   if (found) return { oid, size, authenticated: true };
-  if (size > env().LFS_MAX_OBJECT_MB * MB) return refuse(422, `A file may have at most ${env().LFS_MAX_OBJECT_MB} MB here.`);
+  if (!isAllowedSize(size)) return refuse(422, `A file may have at most ${env().LFS_MAX_OBJECT_MB} MB here.`);
   return { oid, size, authenticated: true, actions: await uploadActions(repo, { oid, size }, transfer) };
 }

@@ -6,7 +6,7 @@ import { readSpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { watchingWebhooks } from "#core/webhooks/watching-webhooks.ts";
 import { ButtonLink } from "../../../../_components/button.tsx";
 import { CopyField } from "../../../../_components/copy-field.tsx";
-import { readableSize } from "../../../../_components/readable-size.ts";
+import { readableSize } from "#core/readable-size.ts";
 import { RelativeTime } from "../../../../_components/relative-time.tsx";
 import { SpaceStageChip } from "../../../../_components/repos/space-stage.tsx";
 import { type RepoPage, repoHref } from "../../../../_server/repo-page.ts";

@@ -1,0 +1,324 @@
+import { randomBytes } from "node:crypto";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { from, organizationOf } from "#core/accounts/testing/people.ts";
+import { db } from "#core/db.ts";
+import { env, provideSettings } from "#core/env.ts";
+import { listRefs } from "#core/hub/git/refs/list-refs.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
+import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { setStorageQuota } from "#core/storage/manage-quotas.ts";
+import { readStorageUsage } from "#core/storage/read-usage.ts";
+import { commit, git, mustGit, remote, workingCopy } from "./testing/git-client.ts";
+import { actionsFor, askBatch, somebodyWithToken, someObject } from "./testing/lfs.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+beforeAll(async () => {
+  world = await startApiWorld();
+});
+afterAll(() => world.stop());
+
+const MB = 1_000_000;
+const person = (...scopes: Parameters<typeof somebodyWithToken>) =>
+  somebodyWithToken(...(scopes.length > 0 ? scopes : (["write-repos"] as typeof scopes)));
+type Person = Awaited<ReturnType<typeof person>>;
+const quota = (handle: string, size: string) => setStorageQuota(operatorCommand, handle, size, from);
+const ownerOf = ({ id, username }: Person) => ({ kind: "user", id, handle: username }) as const;
+const usageOf = async (ada: Person) => (await readStorageUsage(operatorCommand, ownerOf(ada))).bytes;
+const holds = (ownerId: string) => db().storageHold.count({ where: { ownerId, isRemoved: false } });
+const filesOf = async (path: string) => (await readdir(join(path, "objects"), { recursive: true })).sort();
+/** As the terminal shows what the other side says: without the marks and the line breaks. */
+const said = (err: string) => err.replace(/\s*\nremote:\s*/g, " ").replace(/\s+/g, " ");
+
+describe("a git push beyond the quota", () => {
+  test("is refused with how much is used and what to do, and leaves the repository as it was", async () => {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    const path = await openRepository(repo);
+    const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
+    const copy = await workingCopy({ "small.txt": "tide" });
+    await mustGit(copy, ["push", "--quiet", url, "main"]);
+    const [refs, files] = [await listRefs(path), await filesOf(path)];
+    await quota(ada.username, "3 MB");
+    await commit(copy, { "a.bin": randomBytes(2 * MB), "b.bin": randomBytes(2 * MB) });
+    const pushed = await git(copy, ["push", url, "main"]);
+    expect(pushed.status).not.toBe(0);
+    expect(said(pushed.err)).toContain(`${ada.username} uses`);
+    expect(said(pushed.err)).toMatch(/of 3 MB of storage\. There is no room for this push, which needs (3\.9|4(\.\d)?) MB/);
+    expect(said(pushed.err)).toContain(`${env().ORIGIN}/settings/storage`);
+    expect(await listRefs(path)).toEqual(refs);
+    expect(await filesOf(path)).toEqual(files);
+    expect(await holds(ada.id)).toBe(0);
+
+    await quota(ada.username, "10 MB");
+    await mustGit(copy, ["push", url, "main"]);
+    expect((await usageOf(ada)).git).toBeGreaterThan(4 * MB);
+    expect(await holds(ada.id)).toBe(0);
+  });
+
+  test("of which git has read more than fits is cut short, with the same words", async () => {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    await quota(ada.username, "1 MB");
+    const copy = await workingCopy(Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`${at}.bin`, randomBytes(2 * MB)])));
+    const { status, err } = await git(copy, ["push", remote(world.origin, `/${repo.fullName}`, ada.accessToken), "main"]);
+    expect(status).not.toBe(0);
+    expect(said(err)).toMatch(/uses 0 bytes of 1 MB of storage\. There is no room for this push, which needs 1[12](\.\d)? MB/);
+    expect(err).toContain("no storage left");
+    expect((await listRefs(await openRepository(repo))).size).toBe(0);
+  });
+
+  test("may still delete branches and move them to what is there", async () => {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
+    const copy = await workingCopy({ "a.txt": "a" });
+    await mustGit(copy, ["push", "--quiet", url, "main", "main:other"]);
+    await quota(ada.username, "0 mb");
+    await mustGit(copy, ["push", url, "main:third", ":other"]);
+    expect([...(await listRefs(await openRepository(repo))).keys()].sort()).toEqual(["refs/heads/main", "refs/heads/third"]);
+  });
+
+  test("at the same time as others gets no room that they have put aside", async () => {
+    const ada = await person();
+    const repos = await Promise.all([1, 2, 3, 4].map(() => someRepo(ada)));
+    await quota(ada.username, "5 MB");
+    const copies = await Promise.all(repos.map(() => workingCopy({ "a.bin": randomBytes(2 * MB) })));
+    const runs = await Promise.all(
+      repos.map((repo, at) =>
+        git(copies[at] as string, ["push", remote(world.origin, `/${repo.fullName}`, ada.accessToken), "main"]),
+      ),
+    );
+    expect(runs.filter(({ status }) => status === 0).length).toBe(2);
+    expect((await usageOf(ada)).git).toBeLessThanOrEqual(5 * MB);
+  });
+
+  test("of an outsider's pull request does not tell how much the owner stores", async () => {
+    const [ada, bea] = [await person(), await person("write-repos", "write-discussions")];
+    const repo = await someRepo(ada);
+    const sha = await commitTo(repo, ada, { "a.txt": "a" });
+    const url = remote(world.origin, `/${repo.fullName}`, bea.accessToken);
+    const opened = await fetch(`${world.origin}/api/models/${repo.fullName}/commit/main?create_pr=1`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${bea.accessToken}`, "content-type": "application/x-ndjson" },
+      body: ndjson({ "b.txt": Buffer.from("b") }),
+    });
+    expect(opened.status).toBe(200);
+    await quota(ada.username, "1 MB");
+    const copy = await workingCopy({ "c.bin": randomBytes(2 * MB) });
+    await mustGit(copy, ["fetch", "--quiet", url, "refs/pr/1"]);
+    await mustGit(copy, ["checkout", "--quiet", "FETCH_HEAD"]);
+    await commit(copy, { "c.bin": randomBytes(2 * MB) });
+    const { status, err } = await git(copy, ["push", url, "HEAD:refs/pr/1"]);
+    expect(status).not.toBe(0);
+    expect(said(err)).toContain(`There is no room for this push in the storage of ${ada.username}.`);
+    expect(err).not.toMatch(/ uses |of 1 MB/);
+    expect(sha).toBeTruthy();
+  });
+});
+
+const ndjson = (files: Record<string, Buffer>) =>
+  [
+    { key: "header", value: { summary: "Add" } },
+    ...Object.entries(files).map(([path, content]) => ({
+      key: "file",
+      value: { path, content: content.toString("base64"), encoding: "base64" },
+    })),
+  ]
+    .map((line) => JSON.stringify(line))
+    .join("\n");
+
+const filters = [
+  ["clean", "git-lfs clean -- %f"],
+  ["smudge", "git-lfs smudge -- %f"],
+  ["process", "git-lfs filter-process"],
+].flatMap(([name, value]) => ["-c", `filter.lfs.${name}=${value}`]);
+
+describe("Git LFS beyond the quota", () => {
+  test("the real client prints the refusal, uploads nothing and does not try again", async () => {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    await quota(ada.username, "3 MB");
+    const copy = await workingCopy();
+    await mustGit(copy, ["lfs", "install", "--local"]);
+    await mustGit(copy, ["lfs", "track", "*.bin"]);
+    await mustGit(copy, [...filters, "add", "."]);
+    await commit(copy, { "a.bin": randomBytes(2 * MB), "b.bin": randomBytes(2 * MB) });
+    const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
+    const { status, err } = await git(copy, ["push", url, "main"]);
+    expect(status).not.toBe(0);
+    expect(said(err)).toContain(
+      `${ada.username} uses 0 bytes of 3 MB of storage. There is no room for these 2 files, which needs 4 MB.`,
+    );
+    expect(await db().lfsObject.count({ where: { repoId: repo.id } })).toBe(0);
+    await quota(ada.username, "none");
+    await mustGit(copy, ["push", url, "main"]);
+    expect((await usageOf(ada)).lfs).toBe(4 * MB);
+  });
+
+  test("an upload is asked again when it comes, one at a time sees the others, and a deletion gives its bytes back", async () => {
+    const ada = await person("write-repos", "manage-repos");
+    const repo = await someRepo(ada);
+    await quota(ada.username, "5 MB");
+    const objects = [1, 2, 3, 4].map(() => someObject(2 * MB));
+    // Each fits by itself.
+    const answers = await Promise.all(
+      objects.map((object) => actionsFor(world.origin, repo, "upload", [object], { accessToken: ada.accessToken })),
+    );
+    const statuses = await Promise.all(
+      answers.map(async ([answer], at) => {
+        const response = await fetch(answer?.actions?.upload?.href ?? "", { method: "PUT", body: objects[at]?.content as never });
+        const body = (await response.json()) as { message?: string; code?: string };
+        if (response.status !== 200)
+          expect(body).toMatchObject({ code: "storage_full", message: expect.stringMatching(/ uses /) });
+        return response.status;
+      }),
+    );
+    expect(statuses.sort()).toEqual([200, 200, 507, 507]);
+    expect((await usageOf(ada)).lfs).toBe(4 * MB);
+    expect(await holds(ada.id)).toBe(0);
+    const stored = await db().lfsObject.findMany({ where: { repoId: repo.id } });
+    // What is there already is never refused.
+    const again = objects.find(({ oid }) => stored.some((row) => row.oid === oid));
+    const body = { operation: "upload", objects: [{ oid: again?.oid, size: again?.size }] };
+    expect(await askBatch(world.origin, repo, body, ada)).toMatchObject({ status: 200 });
+
+    const deleted = await fetch(`${world.origin}/api/repos/delete`, {
+      method: "DELETE",
+      headers: { authorization: `Bearer ${ada.accessToken}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: repo.name, type: "model" }),
+    });
+    expect(deleted.status).toBe(200);
+    expect(await usageOf(ada)).toMatchObject({ git: 0, lfs: 0 });
+    // The disk has what was deleted for two days more, so that not everything can be taken anew at once, and twice.
+    const other = await someRepo(ada);
+    await actionsFor(world.origin, other, "upload", [someObject(5 * MB)], { accessToken: ada.accessToken });
+    await db().storageHold.updateMany({ where: { ownerId: ada.id, isRemoved: true }, data: { bytes: 9 * MB } });
+    const refused = await askBatch(
+      world.origin,
+      other,
+      { operation: "upload", objects: [{ oid: "a".repeat(64), size: 2 * MB }] },
+      ada,
+    );
+    expect(refused).toMatchObject({ status: 507, message: expect.stringContaining("still being removed from the disk") });
+  });
+
+  test("in a bucket, room is held for what clients were sent there with, until it is recorded", async () => {
+    const bucket = await startBucket();
+    try {
+      const ada = await person();
+      const repo = await someRepo(ada);
+      await quota(ada.username, "5 MB");
+      const [one, two] = [someObject(3 * MB), someObject(3 * MB)];
+      const ask = () => actionsFor(world.origin, repo, "upload", [one], { accessToken: ada.accessToken });
+      await ask();
+      // The same once more takes the place of the first.
+      const [answer] = await ask();
+      const body = { operation: "upload", objects: [{ oid: two.oid, size: two.size }] };
+      expect(await askBatch(world.origin, repo, body, ada)).toMatchObject({
+        status: 507,
+        message: expect.stringContaining("with 3 MB more being uploaded"),
+      });
+      const { upload, verify } = answer?.actions ?? {};
+      await fetch(upload?.href ?? "", { method: "PUT", headers: upload?.header ?? {}, body: one.content as never });
+      const verified = await fetch(verify?.href ?? "", {
+        method: "POST",
+        headers: { "content-type": "application/vnd.git-lfs+json" },
+        body: JSON.stringify({ oid: one.oid, size: one.size }),
+      });
+      expect(verified.status).toBe(200);
+      expect(await usageOf(ada)).toMatchObject({ lfs: 3 * MB });
+      expect(await holds(ada.id)).toBe(0);
+    } finally {
+      await bucket.stop();
+    }
+  });
+});
+
+describe("the commit API beyond the quota", () => {
+  const post = (ada: Person, path: string, body: string, type = "application/x-ndjson") =>
+    fetch(`${world.origin}/api/models/${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ada.accessToken}`, "content-type": type },
+      body,
+    });
+
+  test("answers 507 with a sentence; what only deletes goes through; a new repository with files is not begun", async () => {
+    const ada = await person("write-repos", "manage-repos");
+    const repo = await someRepo(ada);
+    expect((await post(ada, `${repo.fullName}/commit/main`, ndjson({ "a.txt": Buffer.from("a") }))).status).toBe(200);
+    await quota(ada.username, "1 MB");
+    const refused = await post(ada, `${repo.fullName}/commit/main`, ndjson({ "b.bin": randomBytes(2 * MB) }));
+    expect(refused.status).toBe(507);
+    expect(await refused.json()).toMatchObject({
+      code: "storage_full",
+      error: expect.stringMatching(/of 1 MB of storage\. There is no room for this commit, which needs 2 MB\. Delete/),
+    });
+    expect(refused.headers.get("x-error-message")).toMatch(/of 1 MB of storage/);
+    const question = JSON.stringify({ files: [{ path: "new.txt", size: 3, sample: "" }] });
+    expect((await post(ada, `${repo.fullName}/preupload/main`, question, "application/json")).status).toBe(200);
+    await quota(ada.username, "0 MB");
+    const full = await post(ada, `${repo.fullName}/preupload/main`, question, "application/json");
+    expect([full.status, (await full.json()) as unknown]).toEqual([507, expect.objectContaining({ code: "storage_full" })]);
+    const deletion = [
+      { key: "header", value: { summary: "Tidy" } },
+      { key: "deletedFile", value: { path: "a.txt" } },
+    ];
+    const tidied = await post(ada, `${repo.fullName}/commit/main`, deletion.map((line) => JSON.stringify(line)).join("\n"));
+    expect(tidied.status).toBe(200);
+    expect(await holds(ada.id)).toBe(0);
+    const made = await fetch(`${world.origin}/api/repos/create`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${ada.accessToken}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "with-files", type: "model", license: "mit" }),
+    });
+    expect([made.status, await db().repo.count({ where: { ownerId: ada.id, name: "with-files" } })]).toEqual([507, 0]);
+  });
+
+  test("a repository moves only where there is room, and takes its bytes along", async () => {
+    const ada = await person("write-repos", "manage-repos");
+    const repo = await someRepo(ada);
+    await commitTo(repo, ada, { "a.bin": randomBytes(2 * MB) });
+    const organization = await organizationOf(ada);
+    await quota(organization.name, "1 MB");
+    const move = () =>
+      fetch(`${world.origin}/api/repos/move`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${ada.accessToken}`, "content-type": "application/json" },
+        body: JSON.stringify({ fromRepo: repo.fullName, toRepo: `${organization.name}/${repo.name}`, type: "model" }),
+      });
+    const refused = await move();
+    expect([refused.status, (await refused.json()) as unknown]).toEqual([
+      507,
+      expect.objectContaining({ error: expect.stringContaining(`/organizations/${organization.name}/settings/storage`) }),
+    ]);
+    await quota(organization.name, "3 MB");
+    expect((await move()).status).toBe(200);
+    expect((await usageOf(ada)).git).toBe(0);
+    const theirs = { kind: "organization", id: organization.id, handle: organization.name } as const;
+    expect((await readStorageUsage(operatorCommand, theirs)).bytes.git).toBeGreaterThan(2 * MB);
+  });
+});
+
+test("without a limit nothing is held and nothing refused", async () => {
+  provideSettings({ STORAGE_USER_GB: "0" });
+  try {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    await commitTo(repo, ada, { "a.txt": "a" });
+    const answer = await askBatch(
+      world.origin,
+      repo,
+      { operation: "upload", objects: [{ oid: "b".repeat(64), size: 40_000 * MB }] },
+      ada,
+    );
+    expect(answer.status).toBe(200);
+    expect(await readStorageUsage(operatorCommand, ownerOf(ada))).toMatchObject({ repositories: { quota: null } });
+  } finally {
+    provideSettings({ STORAGE_USER_GB: "50" });
+  }
+});

@@ -1,0 +1,227 @@
+import type pg from "pg";
+import { pool } from "../db.ts";
+import { env } from "../env.ts";
+import { firstIdAt } from "../ids.ts";
+import { log } from "../log.ts";
+import { readableSize } from "../readable-size.ts";
+import { recordsLimit } from "./limits.ts";
+
+// Any number that nobody else of us uses.
+const LOCK = 5_407_276;
+/** Somewhat more goes than has to, so that it is not for every line that something goes. */
+const DOWN_TO = 0.9;
+const OWNERS_AT_ONCE = 100;
+const RUNS_AT_ONCE = 50;
+const ATTEMPTS_AT_ONCE = 500;
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/**
+ * Makes room where records take more than they may: the oldest output of jobs goes, and the oldest answers of webhooks' receivers. Only
+ * of what is over: a run that goes on keeps its log, and an attempt whose delivery is still to be sent keeps its answer. Runs and
+ * attempts themselves stay. One process at a time does it.
+ */
+export async function makeRoom(stopping: AbortSignal): Promise<void> {
+  await alone(async (client) => {
+    for (const kind of ["logs", "attempts"] as const) {
+      const limit = recordsLimit(kind);
+      if (limit === null) continue;
+      const { rows } = await client.query<{ owner_id: string; bytes: number }>(
+        `select owner_id, sum(bytes)::float8 as bytes from storage_use where kind = $1
+          group by owner_id having sum(bytes) > $2 order by 2 desc limit ${OWNERS_AT_ONCE}`,
+        [kind, limit],
+      );
+      for (const { owner_id: ownerId, bytes } of rows) {
+        if (stopping.aborted) return;
+        const excess = bytes - limit * DOWN_TO;
+        const removed = await (kind === "logs" ? removeLogs : removeAnswers)(client, ownerId, { excess, limit, stopping });
+        log().info({ owner: ownerId, kind, bytes: removed }, "old records were removed to make room");
+      }
+    }
+  });
+}
+
+type Excess = { excess: number; limit: number; stopping: AbortSignal };
+
+/** The output of the oldest runs that have ended; whoever opens its page reads why it is not there. */
+async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limit, stopping }: Excess): Promise<number> {
+  const note = `The output was removed: the logs of one account take at most ${readableSize(limit)}, and the oldest go first.\n`;
+  let removed = 0;
+  while (removed < excess && !stopping.aborted) {
+    const { rows } = await client.query<{ id: string; bytes: number }>(
+      `select id, log_bytes as bytes from job_run where owner_id = $1 and log_bytes > 0 and finished_at is not null
+        order by id limit ${RUNS_AT_ONCE}`,
+      [ownerId],
+    );
+    if (rows.length === 0) break;
+    for (const { id, bytes } of rows) {
+      if (removed >= excess) break;
+      await client.query(
+        `with last as (select coalesce(max(seq), 0) as seq from job_log where run_id = $1),
+          gone as (delete from job_log where run_id = $1),
+          said as (insert into job_log (run_id, seq, at, stream, text) select $1, seq + 1, now(), 'system', $2 from last)
+         update job_run set log_bytes = 0 where id = $1`,
+        [id, note],
+      );
+      removed += bytes;
+    }
+  }
+  return removed;
+}
+
+/** What receivers answered, day by day from the oldest. Those who look see that it was removed, and what else is known. */
+async function removeAnswers(client: pg.PoolClient, ownerId: string, { excess, stopping }: Excess): Promise<number> {
+  const { rows: days } = await client.query<{ part: string }>(
+    `select part from storage_use where owner_id = $1 and kind = 'attempts' and bytes > 0 order by part`,
+    [ownerId],
+  );
+  let removed = 0;
+  for (const { part } of days) {
+    for (let count = ATTEMPTS_AT_ONCE; count === ATTEMPTS_AT_ONCE && removed < excess && !stopping.aborted; ) {
+      const { rows } = await client.query<{ count: number; bytes: number }>(
+        `with old as materialized (
+           select a.id, ${ANSWER_BYTES} as bytes from attempt a
+            where a.owner_id = $1 and a.id >= $2 and a.id < $3 and a.response_headers is not null
+              and not exists (select from delivery_queue q where q.id = a.delivery_id)
+            order by a.id limit ${ATTEMPTS_AT_ONCE}
+         ), gone as (
+           update attempt a set response_body = null, response_headers = null, is_body_cut = true
+             from old where a.id = old.id and a.id >= $2 and a.id < $3
+         ), freed as (select count(*)::int as count, coalesce(sum(bytes), 0)::float8 as bytes from old
+         ), counted as (
+           update storage_use s set bytes = greatest(0, s.bytes - freed.bytes::bigint) from freed
+            where s.owner_id = $1 and s.kind = 'attempts' and s.part = $4
+         ) select count, bytes from freed`,
+        [ownerId, ...idsOf(part), part],
+      );
+      count = rows[0]?.count ?? 0;
+      removed += rows[0]?.bytes ?? 0;
+    }
+    if (removed >= excess || stopping.aborted) break;
+  }
+  return removed;
+}
+
+const ANSWER_BYTES = "coalesce(octet_length(a.response_body), 0) + coalesce(octet_length(a.response_headers::text), 0)";
+
+/** The first id of a day and of the next: one partition. */
+function idsOf(day: string): [string, string] {
+  const start = Date.parse(day);
+  return [firstIdAt(new Date(start)), firstIdAt(new Date(start + DAY_MS))];
+}
+
+/** What there is of each kind, by which owner. */
+const REAL = `
+  select owner_id, 'git' as kind, sum(size_bytes)::bigint as bytes from repo group by 1
+  union all select owner_id, 'lfs', sum(lfs_bytes)::bigint from repo group by 1
+  union all select owner_id, 'logs', sum(log_bytes)::bigint from job_run where log_bytes > 0 group by 1
+  union all select r.user_id, 'relay', sum(q.bytes + coalesce(octet_length(q.answer_body), 0))::bigint
+    from relay_request q join relay r on r.id = q.relay_id group by 1`;
+
+/**
+ * Counts again what the triggers have counted, and corrects what differs: after somebody has changed rows by hand, or a fault of ours.
+ * Attempts are counted when their day is over; what is older does not grow. Forgets what has gone.
+ * @returns how many counts were wrong
+ */
+export async function recountStorage(now = Date.now()): Promise<number> {
+  let corrected = 0;
+  await alone(async (client) => {
+    await client.query("delete from storage_hold where expires_at < now()");
+    const kept = new Date(now - (env().WEBHOOK_KEEP_DAYS + 1) * DAY_MS).toISOString().slice(0, 10);
+    await client.query("delete from storage_use where kind = 'attempts' and part < $1", [kept]);
+    await client.query(
+      `delete from storage_use s where not exists (select from "user" u where u.id = s.owner_id)
+         and not exists (select from organization o where o.id = s.owner_id)`,
+    );
+    corrected += await recountObjects(client);
+    const { rows } = await client.query<{ owner_id: string; kind: string }>(
+      `select owner_id, kind from (${REAL}) real full join (select * from storage_use where kind <> 'attempts') s using (owner_id, kind)
+        where coalesce(real.bytes, 0) <> coalesce(s.bytes, 0)`,
+    );
+    for (const { owner_id, kind } of rows) {
+      corrected += await correct(
+        client,
+        [owner_id, kind, ""],
+        `select sum(bytes) from (${REAL}) real where owner_id = $1 and kind = $2`,
+      );
+    }
+    corrected += await recountDay(client, new Date(now - DAY_MS).toISOString().slice(0, 10));
+  });
+  if (corrected > 0) log().warn({ corrected }, "storage was counted again, and some counts were wrong");
+  return corrected;
+}
+
+async function recountObjects(client: pg.PoolClient): Promise<number> {
+  const { rows } = await client.query<{ id: string }>(
+    `select r.id from repo r left join (select repo_id, sum(size_bytes)::bigint as bytes from lfs_object group by 1) l on l.repo_id = r.id
+      where r.lfs_bytes <> coalesce(l.bytes, 0)`,
+  );
+  let corrected = 0;
+  for (const { id } of rows) {
+    await client.query("begin");
+    // Whoever is adding an object has either done so, or adds to what is counted here.
+    await client.query("select from repo where id = $1 for no key update", [id]);
+    const { rowCount } = await client.query(
+      `update repo r set lfs_bytes = l.bytes
+         from (select coalesce(sum(size_bytes), 0)::bigint as bytes from lfs_object where repo_id = $1) l
+        where r.id = $1 and r.lfs_bytes <> l.bytes`,
+      [id],
+    );
+    await client.query("commit");
+    corrected += rowCount ?? 0;
+  }
+  return corrected;
+}
+
+async function recountDay(client: pg.PoolClient, day: string): Promise<number> {
+  const [from, to] = idsOf(day);
+  const { rows } = await client.query<{ owner_id: string }>(
+    `select owner_id from (select a.owner_id, sum(${ANSWER_BYTES}) as bytes from attempt a where a.id >= $1 and a.id < $2 group by 1) real
+       full join (select * from storage_use where kind = 'attempts' and part = $3) s using (owner_id)
+      where coalesce(real.bytes, 0) <> coalesce(s.bytes, 0)
+        and (exists (select from "user" u where u.id = owner_id) or exists (select from organization o where o.id = owner_id))`,
+    [from, to, day],
+  );
+  let corrected = 0;
+  for (const { owner_id } of rows) {
+    const real = `select sum(${ANSWER_BYTES}) from attempt a where a.owner_id = $1 and $2 = 'attempts' and a.id >= '${from}' and a.id < '${to}'`;
+    corrected += await correct(client, [owner_id, "attempts", day], real);
+  }
+  return corrected;
+}
+
+/**
+ * Under the row's lock: every change counts itself last, so that one that is under way has either committed, and is seen here, or
+ * waits, and is added to what is written here.
+ */
+async function correct(client: pg.PoolClient, key: [ownerId: string, kind: string, part: string], real: string): Promise<number> {
+  await client.query("begin");
+  await client.query("insert into storage_use (owner_id, kind, part) values ($1, $2, $3) on conflict do nothing", key);
+  await client.query("select from storage_use where owner_id = $1 and kind = $2 and part = $3 for update", key);
+  const { rowCount } = await client.query(
+    `update storage_use s set bytes = coalesce((${real}), 0)::bigint
+      where owner_id = $1 and kind = $2 and part = $3 and bytes <> coalesce((${real}), 0)`,
+    key,
+  );
+  await client.query("commit");
+  return rowCount ?? 0;
+}
+
+/** In one process at a time; another one that wants the same meanwhile does nothing. A failure closes the connection. */
+async function alone(act: (client: pg.PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool().connect();
+  let problem: Error | undefined;
+  try {
+    const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);
+    if (!rows[0]?.isOurs) return;
+    // Counting all there is may take longer than anything that somebody waits for.
+    await client.query("set statement_timeout = '10min'");
+    await act(client);
+    await client.query("reset statement_timeout");
+    await client.query("select pg_advisory_unlock($1)", [LOCK]);
+  } catch (error) {
+    problem = error as Error;
+    throw error;
+  } finally {
+    client.release(problem);
+  }
+}

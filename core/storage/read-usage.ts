@@ -1,0 +1,51 @@
+import type { RepoType } from "@keyhook/sdk";
+import type { Actor } from "../access/actor.ts";
+import { requirePermission } from "../access/may.ts";
+import { db } from "../db.ts";
+import { defaultQuota, recordsLimit, type StorageKind, type StorageOwner, storageKinds } from "./limits.ts";
+
+export type StorageUsage = {
+  bytes: Record<StorageKind, number>;
+  /** Git and Git LFS together, which the quota is about. */
+  repositories: { used: number; uploading: number; quota: number | null };
+  /** Of records; null is without limit. */
+  limits: Record<"relay" | "logs" | "attempts", number | null>;
+  /** Those that take most, the largest first. */
+  largest: LargeRepo[];
+};
+
+export type LargeRepo = { id: string; type: RepoType; name: string; isPrivate: boolean; gitBytes: number; lfsBytes: number };
+
+const LARGEST_MAX = 10;
+
+/** How much a user or an organization stores, and of how much. @throws ServiceError `not_found` */
+export async function readStorageUsage(actor: Actor, owner: StorageOwner): Promise<StorageUsage> {
+  const resource = {
+    ownerUserId: owner.kind === "user" ? owner.id : null,
+    ownerOrgId: owner.kind === "organization" ? owner.id : null,
+  };
+  await requirePermission(actor, "storage.read", resource, { what: "Storage" });
+  const [used, quota, [held], largest] = await Promise.all([
+    db().storageUse.groupBy({ by: ["kind"], where: { ownerId: owner.id }, _sum: { bytes: true } }),
+    db().storageQuota.findUnique({ where: { ownerId: owner.id } }),
+    db().$queryRaw<{ bytes: number }[]>`
+      SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM storage_hold
+       WHERE owner_id = ${owner.id} AND expires_at > now() AND NOT is_removed`,
+    db().$queryRaw<LargeRepo[]>`
+      SELECT id, type, name, is_private AS "isPrivate", size_bytes::float8 AS "gitBytes", lfs_bytes::float8 AS "lfsBytes" FROM repo
+       WHERE owner_id = ${owner.id} AND platform_id IS NULL AND size_bytes + lfs_bytes > 0
+       ORDER BY size_bytes + lfs_bytes DESC, id LIMIT ${LARGEST_MAX}`,
+  ]);
+  const bytesOf = (kind: StorageKind) => Number(used.find((row) => row.kind === kind)?._sum.bytes ?? 0n);
+  const bytes = Object.fromEntries(storageKinds.map((kind) => [kind, bytesOf(kind)])) as Record<StorageKind, number>;
+  return {
+    bytes,
+    repositories: {
+      used: bytes.git + bytes.lfs,
+      uploading: held?.bytes ?? 0,
+      quota: quota ? (quota.bytes === null ? null : Number(quota.bytes)) : defaultQuota(owner.kind),
+    },
+    limits: { relay: recordsLimit("relay"), logs: recordsLimit("logs"), attempts: recordsLimit("attempts") },
+    largest,
+  };
+}

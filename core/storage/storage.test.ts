@@ -1,0 +1,294 @@
+import { randomBytes } from "node:crypto";
+import { globSync } from "node:fs";
+import { utimes } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { operatorCommand } from "../access/actor.ts";
+import { auditTrail, freshName, from, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
+import { db, pool } from "../db.ts";
+import { provideSettings } from "../env.ts";
+import { tidy } from "../hub/git/maintenance/maintain-repository.ts";
+import { openRepository } from "../hub/git/repository.ts";
+import { runGit } from "../hub/git/run-git.ts";
+import { deleteAccount } from "../hub/owners/delete-account.ts";
+import { moveRepo } from "../hub/repos/move-repo.ts";
+import { commitTo, someRepo } from "../hub/testing/repos.ts";
+import { newId, newOrderedId } from "../ids.ts";
+import { takeRequest } from "../relay/inbox/take-request.ts";
+import { holdStorage, requireRoom, roomOf } from "./hold-storage.ts";
+import { makeRoom, recountStorage } from "./make-room.ts";
+import { findStoringOwner, listStoringOwners, parseQuota, setStorageQuota } from "./manage-quotas.ts";
+import { readStorageUsage } from "./read-usage.ts";
+
+const MB = 1_000_000;
+const never = new AbortController().signal;
+const ownerOf = ({ id, username }: TestPerson) => ({ kind: "user", id, handle: username }) as const;
+const usage = (person: TestPerson) => readStorageUsage(operatorCommand, ownerOf(person));
+const bytesOf = async (person: TestPerson) => (await usage(person)).bytes;
+
+async function lfsObject(repo: { id: string }, bytes: number): Promise<void> {
+  await db().lfsObject.create({ data: { repoId: repo.id, oid: newId(), sizeBytes: bytes, location: `local:${newId()}` } });
+}
+
+async function withSettings(settings: Record<string, string>, act: () => Promise<void>): Promise<void> {
+  const standard = { STORAGE_LOGS_MB: "1000", STORAGE_ATTEMPTS_MB: "1000", STORAGE_RELAY_MB: "256" };
+  provideSettings(settings);
+  try {
+    await act();
+  } finally {
+    provideSettings(standard);
+  }
+}
+
+describe("what is counted", () => {
+  test("git and Git LFS by repository, with every change of it: the same object in two counts twice", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const [one, two] = [await someRepo(ada), await someRepo(ada)];
+    await commitTo(one, ada, { "a.bin": randomBytes(MB) });
+    const { git } = await bytesOf(ada);
+    expect(git).toBeGreaterThan(MB);
+    const object = { oid: "c".repeat(64), sizeBytes: 5 * MB, location: "local:c" };
+    for (const { id } of [one, two]) await db().lfsObject.create({ data: { repoId: id, ...object } });
+    expect(await bytesOf(ada)).toMatchObject({ git, lfs: 10 * MB });
+    const { largest } = await usage(ada);
+    expect(largest.map(({ name, lfsBytes }) => [name, lfsBytes])).toEqual([
+      [one.name, 5 * MB],
+      [two.name, 5 * MB],
+    ]);
+    const organization = await organizationOf(bea, [[ada, "write"]]);
+    await moveRepo(
+      ada.actor,
+      { type: "model", owner: ada.username, name: one.name },
+      { owner: organization.name, name: "moved" },
+      from,
+    );
+    expect(await bytesOf(ada)).toMatchObject({ git: 0, lfs: 5 * MB });
+    const theirs = await readStorageUsage(operatorCommand, {
+      kind: "organization",
+      id: organization.id,
+      handle: organization.name,
+    });
+    expect(theirs.bytes).toMatchObject({ git, lfs: 5 * MB });
+  });
+
+  test("what a forced push left behind counts until git has collected it", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commitTo(repo, ada, { "a.bin": randomBytes(2 * MB) });
+    const path = await openRepository(repo);
+    await runGit(path, ["update-ref", "-d", "refs/heads/main"]);
+    expect((await bytesOf(ada)).git).toBeGreaterThan(2 * MB);
+    const longAgo = new Date(Date.now() - 30 * 24 * 3_600_000);
+    for (const file of globSync(join(path, "objects/**/*"))) await utimes(file, longAgo, longAgo);
+    await utimes(join(path, "config"), longAgo, longAgo);
+    await commitTo(repo, ada, { "b.txt": "b" });
+    await tidy(path);
+    await commitTo(repo, ada, { "b.txt": "c" });
+    expect((await bytesOf(ada)).git).toBeLessThan(MB);
+  });
+
+  test("goes with the account, and with whatever takes rows away", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await commitTo(repo, ada, { "a.txt": "a" });
+    await lfsObject(repo, 7);
+    const relayId = await relayOf(ada);
+    await takeRequest(relayId, { method: "POST", path: "/", headers: [], body: randomBytes(1_000) });
+    expect((await bytesOf(ada)).relay).toBeGreaterThan(1_000);
+    await db().storageQuota.create({ data: { ownerId: ada.id, bytes: 1n } });
+    await deleteAccount(ada.actor, ada.id, from);
+    expect(await db().storageUse.count({ where: { ownerId: ada.id, bytes: { gt: 0 } } })).toBe(0);
+    expect(await db().storageQuota.count({ where: { ownerId: ada.id } })).toBe(0);
+  });
+
+  test("is counted again where it is wrong, while others go on changing it", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await lfsObject(repo, 100);
+    await db().storageUse.updateMany({ where: { ownerId: ada.id }, data: { bytes: 5 } });
+    await db().storageUse.create({ data: { ownerId: ada.id, kind: "logs", bytes: 9 } });
+    await db().storageUse.create({ data: { ownerId: newId(), kind: "git", bytes: 9 } });
+    await db().repo.update({ where: { id: repo.id }, data: { lfsBytes: 3 } });
+    await Promise.all([recountStorage(), ...Array.from({ length: 20 }, () => lfsObject(repo, 10))]);
+    await recountStorage();
+    expect(await bytesOf(ada)).toMatchObject({ lfs: 300, logs: 0 });
+    expect(await recountStorage()).toBe(0);
+  });
+});
+
+describe("room", () => {
+  test("that is held is nobody else's, until it is released or its process is gone", async () => {
+    const ada = await signedInPerson();
+    const owner = ownerOf(ada);
+    await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
+    expect(await roomOf(owner)).toBe(10 * MB);
+    const tried = await Promise.allSettled(Array.from({ length: 8 }, () => holdStorage(owner, 3 * MB, "this file")));
+    const held = tried.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    expect(held.length).toBe(3);
+    expect(await roomOf(owner)).toBe(MB);
+    await expect(requireRoom(owner, 2 * MB, "this file")).rejects.toMatchObject({
+      code: "storage_full",
+      status: 507,
+      message: expect.stringContaining("with 9 MB more being uploaded"),
+    });
+    await held[0]?.release();
+    expect(await roomOf(owner)).toBe(4 * MB);
+    await pool().query("update storage_hold set expires_at = now() where owner_id = $1", [ada.id]);
+    expect(await roomOf(owner)).toBe(10 * MB);
+  });
+
+  test("of what was deleted comes back at once, but not so often that the disk fills up", async () => {
+    const ada = await signedInPerson();
+    await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
+    for (let round = 0; round < 2; round++) {
+      const repo = await someRepo(ada);
+      await requireRoom(ownerOf(ada), 8 * MB, "this file");
+      await lfsObject(repo, 8 * MB);
+      await db().repo.delete({ where: { id: repo.id } });
+    }
+    await expect(requireRoom(ownerOf(ada), 8 * MB, "this file")).rejects.toThrow(
+      "16 MB that were deleted are still being removed",
+    );
+    expect(await roomOf(ownerOf(ada))).toBe(4 * MB);
+  });
+});
+
+const relayOf = async (person: TestPerson): Promise<string> => {
+  const id = newId();
+  const token = { tokenHash: newId(), token: Buffer.from("x") };
+  await db().relay.create({
+    data: { id, userId: person.id, name: freshName("relay"), ...token, expiresAt: new Date(Date.now() + 3_600_000) },
+  });
+  return id;
+};
+
+describe("records", () => {
+  test("the relays of one person keep so much together, however many there are", async () => {
+    const ada = await signedInPerson();
+    const relays = await Promise.all([relayOf(ada), relayOf(ada), relayOf(ada)]);
+    await withSettings({ STORAGE_RELAY_MB: "3" }, async () => {
+      const request = { method: "POST", path: "/", headers: [], body: randomBytes(MB - 10_000) };
+      const taken = await Promise.all([...relays, ...relays].map((id) => takeRequest(id, request)));
+      // Only the very first of a person has no row to wait at.
+      expect(taken.filter(Boolean).length).toBeGreaterThanOrEqual(3);
+      expect(await takeRequest(relays[0] as string, request)).toBeUndefined();
+      await pool().query("delete from relay_request where relay_id = any ($1)", [relays]);
+      expect((await bytesOf(ada)).relay).toBe(0);
+      expect(await takeRequest(relays[0] as string, request)).toBeDefined();
+    });
+  });
+
+  test("the oldest logs go, of runs that are over, and say so", async () => {
+    const ada = await signedInPerson();
+    const runs: string[] = [];
+    for (const isOver of [true, true, false]) {
+      const id = newOrderedId();
+      runs.push(id);
+      await db().jobRun.create({
+        data: {
+          id,
+          ownerId: ada.id,
+          ownerKind: "user",
+          initiator: {},
+          spec: {},
+          stage: isOver ? "COMPLETED" : "RUNNING",
+          finishedAt: isOver ? new Date() : null,
+          log: { create: { seq: 1, at: new Date(), stream: "stdout", text: "x" } },
+        },
+      });
+      await db().jobRun.update({ where: { id }, data: { logBytes: MB } });
+    }
+    expect((await bytesOf(ada)).logs).toBe(3 * MB);
+    await withSettings({ STORAGE_LOGS_MB: "2" }, () => makeRoom(never));
+    expect((await bytesOf(ada)).logs).toBe(MB);
+    const logs = await db().jobLog.findMany({ where: { runId: { in: runs } }, orderBy: { runId: "asc" } });
+    expect(logs.map(({ stream }) => stream)).toEqual(["system", "system", "stdout"]);
+    expect(logs[0]?.text).toBe("The output was removed: the logs of one account take at most 2 MB, and the oldest go first.\n");
+    // What goes on keeps its own, whatever it takes.
+    await withSettings({ STORAGE_LOGS_MB: "1" }, () => makeRoom(never));
+    expect((await bytesOf(ada)).logs).toBe(MB);
+  });
+
+  test("the oldest answers to webhooks go; attempts stay, and what is still to be sent keeps its answer", async () => {
+    const ada = await signedInPerson();
+    const dayMs = 24 * 3_600_000;
+    const made: string[] = [];
+    for (const [daysAgo, isOpen] of [
+      [2, true],
+      [2, false],
+      [1, false],
+      [0, false],
+    ] as const) {
+      const at = new Date(Date.now() - daysAgo * dayMs);
+      const [id, deliveryId, webhookId] = [newOrderedId(at.getTime()), newOrderedId(at.getTime()), newId()];
+      const row = {
+        id,
+        deliveryId,
+        webhookId,
+        ownerId: ada.id,
+        number: 1,
+        kind: "first",
+        startedAt: at,
+        outcome: "rejected",
+        totalMs: 1,
+      };
+      await db().attempt.create({ data: { ...row, status: 500, responseHeaders: {}, responseBody: randomBytes(MB - 2) } });
+      const part = at.toISOString().slice(0, 10);
+      const key = { ownerId: ada.id, kind: "attempts", part };
+      await db().storageUse.upsert({
+        where: { ownerId_kind_part: key },
+        create: { ...key, bytes: MB },
+        update: { bytes: { increment: MB } },
+      });
+      if (isOpen)
+        await db().deliveryQueue.create({
+          data: { id: deliveryId, webhookId, ownerId: ada.id, eventId: newId(), host: "", kind: "retry", lane: 1 },
+        });
+      made.push(id);
+    }
+    await withSettings({ STORAGE_ATTEMPTS_MB: "3" }, () => makeRoom(never));
+    const rows = await db().attempt.findMany({ where: { id: { in: made } }, orderBy: { id: "asc" } });
+    const kept = new Map(rows.map((row) => [row.id, row.responseBody !== null]));
+    expect(made.map((id) => kept.get(id))).toEqual([true, false, false, true]);
+    expect(rows.every(({ status }) => status === 500)).toBe(true);
+    expect((await bytesOf(ada)).attempts).toBe(2 * MB);
+    // A day that is over is counted again.
+    await db().storageUse.updateMany({ where: { ownerId: ada.id, kind: "attempts" }, data: { bytes: 5 } });
+    await recountStorage();
+    expect((await bytesOf(ada)).attempts).toBe(10);
+  });
+});
+
+describe("operators", () => {
+  test("see who stores most, find others by their name, and set what one may store", async () => {
+    const operator = await signedInPerson("olga", { isOperator: true });
+    const [small, large, none] = [await signedInPerson("small"), await signedInPerson("large"), await signedInPerson("none")];
+    await lfsObject(await someRepo(small), 1e12);
+    await lfsObject(await someRepo(large), 2e12);
+    const all = await listStoringOwners(operator.actor, {});
+    const ids = all.items.map(({ id }) => id);
+    expect(ids.indexOf(large.id)).toBeLessThan(ids.indexOf(small.id));
+    expect(ids).not.toContain(none.id);
+    const found = await listStoringOwners(operator.actor, { text: none.username.toUpperCase() });
+    expect(found.items).toMatchObject([{ id: none.id, total: 0, quota: 50e9, isQuotaSet: false }]);
+    expect((await listStoringOwners(operator.actor, { text: "%" })).total).toBe(0);
+    expect((await listStoringOwners(operator.actor, { kind: "organization", text: none.username })).total).toBe(0);
+    expect((await listStoringOwners(operator.actor, { pageSize: 1, page: 2 })).items.length).toBe(1);
+
+    expect(await setStorageQuota(operator.actor, none.username, "1.5 TB", from)).toBe(1.5e12);
+    expect(await findStoringOwner(operator.actor, none.username)).toMatchObject({ quota: 1.5e12, isQuotaSet: true });
+    expect(await setStorageQuota(operator.actor, none.username, "none", from)).toBeNull();
+    expect((await usage(none)).repositories.quota).toBeNull();
+    expect(await setStorageQuota(operator.actor, none.username, "default", from)).toBe(50e9);
+    expect(await findStoringOwner(operator.actor, none.username)).toMatchObject({ quota: 50e9, isQuotaSet: false });
+    expect(await auditTrail({ subjectId: none.id })).toEqual(expect.arrayContaining(["storage_quota.set"]));
+    await expect(listStoringOwners(none.actor, {})).rejects.toMatchObject({ code: "forbidden" });
+    await expect(setStorageQuota(none.actor, none.username, "none", from)).rejects.toMatchObject({ code: "forbidden" });
+    await expect(readStorageUsage(small.actor, ownerOf(none))).rejects.toMatchObject({ code: "not_found" });
+    await expect(setStorageQuota(operator.actor, "nobody-\0", "none", from)).rejects.toMatchObject({ code: "not_found" });
+  });
+
+  test.each(["", "lots", "10", "-1 GB", "1e9 GB", "999999999 TB", "10 gbit", "1\0 GB"])("a quota is not %j", (text) => {
+    expect(() => parseQuota(text)).toThrow("Give a size up to 1000 TB");
+  });
+});
