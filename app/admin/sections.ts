@@ -9,6 +9,7 @@ export const sections = [
       { href: "/admin/audit-log", label: "Audit log" },
       { href: "/admin/keys", label: "Signing keys" },
       { href: "/admin/inference", label: "Inference" },
+      { href: "/admin/storage", label: "Storage" },
     ],
   },
   {

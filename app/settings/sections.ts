@@ -13,6 +13,7 @@ export const sections = [
       { href: "/settings/publishers", label: "Trusted publishers" },
       { href: "/settings/gated-repos", label: "Gated repositories" },
       { href: "/settings/inference", label: "Inference" },
+      { href: "/settings/storage", label: "Storage" },
     ],
   },
   {

@@ -40,6 +40,8 @@ const loaders: Readonly<Record<string, () => Promise<Command>>> = {
   "platform list": async () => (await import("./platform.ts")).platformList,
   "platform rotate": async () => (await import("./platform.ts")).platformRotate,
   "platform revoke": async () => (await import("./platform.ts")).platformRevoke,
+  "storage list": async () => (await import("./storage.ts")).storageList,
+  "storage set": async () => (await import("./storage.ts")).storageSet,
   "event list": async () => (await import("./event.ts")).eventList,
   "event retry": async () => (await import("./event.ts")).eventRetry,
   "inference-provider add": async () => (await import("./inference-provider.ts")).inferenceProviderAdd,

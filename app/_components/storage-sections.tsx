@@ -1,0 +1,111 @@
+import { type RepoType, repoPath } from "@keyhook/sdk";
+import { HardDrive } from "lucide-react";
+import Link from "next/link";
+import { readableSize } from "#core/readable-size.ts";
+import type { LargeRepo, StorageUsage } from "#core/storage/read-usage.ts";
+import { Chip } from "./chip.tsx";
+import { EmptyState } from "./empty-state.tsx";
+import { FormMessage } from "./form-message.tsx";
+import { List, ListRow } from "./list.tsx";
+import { Meter, ofLimit } from "./meter.tsx";
+import { SectionCard } from "./section-card.tsx";
+
+export type StorageSectionsProps = Readonly<{ usage: StorageUsage; handle: string; kind: "user" | "organization" }>;
+
+const sizeOrNone = (bytes: number | null): string | null => (bytes === null ? null : readableSize(bytes));
+
+/** How much a person or an organization stores, of how much, and what takes most. */
+export function StorageSections({ usage: { bytes, repositories, limits, largest }, handle, kind }: StorageSectionsProps) {
+  const { used, uploading, quota } = repositories;
+  const isFull = quota !== null && used >= quota;
+  return (
+    <div className="grid grid-cols-1 gap-5">
+      {isFull && (
+        <FormMessage tone="warn">
+          There is no room for new files: pushes and uploads are refused. Delete repositories that are no longer needed, or ask
+          whoever runs this service for more.
+        </FormMessage>
+      )}
+      <SectionCard title="Repositories" description="Every version of every file, until its repository is deleted.">
+        <div className="grid grid-cols-1 gap-4">
+          <Meter label="Git and Git LFS" text={ofLimit(readableSize(used), sizeOrNone(quota))} value={used} max={quota} />
+          <p className="text-muted text-small">
+            {readableSize(bytes.git)} in git and {readableSize(bytes.lfs)} in Git LFS
+            {uploading > 0 && `, and ${readableSize(uploading)} held for uploads under way`}.
+          </p>
+        </div>
+      </SectionCard>
+      <SectionCard title="Largest repositories" isFlush>
+        {largest.length === 0 ? (
+          <EmptyState Icon={HardDrive} title="Nothing is stored yet">
+            Repositories with files stand here, the largest first.
+          </EmptyState>
+        ) : (
+          <List label="Largest repositories">
+            {largest.map((repo) => (
+              <LargeRepoRow key={repo.id} repo={repo} handle={handle} />
+            ))}
+          </List>
+        )}
+      </SectionCard>
+      <SectionCard
+        title="Records"
+        description="Kept beside the repositories, and never in the way of a push. The oldest make room by themselves."
+      >
+        <div className="grid grid-cols-1 gap-5">
+          {kind === "user" && (
+            <Records
+              label="Relay inboxes"
+              used={bytes.relay}
+              limit={limits.relay}
+              note="When they are full, your webhooks' deliveries wait and are tried again."
+            />
+          )}
+          <Records
+            label="Job logs"
+            used={bytes.logs}
+            limit={limits.logs}
+            note="When they are full, the oldest output goes. Runs stay listed."
+          />
+          <Records
+            label="Webhook answers"
+            used={bytes.attempts}
+            limit={limits.attempts}
+            note="What receivers answered. When they are full, the oldest answers go. No delivery is lost by it."
+          />
+        </div>
+      </SectionCard>
+    </div>
+  );
+}
+
+function Records({ label, used, limit, note }: Readonly<{ label: string; used: number; limit: number | null; note: string }>) {
+  return (
+    <div className="grid gap-1">
+      <Meter label={label} text={ofLimit(readableSize(used), sizeOrNone(limit))} value={used} max={limit} />
+      <p className="text-muted text-small">{note}</p>
+    </div>
+  );
+}
+
+const typeNames: Record<RepoType, string> = { model: "Model", dataset: "Dataset", space: "Space" };
+
+function LargeRepoRow({
+  repo: { type, name, isPrivate, gitBytes, lfsBytes },
+  handle,
+}: Readonly<{ repo: LargeRepo; handle: string }>) {
+  return (
+    <ListRow
+      title={
+        <>
+          <Link prefetch={false} href={repoPath(type, `${handle}/${name}`)} className="link wrap-anywhere min-w-0">
+            {name}
+          </Link>
+          {isPrivate && <Chip>Private</Chip>}
+        </>
+      }
+      meta={`${typeNames[type]} · ${readableSize(gitBytes)} in git${lfsBytes > 0 ? `, ${readableSize(lfsBytes)} in Git LFS` : ""}`}
+      trailing={<span className="text-small tabular-nums">{readableSize(gitBytes + lfsBytes)}</span>}
+    />
+  );
+}

@@ -1,0 +1,28 @@
+import type { Metadata } from "next";
+import { redirect } from "next/navigation";
+import { readStorageUsage } from "#core/storage/read-usage.ts";
+import { PageHeader } from "../../../../_components/page-header.tsx";
+import { StorageSections } from "../../../../_components/storage-sections.tsx";
+import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../../_server/organization-page.ts";
+
+type Props = Readonly<{ params: OrganizationParams }>;
+
+export async function generateMetadata({ params }: Props): Promise<Metadata> {
+  const { organization } = await requireOrganizationPage((await params).org);
+  return { title: `Storage · ${organization.fullName}` };
+}
+
+/** How much an organization stores, for its members. */
+export default async function OrganizationStoragePage({ params }: Props) {
+  const { organization, person, restrictions, isManager } = await requireOrganizationPage((await params).org);
+  const { id, name } = organization;
+  // The notice on the overview says what they have to do first.
+  if (restrictions.length > 0 && !isManager) redirect(organizationPath(name));
+  const usage = await readStorageUsage(person, { kind: "organization", id, handle: name });
+  return (
+    <>
+      <PageHeader title="Storage" description="How much room the organization's repositories and records take." />
+      <StorageSections usage={usage} handle={name} kind="organization" />
+    </>
+  );
+}
