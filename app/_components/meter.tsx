@@ -32,15 +32,8 @@ export function Meter({ label, text, value, max }: MeterProps) {
         </span>
       </p>
       {max !== null && (
-        <div
-          role="meter"
-          aria-label={label}
-          aria-valuemin={0}
-          aria-valuemax={max}
-          aria-valuenow={Math.min(value, max)}
-          aria-valuetext={text}
-          className="h-2 overflow-hidden rounded-full border border-line bg-sunken"
-        >
+        <div className="h-2 overflow-hidden rounded-full border border-line bg-sunken">
+          <meter aria-label={`${label}: ${text}`} min={0} max={max} value={Math.min(value, max)} className="sr-only" />
           <svg aria-hidden="true" viewBox={`0 0 ${WIDTH} 1`} preserveAspectRatio="none" className="block h-full w-full">
             {value > 0 && (
               <rect
