@@ -31,6 +31,9 @@ if (clockFile) {
   read();
   setInterval(read, 100).unref();
   globalThis.Date = class extends RealDate {
+    // Its own, and not only inherited: Next copies those of a class that it puts its own in place of.
+    static UTC = RealDate.UTC;
+    static parse = RealDate.parse;
     constructor(...given) {
       super(...(given.length === 0 ? [RealDate.now() + offset] : given));
     }

@@ -1,5 +1,6 @@
 import { cpus, loadavg, totalmem } from "node:os";
 import { db } from "#core/db.ts";
+import { runAbuse } from "./abuse/run.ts";
 import type { Outcome } from "./measure.ts";
 import type { Scenario } from "./scenario.ts";
 import * as hosts from "./scenarios/hosts.ts";
@@ -10,6 +11,7 @@ import { startChaosService, versions } from "./service.ts";
 /**
  * `npm run chaos [-- WORD]`: a real service, a real receiver, and what can go wrong between them. Prints what was sent, delivered, lost
  * and delivered twice, and how long it took until nothing was overdue. Ends with 1 when something was not as wanted.
+ * `npm run chaos -- abuse` attacks a service instead, beside healthy clients (abuse/run.ts).
  */
 const scenarios: Scenario[] = [
   kills.baseline,
@@ -29,6 +31,7 @@ const scenarios: Scenario[] = [
 ];
 
 const only = process.argv.slice(2);
+if (only[0] === "abuse") process.exit(await runAbuse(only.slice(1)));
 const chosen = scenarios.filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
 
 const service = await startChaosService();

@@ -21,7 +21,8 @@ export type ChaosService = {
   stop(): Promise<void>;
 };
 
-export async function startChaosService(): Promise<ChaosService> {
+/** @param more settings of its processes, given the directory in which everything of the service lies. */
+export async function startChaosService(more: (directory: string) => Record<string, string> = () => ({})): Promise<ChaosService> {
   const directory = mkdtempSync(join(tmpdir(), "keyhook-chaos-"));
   const clock = join(directory, "clock");
   const nameServer = await startNameServer();
@@ -36,6 +37,7 @@ export async function startChaosService(): Promise<ChaosService> {
     NODE_OPTIONS: `--import=${pathToFileURL(join(import.meta.dirname, "preload.mjs"))}`,
     CHAOS_CLOCK: clock,
     CHAOS_DNS: nameServer.address,
+    ...more(directory),
   });
   // Whatever goes wrong here must not leave a service behind.
   process.once("exit", () => running.process.kill("SIGTERM"));

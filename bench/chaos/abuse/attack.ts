@@ -1,0 +1,166 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Kind } from "./healthy.ts";
+import type { Stage } from "./stage.ts";
+
+/** One way to take the service away from everybody else. */
+export type Attack = {
+  /** Its number in the security review, or a word for those that the review does not have. */
+  id: string;
+  /** What the attacker does, for the table. */
+  name: string;
+  /** Makes the accounts and repositories that it needs. Not measured. */
+  prepare(stage: Stage, attackers: Attackers): Promise<Strike>;
+};
+
+export type Strike = {
+  /** Attacks until the signal, which also ends every request of `attackers`. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Healthy clients beside the four that every attack has. */
+  healthy?: Kind[];
+  /** What the attacker got, beside the count of the requests. */
+  got?(): Promise<string[]> | string[];
+  /** How much memory the jobs and Spaces of this attack may have altogether, in MiB. Not checked when absent. */
+  tasksMaxMiB?: number;
+};
+
+export type Tally = {
+  answered: number;
+  /** Answered with 4xx or 503. */
+  refused: number;
+  /** Answered with 5xx other than 503, or not answered although the connection was open. */
+  failed: number;
+  sentBytes: number;
+  receivedBytes: number;
+  statuses: Record<string, number>;
+};
+
+export type Sent = { status: number; text: string; headers: IncomingMessage["headers"] };
+export type Request = {
+  path: string;
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  /** From which of the attackers' addresses, counted from 0; by default each in turn. */
+  from?: number;
+};
+
+const ANSWER_KEPT_BYTES = 256 * 1024;
+
+/** Clients on loopback addresses that no healthy client has: the service counts by address. */
+export class Attackers {
+  readonly tally: Tally = { answered: 0, refused: 0, failed: 0, sentBytes: 0, receivedBytes: 0, statuses: {} };
+  readonly #origin: URL;
+  readonly #addresses: string[];
+  readonly #agent = new Agent({ keepAlive: false });
+  readonly #ended = new AbortController();
+  #next = 0;
+
+  constructor(origin: string, count = 16) {
+    this.#origin = new URL(origin);
+    this.#addresses = Array.from({ length: count }, (_, at) => `127.0.66.${at + 1}`);
+  }
+
+  /** Ends all that is under way. */
+  end(): void {
+    this.#ended.abort();
+  }
+
+  #address(from = this.#next++): string {
+    return this.#addresses[from % this.#addresses.length] as string;
+  }
+
+  /** @returns the answer, with the first 256 KiB of its body; undefined when there was none */
+  async send({ path, method = "GET", headers = {}, body, from }: Request): Promise<Sent | undefined> {
+    if (this.#ended.signal.aborted) return undefined;
+    const req = request({
+      ...{ method, path, host: "127.0.0.1", port: this.#origin.port, localAddress: this.#address(from), agent: this.#agent },
+      headers: {
+        host: this.#origin.host,
+        connection: "close",
+        ...(body !== undefined && { "content-length": String(Buffer.byteLength(body)) }),
+        ...headers,
+      },
+      signal: this.#ended.signal,
+    });
+    req.on("error", () => undefined);
+    req.end(body);
+    this.tally.sentBytes += body === undefined ? 0 : Buffer.byteLength(body);
+    try {
+      const [res] = (await once(req, "response")) as [IncomingMessage];
+      const kept: Buffer[] = [];
+      let length = 0;
+      for await (const chunk of res as AsyncIterable<Buffer>) {
+        if (length < ANSWER_KEPT_BYTES) kept.push(chunk);
+        length += chunk.length;
+      }
+      this.tally.receivedBytes += length;
+      this.#count(res.statusCode ?? 0);
+      return { status: res.statusCode ?? 0, text: Buffer.concat(kept).toString("utf8"), headers: res.headers };
+    } catch {
+      if (!this.#ended.signal.aborted) this.#count("none");
+      return undefined;
+    }
+  }
+
+  #count(status: number | "none"): void {
+    this.tally.statuses[status] = (this.tally.statuses[status] ?? 0) + 1;
+    if (status === "none") this.tally.failed += 1;
+    else if (status >= 500 && status !== 503) this.tally.failed += 1;
+    else if (status >= 400) this.tally.refused += 1;
+    else this.tally.answered += 1;
+  }
+
+  /** Opens a connection and writes to it, for what a client library would not do. It is closed when the attack ends. */
+  open(head: string, from?: number): Socket {
+    const socket = connect({ host: "127.0.0.1", port: Number(this.#origin.port), localAddress: this.#address(from) });
+    socket.on("error", () => undefined);
+    socket.write(head.replaceAll("\n", "\r\n"));
+    const end = () => void socket.destroy();
+    this.#ended.signal.addEventListener("abort", end);
+    socket.once("close", () => this.#ended.signal.removeEventListener("abort", end));
+    return socket;
+  }
+
+  /** The first line of a request and its host, for `open`. */
+  head(method: string, path: string, headers: Record<string, string> = {}): string {
+    const lines = Object.entries({ Host: this.#origin.host, ...headers }).map(([name, value]) => `${name}: ${value}`);
+    return `${[`${method} ${path} HTTP/1.1`, ...lines].join("\n")}\n\n`;
+  }
+}
+
+/** Does the same again and again, so many at a time, until the signal. Each pauses after a failure, so that a refusal costs nobody a busy loop. */
+export async function lanes(
+  count: number,
+  signal: AbortSignal,
+  work: (turn: number) => Promise<unknown>,
+  pauseMs = 20,
+): Promise<void> {
+  let turn = 0;
+  const lane = async () => {
+    while (!signal.aborted) {
+      await work(turn++).catch(() => undefined);
+      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  };
+  await Promise.all(Array.from({ length: count }, lane));
+}
+
+/** Keeps so many connections open until the signal: what the service closes is opened again, a few at a time. */
+export async function holdOpen(count: number, signal: AbortSignal, open: (turn: number) => Socket): Promise<{ most: number }> {
+  const held = new Set<Socket>();
+  let turn = 0;
+  let most = 0;
+  while (!signal.aborted) {
+    for (let opened = 0; held.size < count && opened < 50; opened++) {
+      const socket = open(turn++);
+      held.add(socket);
+      socket.once("close", () => held.delete(socket));
+    }
+    most = Math.max(most, held.size);
+    await delay(200, undefined, { signal }).catch(() => undefined);
+  }
+  return { most };
+}

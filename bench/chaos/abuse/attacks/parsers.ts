@@ -1,0 +1,51 @@
+import { type Attack, lanes } from "../attack.ts";
+
+const KIB = 1024;
+
+/** Anonymous: front matter of flow collections without separators, for which the parser looks back ever further. */
+export const yaml: Attack = {
+  id: "H3",
+  name: "64 KiB of YAML to /api/validate-yaml, 6 at a time",
+  async prepare(_stage, attackers) {
+    const content = `---\n${"[a]".repeat(21 * KIB - 10)}\n---\n`;
+    const body = JSON.stringify({ content, repoType: "model" });
+    const headers = { "content-type": "application/json" };
+    return {
+      run: (signal) => lanes(6, signal, () => attackers.send({ method: "POST", path: "/api/validate-yaml", headers, body })),
+    };
+  },
+};
+
+const FOLDERS = 40;
+
+/** One account pushes; everybody may ask. The same text in many folders is a new text to whoever remembers it by its place. */
+export const readmes: Attack = {
+  id: "M3",
+  name: `one hostile README in ${FOLDERS} folders, 8 pages at a time`,
+  async prepare(stage, attackers) {
+    const { person } = await stage.attacker();
+    const text = "*a_".repeat(20_000);
+    const files = Object.fromEntries(Array.from({ length: FOLDERS }, (_, at) => [`folder-${at}/README.md`, text]));
+    const { fullName } = await stage.repo(person, files);
+    const headers = { accept: "text/html" };
+    return {
+      run: (signal) =>
+        lanes(8, signal, (turn) => attackers.send({ path: `/${fullName}/tree/main/folder-${turn % FOLDERS}`, headers })),
+    };
+  },
+};
+
+/** Anonymous: a list of values that are all wrong. The schema makes an issue of each, all in one turn of the event loop. */
+export const wrongElements: Attack = {
+  id: "A1",
+  name: "1 MiB of wrong list elements to the LFS batch API, 2 at a time",
+  async prepare(stage, attackers) {
+    const { person } = await stage.attacker();
+    const { fullName } = await stage.repo(person, { "README.md": "# A\n" });
+    const elements = "0,".repeat((KIB * KIB - 200) / 2);
+    const body = `{"operation":"download","objects":[${elements}0]}`;
+    const headers = { "content-type": "application/vnd.git-lfs+json", accept: "application/vnd.git-lfs+json" };
+    const path = `/${fullName}.git/info/lfs/objects/batch`;
+    return { run: (signal) => lanes(2, signal, () => attackers.send({ method: "POST", path, headers, body })) };
+  },
+};

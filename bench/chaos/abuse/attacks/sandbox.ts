@@ -1,0 +1,123 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { db } from "#core/db.ts";
+import { type Attack, lanes } from "../attack.ts";
+
+/** Bounded, so that a service which does not hold it does no harm to the machine that it is measured on. */
+const FILL_FILES = 6;
+const FILL_FILE_MIB = 256;
+
+/** Fills every directory that it can write to with files of a size that is allowed each, and says how much that was. */
+const FILLING_APP = `
+import { createServer } from "node:http";
+import { closeSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+const block = Buffer.alloc(1024 * 1024, 7);
+const places = readFileSync("/proc/self/mounts", "utf8").split("\\n").map((line) => line.split(" ")[1]).filter((place) => place?.startsWith("/"));
+let said = "";
+createServer((req, res) => res.end(said)).listen(7860, () => setTimeout(fill, 500));
+function fill() {
+  for (const place of new Set(["/run/keyhook", ...places])) {
+    let mib = 0;
+    try {
+      for (let file = 0; file < ${FILL_FILES}; file++) {
+        const fd = openSync(place + "/fill" + file, "w");
+        try {
+          for (let at = 0; at < ${FILL_FILE_MIB}; at++, mib++) writeSync(fd, block);
+        } finally {
+          closeSync(fd);
+        }
+      }
+    } catch {}
+    if (mib === 0) continue;
+    said += place + " took " + mib + " MiB; ";
+    console.log("filled", place, mib);
+    // What is memory of the sandbox's own is given back, so that it does not end this before the next place.
+    if (place !== "/run/keyhook") for (let file = 0; file < ${FILL_FILES}; file++) try { unlinkSync(place + "/fill" + file); } catch {}
+  }
+}
+`;
+
+/** Any account: a Space that writes wherever it can. */
+export const spaceFillsDisk: Attack = {
+  id: "H4",
+  name: "a Space that fills whatever it can write to",
+  async prepare(stage, attackers) {
+    const { person } = await stage.attacker();
+    const files = { "README.md": "---\nsdk: node\n---\n# A\n", "app.js": FILLING_APP, "package.json": '{"type":"module"}' };
+    let said = "";
+    let stageOfSpace = "";
+    return {
+      async run(signal) {
+        const { fullName, id } = await stage.repo(person, files, { type: "space", sdk: "node" });
+        await lanes(
+          1,
+          signal,
+          async () => {
+            const answer = await attackers.send({ path: `/spaces/${fullName}/app/` });
+            if (answer?.status === 200 && answer.text) said = answer.text;
+            stageOfSpace = (await db().spaceRuntime.findUnique({ where: { repoId: id } }))?.stage ?? stageOfSpace;
+            await delay(1_000);
+          },
+          0,
+        );
+      },
+      got: () => [said || "it wrote nothing", `the Space is ${stageOfSpace || "not made"}`],
+    };
+  },
+};
+
+const CHUNKS = 40;
+const CHUNK_MIB = 64;
+const FLAVOR_MIB = 2_048;
+
+const MAPPING = `
+import mmap, time
+held = []
+for n in range(${CHUNKS}):
+    m = mmap.mmap(-1, ${CHUNK_MIB} * 1024 * 1024)
+    for at in range(0, len(m), 4096): m[at] = 1
+    held.append(m)
+    print("holds", (n + 1) * ${CHUNK_MIB}, flush=True)
+time.sleep(20)
+`;
+
+/** Any account: memory that is shared with nobody but counts as shared. */
+export const sharedMemory: Attack = {
+  id: "H5",
+  name: `a job that maps ${CHUNKS * CHUNK_MIB} MiB of shared memory on a flavor of ${FLAVOR_MIB} MiB`,
+  async prepare(stage, attackers) {
+    const { person, token } = await stage.attacker();
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const body = JSON.stringify({
+      dockerImage: "python",
+      command: ["python3", "-c", MAPPING],
+      flavor: "cpu-basic",
+      timeoutSeconds: 120,
+    });
+    return {
+      tasksMaxMiB: FLAVOR_MIB,
+      // One at a time: when it has ended, the next.
+      run: (signal) =>
+        lanes(1, signal, async () => {
+          const made = await attackers.send({ method: "POST", path: `/api/jobs/${person.username}`, headers, body });
+          const { id } = JSON.parse(made?.text ?? "{}") as { id?: string };
+          for (let isRunning = id !== undefined; isRunning && !signal.aborted; await delay(1_000)) {
+            const run = await db().jobRun.findUnique({ where: { id }, select: { finishedAt: true } });
+            isRunning = run !== null && run.finishedAt === null;
+          }
+          await delay(1_000);
+        }),
+      async got() {
+        const runs = await db().jobRun.findMany({
+          where: { ownerId: person.id },
+          select: { id: true, stage: true, message: true },
+        });
+        const logs = await db().jobLog.findMany({ where: { runId: { in: runs.map(({ id }) => id) } }, select: { text: true } });
+        const held = logs.flatMap(({ text }) => [...text.matchAll(/holds (\d+)/g)].map(([, mib]) => Number(mib)));
+        return [
+          `held ${Math.max(0, ...held)} MiB`,
+          ...runs.map(({ stage, message }) => `${stage}${message ? ` (${message})` : ""}`),
+        ];
+      },
+    };
+  },
+};

@@ -1,0 +1,123 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { Agent, request } from "node:http";
+import { devNull, tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
+import { childEnvironment } from "#core/env.ts";
+import { PageVisitor } from "./page-visitor.ts";
+
+/** Somebody who uses the service as it is meant to be used, at a rate that an idle machine serves easily. */
+export type Kind = { name: string; perSecond: number } & (
+  | { does: "get"; path: string; headers?: Record<string, string> }
+  | { does: "clone"; path: string }
+  /** `known`: from a browser that has signed in before; otherwise from a new one each time. */
+  | { does: "sign-in"; login: string; password: string; browser: "known" | "new" }
+);
+
+/** How long one took, from the moment at which it was due, and what it came to. */
+export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | number };
+
+/** Whoever waits longer has gone. */
+const PATIENCE_MS = 30_000;
+const ADDRESS = "127.0.0.1";
+
+/**
+ * Healthy clients, in a thread of their own: what the attackers do in this one must not count as the service's delay.
+ * `run` sends at the fixed rate of each kind, whether or not the answers before have come.
+ */
+export function startHealthy(origin: string, kinds: Kind[]) {
+  const thread = new Worker(import.meta.filename, { workerData: { origin, kinds } });
+  return {
+    run(seconds: number): Promise<Sample[]> {
+      return new Promise((resolve, reject) => {
+        thread.once("message", resolve);
+        thread.once("error", reject);
+        thread.postMessage(seconds);
+      });
+    },
+    stop: () => thread.terminate(),
+  };
+}
+
+if (!isMainThread && parentPort) {
+  const { origin, kinds } = workerData as { origin: string; kinds: Kind[] };
+  const clients = kinds.map((kind) => ({ kind, act: actorFor(new URL(origin), kind) }));
+  parentPort.on("message", async (seconds: number) => {
+    const samples: Sample[] = [];
+    await Promise.all(clients.map(({ kind, act }) => send(kind, seconds, act, samples)));
+    parentPort?.postMessage(samples);
+  });
+}
+
+async function send(kind: Kind, seconds: number, act: () => Promise<Sample["outcome"]>, samples: Sample[]): Promise<void> {
+  const startedAt = performance.now();
+  const sent: Promise<void>[] = [];
+  for (let count = 0; count < seconds * kind.perSecond; count++) {
+    // Half a step later, so that the kinds do not all begin in the same moment.
+    const dueAt = startedAt + ((count + 0.5) * 1_000) / kind.perSecond;
+    await delay(Math.max(0, dueAt - performance.now()));
+    sent.push(
+      act()
+        .catch(() => "no answer" as const)
+        .then((outcome) => void samples.push({ kind: kind.name, ms: performance.now() - dueAt, outcome })),
+    );
+  }
+  await Promise.all(sent);
+}
+
+function actorFor(origin: URL, kind: Kind): () => Promise<Sample["outcome"]> {
+  if (kind.does === "get") return getter(origin, kind.path, kind.headers);
+  if (kind.does === "clone") return cloner(origin, kind.path);
+  return signer(origin, kind);
+}
+
+function getter(origin: URL, path: string, headers: Record<string, string> = {}): () => Promise<Sample["outcome"]> {
+  const agent = new Agent({ keepAlive: true });
+  const to = { host: "127.0.0.1", port: origin.port, localAddress: ADDRESS, agent, path };
+  return () =>
+    new Promise((resolve) => {
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      const req = request({ ...to, headers: { host: origin.host, ...headers }, signal }, (res) => {
+        res.resume();
+        res.once("error", () => resolve("no answer"));
+        res.once("end", () => resolve(res.statusCode === 200 ? "ok" : (res.statusCode ?? "no answer")));
+      });
+      req.once("error", () => resolve("no answer"));
+      req.end();
+    });
+}
+
+/** With the real git, as people do it; what its own processes take is in the time, undisturbed and disturbed alike. */
+function cloner(origin: URL, path: string): () => Promise<Sample["outcome"]> {
+  const folder = mkdtempSync(join(tmpdir(), "keyhook-healthy-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const env = {
+    ...childEnvironment(),
+    HOME: folder,
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_TERMINAL_PROMPT: "0",
+  };
+  let turn = 0;
+  return () =>
+    new Promise((resolve) => {
+      const into = join(folder, String(turn++));
+      const args = ["clone", "--quiet", "--bare", `http://127.0.0.1:${origin.port}${path}`, into];
+      execFile("git", args, { env, timeout: PATIENCE_MS }, (error, _out, said) => {
+        rmSync(into, { recursive: true, force: true });
+        const status = Number(/returned error: (\d{3})/.exec(said)?.[1] ?? 0);
+        resolve(error ? status || "no answer" : "ok");
+      });
+    });
+}
+
+function signer(origin: URL, { login, password, browser }: Extract<Kind, { does: "sign-in" }>): () => Promise<Sample["outcome"]> {
+  const known = new PageVisitor(origin, ADDRESS);
+  return async () => {
+    const visitor = browser === "known" ? known : new PageVisitor(origin, ADDRESS);
+    const status = await visitor.signIn(login, password, AbortSignal.timeout(PATIENCE_MS));
+    return status === 303 ? "ok" : status;
+  };
+}

@@ -1,0 +1,102 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { operatorCommand } from "#core/access/actor.ts";
+import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import type { Repo } from "#core/hub/repos/repo.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { worldAt } from "#core/oauth/testing/world.ts";
+import { type ChaosService, startChaosService } from "../service.ts";
+import type { Kind } from "./healthy.ts";
+
+/** A service with what healthy people use there, and what every attack needs to begin with. */
+export type Stage = {
+  service: ChaosService;
+  origin: string;
+  /** All that the service writes lies in these two. */
+  directories: string[];
+  healthy: Kind[];
+  /** An account with a token that may do whatever an account's own token may. */
+  attacker(): Promise<{ person: TestPerson; token: string }>;
+  /** A repository with files in one commit, each given as its path and content. */
+  repo(person: TestPerson, files: Record<string, string | Buffer>, input?: Parameters<typeof someRepo>[1]): Promise<Repo>;
+  stop(): Promise<void>;
+};
+
+export async function setStage(): Promise<Stage> {
+  let temporary = "";
+  const service = await startChaosService((directory) => {
+    // Its own temporary directory, so that what it writes there can be told from what others write. Sandboxes enter it as other users.
+    temporary = join(directory, "tmp");
+    mkdirSync(temporary);
+    chmodSync(directory, 0o711);
+    chmodSync(temporary, 0o1777);
+    return { TMPDIR: temporary };
+  });
+  const { origin, dataDir } = service.running;
+  const stage = {
+    service,
+    origin,
+    directories: [dataDir, temporary],
+    async attacker() {
+      const person = await signedInPerson("mallory");
+      const input = { name: "abuse", scopes: ["write-repos", "jobs"], expiresInDays: 1 };
+      return { person, token: (await createPersonalAccessToken(operatorCommand, person.id, input, noOrigin)).token };
+    },
+    async repo(person: TestPerson, files: Record<string, string | Buffer>, input: Parameters<typeof someRepo>[1] = {}) {
+      const repo = await someRepo(person, input);
+      await commitTo(repo, person, files);
+      return repo;
+    },
+    stop: () => service.stop(),
+  };
+  const healthy = await healthyKinds(origin, stage.repo).catch(async (error: unknown) => {
+    console.error(service.running.output().slice(-10_000));
+    await service.stop();
+    throw error;
+  });
+  return { ...stage, healthy };
+}
+
+async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Kind[]> {
+  const ada = await signedInPerson("ada");
+  const repo = await makeRepo(ada, projectFiles());
+  const world = worldAt(origin);
+  const app = await world.app({ id: ada.id, username: ada.username, email: ada.email });
+  const browser = world.browser();
+  const session = await world.signIn(browser, { id: ada.id, username: ada.username, email: ada.email });
+  const { tokens } = await world.signInWith(app, session, browser);
+  return [
+    { name: "sign-in page", perSecond: 4, does: "get", path: "/login", headers: { accept: "text/html" } },
+    {
+      ...{ name: "userinfo", perSecond: 10, does: "get", path: "/oauth/userinfo" },
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    },
+    { name: "git clone", perSecond: 2, does: "clone", path: `/${repo.fullName}.git` },
+    { name: "repository page", perSecond: 4, does: "get", path: `/${repo.fullName}`, headers: { accept: "text/html" } },
+  ];
+}
+
+/** A small project as there are many: a README with a card, code, and folders. */
+function projectFiles(): Record<string, string> {
+  const readme =
+    "---\nlicense: mit\ntags: [tides]\n---\n# Tides\n\nHeights of the *tide*, by hour.\n\n```js\nexport const a = 1;\n```\n";
+  const files: Record<string, string> = { "README.md": readme };
+  for (let at = 0; at < 20; at++) files[`src/part-${at % 4}/file-${at}.js`] = `export const height${at} = ${at};\n`.repeat(20);
+  return files;
+}
+
+/** Returns once the service answers quickly again, or after a time. @returns how long that took, in seconds */
+export async function untilCalm(origin: string, seconds: number): Promise<number> {
+  const startedAt = performance.now();
+  const elapsed = () => (performance.now() - startedAt) / 1_000;
+  for (let calm = 0; calm < 3 && elapsed() < seconds; await delay(200)) {
+    const from = performance.now();
+    const answer = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
+    await answer?.text().catch(() => undefined);
+    calm = answer?.ok && performance.now() - from < 200 ? calm + 1 : 0;
+  }
+  return Math.round(elapsed() * 10) / 10;
+}

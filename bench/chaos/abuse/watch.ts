@@ -1,0 +1,185 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { request } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { RunningService } from "#core/testing/running-service.ts";
+
+/** What the service used while it was watched, in MiB and CPU seconds. */
+export type Usage = {
+  /** Processes of the service that ended and were started again. */
+  restarts: number;
+  /** Liveness probes in a row that were not answered within five seconds, ten seconds apart: at three the chart and the image restart it. */
+  missedProbes: number;
+  /** The web process, and that with the git processes it has started: the chart limits them together. */
+  webMiB: number;
+  webTreeMiB: number;
+  workerMiB: number;
+  /** What the worker runs for people: jobs, Spaces, and git. */
+  tasksMiB: number;
+  processes: number;
+  diskMiB: number;
+  cpuSeconds: number;
+};
+
+const SAMPLE_MS = 500;
+const DISK_MS = 2_000;
+const PROBE_MS = 10_000;
+const PROBE_TIMEOUT_MS = 5_000;
+const TICKS_PER_SECOND = 100;
+const KIB = 1024;
+
+const roles = ["server.ts", "worker/index.ts", "database"] as const;
+
+/** Watches the processes, memory and disk of a service until it is stopped. Linux only, as the sandbox is. */
+export function watchService(running: RunningService, directories: string[]) {
+  const usage: Usage = {
+    ...{ restarts: 0, missedProbes: 0, webMiB: 0, webTreeMiB: 0, workerMiB: 0 },
+    ...{ tasksMiB: 0, processes: 0, diskMiB: 0, cpuSeconds: 0 },
+  };
+  const stopping = new AbortController();
+  const pids = new Map<string, number | undefined>(roles.map((role) => [role, findPid(running, role)]));
+  const supervisor = running.process.pid as number;
+  let cpuAtStart: number | undefined;
+
+  const samplePids = () => {
+    for (const [role, pid] of pids) {
+      if (pid !== undefined && existsSync(`/proc/${pid}`)) continue;
+      if (pid !== undefined) usage.restarts += 1;
+      pids.set(role, findPid(running, role as (typeof roles)[number]));
+    }
+  };
+
+  const sampleMemory = () => {
+    const tree = processTree(supervisor);
+    const web = pids.get("server.ts");
+    const worker = pids.get("worker/index.ts");
+    const webMiB = residentMiB(web);
+    const peak = (name: keyof Usage, value: number) => {
+      usage[name] = Math.max(usage[name], Math.round(value));
+    };
+    peak("webMiB", webMiB);
+    peak("webTreeMiB", webMiB + below(tree, web).reduce((sum, { pid }) => sum + ownMiB(pid), 0));
+    peak("workerMiB", residentMiB(worker));
+    peak(
+      "tasksMiB",
+      below(tree, worker).reduce((sum, { pid }) => sum + ownMiB(pid), 0),
+    );
+    peak("processes", tree.length);
+    const cpu = tree.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0) / TICKS_PER_SECOND;
+    cpuAtStart ??= cpu;
+    usage.cpuSeconds = Math.max(usage.cpuSeconds, Math.round(cpu - cpuAtStart));
+  };
+
+  const sampling = (async () => {
+    while (!stopping.signal.aborted) {
+      samplePids();
+      sampleMemory();
+      await delay(SAMPLE_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+    samplePids();
+  })();
+
+  const measuringDisk = (async () => {
+    const before = await diskMiB(directories);
+    do {
+      await delay(DISK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      usage.diskMiB = Math.max(usage.diskMiB, Math.round((await diskMiB(directories)) - before));
+    } while (!stopping.signal.aborted);
+  })();
+
+  const probing = (async () => {
+    for (let missed = 0; !stopping.signal.aborted; ) {
+      missed = (await isAlive(running.origin, stopping.signal)) ? 0 : missed + 1;
+      usage.missedProbes = Math.max(usage.missedProbes, missed);
+      await delay(PROBE_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  })();
+
+  return {
+    async stop(): Promise<Usage> {
+      stopping.abort();
+      await Promise.all([sampling, measuringDisk, probing]);
+      return usage;
+    },
+  };
+}
+
+function findPid(running: RunningService, role: (typeof roles)[number]): number | undefined {
+  try {
+    return running.pidOf(role);
+  } catch {
+    return undefined; // it is being started again
+  }
+}
+
+function isAlive(origin: string, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
+    const req = request({ host: "127.0.0.1", port: new URL(origin).port, path: "/healthz", signal: ended }, (res) => {
+      res.resume();
+      resolve(res.statusCode === 200);
+    });
+    // What was ended with the watch is no missed probe.
+    req.once("error", () => resolve(signal.aborted));
+    req.end();
+  });
+}
+
+type Process = { pid: number; parent: number; cpuTicks: number };
+
+/** A process with all that descends from it. CPU of those that have ended is counted with their parents. */
+function processTree(root: number): Process[] {
+  const all = readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? readProcess(Number(name)) : []));
+  return [...all.filter(({ pid }) => pid === root), ...below(all, root)];
+}
+
+function below(all: readonly Process[], root: number | undefined): Process[] {
+  if (root === undefined) return [];
+  const children = Map.groupBy(all, ({ parent }) => parent);
+  const found: Process[] = [];
+  const queue = [root];
+  for (let pid = queue.pop(); pid !== undefined; pid = queue.pop()) {
+    for (const child of children.get(pid) ?? []) {
+      found.push(child);
+      queue.push(child.pid);
+    }
+  }
+  return found;
+}
+
+function readProcess(pid: number): Process[] {
+  try {
+    // The name is in parentheses and may hold anything.
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
+    const cpuTicks = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
+    return [{ pid, parent: Number(fields[1]), cpuTicks }];
+  } catch {
+    return []; // it ended meanwhile
+  }
+}
+
+const residentMiB = (pid: number | undefined): number => statusMiB(pid, ["VmRSS"]);
+
+/** Without the pages of files, which processes of one program share. */
+const ownMiB = (pid: number): number => statusMiB(pid, ["RssAnon", "RssShmem"]);
+
+function statusMiB(pid: number | undefined, names: string[]): number {
+  if (pid === undefined) return 0;
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "utf8");
+    return names.reduce((sum, name) => sum + Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0), 0) / KIB;
+  } catch {
+    return 0;
+  }
+}
+
+const run = promisify(execFile);
+
+async function diskMiB(directories: string[]): Promise<number> {
+  // It ends with 1 when a file is gone before it was counted, and has counted the rest.
+  const { stdout } = await run("du", ["-skx", ...directories]).catch((error: { stdout?: string }) => ({
+    stdout: error.stdout ?? "",
+  }));
+  return stdout.split("\n").reduce((sum, line) => sum + Number.parseInt(line || "0", 10), 0) / KIB;
+}
