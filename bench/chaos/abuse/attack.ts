@@ -148,19 +148,25 @@ export async function lanes(
   await Promise.all(Array.from({ length: count }, lane));
 }
 
-/** Keeps so many connections open until the signal: what the service closes is opened again, a few at a time. */
-export async function holdOpen(count: number, signal: AbortSignal, open: (turn: number) => Socket): Promise<{ most: number }> {
-  const held = new Set<Socket>();
-  let turn = 0;
-  let most = 0;
-  while (!signal.aborted) {
-    for (let opened = 0; held.size < count && opened < 50; opened++) {
+/** Connections are opened no faster than this, so that what is measured is that they are held and not that they come. */
+const OPENED_AT_ONCE = 10;
+const OPEN_EVERY_MS = 200;
+
+/** Keeps so many connections open until the signal: what the service closes is opened again. `held.most` says how many there were. */
+export async function holdOpen(
+  count: number,
+  signal: AbortSignal,
+  held: { most: number },
+  open: (turn: number) => Socket,
+): Promise<void> {
+  const sockets = new Set<Socket>();
+  for (let turn = 0; !signal.aborted; ) {
+    for (let opened = 0; sockets.size < count && opened < OPENED_AT_ONCE; opened++) {
       const socket = open(turn++);
-      held.add(socket);
-      socket.once("close", () => held.delete(socket));
+      sockets.add(socket);
+      socket.once("close", () => sockets.delete(socket));
     }
-    most = Math.max(most, held.size);
-    await delay(200, undefined, { signal }).catch(() => undefined);
+    held.most = Math.max(held.most, sockets.size);
+    await delay(OPEN_EVERY_MS, undefined, { signal }).catch(() => undefined);
   }
-  return { most };
 }

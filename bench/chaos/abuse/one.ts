@@ -29,7 +29,7 @@ export type Times = { count: number; p50: number; p99: number; failed: Record<st
 const WARM_UP_SECONDS = 5;
 /** Lets an attack that needs a while (a job that starts, a queue that fills) begin before it is measured. */
 const HEAD_START_MS = 2_000;
-const CALM_SECONDS = 60;
+const CALM_SECONDS = 30;
 
 const TWICE = 2;
 const ALWAYS_ALLOWED_MS = 300;
@@ -65,7 +65,7 @@ try {
   await delay(HEAD_START_MS);
   const during = await healthy.run(seconds);
   const usage = await watch.stop();
-  // Before it ends, which would take back what it holds.
+  // Asked before it ends, which would take back what it holds.
   const got = (await strike.got?.()) ?? [];
   ending.abort();
   attackers.end();

@@ -88,6 +88,8 @@ function projectFiles(): Record<string, string> {
   return files;
 }
 
+const CALM_MS = 300;
+
 /** Returns once the service answers quickly again, or after a time. @returns how long that took, in seconds */
 export async function untilCalm(origin: string, seconds: number): Promise<number> {
   const startedAt = performance.now();
@@ -96,7 +98,7 @@ export async function untilCalm(origin: string, seconds: number): Promise<number
     const from = performance.now();
     const answer = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
     await answer?.text().catch(() => undefined);
-    calm = answer?.ok && performance.now() - from < 200 ? calm + 1 : 0;
+    calm = answer?.ok && performance.now() - from < CALM_MS ? calm + 1 : 0;
   }
   return Math.round(elapsed() * 10) / 10;
 }

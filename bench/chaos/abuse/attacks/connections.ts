@@ -11,17 +11,17 @@ export const slowBodies: Attack = {
   async prepare(_stage, attackers) {
     const body = Buffer.alloc(BODY_MIB * MIB, " ");
     const headers = { "Content-Type": "application/json", "Content-Length": String(body.length + 1) };
-    let held = { most: 0 };
+    const held = { most: 0 };
     return {
-      async run(signal) {
-        held = await holdOpen(CONNECTIONS, signal, () => {
+      run: (signal) =>
+        holdOpen(CONNECTIONS, signal, held, () => {
           const socket = attackers.open(attackers.head("POST", "/api/repos/create", headers));
-          socket.write(body, () => (attackers.tally.sentBytes += body.length));
-          socket.resume();
-          return socket;
-        });
-      },
-      got: () => [`${CONNECTIONS} connections wanted, ${held.most || "as many"} held`],
+          socket.write(body, () => {
+            attackers.tally.sentBytes += body.length;
+          });
+          return socket.resume();
+        }),
+      got: () => [`${held.most} connections held at most`],
     };
   },
 };

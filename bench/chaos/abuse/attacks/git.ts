@@ -20,10 +20,8 @@ export const idleUploadPacks: Attack = {
     const head = attackers.head("POST", `/${fullName}.git/git-upload-pack`, type);
     const held = { most: 0 };
     return {
-      async run(signal) {
-        const { most } = await holdOpen(IDLE, signal, () => dripping(attackers.open(head)));
-        held.most = most;
-      },
+      run: (signal) => holdOpen(IDLE, signal, held, () => dripping(attackers.open(head))),
+      got: () => [`${held.most} connections held at most`],
     };
   },
 };
@@ -84,10 +82,10 @@ export const slowDownloads: Attack = {
     const { person } = await stage.attacker();
     const { fullName } = await stage.repo(person, { "large.bin": randomBytes(8 * MIB) });
     const head = attackers.head("GET", `/${fullName}/resolve/main/large.bin`);
+    const held = { most: 0 };
     return {
-      async run(signal) {
-        await holdOpen(DOWNLOADS, signal, () => attackers.open(head).pause());
-      },
+      run: (signal) => holdOpen(DOWNLOADS, signal, held, () => attackers.open(head).pause()),
+      got: () => [`${held.most} connections held at most`],
     };
   },
 };

@@ -35,17 +35,32 @@ export const readmes: Attack = {
   },
 };
 
-/** Anonymous: a list of values that are all wrong. The schema makes an issue of each, all in one turn of the event loop. */
+/** Anonymous: a list of values that are all wrong. The schema makes an issue of each, in one turn of the event loop, before any token is asked for. */
 export const wrongElements: Attack = {
   id: "A1",
-  name: "1 MiB of wrong list elements to the LFS batch API, 2 at a time",
+  name: "lists of wrong elements to /api/repos/create (4 MiB) and the LFS batch API (1 MiB), 2 at a time",
   async prepare(stage, attackers) {
     const { person } = await stage.attacker();
     const { fullName } = await stage.repo(person, { "README.md": "# A\n" });
-    const elements = "0,".repeat((KIB * KIB - 200) / 2);
-    const body = `{"operation":"download","objects":[${elements}0]}`;
-    const headers = { "content-type": "application/vnd.git-lfs+json", accept: "application/vnd.git-lfs+json" };
-    const path = `/${fullName}.git/info/lfs/objects/batch`;
-    return { run: (signal) => lanes(2, signal, () => attackers.send({ method: "POST", path, headers, body })) };
+    const elements = (mib: number) => `${"0,".repeat((mib * KIB * KIB) / 2 - 100)}0`;
+    const requests = [
+      {
+        path: "/api/repos/create",
+        headers: { "content-type": "application/json" },
+        body: Buffer.from(`{"name":"a","files":[${elements(4)}]}`),
+      },
+      {
+        path: `/${fullName}.git/info/lfs/objects/batch`,
+        headers: { "content-type": "application/vnd.git-lfs+json" },
+        body: Buffer.from(`{"operation":"download","objects":[${elements(1)}]}`),
+      },
+    ];
+    return {
+      run: (signal) =>
+        lanes(2, signal, async (turn) => {
+          const request = requests[turn % requests.length];
+          if (request) await attackers.send({ method: "POST", ...request });
+        }),
+    };
   },
 };
