@@ -3,21 +3,26 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { devNull, tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { isMainThread, parentPort, Worker, workerData } from "node:worker_threads";
 import { childEnvironment } from "#core/env.ts";
 import { PageVisitor } from "./page-visitor.ts";
 
 /** Somebody who uses the service as it is meant to be used, at a rate that an idle machine serves easily. */
-export type Kind = { name: string; perSecond: number } & (
-  | { does: "get"; path: string; headers?: Record<string, string> }
+export type Kind = {
+  name: string;
+  perSecond: number;
+} & /** Each of the paths in turn. An answer without the text of `contains` is not whole. */
+(
+  | { does: "get"; paths: string[]; headers?: Record<string, string>; contains?: string }
   | { does: "clone"; path: string }
   /** `known`: from a browser that has signed in before; otherwise from a new one each time. */
   | { does: "sign-in"; login: string; password: string; browser: "known" | "new" }
 );
 
 /** How long one took, from the moment at which it was due, and what it came to. */
-export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | number };
+export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | "not whole" | number };
 
 /** Whoever waits longer has gone. */
 const PATIENCE_MS = 30_000;
@@ -68,21 +73,27 @@ async function send(kind: Kind, seconds: number, act: () => Promise<Sample["outc
 }
 
 function actorFor(origin: URL, kind: Kind): () => Promise<Sample["outcome"]> {
-  if (kind.does === "get") return getter(origin, kind.path, kind.headers);
+  if (kind.does === "get") return getter(origin, kind);
   if (kind.does === "clone") return cloner(origin, kind.path);
   return signer(origin, kind);
 }
 
-function getter(origin: URL, path: string, headers: Record<string, string> = {}): () => Promise<Sample["outcome"]> {
+function getter(origin: URL, { paths, headers, contains }: Extract<Kind, { does: "get" }>): () => Promise<Sample["outcome"]> {
   const agent = new Agent({ keepAlive: true });
-  const to = { host: "127.0.0.1", port: origin.port, localAddress: ADDRESS, agent, path };
+  const to = { host: "127.0.0.1", port: origin.port, localAddress: ADDRESS, agent };
+  let turn = 0;
   return () =>
     new Promise((resolve) => {
+      const path = paths[turn++ % paths.length];
       const signal = AbortSignal.timeout(PATIENCE_MS);
-      const req = request({ ...to, headers: { host: origin.host, ...headers }, signal }, (res) => {
-        res.resume();
-        res.once("error", () => resolve("no answer"));
-        res.once("end", () => resolve(res.statusCode === 200 ? "ok" : (res.statusCode ?? "no answer")));
+      const req = request({ ...to, path, headers: { host: origin.host, ...headers }, signal }, (res) => {
+        text(res).then(
+          (body) => {
+            if (res.statusCode !== 200) resolve(res.statusCode ?? "no answer");
+            else resolve(contains === undefined || body.includes(contains) ? "ok" : "not whole");
+          },
+          () => resolve("no answer"),
+        );
       });
       req.once("error", () => resolve("no answer"));
       req.end();

@@ -99,10 +99,12 @@ function timesOf(samples: Sample[], kind: string): Times {
 function faultsOf(kinds: Result["kinds"], usage: Usage, tasksMaxMiB: number | undefined): string[] {
   const faults: string[] = [];
   for (const { kind, before, during } of kinds) {
+    if (Object.keys(before.failed).length > 0)
+      faults.push(`${kind}: some failed undisturbed, so that this machine measures nothing`);
     const allowed = Math.max(TWICE * before.p99, ALWAYS_ALLOWED_MS);
     if (during.p99 > allowed) faults.push(`${kind}: p99 ${during.p99} ms, ${allowed} allowed`);
     for (const [outcome, count] of Object.entries(during.failed)) {
-      faults.push(`${kind}: ${count} of ${during.count} ${outcome === "no answer" ? "not answered" : `answered ${outcome}`}`);
+      faults.push(`${kind}: ${count} of ${during.count} ${/^\d+$/.test(outcome) ? `answered ${outcome}` : outcome}`);
     }
   }
   if (usage.restarts > 0) faults.push(`${usage.restarts} processes ended`);

@@ -69,22 +69,28 @@ async function healthyKinds(origin: string, makeRepo: Stage["repo"]): Promise<Ki
   const session = await world.signIn(browser, { id: ada.id, username: ada.username, email: ada.email });
   const { tokens } = await world.signInWith(app, session, browser);
   return [
-    { name: "sign-in page", perSecond: 4, does: "get", path: "/login", headers: { accept: "text/html" } },
+    { name: "sign-in page", perSecond: 4, does: "get", paths: ["/login"], headers: { accept: "text/html" } },
     {
-      ...{ name: "userinfo", perSecond: 10, does: "get", path: "/oauth/userinfo" },
+      ...{ name: "userinfo", perSecond: 10, does: "get", paths: ["/oauth/userinfo"] },
       headers: { authorization: `Bearer ${tokens.access_token}` },
     },
     { name: "git clone", perSecond: 2, does: "clone", path: `/${repo.fullName}.git` },
-    { name: "repository page", perSecond: 4, does: "get", path: `/${repo.fullName}`, headers: { accept: "text/html" } },
+    {
+      ...{ name: "repository page", perSecond: 4, does: "get", headers: { accept: "text/html" }, contains: "<em>tide</em>" },
+      // The front page, which is remembered, and in turn with it a folder that nobody has looked at yet.
+      paths: Array.from({ length: NOTES * 2 }, (_, at) => `/${repo.fullName}${at % 2 ? `/tree/main/notes/${at >> 1}` : ""}`),
+    },
   ];
 }
 
-/** A small project as there are many: a README with a card, code, and folders. */
+const NOTES = 300;
+
+/** A small project as there are many: a README with a card, code, and folders with READMEs of their own. */
 function projectFiles(): Record<string, string> {
-  const readme =
-    "---\nlicense: mit\ntags: [tides]\n---\n# Tides\n\nHeights of the *tide*, by hour.\n\n```js\nexport const a = 1;\n```\n";
-  const files: Record<string, string> = { "README.md": readme };
+  const text = "Heights of the *tide*, by hour.\n\n```js\nexport const a = 1;\n```\n";
+  const files: Record<string, string> = { "README.md": `---\nlicense: mit\ntags: [tides]\n---\n# Tides\n\n${text}` };
   for (let at = 0; at < 20; at++) files[`src/part-${at % 4}/file-${at}.js`] = `export const height${at} = ${at};\n`.repeat(20);
+  for (let at = 0; at < NOTES; at++) files[`notes/${at}/README.md`] = `# Note ${at}\n\n${text}`;
   return files;
 }
 

@@ -60,7 +60,7 @@ export const spaceFillsDisk: Attack = {
           0,
         );
       },
-      got: () => [said || "it wrote nothing", `the Space is ${stageOfSpace || "not made"}`],
+      got: () => [said || "it does not say what it has written", `the Space is ${stageOfSpace || "not made"}`],
     };
   },
 };
