@@ -13,8 +13,7 @@ import { PageVisitor } from "./page-visitor.ts";
 export type Kind = {
   name: string;
   perSecond: number;
-} & /** Each of the paths in turn. An answer without the text of `contains` is not whole. */
-(
+} /** Each of the paths in turn. An answer without the text of `contains` is not whole. */ & (
   | { does: "get"; paths: string[]; headers?: Record<string, string>; contains?: string }
   | { does: "clone"; path: string }
   /** `known`: from a browser that has signed in before; otherwise from a new one each time. */
