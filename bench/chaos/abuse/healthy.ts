@@ -9,11 +9,14 @@ import { isMainThread, parentPort, Worker, workerData } from "node:worker_thread
 import { childEnvironment } from "#core/env.ts";
 import { PageVisitor } from "./page-visitor.ts";
 
-/** Somebody who uses the service as it is meant to be used, at a rate that an idle machine serves easily. */
+/**
+ * Somebody who uses the service as it is meant to be used, at a rate that an idle machine serves easily. Who gets pages gets each of the
+ * `paths` in turn, and an answer without the text of `contains` is not whole.
+ */
 export type Kind = {
   name: string;
   perSecond: number;
-} /** Each of the paths in turn. An answer without the text of `contains` is not whole. */ & (
+} & (
   | { does: "get"; paths: string[]; headers?: Record<string, string>; contains?: string }
   | { does: "clone"; path: string }
   /** `known`: from a browser that has signed in before; otherwise from a new one each time. */
