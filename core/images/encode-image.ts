@@ -1,14 +1,18 @@
 import sharp from "sharp";
 import { ServiceError } from "../errors.ts";
+import { fairQueue } from "../fair-queue/fair-queue.ts";
 import { IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, IMAGE_MAX_SECONDS, IMAGE_SIDE_PIXELS, sniffImageFormat } from "./image-rules.ts";
 
 export const IMAGE_CONTENT_TYPE = "image/webp";
+
+// Decoding runs in libuv's threads, of which there are four for files and names too: pictures never take more than half of them.
+const decoding = fairQueue({ name: "images", places: 2 });
 
 /**
  * Makes our own picture from an upload (S24, S82): 256×256 WebP, the middle of the upright original. Nothing of the file itself is
  * kept, so neither its metadata (EXIF holds where a photo was taken) nor anything hidden in it is ever served.
  * @throws ServiceError `payload_too_large` over 5 MB; `invalid_request` for anything but a PNG, JPEG, WebP, GIF or AVIF picture of
- * at most 40 megapixels, or fewer where the caller says so
+ * at most 40 megapixels, or fewer where the caller says so; `unavailable` while too many others are read
  */
 export async function encodeImage(
   bytes: Uint8Array,
@@ -20,6 +24,10 @@ export async function encodeImage(
   }
   const format = sniffImageFormat(bytes);
   if (!format) throw new ServiceError("invalid_request", "Choose a PNG, JPEG, WebP, GIF or AVIF picture.", { field });
+  return decoding.run(() => decode(bytes, field, maxPixels));
+}
+
+async function decode(bytes: Uint8Array, field: string, maxPixels: number): Promise<Uint8Array<ArrayBuffer>> {
   try {
     // Read by libvips once, first frame only; autoOrient applies the EXIF orientation before it is dropped.
     const picture = sharp(bytes, { limitInputPixels: maxPixels, failOn: "error", pages: 1, autoOrient: true });
