@@ -1,4 +1,4 @@
-import type { Scope } from "@keyhook/sdk";
+import type { CreatedBy, Scope } from "@keyhook/sdk";
 import { type Db, db } from "../db.ts";
 import { ServiceError } from "../errors.ts";
 import { Prisma } from "../generated/prisma/client.ts";
@@ -202,4 +202,11 @@ export async function describeDelegations(ids: readonly (string | null)[], tx: D
     LEFT JOIN personal_access_token p ON p.id = d.token_id
     WHERE d.id = ANY (${wanted})`;
   return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** As the API says who made something (wire name `createdBy`). */
+export function createdByJson({ createdById, madeWith }: { createdById: string | null; madeWith: MadeWith | null }): CreatedBy {
+  if (!madeWith) return { type: "user", userId: createdById };
+  const { kind, clientId, name } = madeWith;
+  return { type: kind, userId: createdById, ...(clientId !== null && { clientId }), ...(name !== null && { name }) };
 }

@@ -1,4 +1,5 @@
 import { JOB_TIMEOUT_SECONDS, type JobAnswer, type JobSpec, type JobSpecAnswer, type ScheduledJobAnswer } from "@keyhook/sdk";
+import { createdByJson } from "#core/access/delegation.ts";
 import type { JobNamespace } from "#core/jobs/find-job-namespace.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import type { Schedule } from "#core/jobs/schedules/schedule.ts";
@@ -38,6 +39,7 @@ export function listedJobJson(run: Run, owner: JobNamespace, now = new Date()): 
       totalSecs: seconds(createdAt, end),
     },
     owner: ownerJson(owner),
+    createdBy: createdByJson(run),
     initiator: { ...initiator, type: typeOf(initiator.type) },
   };
 }
@@ -62,5 +64,6 @@ export function scheduledJobJson({ schedule, owner }: { schedule: Schedule; owne
       message,
     },
     owner: ownerJson(owner),
+    createdBy: createdByJson(schedule),
   };
 }

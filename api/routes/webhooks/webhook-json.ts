@@ -1,4 +1,5 @@
 import { JOB_TIMEOUT_SECONDS, type WebhookRecord } from "@keyhook/sdk";
+import { createdByJson } from "#core/access/delegation.ts";
 import { avatarUrl } from "#core/accounts/avatar-url.ts";
 import type { WatchedItem, Webhook, WebhookJob } from "#core/webhooks/manage/webhook.ts";
 
@@ -18,6 +19,7 @@ export function webhookJson(webhook: Webhook): WebhookRecord {
     hasSecret,
     ...(webhook.lastTriggeredAt && { lastTriggerAt: webhook.lastTriggeredAt.toISOString() }),
     owner: { id: owner.id, name: owner.handle, type: owner.kind === "organization" ? "org" : "user" },
+    createdBy: createdByJson(webhook),
     createdAt: webhook.createdAt.toISOString(),
     updatedAt: webhook.updatedAt.toISOString(),
   };

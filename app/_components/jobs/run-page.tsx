@@ -13,6 +13,7 @@ import { ButtonLink } from "../button.tsx";
 import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
 import { CopyButton } from "../copy-button.client.tsx";
 import { FormMessage } from "../form-message.tsx";
+import { MadeWith } from "../made-with.tsx";
 import { PageHeader } from "../page-header.tsx";
 import { RelativeTime } from "../relative-time.tsx";
 import { SectionCard } from "../section-card.tsx";
@@ -127,6 +128,11 @@ function Facts({ home, run }: Readonly<{ home: JobPlace["home"]; run: Run }>) {
     <dl className="grid gap-x-6 gap-y-3 sm:grid-cols-[max-content_1fr]">
       <Fact name="Started by">
         <Origin home={home} run={run} />
+        {run.madeWith && (
+          <span className="block text-muted">
+            <MadeWith madeWith={run.madeWith} verb="Requested" />
+          </span>
+        )}
       </Fact>
       <Fact name="Asked for">
         <RelativeTime at={createdAt} />

@@ -14,6 +14,7 @@ import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
 import { EmptyState } from "../empty-state.tsx";
 import { FormMessage } from "../form-message.tsx";
 import { List, ListRow } from "../list.tsx";
+import { MadeWith } from "../made-with.tsx";
 import { PageHeader } from "../page-header.tsx";
 import { Pagination } from "../pagination.tsx";
 import { RelativeTime } from "../relative-time.tsx";
@@ -98,6 +99,11 @@ function ScheduleRow({ schedule: one, home }: Readonly<{ schedule: Schedule; hom
               {" "}
               · next <RelativeTime at={nextRunAt} />
             </>
+          )}
+          {one.madeWith && (
+            <span className="block">
+              <MadeWith madeWith={one.madeWith} />
+            </span>
           )}
           {message && <span className="block text-warn">{message}</span>}
         </>

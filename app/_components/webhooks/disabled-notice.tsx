@@ -54,6 +54,15 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
       </FormMessage>
     );
   }
+  if (disabledReason === "grant_ended") {
+    return (
+      <FormMessage tone="warn">
+        Disabled {since}: an app or a token created this webhook or changed it last, and its access has ended. Check where the
+        webhook sends events before you enable it: it then acts with your own rights.
+        {enable}
+      </FormMessage>
+    );
+  }
   return (
     <FormMessage tone="neutral">
       Disabled by you or somebody with you {since}. Events do not set it off; what was to be tried again waits until it is

@@ -6,6 +6,7 @@ import { ButtonLink } from "../button.tsx";
 import { Card } from "../card.tsx";
 import { EmptyState } from "../empty-state.tsx";
 import { List } from "../list.tsx";
+import { MadeWith } from "../made-with.tsx";
 import { RelativeTime } from "../relative-time.tsx";
 import { OutcomeChip } from "./activity/outcome-chip.tsx";
 import { Sparkline } from "./sparkline.tsx";
@@ -78,6 +79,11 @@ function WebhookRow({ webhook, recent, path }: Readonly<{ webhook: Webhook; rece
           ))}
           {more > 0 && <span>and {more} more</span>}
         </p>
+        {webhook.madeWith && (
+          <p className="mt-1 text-muted text-small">
+            <MadeWith madeWith={webhook.madeWith} />
+          </p>
+        )}
         <p className="mt-1 flex flex-wrap items-center gap-x-2 gap-y-1 text-muted text-small">
           {last ? (
             <>

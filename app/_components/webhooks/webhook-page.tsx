@@ -16,6 +16,7 @@ import { ConfirmDestructive } from "../confirm-destructive.client.tsx";
 import { EmptyState } from "../empty-state.tsx";
 import { FormMessage } from "../form-message.tsx";
 import type { FormAction } from "../form-state.ts";
+import { MadeWith } from "../made-with.tsx";
 import { PageHeader } from "../page-header.tsx";
 import { SubmitButton } from "../submit-button.client.tsx";
 import { ActivityFilters } from "./activity/activity-filters.tsx";
@@ -152,6 +153,11 @@ function WebhookHeader({ page: { webhook, home, isManager } }: Readonly<{ page: 
             ),
           )}
           <span>· {webhook.domains.join(", ")}</span>
+          {webhook.madeWith && (
+            <span>
+              · <MadeWith madeWith={webhook.madeWith} />
+            </span>
+          )}
           {!webhook.hasSecret && webhook.url !== null && (
             <span className="text-warn">· no secret: deliveries are not signed</span>
           )}

@@ -1,9 +1,11 @@
 import { BadgeCheck } from "lucide-react";
 import { env } from "#core/env.ts";
 import type { ConnectedApp } from "#core/oauth/consents/list-consents.ts";
+import type { Delegated } from "#core/webhooks/delegated.ts";
 import { AppLogo } from "../../_components/applications/app-logo.tsx";
 import { Chip } from "../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
+import { DelegatedList } from "../../_components/delegated-list.tsx";
 import { ListRow } from "../../_components/list.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import { revokeAction } from "./actions.ts";
@@ -14,9 +16,11 @@ export type ConnectedAppRowProps = Readonly<{
   app: ConnectedApp;
   /** Of the list, to come back to. */
   page: number;
+  /** What it created, and what stops with its access. */
+  delegated: Delegated | undefined;
 }>;
 
-export function ConnectedAppRow({ app, page }: ConnectedAppRowProps) {
+export function ConnectedAppRow({ app, page, delegated }: ConnectedAppRowProps) {
   return (
     <ListRow
       leading={<AppLogo app={app} />}
@@ -91,6 +95,7 @@ export function ConnectedAppRow({ app, page }: ConnectedAppRowProps) {
           <input type="hidden" name="consentId" value={app.consentId} />
           <input type="hidden" name="page" value={page} />
           It is signed out of your account at once, on every device. What it has copied already, it keeps.
+          <DelegatedList delegated={delegated} of="app" />
         </ConfirmDestructive>
       </div>
     </ListRow>

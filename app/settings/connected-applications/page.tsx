@@ -4,6 +4,7 @@ import { redirect } from "next/navigation";
 import { env } from "#core/env.ts";
 import { listConsents } from "#core/oauth/consents/list-consents.ts";
 import { listTokensOfMember } from "#core/oauth/exchange/list-tokens-of-member.ts";
+import { listDelegated } from "#core/webhooks/delegated.ts";
 import { Card } from "../../_components/card.tsx";
 import { EmptyState } from "../../_components/empty-state.tsx";
 import { FormMessage } from "../../_components/form-message.tsx";
@@ -26,6 +27,7 @@ export default async function ConnectedAppsPage({ searchParams }: Readonly<{ sea
     listConsents(userId, { page: Number(textOf(query.page)) }),
     listTokensOfMember(userId),
   ]);
+  const delegated = await listDelegated(items.map(({ consentId }) => consentId));
   // The last app of the last page was revoked, or the address is made up.
   if (items.length === 0 && total > 0) redirect(connectedAppsPath(Math.ceil(total / pageSize)));
   return (
@@ -47,7 +49,7 @@ export default async function ConnectedAppsPage({ searchParams }: Readonly<{ sea
         ) : (
           <List label="Connected apps">
             {items.map((app) => (
-              <ConnectedAppRow key={app.consentId} app={app} page={page} />
+              <ConnectedAppRow key={app.consentId} app={app} page={page} delegated={delegated.get(app.consentId)} />
             ))}
           </List>
         )}

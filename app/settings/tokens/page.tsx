@@ -2,6 +2,7 @@ import { KeyRound } from "lucide-react";
 import type { Metadata } from "next";
 import { personActor } from "#core/access/actor.ts";
 import { listPersonalAccessTokens } from "#core/accounts/tokens/list-personal-access-tokens.ts";
+import { listDelegated } from "#core/webhooks/delegated.ts";
 import { ButtonLink } from "../../_components/button.tsx";
 import { Card } from "../../_components/card.tsx";
 import { EmptyState } from "../../_components/empty-state.tsx";
@@ -20,6 +21,7 @@ export default async function TokensPage({ searchParams }: Readonly<{ searchPara
   const person = personActor(session);
   const { notice } = await searchParams;
   const tokens = await listPersonalAccessTokens(person, person.userId);
+  const delegated = await listDelegated(tokens.map(({ id }) => id));
   const create = (
     <ButtonLink variant="primary" href="/settings/tokens/new">
       New token
@@ -48,7 +50,7 @@ export default async function TokensPage({ searchParams }: Readonly<{ searchPara
         ) : (
           <List label="Access tokens">
             {tokens.map((token) => (
-              <TokenRow key={token.id} token={token} />
+              <TokenRow key={token.id} token={token} delegated={delegated.get(token.id)} />
             ))}
           </List>
         )}

@@ -1,13 +1,15 @@
 import type { ListedPersonalAccessToken } from "#core/accounts/tokens/list-personal-access-tokens.ts";
 import { env } from "#core/env.ts";
+import type { Delegated } from "#core/webhooks/delegated.ts";
 import { Chip } from "../../_components/chip.tsx";
 import { ConfirmDestructive } from "../../_components/confirm-destructive.client.tsx";
+import { DelegatedList } from "../../_components/delegated-list.tsx";
 import { ListRow } from "../../_components/list.tsx";
 import { RelativeTime } from "../../_components/relative-time.tsx";
 import { revokeTokenAction } from "./actions.ts";
 
 /** One token: what it is called, what it may do, when it was used, and how to end it. */
-export function TokenRow({ token }: Readonly<{ token: ListedPersonalAccessToken }>) {
+export function TokenRow({ token, delegated }: Readonly<{ token: ListedPersonalAccessToken; delegated: Delegated | undefined }>) {
   return (
     <ListRow
       title={
@@ -43,6 +45,7 @@ export function TokenRow({ token }: Readonly<{ token: ListedPersonalAccessToken 
           size="small"
         >
           Programs that use this token are refused at once.
+          <DelegatedList delegated={delegated} of="token" />
         </ConfirmDestructive>
       </div>
     </ListRow>

@@ -105,6 +105,21 @@ export function jobSpecOf(body: JobBody): { spec: JobSpec; secrets: Record<strin
 
 const named = z.object({ id: z.string(), name: z.string(), type: z.string() });
 
+/**
+ * Who made something that acts later: a person on the pages, an app with the person's permission, or a personal access token. What an app
+ * or a token made reaches no more than they do, and ends with their access.
+ */
+export const createdBySchema = z.object({
+  type: z.enum(["user", "app", "token"]),
+  /** Of the user for whom it acts; null for one who is gone. */
+  userId: z.string().nullable(),
+  /** Of an app. */
+  clientId: z.string().optional(),
+  /** Of an app or a token that is still there. */
+  name: z.string().optional(),
+});
+export type CreatedBy = z.infer<typeof createdBySchema>;
+
 /** A spec in an answer: secrets by name only (S134). */
 export const jobSpecAnswerSchema = z.object({
   dockerImage: z.string().optional(),
@@ -144,6 +159,7 @@ export const jobAnswerSchema = jobSpecAnswerSchema.extend({
     totalSecs: z.number().nullable(),
   }),
   owner: named,
+  createdBy: createdBySchema,
   initiator: z.object({ type: z.string(), id: z.string(), name: z.string().optional() }),
 });
 export type JobAnswer = z.infer<typeof jobAnswerSchema>;
@@ -186,5 +202,6 @@ export const scheduledJobAnswerSchema = z.object({
     message: z.string().nullable(),
   }),
   owner: named,
+  createdBy: createdBySchema,
 });
 export type ScheduledJobAnswer = z.infer<typeof scheduledJobAnswerSchema>;

@@ -54,8 +54,17 @@ export const scopeDescriptions = {
     note: "They may count against your quota.",
     group: "act",
   },
-  jobs: { sentence: "Run jobs in your name", note: "They may use your compute.", group: "act", isDangerous: true },
-  webhooks: { sentence: "Create and change your webhooks", group: "act" },
+  jobs: {
+    sentence: "Run and schedule jobs in your name, and see their output",
+    note: "They use your compute. They can read private Spaces only if the app may read your repositories, too.",
+    group: "act",
+    isDangerous: true,
+  },
+  webhooks: {
+    sentence: "Create and change your webhooks, and see their deliveries",
+    note: "Only public events, unless the app may read your private repositories, too. They stop when you revoke the app.",
+    group: "act",
+  },
   "write-discussions": {
     sentence: "Open discussions and pull requests in your name",
     note: "Comments and reactions too.",

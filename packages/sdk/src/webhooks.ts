@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { jobSecretsSchema, jobSpecAnswerSchema, jobSpecSchema } from "./jobs.ts";
+import { createdBySchema, jobSecretsSchema, jobSpecAnswerSchema, jobSpecSchema } from "./jobs.ts";
 import { type EventDomain, eventDomains } from "./webhook-payload.ts";
 
 /** What a webhook can watch: a repository of a type, or a user or an organization for everything under their name. */
@@ -80,6 +80,8 @@ export const webhookSchema = z.object({
   hasSecret: z.boolean(),
   lastTriggerAt: z.string().optional(),
   owner: z.object({ id: z.string(), name: z.string(), type: z.enum(["user", "org"]) }),
+  /** Whoever made it or changed it last. */
+  createdBy: createdBySchema,
   createdAt: z.string(),
   updatedAt: z.string(),
 });
