@@ -1,12 +1,18 @@
+import type { Scope } from "@keyhook/sdk";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
-import { from } from "#core/accounts/testing/people.ts";
+import { from, organizationOf, signedInPerson } from "#core/accounts/testing/people.ts";
 import { createRepo } from "#core/hub/repos/create-repo.ts";
+import { someRepo } from "#core/hub/testing/repos.ts";
 import {
   type AccessWorld,
+  accessToken,
   type CollectionKey,
   collectionNames,
   makeAccessWorld,
+  makeApp,
+  makeGrant,
+  personalToken,
   type RepoKey,
   repoNames,
   type TokenActor,
@@ -495,5 +501,54 @@ describe("S135 S136 the access table", () => {
       }),
     );
     expect((await check([...existing, ...made])).wrong).toEqual([]);
+  });
+
+  /** What acts later reaches what its token reads: each by the doors that make it, at the moment when it is made (H1, H2). */
+  test("watch, run and schedule: private Spaces of one's own and of an organization", { timeout: TIMEOUT_MS }, async () => {
+    const person = await signedInPerson("lender");
+    const organization = await organizationOf(person);
+    const spaces = {
+      own: await someRepo(person, { type: "space", sdk: "node", isPrivate: true }),
+      org: await someRepo(person, { type: "space", sdk: "node", isPrivate: true, owner: organization.name }),
+    };
+    const [app, other] = [await makeApp(person), await makeApp(person)];
+    const [granted, without] = [await makeGrant(person, app, [organization.id]), await makeGrant(person, other, [])];
+    const acting: Scope[] = ["webhooks", "jobs"];
+    const rows: [hand: string, token: string, reaches: readonly (keyof typeof spaces)[]][] = [
+      ["personal, reading", await personalToken(person, [...acting, "read-repos"]), ["own", "org"]],
+      ["personal", await personalToken(person, acting), []],
+      ["app, reading, with the organization", await accessToken(person, granted, [...acting, "read-repos"]), ["own", "org"]],
+      ["app, reading, without the organization", await accessToken(person, without, [...acting, "read-repos"]), ["own"]],
+      ["app with the organization", await accessToken(person, granted, acting), []],
+      ["app", await accessToken(person, without, acting), []],
+    ];
+    const doorsOf = (spaceId: string) => ({
+      watch: {
+        path: "/api/settings/webhooks",
+        body: { url: "https://example.com/", watched: [{ type: "space", name: spaceId }] },
+      },
+      run: { path: `/api/jobs/${person.username}`, body: { spaceId, command: ["true"], flavor: "cpu-basic" } },
+      schedule: {
+        path: `/api/scheduled-jobs/${person.username}`,
+        body: { jobSpec: { spaceId, command: ["true"], flavor: "cpu-basic" }, schedule: "@yearly" },
+      },
+    });
+    const wrong: string[] = [];
+    for (const [hand, token, reaches] of rows) {
+      for (const key of ["own", "org"] as const) {
+        for (const [door, { path, body }] of Object.entries(doorsOf(spaces[key].fullName))) {
+          const response = await fetch(world.origin + path, {
+            method: "POST",
+            headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+            body: JSON.stringify(body),
+          });
+          await response.arrayBuffer();
+          // What may not be seen is refused as what is not there (S136): of a list of items to watch that is a field in error.
+          const expected = reaches.includes(key) ? 200 : door === "watch" ? 400 : 404;
+          if (response.status !== expected) wrong.push(`${hand}: ${door} of ${key}: ${response.status}, not ${expected}`);
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
   });
 });
