@@ -32,7 +32,7 @@ export async function listRefs(repo: Repo, { withPullRequests = false } = {}): P
   const wanted = Object.values(kinds).filter((prefix) => prefix !== kinds.pullRequests || withPullRequests);
   const count = `--count=${REFS_MAX * wanted.length}`;
   const args = ["for-each-ref", count, `--format=${FORMAT}`, "--", ...wanted];
-  const output = await objectReads.run(() => runGit(directory, args, { isLimited: true }), { within: directory });
+  const output = await objectReads.run(() => runGit(directory, args), { within: directory });
   for (const line of output.toString("utf8").split("\n")) {
     const found = parseLine(line);
     if (found && refs[found.kind].length < REFS_MAX) refs[found.kind].push(found.listed);
