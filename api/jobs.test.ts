@@ -275,6 +275,7 @@ test("what a run cannot have here is refused by name; what asks for nothing is t
     [{ flavor: "h200x8" }, "cpu-basic"],
     [{ flavor: undefined }, "flavor"],
     [{ dockerImage: undefined }, "image or a Space"],
+    [{ dockerImage: "http://10.0.0.5:8443/x" }, "not the name of an image"],
     [{ spaceId: "a/b" }, "image or a Space"],
     [{ network: true }, "network"],
     [{ timeoutSeconds: 10 ** 9 }, "timeoutSeconds"],

@@ -184,6 +184,15 @@ const fields = z.object({
   JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
   JOBS_UIDS: uidRange,
   JOBS_IMAGES: nameList("debian,ubuntu,python,node"),
+  /** Registries, or parts of them, whose images jobs may run in: those with curated content, since an image fills a disk. */
+  JOBS_REGISTRIES: nameList("docker.io/library,public.ecr.aws/docker/library,gcr.io/distroless,mcr.microsoft.com").refine(
+    (list) => list.every((entry) => /^[a-z0-9.[\]:-]+(\/[a-z0-9._-]+)*$/.test(entry)),
+    "must be a comma-separated list of registries or parts of them, in lower case, such as docker.io/library,ghcr.io/acme",
+  ),
+  JOBS_LOCAL_IMAGES: nameList(""),
+  JOBS_NODE_IMAGE: z.string().default("docker.io/library/node:24-slim"),
+  JOBS_IMAGE_MAX_MB: megabytes(4_096),
+  JOBS_IMAGE_CACHE_MB: megabytes(20_480),
   JOBS_DOCKER_SOCKET: z.string().default("/var/run/docker.sock"),
   JOBS_KUBERNETES_NAMESPACE: z
     .string()
@@ -225,6 +234,8 @@ const fields = z.object({
 const needsS3 = ["LFS_S3_BUCKET", "LFS_S3_ACCESS_KEY_ID", "LFS_S3_SECRET_ACCESS_KEY"] as const;
 
 const consistent = fields.superRefine((value, context) => {
+  if (value.JOBS_IMAGE_CACHE_MB < value.JOBS_IMAGE_MAX_MB)
+    context.addIssue({ code: "custom", path: ["JOBS_IMAGE_CACHE_MB"], message: "must be at least JOBS_IMAGE_MAX_MB" });
   if (value.LFS_STORAGE !== "s3") return;
   for (const name of needsS3) {
     if (!value[name]) context.addIssue({ code: "custom", path: [name], message: "is required with LFS_STORAGE=s3" });

@@ -7,7 +7,7 @@
  *   --packages  also those packages, without the pages
  *   --browser   also a Chromium for the browser tests
  *   --git       also git and Git LFS, for the tests that push and clone
- *   --jobs      also bubblewrap, for the tests that run jobs
+ *   --jobs      also bubblewrap, and Podman with runc, for the tests that run jobs
  *   --quiet     without the lines
  */
 import { provideBrowser } from "./setup/browser.mjs";
@@ -15,7 +15,7 @@ import { buildPages } from "./setup/build.mjs";
 import { generateClient } from "./setup/generate.mjs";
 import { provideGit } from "./setup/git.mjs";
 import { installPackages } from "./setup/install.mjs";
-import { provideBubblewrap } from "./setup/jobs.mjs";
+import { provideJobPrograms } from "./setup/jobs.mjs";
 import { holdLock } from "./setup/lock.mjs";
 import { packPackages } from "./setup/packages.mjs";
 import { SetupFailed } from "./setup/run.mjs";
@@ -32,7 +32,7 @@ try {
     if (flags.has("--build") || flags.has("--packages")) packPackages(say);
     if (flags.has("--browser")) provideBrowser(say);
     if (flags.has("--git")) provideGit(say);
-    if (flags.has("--jobs")) provideBubblewrap(say);
+    if (flags.has("--jobs")) provideJobPrograms(say);
   } finally {
     release();
   }

@@ -3,7 +3,7 @@ import { expireAuditEvents } from "#core/audit/chain/expire-audit-events.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
 import { sweepLfsLeftovers } from "#core/hub/lfs/sweep-lfs-leftovers.ts";
 import { log } from "#core/log.ts";
-import { sweepLeftFiles } from "#core/spaces/run/sweep-left-files.ts";
+import { sweepLeftFiles, sweepRunner } from "#core/spaces/run/sweep-left-files.ts";
 import type { Loop } from "./loop.ts";
 
 const FIRST_MS = 60_000;
@@ -24,6 +24,7 @@ export function startHousekeeping(): Loop {
         const expired = await expireAuditEvents(stopping.signal);
         if (expired > 0) swept["audit entries"] = expired;
         await sweepLeftFiles();
+        await sweepRunner();
         if (Object.keys(swept).length > 0) log().info({ swept }, "housekeeping");
       } catch (error) {
         log().warn({ err: error }, "housekeeping failed; it is tried again in an hour");

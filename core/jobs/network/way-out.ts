@@ -1,4 +1,5 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Duplex } from "node:stream";
 import ipaddr from "ipaddr.js";
@@ -8,17 +9,35 @@ import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-a
 import { openTunnel } from "../../outbound/open-tunnel.ts";
 
 const CONNECTIONS_MAX = 64;
-const IDLE_MS = 5 * 60_000;
+export const IDLE_MS = 5 * 60_000;
 
-export type WayOut = { close(): void };
+/** The port of a sandbox's loopback at which programs find the way out, and the variables that tell them. */
+export const PROXY_PORT = 3128;
+const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
+export const proxyVariables: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map((name) => [name, PROXY]),
+  ),
+  no_proxy: "localhost,127.0.0.1,::1",
+  NO_PROXY: "localhost,127.0.0.1,::1",
+  NODE_USE_ENV_PROXY: "1",
+};
+
+export type WayOut = {
+  /** Serves a connection that came another way than by the socket. Whoever gives it closes it when it is idle. */
+  take(connection: Duplex): void;
+  close(): void;
+};
 
 /**
- * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for whatever is encrypted) at the end of a socket in the file
- * system. It reaches what this service's own requests may reach (S117, S118) and this service itself, and never what else listens on
- * this machine, whatever the operator allows to webhooks (S132).
+ * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for whatever is encrypted). It reaches what this service's
+ * own requests may reach (S117, S118) and this service itself, and never what else listens on this machine, whatever the operator
+ * allows to webhooks (S132).
+ * @param socketPath where in the file system it listens; without, it serves what it is given to `take`
  */
-export async function openWayOut(socketPath: string): Promise<WayOut> {
+export async function openWayOut(socketPath?: string): Promise<WayOut> {
   const sockets = new Set<Duplex>();
+  const taken = new Set<Duplex>();
   const keep = <Socket extends Duplex>(socket: Socket): Socket => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
@@ -27,13 +46,24 @@ export async function openWayOut(socketPath: string): Promise<WayOut> {
   };
   const server = createServer((incoming, answer) => void passOn(incoming, answer, keep));
   server.maxConnections = CONNECTIONS_MAX;
-  server.on("connection", (socket) => keep(socket).setTimeout(IDLE_MS, () => socket.destroy()));
-  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => void tunnel(incoming, inside, head, keep));
-  await new Promise<void>((listening, failed) => {
-    server.once("error", failed);
-    server.listen({ path: socketPath, writableAll: true, readableAll: true }, listening);
+  server.on("connection", (socket: Duplex) => {
+    if (keep(socket) instanceof Socket) (socket as Socket).setTimeout(IDLE_MS, () => socket.destroy());
   });
+  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => void tunnel(incoming, inside, head, keep));
+  if (socketPath !== undefined) {
+    await new Promise<void>((listening, failed) => {
+      server.once("error", failed);
+      server.listen({ path: socketPath, writableAll: true, readableAll: true }, listening);
+    });
+  }
   return {
+    take(connection) {
+      // What `maxConnections` does only to what comes by the socket.
+      if (taken.size >= CONNECTIONS_MAX) return void connection.destroy();
+      taken.add(connection);
+      connection.once("close", () => taken.delete(connection));
+      server.emit("connection", connection);
+    },
     close() {
       server.close();
       for (const socket of sockets) socket.destroy();

@@ -13,6 +13,12 @@ export type Runner = {
    * worker. It throws where that cannot be done now.
    */
   endLeftovers?(id: string): Promise<void>;
+  /**
+   * Removes what killed workers have left of any task, and what it keeps for later ones beyond its limits. Only of runners that leave such
+   * things outside of this machine's own folders.
+   * @param isHeld which of these tasks somebody has in hand
+   */
+  sweep?(isHeld: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
 };
 
 export const runnerNames = ["bubblewrap", "docker", "kubernetes", "unsandboxed"] as const;

@@ -26,12 +26,23 @@ export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<v
     const [, id] = ours.exec(name) ?? [];
     return id === undefined || held.has(id) ? [] : [{ name, id }];
   });
-  if (left.length === 0) return;
-  // Asked after the folders were looked up: a claim is older than what is made under it.
+  const ids = await heldAmong(
+    left.map(({ id }) => id),
+    held,
+  );
+  for (const { name, id } of left) if (!ids.has(id)) await rm(join(tmpdir(), name), { recursive: true, force: true });
+}
+
+/**
+ * Which of these tasks some worker has in hand. Asked after one has looked at what they have left: a claim is older than what is made
+ * under it.
+ * @param spaces ids of tasks that are not runs and go on
+ */
+export async function heldAmong(ids: readonly string[], spaces: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
   const { rows } = await pool().query<{ id: string }>(
     "SELECT id FROM job_run WHERE id = ANY($1) AND finished_at IS NULL AND claimed_until > now()",
-    [left.map(({ id }) => id)],
+    [ids],
   );
-  const running = new Set(rows.map(({ id }) => id));
-  for (const { name, id } of left) if (!running.has(id)) await rm(join(tmpdir(), name), { recursive: true, force: true });
+  return new Set([...rows.map(({ id }) => id), ...ids.filter((id) => spaces.has(id))]);
 }

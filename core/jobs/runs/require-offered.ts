@@ -6,6 +6,7 @@ import type { Db } from "../../db.ts";
 import { env } from "../../env.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
+import { requireImage } from "../image-reference.ts";
 
 /** Limits of what a process is started with, far below the kernel's (S138). */
 const TEXT_MAX_BYTES = 512 * 1024;
@@ -17,6 +18,7 @@ const TEXT_MAX_BYTES = 512 * 1024;
 export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, string>> = {}): void {
   if (Boolean(spec.dockerImage) === Boolean(spec.spaceId))
     throw new ServiceError("invalid_request", "Name either an image or a Space.", { field: "dockerImage" });
+  if (spec.dockerImage !== undefined) requireImage(spec.dockerImage);
   if (!findFlavor(spec.flavor)) {
     const offered = flavors().map(({ name }) => name);
     throw new ServiceError("invalid_request", `There is no flavor ${spec.flavor} here. Choose ${offered.join(", ")}.`, {

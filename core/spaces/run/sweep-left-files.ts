@@ -2,7 +2,8 @@ import { readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pool } from "../../db.ts";
-import { serviceMark, sweepTaskDirectories } from "../../jobs/runners/task-directory.ts";
+import { findRunner } from "../../jobs/runners/find-runner.ts";
+import { heldAmong, serviceMark, sweepTaskDirectories } from "../../jobs/runners/task-directory.ts";
 import type { Run } from "./record-run.ts";
 
 /**
@@ -18,13 +19,28 @@ export const nameOf = ({ repoId, claimId }: Pick<Run, "repoId" | "claimId">): st
 export async function sweepLeftFiles(): Promise<void> {
   const prefix = leftPrefix();
   const names = (await readdir(dirname(prefix))).filter((name) => name.startsWith(basename(prefix)));
-  const { rows } = await pool().query<{ repoId: string; claimId: string }>(
-    `SELECT repo_id AS "repoId", claim_id AS "claimId" FROM space_runtime WHERE claim_id IS NOT NULL`,
-  );
-  const held = new Set(rows.map(nameOf));
+  const claimed = await claimedSpaces();
+  const held = new Set(claimed.map(nameOf));
   for (const name of names) {
     const run = name.slice(basename(prefix).length).replace(/-[^-]*$/, "");
     if (!held.has(run)) await rm(join(dirname(prefix), name), { recursive: true, force: true });
   }
-  await sweepTaskDirectories(new Set(rows.map(({ repoId }) => repoId)));
+  await sweepTaskDirectories(idsOf(claimed));
 }
+
+/** Removes what killed workers have left where the runner keeps it, such as containers. */
+export async function sweepRunner(): Promise<void> {
+  const runner = await findRunner();
+  if ("sweep" in runner) await runner.sweep?.(async (ids) => heldAmong(ids, idsOf(await claimedSpaces())));
+}
+
+type Claimed = { repoId: string; claimId: string };
+
+async function claimedSpaces(): Promise<Claimed[]> {
+  const { rows } = await pool().query<Claimed>(
+    `SELECT repo_id AS "repoId", claim_id AS "claimId" FROM space_runtime WHERE claim_id IS NOT NULL`,
+  );
+  return rows;
+}
+
+const idsOf = (claimed: readonly Claimed[]): ReadonlySet<string> => new Set(claimed.map(({ repoId }) => repoId));

@@ -7,6 +7,7 @@ import type { Db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
+import { requireImage } from "../../jobs/image-reference.ts";
 import { requireSpace } from "../../jobs/runs/require-offered.ts";
 import { parseWebhookUrl } from "./parse-webhook.ts";
 import { requireOwnRelay } from "./require-own-relay.ts";
@@ -70,6 +71,7 @@ function inlineJob({ secrets, ...input }: NonNullable<TargetInput["job"]>): Targ
 function requireRunnable({ dockerImage, spaceId, command }: JobSpec): void {
   const refuse = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "job" });
   if ((dockerImage === undefined) === (spaceId === undefined)) throw refuse("job: give either dockerImage or spaceId.");
+  if (dockerImage !== undefined) requireImage(dockerImage, "job");
   if (command.length === 0) throw refuse("job.command: say what is to be run.");
 }
 

@@ -3,7 +3,7 @@ import { access, chmod, chown, copyFile, lstat, mkdir, readdir, readlink, rm, st
 import { dirname, join, sep } from "node:path";
 import { env } from "../../../env.ts";
 import { sourcePath } from "../../../source-path.ts";
-import { openWayOut, type WayOut } from "../../network/way-out.ts";
+import { openWayOut, PROXY_PORT, proxyVariables, type WayOut } from "../../network/way-out.ts";
 import { PAYLOAD_FILE, SOCKET_DIRECTORY, type Task, WORKING_DIRECTORY } from "../runner.ts";
 import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
@@ -96,16 +96,6 @@ async function letThrough(path: string, gid: number): Promise<void> {
 const NETWORK = "network";
 const NETWORK_DIRECTORY = "/run/network";
 const RELAY = `${NETWORK_DIRECTORY}/relay.mjs`;
-const PROXY_PORT = 3128;
-const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
-const proxyVariables = {
-  ...Object.fromEntries(
-    ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].map((name) => [name, PROXY]),
-  ),
-  no_proxy: "localhost,127.0.0.1,::1",
-  NO_PROXY: "localhost,127.0.0.1,::1",
-  NODE_USE_ENV_PROXY: "1",
-};
 
 /** For a task that may reach the network: the socket that leads out, beside the relay that programs reach it through. */
 async function openNetwork(directory: string): Promise<WayOut> {

@@ -1,109 +1,190 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { provideSettings } from "../../../env.ts";
 import { newId } from "../../../ids.ts";
-import { startEngine } from "../../testing/container-engine.ts";
-import { runTask, smallLimits, startTask } from "../../testing/run-task.ts";
+import { startRegistry } from "../../testing/container-registry.ts";
+import { busyboxFiles, nodeFiles, startPodman } from "../../testing/podman.ts";
+import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-task.ts";
 import { docker } from "./docker.ts";
 import { framesOf } from "./frames.ts";
 
-async function engine() {
-  const started = await startEngine();
-  onTestFinished(started.stop);
-  provideSettings({ JOBS_DOCKER_SOCKET: started.socketPath });
-  return started;
-}
+let registry: Awaited<ReturnType<typeof startRegistry>>;
+let engine: Awaited<ReturnType<typeof startPodman>>;
+let files: string;
 
+beforeAll(async () => {
+  files = mkdtempSync(join(tmpdir(), "kh-images-"));
+  registry = await startRegistry();
+  engine = await startPodman(registry.host);
+  registry.push("library/debian", "12", busyboxFiles(join(files, "busybox")));
+  registry.push("library/node", "24-slim", nodeFiles(join(files, "node")));
+  provideSettings({ JOBS_DOCKER_SOCKET: engine.socketPath });
+});
+afterAll(() => {
+  engine.stop();
+  registry.stop();
+  rmSync(files, { recursive: true, force: true });
+});
+beforeEach(() => {
+  registry.asked.length = 0;
+});
+
+const image = "debian:12";
 const sh = (script: string) => ["sh", "-c", script];
-const filesIn = (tar: Buffer | undefined) => spawnSync("tar", ["-tf", "-"], { input: tar }).stdout.toString().split("\n");
+const script = (text: string) => ["node", "--input-type=module", "--eval", text];
+const nothingIsLeft = async () => expect([await engine.containers(), await engine.volumes()]).toEqual([[], []]);
 
 describe("a job in a container", () => {
-  it("S132 runs without the network, privileges, or anything to write but a little memory, and leaves nothing", async () => {
-    const { made, containers, volumes } = await engine();
-    const ended = await runTask(docker, sh('echo "$GREETING"; echo oh >&2; exit 4'), {
-      image: "debian:12",
-      environment: { GREETING: "a=b c" },
-    });
-    expect(ended).toMatchObject({ exit: { kind: "exited", code: 4 }, stdout: "a=b c\n", stderr: "oh\n" });
-    expect(made[0]).toMatchObject({ Image: "debian:12", User: "1000:1000" });
-    expect(made[0]?.HostConfig).toMatchObject({
-      NetworkMode: "none",
-      CapDrop: ["ALL"],
-      SecurityOpt: ["no-new-privileges:true"],
-      ReadonlyRootfs: true,
-      Privileged: false,
-      PidsLimit: smallLimits.processes,
-      Memory: smallLimits.memoryBytes,
-      MemorySwap: smallLimits.memoryBytes,
-      NanoCpus: 1e9,
-      LogConfig: { Type: "none" },
-      Tmpfs: { "/workspace": expect.stringContaining(`size=${smallLimits.scratchBytes / 2}`), "/tmp": expect.anything() },
-    });
-    expect(JSON.stringify(made[0]?.HostConfig)).not.toContain("docker.sock");
-    expect([containers.size, volumes.size]).toEqual([0, 0]);
+  it("S132 has no network, no privileges, nothing to write but a little memory, and leaves nothing", async () => {
+    const look = `echo "$GREETING"; echo oh >&2; id -u; ls /sys/class/net; cat /proc/self/oom_score_adj; cat /proc/self/status
+      for path in / /etc /run /dev /proc/sys/kernel; do touch $path/mine 2>/dev/null && echo "wrote to $path"; done; exit 4`;
+    const ended = await runTask(docker, sh(look), { image, environment: { GREETING: "a=b c" } });
+    expect(ended).toMatchObject({ exit: { kind: "exited", code: 4 }, stderr: "oh\n" });
+    const lines = ended.stdout.split("\n");
+    expect(lines.slice(0, 4)).toEqual(["a=b c", "1000", "lo", "1000"]);
+    expect(lines).toEqual(expect.arrayContaining(["NoNewPrivs:\t1", "Seccomp:\t2", "CapBnd:\t0000000000000000"]));
+    expect(ended.stdout).not.toContain("wrote to");
+    await nothingIsLeft();
   });
 
-  it("S133 finds its files and its payload in volumes that it cannot write, after its image was pulled", async () => {
-    const files = mkdtempSync(join(tmpdir(), "keyhook-files-"));
-    onTestFinished(() => rmSync(files, { recursive: true, force: true }));
-    writeFileSync(join(files, "app.py"), "print(1)");
-    const { made, containers, volumes } = await engine();
+  it("S132 is held to its memory, its processes, and what it may write, in every place that it may write to", async () => {
+    const fill = `for path in /tmp /workspace /var/tmp /dev/shm; do dd if=/dev/zero of=$path/full bs=1M count=200 2>/dev/null; wc -c <$path/full; done`;
+    const { stdout } = await runTask(docker, sh(fill), { image, limits: { ...smallLimits, memoryBytes: 512 * MEBIBYTE } });
+    const half = smallLimits.scratchBytes / 2;
+    expect(stdout.split("\n").map(Number)).toEqual([half, half, MEBIBYTE, 64 * MEBIBYTE, 0]);
+    const greedy = await runTask(docker, sh("exec dd if=/dev/zero of=/dev/null bs=1024M count=1"), { image });
+    // Podman 4's monitor does not always say why it was killed.
+    expect([{ kind: "out_of_memory" }, { kind: "exited", code: 137 }]).toContainEqual(greedy.exit);
+    const forks = await runTask(docker, sh("for i in $(seq 200); do sleep 5 & done; ls /proc"), { image });
+    expect(forks.stderr).toMatch(/fork/);
+    await nothingIsLeft();
+  });
+
+  it("S132 is held to its memory with files that have no content, too", async () => {
+    const names = sh("cd /tmp; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); : >$i || exit 9; done");
+    const ended = await runTask(docker, names, { image, limits: { ...smallLimits, memoryBytes: 24 * MEBIBYTE } });
+    expect(ended.exit).not.toEqual({ kind: "exited", code: 0 });
+    await nothingIsLeft();
+  });
+
+  it("S133 finds its files and its payload, and can change neither", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "keyhook-files-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    writeFileSync(join(directory, "app.txt"), "print(1)");
     const payload = "x".repeat(300_000);
-    const ended = await runTask(docker, sh("echo $WEBHOOK_PAYLOAD_FILE"), {
-      image: "python:3.12",
-      filesDirectory: files,
-      payload,
-      network: true,
-    });
-    expect(ended).toMatchObject({ exit: { code: 0 }, stdout: "/run/webhook/payload.json\n", notes: ["Pulling python:3.12."] });
-    const [filler, job] = made;
-    expect(filesIn(filler?.archives["/workspace"])).toContain("./app.py");
-    expect(filler?.archives["/run/webhook"]?.includes(payload)).toBe(true);
-    expect(filler?.process).toBeUndefined();
-    expect(job?.HostConfig.Mounts).toMatchObject([
-      { Target: "/workspace", ReadOnly: true },
-      { Target: "/run/webhook", ReadOnly: true },
-    ]);
-    expect(job?.HostConfig).toMatchObject({ NetworkMode: "bridge" });
-    expect([containers.size, volumes.size]).toEqual([0, 0]);
+    const look = "cat app.txt; wc -c <$WEBHOOK_PAYLOAD_FILE; touch app.txt $WEBHOOK_PAYLOAD_FILE";
+    const ended = await runTask(docker, sh(look), { image, filesDirectory: directory, payload });
+    expect(ended.stdout).toBe("print(1)300000\n");
+    expect(ended.stderr.match(/Read-only file system/g)).toHaveLength(2);
+    await nothingIsLeft();
   });
 
-  it("is ended politely, then not; what a lost worker left is removed", async () => {
-    const { containers } = await engine();
-    const polite = await startTask(docker, sh('trap "echo bye; exit 7" TERM; echo go; while :; do sleep 0.05; done'), {
-      image: "debian:12",
-    });
-    const deaf = await startTask(docker, sh('trap "" TERM; echo go; while :; do sleep 0.05; done'), { image: "debian:12" });
-    const id = newId();
-    const lost = await startTask(docker, ["sleep", "60"], { image: "debian:12", id });
-    await vi.waitFor(() => expect([polite.said.stdout, deaf.said.stdout, containers.size]).toEqual(["go\n", "go\n", 3]), {
-      timeout: 10_000,
-    });
+  it("is ended politely, then not", async () => {
+    const polite = await startTask(docker, sh('trap "echo bye; exit 7" TERM; echo go; while :; do sleep 0.05; done'), { image });
+    const deaf = await startTask(docker, sh('trap "" TERM; echo go; while :; do sleep 0.05; done'), { image });
+    await vi.waitFor(() => expect([polite.said.stdout, deaf.said.stdout]).toEqual(["go\n", "go\n"]));
     polite.end();
     deaf.end();
     expect(await polite.ended).toMatchObject({ exit: { code: 7 }, stdout: "go\nbye\n" });
     expect(await deaf.ended).toMatchObject({ exit: { code: 137 } });
-    await docker.endLeftovers?.(id);
-    expect(containers.size).toBe(0);
-    expect((await lost.ended).exit).toMatchObject({ kind: expect.anything() });
+    await nothingIsLeft();
   });
 
-  it("tells an image that is not there, memory that was not enough, and an engine that does not answer apart", async () => {
-    const started = await engine();
-    expect((await runTask(docker, ["true"], { image: "missing:1" })).exit).toEqual({
-      kind: "failed",
-      reason: "The image missing:1 is not there, or its program is not in it.",
+  it("S123 what a killed worker left is removed, for one task or for all that nobody has in hand", async () => {
+    const [lost, held, taken] = [newId(), newId(), newId()];
+    const started: Awaited<ReturnType<typeof startTask>>[] = [];
+    for (const id of [lost, held, taken]) {
+      started.push(await startTask(docker, sh("echo go; sleep 60"), { image, id, payload: "{}" }));
+    }
+    await vi.waitFor(() => expect(started.map(({ said }) => said.stdout)).toEqual(["go\n", "go\n", "go\n"]));
+    await docker.endLeftovers?.(taken);
+    expect(await engine.containers()).toHaveLength(2);
+    await docker.sweep?.(async (ids) => new Set(ids.filter((id) => id === held)));
+    expect(await engine.volumes()).toEqual([expect.stringContaining(held)]);
+    expect(await engine.containers()).toHaveLength(1);
+    for (const { kill } of started) kill();
+    for (const { ended } of started) await ended;
+    await nothingIsLeft();
+  });
+
+  it("says that its program is not there", async () => {
+    expect((await runTask(docker, ["nowhere"], { image })).exit).not.toMatchObject({ code: 0 });
+  });
+});
+
+describe("what leads out of a container", () => {
+  it("S132 with the network it reaches what our own requests may, and no private address, host or other container", async () => {
+    const site = createHttpServer((_, response) => response.end("from outside\n"));
+    await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
+    onTestFinished(() => void site.close());
+    const { port } = site.address() as AddressInfo;
+    // This service itself is what a job may reach in any case.
+    provideSettings({ ORIGIN: `http://127.0.0.1:${port}` });
+    onTestFinished(() => void provideSettings({ ORIGIN: "http://localhost:3000" }));
+    const ask = `ls /sys/class/net; unset http_proxy; wget -q -T 3 -O - http://127.0.0.1:${port}/ && echo reached`;
+    const through = `
+      import { request } from "node:http";
+      const [host, port] = process.env.HTTP_PROXY.slice("http://".length).split(":");
+      const get = (path) => new Promise((done) => {
+        const read = async (answer) => done([path, answer.statusCode, (await answer.toArray()).join("").trim()]);
+        request({ host, port, path }, read).on("error", (error) => done([path, error.code])).end();
+      });
+      for (const to of ["http://127.0.0.1:${port}/", "http://127.0.0.1:22/", "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/", "http://[::1]:22/"]) console.log(JSON.stringify(await get(to)));`;
+    const [plain, proxied] = await Promise.all([
+      runTask(docker, sh(ask), { image, network: true }),
+      runTask(docker, script(through), {
+        image: "node:24-slim",
+        network: true,
+        limits: { ...smallLimits, memoryBytes: 512 * MEBIBYTE },
+      }),
+    ]);
+    expect(plain.stdout).toBe("lo\n");
+    const answers = proxied.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(answers[0]).toEqual([`http://127.0.0.1:${port}/`, 200, "from outside"]);
+    for (const [, status, text] of answers.slice(1))
+      expect([status, text]).toEqual([403, expect.stringContaining("cannot be reached")]);
+    expect(answers).toHaveLength(5);
+    await nothingIsLeft();
+  });
+
+  it("S132 a Space reaches a socket of this machine's and finds no directory of it", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "kh-door-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    chmodSync(directory, 0o755);
+    writeFileSync(join(directory, "hello.mjs"), "console.log('hello')");
+    const heard: string[] = [];
+    const door = createServer({ allowHalfOpen: true }, (socket) => {
+      socket.pipe(createHash("sha256")).once("data", (digest: Buffer) => {
+        heard.push(digest.toString("hex"));
+        socket.end(`heard ${digest.toString("hex")}`);
+      });
     });
-    const full = { image: "debian:12", environment: { FULL: "1" } };
-    expect((await runTask(docker, sh("kill -9 $$"), full)).exit).toEqual({ kind: "out_of_memory" });
-    started.stop();
-    expect((await runTask(docker, ["true"], { image: "debian:12" })).exit).toMatchObject({
-      kind: "failed",
-      reason: expect.stringContaining("does not answer"),
+    await new Promise<void>((listening) => door.listen(join(directory, "door.sock"), listening));
+    onTestFinished(() => void door.close());
+    const dial = `
+      import { connect } from "node:net"; import { writeFileSync } from "node:fs"; import { networkInterfaces } from "node:os";
+      await import("/run/keyhook/hello.mjs");
+      for (const path of ["/run/keyhook/mine", "/run/keyhook/door.sock.2", "/run/mine"]) try { writeFileSync(path, "x".repeat(1e6)); console.log("wrote", path); } catch (error) { console.log(error.code); }
+      const socket = connect({ path: "/run/keyhook/door.sock", allowHalfOpen: true });
+      socket.end("0123456789".repeat(300_000));
+      let text = ""; for await (const bytes of socket) text += bytes;
+      console.log(text, Object.keys(networkInterfaces()).join());`;
+    const ended = await runTask(docker, script(dial), {
+      socketDirectory: directory,
+      limits: { ...smallLimits, memoryBytes: 512 * MEBIBYTE },
     });
+    const sum = createHash("sha256").update("0123456789".repeat(300_000)).digest("hex");
+    expect(ended.stdout).toBe(`hello\nEROFS\nEROFS\nEACCES\nheard ${sum} lo\n`);
+    expect(heard).toEqual([sum]);
+    await nothingIsLeft();
   });
 });
 

@@ -7,24 +7,35 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { env } from "../../../env.ts";
 import { log } from "../../../log.ts";
+import { proxyVariables } from "../../network/way-out.ts";
 import {
   type Execution,
   type Exit,
   GRACE_MS,
+  type Limits,
   PAYLOAD_FILE,
   type Runner,
   SOCKET_DIRECTORY,
   type Task,
   WORKING_DIRECTORY,
 } from "../runner.ts";
+import { connect, ignoring, isPodman, labelsOf, listLeft, statusOf } from "./engine.ts";
 import { framesOf } from "./frames.ts";
+import { ImageRefused, provideImage, provideNodeImage, pruneImages } from "./images.ts";
+import { type Link, needsLink, openLink } from "./link.ts";
 
-/** What runs where no image is named: a Space, for example. */
-const STANDARD_IMAGE = "node:24-slim";
-const LABEL = "keyhook.run";
 const USER = "1000:1000";
 const OPEN_FILES = 4_096;
+/**
+ * The kernel counts these by user, over all containers: a second limit for engines that have no control group for processes, far above
+ * what all jobs together may have.
+ */
+const USER_PROCESSES = 16_384;
 const MEBIBYTE = 1024 ** 2;
+/** What a file in memory takes of it besides its content, generously: how many there may be follows from the size. */
+const BYTES_PER_FILE = 2_048;
+/** For the container that only passes connections on. */
+const LINK_LIMITS: Limits = { memoryBytes: 192 * MEBIBYTE, cpus: 1, processes: 32, scratchBytes: MEBIBYTE, cpuSeconds: 0 };
 /** An engine that restarts is waited for; its containers may go on meanwhile. */
 const ENGINE_TRIES = 10;
 const ENGINE_RETRY_MS = 1_000;
@@ -39,49 +50,67 @@ export const docker: Runner = {
     return { exited: run.exit(), kill: () => run.kill() } satisfies Execution;
   },
   async endLeftovers(id) {
+    await removeAll(await connect(), id);
+  },
+  async sweep(isHeld) {
     const engine = await connect();
-    const left = await engine.listContainers({ all: true, filters: { label: [`${LABEL}=${id}`] } });
-    for (const { Id } of left) await ignoring(404, engine.getContainer(Id).remove({ force: true, v: true }));
-    for (const volume of volumeNames(id)) await ignoring(404, engine.getVolume(volume).remove());
+    const { containers, volumes } = await listLeft(engine);
+    const left = new Set([...containers, ...volumes].map(({ task }) => task));
+    // Asked after they were listed: a claim is older than what is made under it.
+    const held = await isHeld([...left]);
+    for (const id of left) if (!held.has(id)) await removeAll(engine, id);
+    await pruneImages(engine);
   },
 };
 
-async function connect(): Promise<Docker> {
-  const { default: Engine } = await import("dockerode");
-  return new Engine({ socketPath: env().JOBS_DOCKER_SOCKET });
-}
-
 const nameOf = (id: string): string => `keyhook-${id}`;
-const volumeNames = (id: string): string[] => [`keyhook-${id}-files`, `keyhook-${id}-payload`];
+const volumeOf = (id: string, kind: "files" | "payload" | "sockets"): string => `${nameOf(id)}-${kind}`;
+
+async function removeAll(engine: Docker, id: string): Promise<void> {
+  const { containers, volumes } = await listLeft(engine, id);
+  // The link last: an engine does not part with a container whose network another one has.
+  for (const container of containers.sort((one) => (one.isLink ? 1 : -1)))
+    await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
+  for (const { name } of volumes) await ignoring(404, engine.getVolume(name).remove());
+}
 
 class ContainerRun {
   readonly #task: Task;
   readonly #engine: Docker;
   readonly #container: Docker.Container;
-  readonly #image: string;
   #isKilled = false;
   #isStarted = false;
+  #link: Link | undefined;
 
   constructor(task: Task, engine: Docker) {
     this.#task = task;
     this.#engine = engine;
     this.#container = engine.getContainer(nameOf(task.id));
-    this.#image = withTag(task.image ?? STANDARD_IMAGE);
   }
 
   async exit(): Promise<Exit> {
+    const { image, id } = this.#task;
     try {
-      if (this.#task.image === undefined) this.#task.onNote(`It names no image: it runs in ${STANDARD_IMAGE}.`);
-      await this.#providePull();
-      const volumes = await this.#provideVolumes();
-      await this.#engine.createContainer(this.#options(volumes));
+      // A Space keeps its id: what a lost worker left of it would be in the way.
+      await removeAll(this.#engine, id);
+      if (image === undefined) this.#task.onNote(`It names no image: it runs in ${env().JOBS_NODE_IMAGE}.`);
+      const imageId =
+        image === undefined
+          ? await provideNodeImage(this.#engine, this.#task)
+          : await provideImage(this.#engine, image, this.#task);
+      const mounts = await this.#provideVolumes(imageId);
+      const isForPodman = await isPodman(this.#engine);
+      if (needsLink(this.#task)) await this.#openLink(mounts, isForPodman);
+      await this.#engine.createContainer(this.#options(imageId, mounts, isForPodman));
       if (this.#task.signal.aborted || this.#isKilled) return { kind: "exited", code: 137 };
       return await this.#run();
     } catch (error) {
-      return { kind: "failed", reason: reasonOf(error, this.#image) };
+      if (this.#task.signal.aborted || this.#isKilled) return { kind: "exited", code: 137 };
+      return { kind: "failed", reason: reasonOf(error) };
     } finally {
-      await docker.endLeftovers?.(this.#task.id).catch((error: unknown) => {
-        log().warn({ err: error, runId: this.#task.id }, "a container could not be removed");
+      this.#link?.close();
+      await removeAll(this.#engine, id).catch((error: unknown) => {
+        log().warn({ err: error, runId: id }, "a container could not be removed");
       });
     }
   }
@@ -91,46 +120,35 @@ class ContainerRun {
     if (this.#isStarted) void this.#container.kill({ signal: "SIGKILL" }).catch(() => undefined);
   }
 
-  async #providePull(): Promise<void> {
-    const isThere = await ignoring(404, this.#engine.getImage(this.#image).inspect());
-    if (isThere) return;
-    this.#task.onNote(`Pulling ${this.#image}.`);
-    const progress = await this.#engine.pull(this.#image);
-    await new Promise<void>((resolve, reject) =>
-      this.#engine.modem.followProgress(progress, (error) => (error ? reject(error) : resolve())),
-    );
-  }
-
   /**
    * Files come in volumes, filled through a container that is never started: the engine may be another machine, on which a path of ours
    * is nothing, and it writes nothing into a container whose own files are read-only.
    */
-  async #provideVolumes(): Promise<Docker.MountSettings[]> {
-    const { filesDirectory, payload, id } = this.#task;
-    const [files = "", event = ""] = volumeNames(id);
-    const mounts: Docker.MountSettings[] = [
-      ...(filesDirectory ? [{ Type: "volume" as const, Source: files, Target: WORKING_DIRECTORY, ReadOnly: false }] : []),
-      ...(payload === undefined ? [] : [{ Type: "volume" as const, Source: event, Target: PAYLOAD_DIRECTORY, ReadOnly: false }]),
+  async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
+    const { filesDirectory, socketDirectory, payload, id } = this.#task;
+    const given = [
+      ...(filesDirectory ? [{ kind: "files" as const, target: WORKING_DIRECTORY, from: filesDirectory }] : []),
+      ...(socketDirectory ? [{ kind: "sockets" as const, target: SOCKET_DIRECTORY, from: socketDirectory }] : []),
+      ...(payload === undefined ? [] : [{ kind: "payload" as const, target: PAYLOAD_DIRECTORY, from: undefined }]),
     ];
-    if (mounts.length === 0) return [];
-    for (const { Source } of mounts) await this.#engine.createVolume({ Name: Source, Labels: { [LABEL]: id } });
+    if (given.length === 0) return [];
+    const mounts = given.map(({ kind, target }) => ({
+      Type: "volume" as const,
+      Source: volumeOf(id, kind),
+      Target: target,
+      ReadOnly: false,
+    }));
+    for (const { Source } of mounts) await this.#engine.createVolume({ Name: Source, Labels: labelsOf(id) });
     const filler = await this.#engine.createContainer({
-      Image: this.#image,
+      Image: imageId,
       Cmd: ["true"],
-      Labels: { [LABEL]: id },
+      Labels: labelsOf(id),
       HostConfig: { Mounts: mounts, NetworkMode: "none" },
     });
     try {
-      if (filesDirectory) await filler.putArchive(tarOf(filesDirectory), { path: WORKING_DIRECTORY });
-      if (payload !== undefined) {
-        const directory = await mkdtemp(join(tmpdir(), "keyhook-payload-"));
-        try {
-          await chmod(directory, 0o755);
-          await writeFile(join(directory, "payload.json"), payload, { mode: 0o644 });
-          await filler.putArchive(tarOf(directory), { path: PAYLOAD_DIRECTORY });
-        } finally {
-          await rm(directory, { recursive: true, force: true });
-        }
+      for (const { target, from } of given) {
+        if (from !== undefined) await filler.putArchive(tarOf(from), { path: target });
+        else await withPayload(payload ?? "", (directory) => filler.putArchive(tarOf(directory), { path: target }));
       }
     } finally {
       await filler.remove({ force: true });
@@ -138,52 +156,43 @@ class ContainerRun {
     return mounts.map((mount) => ({ ...mount, ReadOnly: true }));
   }
 
-  #options(volumes: Docker.MountSettings[]): Docker.ContainerCreateOptions {
-    const { id, command, environment, limits, network, payload, filesDirectory, socketDirectory } = this.#task;
+  async #openLink(mounts: Docker.MountSettings[], isForPodman: boolean): Promise<void> {
+    const nodeImageId = await provideNodeImage(this.#engine, this.#task);
+    const sockets = mounts.filter(({ Target }) => Target === SOCKET_DIRECTORY).map((mount) => ({ ...mount, ReadOnly: false }));
+    this.#link = await openLink(this.#engine, this.#task, {
+      name: `${nameOf(this.#task.id)}-link`,
+      Image: nodeImageId,
+      Labels: labelsOf(this.#task.id),
+      // Its sockets are in a volume, which is root's. Being root without capabilities is worth nothing else.
+      ...containerOptions(LINK_LIMITS, {
+        isForPodman,
+        tmpfs: ["/tmp"],
+        mounts: sockets,
+        user: sockets.length > 0 ? "0:0" : USER,
+      }),
+    });
+  }
+
+  #options(imageId: string, mounts: Docker.MountSettings[], isForPodman: boolean): Docker.ContainerCreateOptions {
+    const { id, command, environment, limits, network, payload, filesDirectory } = this.#task;
     const [program, ...rest] = command;
-    const half = Math.floor(limits.scratchBytes / 2);
-    const temporary = `rw,nosuid,nodev,size=${half},mode=1777`;
-    const variables = { HOME: "/tmp", ...environment, ...(payload !== undefined && { WEBHOOK_PAYLOAD_FILE: PAYLOAD_FILE }) };
+    const variables = {
+      HOME: "/tmp",
+      ...(network && proxyVariables),
+      ...environment,
+      ...(payload !== undefined && { WEBHOOK_PAYLOAD_FILE: PAYLOAD_FILE }),
+    };
+    const tmpfs = ["/tmp", ...(filesDirectory ? [] : [WORKING_DIRECTORY])];
+    const options = containerOptions(limits, { isForPodman, tmpfs, mounts, user: USER });
     return {
+      ...options,
       name: nameOf(id),
-      Image: this.#image,
+      Image: imageId,
       ...(program !== undefined && { Entrypoint: [program], Cmd: rest }),
       Env: Object.entries(variables).map(([name, value]) => `${name}=${value}`),
-      Labels: { [LABEL]: id },
+      Labels: labelsOf(id),
       WorkingDir: WORKING_DIRECTORY,
-      User: USER,
-      AttachStdout: true,
-      AttachStderr: true,
-      HostConfig: {
-        Mounts: [
-          ...volumes,
-          ...(socketDirectory
-            ? [{ Type: "bind" as const, Source: socketDirectory, Target: SOCKET_DIRECTORY, ReadOnly: true }]
-            : []),
-        ],
-        Tmpfs: { "/tmp": temporary, ...(!filesDirectory && { [WORKING_DIRECTORY]: temporary }) },
-        NetworkMode: network ? "bridge" : "none",
-        CapDrop: ["ALL"],
-        SecurityOpt: ["no-new-privileges:true"],
-        ReadonlyRootfs: true,
-        Privileged: false,
-        IpcMode: "private",
-        Init: true,
-        PidsLimit: limits.processes,
-        Memory: limits.memoryBytes,
-        // No swap beyond it.
-        MemorySwap: limits.memoryBytes,
-        NanoCpus: Math.round(limits.cpus * 1e9),
-        ShmSize: 64 * MEBIBYTE,
-        OomScoreAdj: 1000,
-        Ulimits: [
-          { Name: "core", Soft: 0, Hard: 0 },
-          { Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES },
-        ],
-        // What it writes goes to us, and not into a file of the engine's that grows.
-        LogConfig: { Type: "none", Config: {} },
-        RestartPolicy: { Name: "no" },
-      },
+      HostConfig: { ...options.HostConfig, ...(network && { NetworkMode: `container:${this.#link?.containerId}` }) },
     };
   }
 
@@ -194,6 +203,8 @@ class ContainerRun {
     await this.#container.start();
     this.#isStarted = true;
     if (this.#isKilled) this.kill();
+    // A Space that nobody can reach any more is of no use: it ends, and is started again.
+    if (this.#task.socketDirectory) void this.#link?.closed.then(() => this.kill());
     let grace: NodeJS.Timeout | undefined;
     const terminate = () => {
       void this.#container.kill({ signal: "SIGTERM" }).catch(() => undefined);
@@ -232,31 +243,81 @@ class ContainerRun {
   }
 }
 
-/** An image without a tag is every tag of it to an engine that pulls. */
-function withTag(image: string): string {
-  return /[:@][^/]*$/.test(image) ? image : `${image}:latest`;
+type Held = { isForPodman: boolean; tmpfs: string[]; mounts: Docker.MountSettings[]; user: string };
+
+/** What every container here is held to. */
+function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: Held): Docker.ContainerCreateOptions {
+  const inMemory = (bytes: number, mode: string) =>
+    `rw,nosuid,nodev,size=${bytes},mode=${mode},${
+      // Podman would copy what the image has there, and knows no number of files: there they count as the container's memory.
+      isForPodman ? "notmpcopyup" : `nr_inodes=${Math.ceil(bytes / BYTES_PER_FILE)}`
+    }`;
+  return {
+    User: user,
+    AttachStdout: true,
+    AttachStderr: true,
+    // The image's own would be run by the engine for as long as the container is there.
+    Healthcheck: { Test: ["NONE"] },
+    HostConfig: {
+      Mounts: mounts,
+      Tmpfs: {
+        ...Object.fromEntries(tmpfs.map((path) => [path, inMemory(Math.floor(limits.scratchBytes / 2), "1777")])),
+        // Podman makes these in a read-only container, without a size.
+        ...(isForPodman && { "/run": inMemory(MEBIBYTE, "755"), "/var/tmp": inMemory(MEBIBYTE, "1777") }),
+      },
+      NetworkMode: "none",
+      CapDrop: ["ALL"],
+      SecurityOpt: ["no-new-privileges:true"],
+      ReadonlyRootfs: true,
+      Privileged: false,
+      IpcMode: "private",
+      Init: true,
+      PidsLimit: limits.processes,
+      Memory: limits.memoryBytes,
+      // No swap beyond it.
+      MemorySwap: limits.memoryBytes,
+      NanoCpus: Math.round(limits.cpus * 1e9),
+      ShmSize: 64 * MEBIBYTE,
+      // When the machine's memory is short, the kernel is to choose the command.
+      OomScoreAdj: 1000,
+      Ulimits: [
+        { Name: "core", Soft: 0, Hard: 0 },
+        { Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES },
+        { Name: "nproc", Soft: USER_PROCESSES, Hard: USER_PROCESSES },
+      ],
+      // What it writes goes to us, and not into a file of the engine's that grows.
+      LogConfig: { Type: "none", Config: {} },
+      RestartPolicy: { Name: "no" },
+    },
+  };
+}
+
+async function withPayload(payload: string, work: (directory: string) => Promise<unknown>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "keyhook-payload-"));
+  try {
+    await chmod(directory, 0o755);
+    await writeFile(join(directory, "payload.json"), payload, { mode: 0o644 });
+    await work(directory);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }
 
 function tarOf(directory: string): Readable {
-  const tar = spawn("tar", ["-C", directory, "--owner=0", "--group=0", "-cf", "-", "."], { stdio: ["ignore", "pipe", "ignore"] });
+  // Nobody else looks into the container: what is ours alone here has to be readable there.
+  const options = ["-C", directory, "--owner=0", "--group=0", "--mode=a+rX,go-w", "-cf", "-", "."];
+  const tar = spawn("tar", options, { stdio: ["ignore", "pipe", "ignore"] });
   tar.once("error", (error) => tar.stdout.destroy(error));
   return tar.stdout;
 }
 
-const statusOf = (error: unknown): number | undefined => (error as { statusCode?: number }).statusCode;
-
-async function ignoring<T>(status: number, answer: Promise<T>): Promise<T | undefined> {
-  return answer.catch((error: unknown) => {
-    if (statusOf(error) === status) return undefined;
-    throw error;
-  });
-}
-
-/** A sentence for the run's owner: what the engine says about their image, and not what it says about itself. */
-function reasonOf(error: unknown, image: string): string {
-  const status = statusOf(error);
+/** A sentence for the run's owner: what we found about their image, and not what the engine says about itself and its machine. */
+function reasonOf(error: unknown): string {
+  if (error instanceof ImageRefused) return error.message;
   log().warn({ err: error }, "the container engine could not run a job");
-  if (status === undefined) return "The container engine of this installation does not answer. Its operator can look into it.";
-  if (status === 404) return `The image ${image} is not there, or its program is not in it.`;
-  return `The container engine refused it: ${((error as { reason?: string }).reason ?? (error as Error).message).slice(0, 300)}.`;
+  if (statusOf(error) === undefined)
+    return "The container engine of this installation does not answer. Its operator can look into it.";
+  if (/executable file not found|no such file or directory/i.test(String((error as Error).message)))
+    return "The program that it names is not in its image.";
+  return "The container engine of this installation refused to run it, for a reason in this service's log.";
 }

@@ -94,7 +94,7 @@ describe("a job in a cluster", () => {
     const started = await cluster();
     expect((await runTask(kubernetes, ["true"], { image: "missing:1" })).exit).toEqual({
       kind: "failed",
-      reason: "Its container cannot be started (ImagePullBackOff: not found).",
+      reason: "Its container cannot be started (ImagePullBackOff).",
     });
     const full = { image: "debian:12", environment: { FULL: "1" } };
     expect((await runTask(kubernetes, sh("exit 137"), full)).exit).toEqual({ kind: "out_of_memory" });

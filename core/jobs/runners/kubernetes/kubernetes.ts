@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
 import { log } from "../../../log.ts";
+import { allowImage } from "../../image-reference.ts";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
 import { type Cluster, connect, ignoring, isAnswer, messageOf } from "./cluster.ts";
 import { CONTAINER, imageOf, nameOf, networkPolicies, podOf, secretOf } from "./objects.ts";
@@ -43,7 +44,9 @@ export const kubernetes: Runner = {
 
 const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
 
-function refusalOf({ filesDirectory, socketDirectory, environment, payload = "" }: Task): string | undefined {
+function refusalOf({ image, filesDirectory, socketDirectory, environment, payload = "" }: Task): string | undefined {
+  const allowed = image === undefined ? undefined : allowImage(image);
+  if (allowed && "refusal" in allowed) return allowed.refusal;
   if (filesDirectory || socketDirectory)
     return "This installation runs jobs in a cluster, which cannot run a Space's files. Name an image that has them.";
   const bytes = Object.entries(environment).reduce(
@@ -183,7 +186,8 @@ function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): 
   if (!pod) return { kind: "exited", code: TERMINATED };
   const waiting = status?.state?.waiting;
   if (waiting?.reason && NEVER_STARTS.has(waiting.reason)) {
-    const more = waiting.message ? `: ${waiting.message.slice(0, 300)}` : "";
+    // Of an image that cannot be pulled it would tell what its registry answered.
+    const more = waiting.message && !waiting.reason.includes("Image") ? `: ${waiting.message.slice(0, 300)}` : "";
     return { kind: "failed", reason: `Its container cannot be started (${waiting.reason}${more}).` };
   }
   if (pod.status?.phase !== "Failed") return undefined;

@@ -1,8 +1,8 @@
 import type { V1NetworkPolicy, V1Pod, V1Secret } from "@kubernetes/client-node";
+import { env } from "../../../env.ts";
+import { allowImage } from "../../image-reference.ts";
 import { GRACE_MS, PAYLOAD_FILE, type Task, WORKING_DIRECTORY } from "../runner.ts";
 
-/** What runs where no image is named. */
-const STANDARD_IMAGE = "node:24-slim";
 export const CONTAINER = "job";
 export const RUN_LABEL = "keyhook.run";
 const NETWORK_LABEL = "keyhook.network";
@@ -99,7 +99,11 @@ export function podOf(task: Task): V1Pod {
   };
 }
 
-export const imageOf = ({ image }: Task): string => image ?? STANDARD_IMAGE;
+export function imageOf({ image }: Task): string {
+  const allowed = allowImage(image ?? env().JOBS_NODE_IMAGE);
+  // The operator names the one with Node, and allows it by that.
+  return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
+}
 
 /** No network for pods that have not asked for it; for those that have, none of the addresses that no request of ours may reach (S118). */
 export const networkPolicies: readonly V1NetworkPolicy[] = [

@@ -1,0 +1,99 @@
+import { env } from "../env.ts";
+import { ServiceError } from "../errors.ts";
+
+/**
+ * Names of images, by the reference grammar of the distribution project (github.com/distribution/reference): strictly, since an engine
+ * that understood a name otherwise than this would pull from where nobody allowed it to.
+ */
+export type ImageReference = {
+  /** Lower case, with its port: `docker.io`, `registry.example.com:5000`. */
+  registry: string;
+  /** `library/python` */
+  repository: string;
+  tag?: string;
+  digest?: string;
+};
+
+/** What an engine is given: full names, so that none of its own rules for short names apply. */
+export type FullName = { name: string; repository: string; tagOrDigest: string; isPinned: boolean };
+export type AllowedImage = FullName & { isLocal: boolean };
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]*[a-z0-9])?";
+const REGISTRY = new RegExp(`^(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9a-f:]+\\])(?::[0-9]{1,5})?$`);
+const COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
+const TAG = /^\w[\w.-]{0,127}$/;
+const DIGEST = /^sha(?:256:[0-9a-f]{64}|512:[0-9a-f]{128})$/;
+const NAME_MAX = 255;
+const DOCKER_HUB = "docker.io";
+
+/** @returns undefined for what is no reference */
+export function parseImageReference(text: string): ImageReference | undefined {
+  const [named = "", digest, ...more] = text.split("@");
+  if (more.length > 0 || (digest !== undefined && !DIGEST.test(digest))) return undefined;
+  const colon = named.indexOf(":", named.lastIndexOf("/") + 1);
+  const [path, tag] = colon === -1 ? [named, undefined] : [named.slice(0, colon), named.slice(colon + 1)];
+  if (tag !== undefined && !TAG.test(tag)) return undefined;
+  const [first = "", ...rest] = path.split("/");
+  // The grammar's own rule: only this tells `localhost/image` and `example.com/image` from somebody's image on Docker Hub.
+  const hasRegistry = rest.length > 0 && (/[.:[]/.test(first) || first === "localhost" || first !== first.toLowerCase());
+  const asked = hasRegistry ? first.toLowerCase() : DOCKER_HUB;
+  const registry = asked === "index.docker.io" ? DOCKER_HUB : asked;
+  const components = hasRegistry ? rest : [first, ...rest];
+  if (registry === DOCKER_HUB && components.length === 1) components.unshift("library");
+  const repository = components.join("/");
+  if (!REGISTRY.test(registry) || !components.every((component) => COMPONENT.test(component))) return undefined;
+  if (registry.length + 1 + repository.length > NAME_MAX) return undefined;
+  return { registry, repository, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+}
+
+export function fullNameOf({ registry, repository, digest, tag = "latest" }: ImageReference): FullName {
+  const full = `${registry}/${repository}`;
+  // A digest wins over a tag, as with every engine.
+  return {
+    name: `${full}${digest ? `@${digest}` : `:${tag}`}`,
+    repository: full,
+    tagOrDigest: digest ?? tag,
+    isPinned: digest !== undefined,
+  };
+}
+
+/** Whether jobs may run in an image here (JOBS_REGISTRIES, JOBS_LOCAL_IMAGES), by its name alone. @returns a sentence if not */
+export function allowImage(image: string): AllowedImage | { refusal: string } {
+  const reference = parseImageReference(image);
+  if (!reference) {
+    const form = "[registry/]name[:tag][@digest], such as python:3.12 or registry.example.com/team/tool@sha256:…";
+    return { refusal: `This is not the name of an image. One looks like ${form}; names are lower case.` };
+  }
+  const full = fullNameOf(reference);
+  if (env().JOBS_LOCAL_IMAGES.some((entry) => isLocal(reference, entry))) return { ...full, isLocal: true };
+  const isListed = env().JOBS_REGISTRIES.some((entry) => full.repository.startsWith(`${entry}/`) || full.repository === entry);
+  if (isListed) return { ...full, isLocal: false };
+  return {
+    refusal: `The image ${full.repository} is not among those that jobs may use here: ${offered()} Its operator can allow more (JOBS_REGISTRIES).`,
+  };
+}
+
+function isLocal({ registry, repository, tag = "latest" }: ImageReference, entry: string): boolean {
+  const listed = parseImageReference(entry);
+  if (listed?.registry !== registry || listed.repository !== repository) return false;
+  return listed.tag === undefined || listed.tag === tag;
+}
+
+function offered(): string {
+  const places = env().JOBS_REGISTRIES.map((entry) =>
+    entry === "docker.io/library" ? "Docker Hub's official images, such as python:3.12" : `what begins with ${entry}/`,
+  );
+  const all = [...places, ...env().JOBS_LOCAL_IMAGES];
+  return all.length > 0 ? `${all.join("; ")}.` : "none are.";
+}
+
+/**
+ * Refuses an image at once that this installation would not run. With bubblewrap, which has no images, the run says what stands in.
+ * @throws ServiceError `invalid_request`
+ */
+export function requireImage(image: string, field = "dockerImage"): void {
+  const pulls = env().JOBS_RUNNER === "docker" || env().JOBS_RUNNER === "kubernetes";
+  const allowed = allowImage(image);
+  if ("refusal" in allowed && (pulls || !parseImageReference(image)))
+    throw new ServiceError("invalid_request", allowed.refusal, { field });
+}

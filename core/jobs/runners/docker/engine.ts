@@ -1,0 +1,73 @@
+import { request } from "node:http";
+import type { Duplex } from "node:stream";
+import type Docker from "dockerode";
+import { env } from "../../../env.ts";
+import { serviceMark } from "../task-directory.ts";
+
+/** Docker or Podman, by the Engine API at JOBS_DOCKER_SOCKET. */
+export async function connect(): Promise<Docker> {
+  const { default: Engine } = await import("dockerode");
+  return new Engine({ socketPath: env().JOBS_DOCKER_SOCKET });
+}
+
+const TASK = "keyhook.task";
+const SERVICE = "keyhook.service";
+
+/** What everything that is made here for a task carries: several services may share an engine. */
+export const labelsOf = (id: string): Record<string, string> => ({ [TASK]: id, [SERVICE]: serviceMark() });
+
+type Left = { containers: { id: string; task: string; isLink: boolean }[]; volumes: { name: string; task: string }[] };
+
+/** Containers and volumes of this service's tasks, or of one. One filter only: Podman lists volumes that have *any* of several labels. */
+export async function listLeft(engine: Docker, task?: string): Promise<Left> {
+  const filters = { label: [`${SERVICE}=${serviceMark()}`] };
+  const containers = await engine.listContainers({ all: true, filters });
+  const { Volumes } = await engine.listVolumes({ filters });
+  const isWanted = (of: { task: string }) => of.task !== "" && (task === undefined || of.task === task);
+  return {
+    containers: containers
+      .map(({ Id, Labels, Names }) => ({
+        id: Id,
+        task: Labels[TASK] ?? "",
+        isLink: Names.some((name) => name.endsWith("-link")),
+      }))
+      .filter(isWanted),
+    volumes: (Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, task: Labels?.[TASK] ?? "" })).filter(isWanted),
+  };
+}
+
+/** Podman says so among its components. The two differ in what a tmpfs can be told, and each refuses the other's words. */
+export async function isPodman(engine: Docker): Promise<boolean> {
+  const { Components = [] } = (await engine.version()) as { Components?: { Name: string }[] };
+  return Components.some(({ Name }) => Name.startsWith("Podman"));
+}
+
+/**
+ * A container's standard input, output and error as one connection. dockerode would write its own options into the container's input.
+ */
+export function attachAll(containerId: string): Promise<Duplex> {
+  const path = `/containers/${containerId}/attach?stream=1&stdin=1&stdout=1&stderr=1`;
+  const headers = { connection: "Upgrade", upgrade: "tcp" };
+  const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
+  request({ socketPath: env().JOBS_DOCKER_SOCKET, method: "POST", path, headers })
+    .once("upgrade", (_, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    })
+    .once("response", (answer) => {
+      answer.resume();
+      reject(Object.assign(new Error("the engine did not attach"), { statusCode: answer.statusCode }));
+    })
+    .once("error", reject)
+    .end();
+  return promise;
+}
+
+export const statusOf = (error: unknown): number | undefined => (error as { statusCode?: number }).statusCode;
+
+export async function ignoring<T>(status: number, answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (statusOf(error) === status) return undefined;
+    throw error;
+  });
+}

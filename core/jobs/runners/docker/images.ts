@@ -1,0 +1,215 @@
+import type Docker from "dockerode";
+import { env } from "../../../env.ts";
+import { log } from "../../../log.ts";
+import { allowImage, type FullName, fullNameOf, parseImageReference } from "../../image-reference.ts";
+import { serviceMark } from "../task-directory.ts";
+import { ignoring, statusOf } from "./engine.ts";
+
+/** Why an image is not run: a sentence for the run's owner. */
+export class ImageRefused extends Error {
+  override name = "ImageRefused";
+}
+
+const MEBIBYTE = 1024 ** 2;
+/** How long a tag counts as resolved: registries count how often they are asked. */
+const RESOLVED_MS = 10 * 60_000;
+const PULL_MS = 15 * 60_000;
+/** Longer than from the moment that an image is chosen to the moment that its container is there, which protects it. */
+const IN_HAND_SECONDS = 120;
+
+type Resolved = { id: string; at: number };
+const resolved = new Map<string, Resolved>();
+let pullsUnderWay = 0;
+
+/**
+ * The image that a job runs in, by its id, which is a hash of its content: what was looked at is what runs, whatever a tag says later.
+ * A registry is asked even where an image of that name lies on the engine's machine: it may be the operator's own.
+ * @throws ImageRefused, or what the engine answers
+ */
+export async function provideImage(
+  engine: Docker,
+  image: string,
+  task: { signal: AbortSignal; onNote(sentence: string): void },
+): Promise<string> {
+  const allowed = allowImage(image);
+  if ("refusal" in allowed) throw new ImageRefused(allowed.refusal);
+  if (allowed.isLocal) return (await look(engine, allowed.name, `The image ${allowed.name} is not there any more.`)).Id;
+  const known = resolved.get(allowed.name);
+  if (known && (allowed.isPinned || Date.now() - known.at < RESOLVED_MS) && (await isThere(engine, known.id))) {
+    await markUsed(engine, known.id);
+    return known.id;
+  }
+  task.onNote(`Pulling ${allowed.name}.`);
+  const id = await pullChecked(engine, allowed, task.signal);
+  resolved.set(allowed.name, { id, at: Date.now() });
+  return id;
+}
+
+/** The operator's own image with Node (JOBS_NODE_IMAGE): pulled when it is not there, and never removed. */
+export async function provideNodeImage(
+  engine: Docker,
+  task: { signal: AbortSignal; onNote(sentence: string): void },
+): Promise<string> {
+  const reference = parseImageReference(env().JOBS_NODE_IMAGE);
+  if (!reference) throw new ImageRefused("JOBS_NODE_IMAGE of this installation is not the name of an image.");
+  const full = fullNameOf(reference);
+  if ((await ignoring(404, engine.getImage(full.name).inspect())) === undefined) {
+    task.onNote(`Pulling ${full.name}.`);
+    await pull(engine, full, task.signal);
+  }
+  return (await look(engine, full.name, `The image ${full.name}, which this needs, is not there.`)).Id;
+}
+
+async function look(engine: Docker, name: string, refusal: string): Promise<Docker.ImageInspectInfo> {
+  const found = await ignoring(404, engine.getImage(name).inspect());
+  if (!found) throw new ImageRefused(refusal);
+  requireNoVolumes(found, name);
+  return found;
+}
+
+const isThere = async (engine: Docker, id: string): Promise<boolean> =>
+  (await ignoring(404, engine.getImage(id).inspect())) !== undefined;
+
+async function pullChecked(engine: Docker, full: FullName, signal: AbortSignal): Promise<string> {
+  // Each pull may bring as much as one image may have, and each that is under way has it reserved.
+  const reserved = (pullsUnderWay + 1) * env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
+  const { name } = full;
+  pullsUnderWay++;
+  try {
+    await pruneImages(engine, reserved);
+    const before = new Set((await engine.listImages()).map(({ Id }) => Id));
+    await pull(engine, full, signal);
+    const found = await engine.getImage(name).inspect();
+    const isOurs = !before.has(found.Id) || lastUseOf(found.RepoTags) !== undefined;
+    try {
+      if (found.Size > env().JOBS_IMAGE_MAX_MB * MEBIBYTE) throw tooLarge(name);
+      requireNoVolumes(found, name);
+    } catch (error) {
+      if (isOurs) await remove(engine, found.Id);
+      throw error;
+    }
+    if (isOurs) await markUsed(engine, found.Id);
+    return found.Id;
+  } finally {
+    pullsUnderWay--;
+  }
+}
+
+const tooLarge = (name: string) =>
+  new ImageRefused(
+    `The image ${name} has more than the ${env().JOBS_IMAGE_MAX_MB} MiB that one may have here (JOBS_IMAGE_MAX_MB).`,
+  );
+
+/** The engine would make each volume on its machine's disk, writable and without a size, whatever else the container may not do. */
+function requireNoVolumes({ Config }: Docker.ImageInspectInfo, name: string): void {
+  const volumes = Object.keys(Config?.Volumes ?? {});
+  if (volumes.length === 0) return;
+  const named = volumes
+    .slice(0, 3)
+    .map((path) => path.slice(0, 100))
+    .join(", ");
+  throw new ImageRefused(
+    `The image ${name} declares volumes (${named}), which would be written to disk without a limit. Use an image without VOLUME.`,
+  );
+}
+
+async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName, signal: AbortSignal): Promise<void> {
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(PULL_MS)]);
+  const sizes = new Map<string, number>();
+  let isTooLarge = false;
+  try {
+    const progress = (await engine.createImage({
+      fromImage: repository,
+      tag: tagOrDigest,
+    })) as unknown as AsyncIterable<Buffer> & { destroy(): void };
+    const stop = () => progress.destroy();
+    limit.addEventListener("abort", stop);
+    if (limit.aborted) stop();
+    let rest = "";
+    try {
+      for await (const chunk of progress) {
+        const lines = (rest + chunk.toString("utf8")).split("\n");
+        rest = lines.pop()?.slice(0, 100_000) ?? "";
+        for (const line of lines.filter(Boolean)) {
+          const said = JSON.parse(line) as { error?: string; id?: string; progressDetail?: { total?: number } };
+          if (said.error !== undefined) throw new Error(said.error);
+          if (said.id && said.progressDetail?.total) sizes.set(said.id, said.progressDetail.total);
+        }
+        // Docker says so before it unpacks; an engine that does not is found out afterwards.
+        isTooLarge = [...sizes.values()].reduce((sum, size) => sum + size, 0) > env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
+        if (isTooLarge) break;
+      }
+    } finally {
+      limit.removeEventListener("abort", stop);
+      progress.destroy();
+    }
+    limit.throwIfAborted();
+  } catch (error) {
+    log().warn({ err: error, image: name }, "an image could not be pulled");
+    // No engine behind the socket: that is another sentence.
+    if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
+    // Not what the engine was answered: whoever chose the address could read by it what they cannot reach.
+    throw new ImageRefused(
+      `The image ${name} could not be pulled: it is not there, it is not public, or its registry did not give it. This service's log says more.`,
+    );
+  }
+  if (isTooLarge) throw tooLarge(name);
+}
+
+/**
+ * When an image of ours was used last stands in the engine itself, as a tag: it outlives this worker and is seen by all that share the
+ * engine. What has no such tag was not pulled by us and is not ours to remove.
+ */
+const tagName = (): string => `keyhook.internal/jobs-${serviceMark()}`;
+const TAG = /:(\d+)-[0-9a-f]+$/;
+
+function lastUseOf(tags: readonly string[] | undefined): number | undefined {
+  const uses = (tags ?? []).filter((tag) => tag.startsWith(`${tagName()}:`)).map((tag) => Number(TAG.exec(tag)?.[1] ?? 0));
+  return uses.length > 0 ? Math.max(...uses) : undefined;
+}
+
+async function markUsed(engine: Docker, id: string): Promise<void> {
+  const found = await engine.getImage(id).inspect();
+  const before = found.RepoTags.filter((tag) => tag.startsWith(`${tagName()}:`));
+  const tag = `${Math.floor(Date.now() / 1_000)}-${id.replace(/^sha256:/, "").slice(0, 12)}`;
+  await engine.getImage(id).tag({ repo: tagName(), tag });
+  for (const old of before) {
+    // Another run may have taken it away.
+    if (old !== `${tagName()}:${tag}`) await ignoring(404, engine.getImage(old).remove());
+  }
+}
+
+/**
+ * Removes those images of ours that were used longest ago, until the rest and what is to come fit into JOBS_IMAGE_CACHE_MB.
+ * @throws ImageRefused where what is in use leaves no room
+ */
+export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
+  const now = Date.now() / 1_000;
+  const [images, containers] = await Promise.all([engine.listImages(), engine.listContainers({ all: true })]);
+  const used = new Set(containers.map(({ ImageID }) => ImageID));
+  const ours = images
+    .map(({ Id, Size, RepoTags }) => ({ id: Id, size: Size, usedAt: lastUseOf(RepoTags ?? undefined) }))
+    .filter((image): image is typeof image & { usedAt: number } => image.usedAt !== undefined)
+    .sort((one, other) => one.usedAt - other.usedAt);
+  let over = ours.reduce((sum, { size }) => sum + size, reserved) - env().JOBS_IMAGE_CACHE_MB * MEBIBYTE;
+  for (const { id, size, usedAt } of ours) {
+    if (over <= 0) return;
+    if (used.has(id) || usedAt > now - IN_HAND_SECONDS) continue;
+    await remove(engine, id);
+    over -= size;
+  }
+  if (over > 0 && reserved > 0)
+    throw new ImageRefused(
+      "The images that jobs run in take all the room that they may have here just now. Try again in a few minutes.",
+    );
+}
+
+async function remove(engine: Docker, id: string): Promise<void> {
+  await engine
+    .getImage(id)
+    .remove({ force: true })
+    .catch((error: unknown) => {
+      // In use since a moment ago: it stays until next time.
+      if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
+    });
+}

@@ -1,0 +1,113 @@
+import { readdir, readFile } from "node:fs/promises";
+import { createServer, type Http2Session } from "node:http2";
+import { connect as connectTo } from "node:net";
+import { join } from "node:path";
+import { Duplex, duplexPair, Readable } from "node:stream";
+import type Docker from "dockerode";
+import { sourcePath } from "../../../source-path.ts";
+import { IDLE_MS, openWayOut, PROXY_PORT } from "../../network/way-out.ts";
+import { SOCKET_DIRECTORY, type Task } from "../runner.ts";
+import { attachAll } from "./engine.ts";
+import { framesOf } from "./frames.ts";
+
+const READY_MS = 30_000;
+/** As the door of a Space and the way out have them (each has a limit of its own). */
+const STREAMS_MAX = 512;
+const WAY_OUT = "way-out";
+
+/** A container beside the task's. */
+export type Link = { containerId: string; close(): void; closed: Promise<void> };
+
+/** Whether a task has to reach anything outside of its container, or be reached. */
+export const needsLink = ({ network, socketDirectory }: Task): boolean => network || socketDirectory !== undefined;
+
+/** Those of a task's sockets of this machine that it is to find at `SOCKET_DIRECTORY`. */
+async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
+  if (socketDirectory === undefined) return [];
+  const found = await readdir(socketDirectory, { withFileTypes: true });
+  return found.filter((entry) => entry.isSocket()).map(({ name }) => name);
+}
+
+/**
+ * All that leads out of a task's container, which itself has no network and no directory of any host. A container of ours beside it
+ * takes connections and passes them on through its standard input and output, so that this worker and no router decides what is reached:
+ * there is no bridge on which other containers, the host or a cloud's metadata service answer, it works with an engine on another machine, and
+ * it ends with this worker, because its input does.
+ * @param options of its container: an image with Node, and limits
+ */
+export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
+  const sockets = await socketsOf(task);
+  const doors = [
+    ...(task.network ? [`${WAY_OUT}=${PROXY_PORT}`] : []),
+    ...sockets.map((name) => `${name}=${SOCKET_DIRECTORY}/${name}`),
+  ];
+  const relay = await readFile(sourcePath("core/jobs/runners/docker/relay.mjs"), "utf8");
+  const container = await engine.createContainer({
+    ...options,
+    Entrypoint: ["node", "--input-type=module", "--max-old-space-size=64"],
+    Cmd: ["--eval", relay, ...doors],
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+  });
+  const socket = await attachAll(container.id);
+  const output = Readable.from(standardOutput(socket), { objectMode: false });
+  const wayOut = task.network ? await openWayOut() : undefined;
+  const ready = Promise.withResolvers<void>();
+  const closed = Promise.withResolvers<void>();
+  // Nothing is trusted that comes from there but bytes for one of the doors.
+  const server = createServer({ maxSessionMemory: 64, settings: { maxConcurrentStreams: STREAMS_MAX } });
+  let session: Http2Session | undefined;
+  server.on("session", (begun) => {
+    session = begun;
+    begun.on("error", () => begun.destroy()).once("remoteSettings", () => ready.resolve());
+    begun.once("close", () => {
+      ready.reject(new Error("the relay ended"));
+      closed.resolve();
+    });
+  });
+  server.on("stream", (stream, headers) => {
+    const name = headers[":authority"] ?? "";
+    stream.on("error", () => stream.destroy());
+    if (headers[":method"] !== "CONNECT") return stream.close();
+    if (name === WAY_OUT && wayOut) {
+      stream.respond({ ":status": 200 });
+      stream.setTimeout(IDLE_MS, () => stream.close());
+      // In between, since HTTP writes strings, and an Http2Stream of Node 24 garbles some of those (not buffers).
+      const [near, far] = duplexPair();
+      near.on("error", () => stream.destroy()).once("close", () => stream.destroy());
+      stream.once("close", () => near.destroy());
+      stream.pipe(near).pipe(stream);
+      return wayOut.take(far);
+    }
+    if (!sockets.includes(name)) return stream.close();
+    const outside = connectTo({ path: join(task.socketDirectory ?? "", name), allowHalfOpen: true });
+    outside.on("error", () => stream.destroy()).once("close", () => stream.destroy());
+    stream.once("close", () => outside.destroy());
+    stream.respond({ ":status": 200 });
+    stream.pipe(outside).pipe(stream);
+  });
+  const duplex = Duplex.from({ readable: output, writable: socket });
+  duplex.on("error", () => duplex.destroy());
+  server.emit("connection", duplex);
+  const close = () => {
+    session?.destroy();
+    duplex.destroy();
+    socket.destroy();
+    wayOut?.close();
+  };
+  try {
+    await container.start();
+    const late = setTimeout(() => ready.reject(new Error("the relay did not begin")), READY_MS);
+    await ready.promise.finally(() => clearTimeout(late));
+  } catch (error) {
+    close();
+    throw error;
+  }
+  return { containerId: container.id, close, closed: closed.promise };
+}
+
+async function* standardOutput(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  // What it says on its standard error, such as a warning of Node's, is nothing to the connection.
+  for await (const { stream, bytes } of framesOf(source)) if (stream === "stdout") yield bytes;
+}

@@ -1,0 +1,33 @@
+/**
+ * Runs in a container of its own beside a task that has no network: takes connections, on the loopback that it shares with the task or
+ * on sockets in a volume, and passes each on as a stream of one HTTP/2 connection over its own standard input and output. At the other
+ * end the worker decides what is reached (link.ts). Plain JavaScript on Node's own modules; nothing else of ours is in there.
+ *
+ *   node relay.mjs <name>=<port or path> [...]
+ */
+import { chmodSync } from "node:fs";
+import { connect } from "node:http2";
+import { createServer } from "node:net";
+import { Duplex } from "node:stream";
+
+const doors = process.argv.slice(1).map((given) => [given.slice(0, given.indexOf("=")), given.slice(given.indexOf("=") + 1)]);
+/** @type {import("node:http2").ClientHttp2Session} */
+let session;
+
+for (const [name, place] of doors) {
+  const server = createServer({ allowHalfOpen: true }, (inside) => {
+    const outside = session.request({ ":method": "CONNECT", ":authority": name }, { endStream: false });
+    inside.on("error", () => outside.destroy()).on("close", () => outside.destroy());
+    outside.on("error", () => inside.destroy()).on("close", () => inside.destroy());
+    inside.pipe(outside).pipe(inside);
+  });
+  const where = /^\d+$/.test(place) ? { port: Number(place), host: "127.0.0.1" } : { path: place };
+  await new Promise((resolve, reject) => server.once("error", reject).listen(where, () => resolve(undefined)));
+  if (where.path) chmodSync(where.path, 0o666);
+}
+
+// Only now: that this connection opens is how the worker knows that the doors are there. When the worker goes, so does this.
+const worker = Duplex.from({ readable: process.stdin, writable: process.stdout });
+session = connect("http://worker", { createConnection: () => worker });
+session.on("error", () => process.exit(1)).on("close", () => process.exit(0));
+for (const signal of ["SIGTERM", "SIGINT"]) process.on(signal, () => process.exit(0));

@@ -1,0 +1,108 @@
+import { execFile, execFileSync, spawn, spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+
+/** Programs of BusyBox that the tests' images have. */
+const TOOLS = [
+  "sh",
+  "cat",
+  "dd",
+  "echo",
+  "head",
+  "id",
+  "ip",
+  "kill",
+  "ls",
+  "nc",
+  "ps",
+  "seq",
+  "sleep",
+  "tail",
+  "tar",
+  "touch",
+  "true",
+  "wget",
+  "wc",
+];
+
+/**
+ * A real engine of its own, Podman with runc, whose images, containers and volumes lie in a folder that is removed at the end.
+ * @param hub where it finds what others have from Docker Hub: a registry on this machine
+ */
+export async function startPodman(hub: string) {
+  const directory = mkdtempSync(join(tmpdir(), "kh-podman-"));
+  const socketPath = join(directory, "podman.sock");
+  const registries = join(directory, "registries.conf");
+  const mirrored = `[[registry]]\nprefix = "docker.io"\nlocation = "${hub}"\ninsecure = true\n`;
+  writeFileSync(registries, `${mirrored}[[registry]]\nlocation = "${hub}"\ninsecure = true\n`);
+  const storage = ["--root", join(directory, "root"), "--runroot", join(directory, "run"), "--tmpdir", join(directory, "tmp")];
+  const options = [...storage, "--runtime", "runc", "--cgroup-manager", "cgroupfs"];
+  const environment = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: directory, CONTAINERS_REGISTRIES_CONF: registries };
+  // Its monitor leaves files where it was started.
+  const given = { env: environment as Record<string, string> as NodeJS.ProcessEnv, cwd: directory };
+  // Not synchronously: the registry that it may ask is in this process.
+  const podman = async (...words: string[]): Promise<string> =>
+    (await promisify(execFile)("podman", [...options, ...words], given)).stdout;
+  const lines = (text: string): string[] => text.split("\n").filter(Boolean);
+  const serve = () =>
+    spawn("podman", [...options, "system", "service", "--time=0", `unix://${socketPath}`], { ...given, stdio: "ignore" });
+
+  const service = serve();
+  for (let tries = 0; !existsSync(socketPath); tries++) {
+    if (tries > 200 || service.exitCode !== null) throw new Error("podman does not serve its API here");
+    await sleep(50);
+  }
+
+  return {
+    directory,
+    socketPath,
+    podman,
+    /** Containers, those that have ended too. */
+    containers: async () => lines(await podman("ps", "--all", "--quiet", "--external")),
+    volumes: async () => lines(await podman("volume", "ls", "--quiet")),
+    /** Names of images, without their tags. */
+    images: async () => lines(await podman("images", "--format", "{{.Repository}}")),
+    /** It no longer answers; what it runs goes on. */
+    stopService() {
+      service.kill("SIGKILL");
+      rmSync(socketPath, { force: true });
+    },
+    stop() {
+      service.kill("SIGKILL");
+      spawnSync("podman", [...options, "rm", "--all", "--force", "--volumes", "--time", "0"], {
+        ...given,
+        stdio: "ignore",
+        timeout: 20_000,
+      });
+      // It binds its storage to itself, where it may, under the path that it had then.
+      for (const path of ["root/overlay", "root", "run"])
+        spawnSync("umount", ["--lazy", join(directory, path)], { stdio: "ignore" });
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The files of a small image: BusyBox. */
+export function busyboxFiles(directory: string): string {
+  for (const path of ["bin", "etc", "tmp"]) mkdirSync(join(directory, path), { recursive: true });
+  chmodSync(join(directory, "tmp"), 0o1777);
+  copyFileSync("/bin/busybox", join(directory, "bin/busybox"));
+  for (const name of TOOLS) symlinkSync("busybox", join(directory, "bin", name));
+  return directory;
+}
+
+/** The files of an image with this process's own Node, beside BusyBox. */
+export function nodeFiles(directory: string): string {
+  busyboxFiles(directory);
+  const copy = (from: string, to: string) => {
+    mkdirSync(dirname(join(directory, to)), { recursive: true });
+    copyFileSync(from, join(directory, to));
+  };
+  copy(process.execPath, "bin/node");
+  const libraries = execFileSync("ldd", [process.execPath], { encoding: "utf8" }).matchAll(/(\/\S+) \(0x/g);
+  for (const [, path = ""] of libraries) copy(path, path);
+  return directory;
+}
