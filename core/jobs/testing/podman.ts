@@ -40,7 +40,15 @@ export async function startPodman(hub: string) {
   writeFileSync(registries, `${mirrored}[[registry]]\nlocation = "${hub}"\ninsecure = true\n`);
   const storage = ["--root", join(directory, "root"), "--runroot", join(directory, "run"), "--tmpdir", join(directory, "tmp")];
   const options = [...storage, "--runtime", "runc", "--cgroup-manager", "cgroupfs"];
-  const environment = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin", HOME: directory, CONTAINERS_REGISTRIES_CONF: registries };
+  // Its locks would otherwise be in memory that every Podman of this user shares, wherever its storage is.
+  const settings = join(directory, "containers.conf");
+  writeFileSync(settings, '[engine]\nlock_type = "file"\n');
+  const environment = {
+    PATH: "/usr/sbin:/usr/bin:/sbin:/bin",
+    HOME: directory,
+    CONTAINERS_CONF: settings,
+    CONTAINERS_REGISTRIES_CONF: registries,
+  };
   // Its monitor leaves files where it was started.
   const given = { env: environment as Record<string, string> as NodeJS.ProcessEnv, cwd: directory };
   // Not synchronously: the registry that it may ask is in this process.

@@ -81,7 +81,7 @@ it("M5 nobody is asked for an image who is not listed, and the refusal names tho
   expect([connections, registry.asked]).toEqual([0, []]);
   push("team/tool", "1", "listed");
   provideSettings({ JOBS_REGISTRIES: `${registry.host}/team` });
-  expect(await run(`${registry.host}/team/tool:1`)).toMatchObject({ stdout: "listed\n" });
+  expect(await run(`${registry.host}/team/tool:1`)).toMatchObject({ exit: { kind: "exited", code: 0 }, stdout: "listed\n" });
   expect(await reasonOf(`${registry.host}/other/tool:1`)).toContain(`what begins with ${registry.host}/team/`);
 });
 
