@@ -39,6 +39,8 @@ const LINK_LIMITS: Limits = { memoryBytes: 192 * MEBIBYTE, cpus: 1, processes: 3
 /** An engine that restarts is waited for; its containers may go on meanwhile. */
 const ENGINE_TRIES = 10;
 const ENGINE_RETRY_MS = 1_000;
+const REMOVE_TRIES = 5;
+const REMOVE_RETRY_MS = 200;
 
 const PAYLOAD_DIRECTORY = PAYLOAD_FILE.slice(0, PAYLOAD_FILE.lastIndexOf("/"));
 
@@ -67,11 +69,20 @@ const nameOf = (id: string): string => `keyhook-${id}`;
 const volumeOf = (id: string, kind: "files" | "payload" | "sockets"): string => `${nameOf(id)}-${kind}`;
 
 async function removeAll(engine: Docker, id: string): Promise<void> {
-  const { containers, volumes } = await listLeft(engine, id);
-  // The link last: an engine does not part with a container whose network another one has.
-  for (const container of containers.sort((one) => (one.isLink ? 1 : -1)))
-    await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
-  for (const { name } of volumes) await ignoring(404, engine.getVolume(name).remove());
+  for (let tries = 1; ; tries++) {
+    try {
+      const { containers, volumes } = await listLeft(engine, id);
+      // The link last: an engine does not part with a container whose network another one has.
+      containers.sort((one, other) => Number(one.isLink) - Number(other.isLink));
+      for (const container of containers) await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
+      for (const { name } of volumes) await ignoring(404, engine.getVolume(name).remove());
+      return;
+    } catch (error) {
+      // One that is just ending by itself cannot be removed at that moment.
+      if (statusOf(error) === undefined || tries === REMOVE_TRIES) throw error;
+      await sleep(REMOVE_RETRY_MS * tries);
+    }
+  }
 }
 
 class ContainerRun {
