@@ -35,7 +35,10 @@ const ADDRESS = "127.0.0.1";
  * `run` sends at the fixed rate of each kind, whether or not the answers before have come.
  */
 export function startHealthy(origin: string, kinds: Kind[]) {
-  const thread = new Worker(import.meta.filename, { workerData: { origin, kinds } });
+  // Made and removed here: a thread that is ended hears of no end.
+  const folder = mkdtempSync(join(tmpdir(), "keyhook-healthy-"));
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+  const thread = new Worker(import.meta.filename, { workerData: { origin, kinds, folder } });
   return {
     run(seconds: number): Promise<Sample[]> {
       return new Promise((resolve, reject) => {
@@ -49,8 +52,8 @@ export function startHealthy(origin: string, kinds: Kind[]) {
 }
 
 if (!isMainThread && parentPort) {
-  const { origin, kinds } = workerData as { origin: string; kinds: Kind[] };
-  const clients = kinds.map((kind) => ({ kind, act: actorFor(new URL(origin), kind) }));
+  const { origin, kinds, folder } = workerData as { origin: string; kinds: Kind[]; folder: string };
+  const clients = kinds.map((kind) => ({ kind, act: actorFor(new URL(origin), kind, folder) }));
   parentPort.on("message", async (seconds: number) => {
     const samples: Sample[] = [];
     await Promise.all(clients.map(({ kind, act }) => send(kind, seconds, act, samples)));
@@ -74,9 +77,9 @@ async function send(kind: Kind, seconds: number, act: () => Promise<Sample["outc
   await Promise.all(sent);
 }
 
-function actorFor(origin: URL, kind: Kind): () => Promise<Sample["outcome"]> {
+function actorFor(origin: URL, kind: Kind, folder: string): () => Promise<Sample["outcome"]> {
   if (kind.does === "get") return getter(origin, kind);
-  if (kind.does === "clone") return cloner(origin, kind.path);
+  if (kind.does === "clone") return cloner(origin, kind.path, folder);
   return signer(origin, kind);
 }
 
@@ -103,9 +106,7 @@ function getter(origin: URL, { paths, headers, contains }: Extract<Kind, { does:
 }
 
 /** With the real git, as people do it; what its own processes take is in the time, undisturbed and disturbed alike. */
-function cloner(origin: URL, path: string): () => Promise<Sample["outcome"]> {
-  const folder = mkdtempSync(join(tmpdir(), "keyhook-healthy-"));
-  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+function cloner(origin: URL, path: string, folder: string): () => Promise<Sample["outcome"]> {
   const env = {
     ...childEnvironment(),
     HOME: folder,
