@@ -197,6 +197,19 @@ describe("what an organization asks of its members", () => {
     expect(await may(member, "organization.leave", { orgId: closedId })).toBe(true);
   });
 
+  test("S135 within a change it counts where somebody stands then, and not where they stood when their token was looked up", async () => {
+    const someone = await person();
+    const id = await organization([[someone, "write"]]);
+    const token = tokenOf(someone, { clientId: null, standings: await standingsOf(someone.userId) });
+    await db().membership.delete({ where: { orgId_userId: { orgId: id, userId: someone.userId } } });
+    for (const action of ["repo.read", "repo.write", "repo.manage"] as const) {
+      await db().$transaction(async (tx) =>
+        expect([action, await may(token, action, owned({ orgId: id }), tx)]).toEqual([action, false]),
+      );
+    }
+    expect(await may(token, "repo.write", owned({ orgId: id }))).toBe(false);
+  });
+
   test("a token without the scope is not told more than that of a repository that is not there", async () => {
     const token = tokenOf(member, { clientId: null, scopes: ["openid"] });
     expect(await refusalOf(token, "repo.read", owned({ orgId: closedId }))).toEqual({

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
-import { asApp, authorize, type Prepared, prepare, redemption } from "./testing/sign-in.ts";
+import { asApp, authorize, type Prepared, prepare, redemption, signIn } from "./testing/sign-in.ts";
 import { startWorld, type World } from "./testing/world.ts";
 
 /** What an authorization code is worth, to whom, and for how long (S21). */
@@ -32,6 +32,29 @@ test("S21 a code has at least 128 bits, none of which is stored", async () => {
   expect(new Set(codes.map((code) => code.slice(0, 8))).size).toBe(3);
   const rows = JSON.stringify(await db().oAuthArtifact.findMany());
   for (const code of codes) expect(rows).not.toContain(code);
+});
+
+test("S55 what the database keeps of a code, a refresh token or an access token is no such thing itself", async () => {
+  const asStored = async (model: string) => {
+    const { idHash } = await db().oAuthArtifact.findFirstOrThrow({
+      where: { model, clientId: app.clientId, consumedAt: null },
+      orderBy: { createdAt: "desc" },
+    });
+    return [idHash, `hashed:${idHash}`];
+  };
+  const signedIn = await signIn(world, { isRefreshAllowed: true });
+  const { app } = signedIn;
+  for (const refresh_token of await asStored("RefreshToken"))
+    expect(await redeem(app, { grant_type: "refresh_token", refresh_token })).toMatchObject(refused);
+  for (const token of await asStored("AccessToken")) {
+    expect((await world.userinfo(token)).status).toBe(401);
+    await asApp(world, app, "/oauth/revoke", { token });
+  }
+  expect((await world.userinfo(signedIn.tokens.access_token)).status).toBe(200);
+  const authorized = await authorize(signedIn);
+  for (const code of await asStored("AuthorizationCode"))
+    expect(await redeem(app, redemption({ ...authorized, code }))).toMatchObject(refused);
+  expect(await redeem(app, redemption(authorized))).toMatchObject({ status: 200 });
 });
 
 test("S21 a code lives for 60 seconds at most", async () => {
