@@ -5,6 +5,7 @@ import type { ServiceError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { type Actor, anonymous, type Person, type Publisher, type TokenHolder } from "./actor.ts";
 import { may, requirePermission } from "./may.ts";
+import { organizationsOf } from "./organizations-of.ts";
 import type { Action, RepoResource } from "./rules.ts";
 import { standingInOrganization, standingsOf } from "./standing-in-organization.ts";
 
@@ -282,6 +283,42 @@ describe("a 403 names what is missing", () => {
     expect(await refusalOf(tokenOf(roles.admin), "repo.write", open)).toMatchObject({
       message: expect.stringContaining("No scope lets an app do this"),
     });
+  });
+});
+
+describe("whoever was let into a gated repository", () => {
+  test("S135 reads it, with a job that reads for them too, and may do nothing else; nor where it is private by now", async () => {
+    const reader = await person();
+    const repoId = newId();
+    const data = { id: repoId, type: "model", ownerId: orgId, ownerKind: "organization", name: "g", nameCanonical: "g" };
+    await db().repo.create({ data: { ...data, gated: "manual" } });
+    await db().accessRequest.create({ data: { id: newId(), repoId, userId: reader.userId, status: "accepted" } });
+    const gated = owned({ orgId }, { repoId, isPrivate: false, isGated: true });
+    const job = tokenOf(reader, { clientId: null, isReadOnly: true });
+    for (const actor of [reader, tokenOf(reader), job]) {
+      expect(await may(actor, "repo.read_content", gated)).toBe(true);
+      expect(await may(actor, "repo.read_content", { ...gated, repoId: newId() })).toBe(false);
+      expect(await may(actor, "repo.read_content", { ...gated, isPrivate: true })).toBe(false);
+      for (const action of ["repo.write", "repo.manage", "repo.manage_publishers", "discussion.moderate"] as const)
+        expect([action, await may(actor, action, gated)]).toEqual([action, false]);
+    }
+    expect(await may(job, "discussion.write", gated)).toBe(false);
+  });
+});
+
+describe("a token that an administrator cut off from the organization", () => {
+  test("S135 reaches nothing of it, also within a change, where its person's standing is read anew", async () => {
+    const standing = { role: "admin", restrictions: ["token-revoked"] } as const;
+    const token = tokenOf(roles.admin, { clientId: null, standings: new Map([[orgId, standing]]) });
+    const cutOff = { code: "forbidden", requires: { securityRestrictions: ["token-revoked"] } };
+    for (const action of ["repo.read", "repo.write", "repo.manage"] as const) {
+      expect([action, await refusalOf(token, action, owned({ orgId }))]).toMatchObject([action, cutOff]);
+      await db().$transaction(async (tx) => {
+        expect([action, await refusalOf(token, action, owned({ orgId }), tx)]).toMatchObject([action, cutOff]);
+        expect(await organizationsOf(token, "repo.read", { tx })).not.toContain(orgId);
+      });
+    }
+    expect(await organizationsOf(token, "repo.read")).toEqual([]);
   });
 });
 

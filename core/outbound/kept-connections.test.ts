@@ -32,12 +32,20 @@ describe("connections that are kept", () => {
   });
 
   test("are as many as requests at the same time, and none is shared by two", async () => {
-    const { url, seen } = await site((_req, res) => void setTimeout(() => res.end("ok"), 30));
+    const ports: (number | undefined)[] = [];
+    const { url, seen } = await site((req, res) => {
+      ports.push(req.socket.remotePort);
+      setTimeout(() => res.end("ok"), 30);
+    });
     const results = await Promise.all(Array.from({ length: 5 }, () => post(url)));
     expect(results.map(reused)).toEqual([false, false, false, false, false]);
     expect(seen.connections).toBe(5);
+    ports.length = 0;
     expect((await Promise.all(Array.from({ length: 5 }, () => post(url)))).map(reused)).toEqual([true, true, true, true, true]);
     expect(seen.connections).toBe(5);
+    expect(new Set(ports).size).toBe(5);
+    closeKeptConnections();
+    expect(reused(await post(url))).toBe(false);
   });
 
   test("serve one request at a time: whoever comes while it is in use gets another", async () => {

@@ -345,6 +345,43 @@ describe("enabling, disabling and deleting", () => {
     expect(namesOf(await findWebhook(grace.actor, watchesBoth.id))).toEqual([null, null]);
   });
 
+  it("leave as it is what is so already, and each change is in the audit log with its webhook and the target in short", async () => {
+    const watched = [item("user", ada.username)];
+    const secretly = "https://hooks.example.com/path?key=in-the-query";
+    const { webhook } = await createWebhook(ada.actor, own(ada), { url: secretly, watched }, from);
+    await enableWebhook(ada.actor, webhook.id, from);
+    const disabled = await disableWebhook(ada.actor, webhook.id, from);
+    expect(await disableWebhook(ada.actor, webhook.id, from)).toEqual(disabled);
+    // Why the service had disabled it is not written over by its owner, and is kept until it delivers again (S126).
+    await db().webhook.update({ where: { id: webhook.id }, data: { disabledReason: "failing" } });
+    expect((await disableWebhook(ada.actor, webhook.id, from)).disabledReason).toBe("failing");
+    await enableWebhook(ada.actor, webhook.id, from);
+    const { disabledAt, disabledReason } = await db().webhook.findUniqueOrThrow({ where: { id: webhook.id } });
+    expect({ disabledAt, disabledReason }).toEqual({ disabledAt: null, disabledReason: "failing" });
+    await deleteWebhook(ada.actor, webhook.id, from);
+    const entries = await db().auditEvent.findMany({
+      where: { data: { path: ["webhookId"], equals: webhook.id } },
+      orderBy: { id: "asc" },
+    });
+    expect(entries.map(({ type }) => type)).toEqual(["create", "disable", "enable", "delete"].map((done) => `webhook.${done}`));
+    const target = "https://hooks.example.com/path";
+    for (const { actorId, data } of entries) expect({ actorId, data }).toMatchObject({ actorId: ada.id, data: { target } });
+    expect(JSON.stringify(entries)).not.toContain("in-the-query");
+  });
+
+  it("S136 are of the owner that the address names, or not there; a token without the scope learns of no id", async () => {
+    const { id } = await webhookOf(ada, [item("user", ada.username)]);
+    expect((await findWebhook(ada.actor, id, { of: ada.id })).id).toBe(id);
+    await expect(findWebhook(ada.actor, id, { of: grace.id })).rejects.toMatchObject({ code: "not_found" });
+    for (const operation of [enableWebhook, disableWebhook, deleteWebhook])
+      await expect(operation(ada.actor, id, from, grace.id)).rejects.toMatchObject({ code: "not_found" });
+    const unscoped: TokenHolder = { kind: "token", userId: grace.id, scopes: ["openid"], orgIds: "all", clientId: null };
+    for (const any of [id, newId(), "\0"]) {
+      await expect(findWebhook(unscoped, any)).rejects.toMatchObject({ code: "insufficient_scope", scope: "webhooks" });
+      await expect(findWebhook(grace.actor, any)).rejects.toMatchObject({ code: "not_found" });
+    }
+  });
+
   it("ask for no fresh proof: a program does the same with its token", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     expect((await disableWebhook(longAgo(ada.actor), webhook.id, from)).disabledReason).toBe("owner");

@@ -40,7 +40,7 @@ export function parseWebhookUrl(value: unknown): string {
   // It never goes over the network (core/webhooks/delivery/deliver-to-relay.ts).
   if (relayTargetOf(text)) return text;
   const { host } = parseTarget({ url: text });
-  if (host === "") throw refuse("url", "The address names no host.");
+  if (/^\.*$/.test(host)) throw refuse("url", "The address names no host.");
   if (isIP(host) ? !isAllowedAddress(host) : isLoopbackName(host) && !isAllowedAddress("127.0.0.1")) {
     const sentence = `${host} is not on the public internet, and nothing is sent there. The operator can allow it (OUTBOUND_ALLOW_CIDRS).`;
     throw refuse("url", sentence);

@@ -1,0 +1,111 @@
+import { WATCHED_MAX_PER_WEBHOOK } from "@keyhook/sdk";
+import { afterEach, describe, expect, test } from "vitest";
+import { provideSettings } from "../../env.ts";
+import { newWebhookSecret, parseDomains, parseWatched, parseWebhookSecret, parseWebhookUrl } from "./parse-webhook.ts";
+
+afterEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
+
+const refused = (field: string) => expect.objectContaining({ code: "invalid_request", field });
+
+describe("the address of a webhook", () => {
+  test.each(["https://example.com/hooks?key=1", "http://example.com:8080/", "HTTPS://EXAMPLE.COM", "https://8.8.8.8/"])(
+    "is kept as it was typed: %s",
+    (url) => {
+      expect(parseWebhookUrl(` ${url} `)).toBe(url);
+    },
+  );
+
+  test.each([
+    "",
+    "   ",
+    "example.com/hooks",
+    "//example.com",
+    "https:example.com",
+    "https:///",
+    "ftp://example.com/",
+    "javascript://example.com/",
+    "see https://example.com/",
+    "https://exa mple.com/",
+    "https://example.com/a\tb",
+    "https://example.com/a\nb",
+    "https://example.com/\u0085",
+    "https://user:password@example.com/",
+    "https://user@example.com/",
+    "https://:password@example.com/",
+    "https://.../",
+  ])("is refused where nobody could send to it, or another one than is shown: %j", (url) => {
+    expect(() => parseWebhookUrl(url)).toThrow(refused("url"));
+  });
+
+  test.each([
+    "http://127.0.0.1/",
+    "http://2130706433/",
+    "http://[::1]/",
+    "http://10.0.0.1/",
+    "http://169.254.169.254/latest/meta-data",
+    "http://[::ffff:10.0.0.1]/",
+    "http://localhost/",
+    "http://LOCALHOST./",
+    "http://my.app.localhost:3000/",
+  ])("S117 is refused at once where it names what is not on the public internet: %s", (url) => {
+    expect(() => parseWebhookUrl(url)).toThrow(refused("url"));
+    expect(() => parseWebhookUrl(url)).toThrow("OUTBOUND_ALLOW_CIDRS");
+  });
+
+  test("S119 may be one that the operator allows; a name that only looks like loopback is a name", () => {
+    provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8" });
+    for (const url of ["http://127.0.0.1:3000/", "http://localhost:3000/"]) expect(parseWebhookUrl(url)).toBe(url);
+    expect(() => parseWebhookUrl("http://10.0.0.1/")).toThrow(refused("url"));
+    provideSettings({ OUTBOUND_ALLOW_CIDRS: "" });
+    for (const url of ["http://localhost.example.com/", "http://mylocalhost/"]) expect(parseWebhookUrl(url)).toBe(url);
+  });
+});
+
+describe("the secret of a webhook", () => {
+  const ofBytes = (count: number) => `whsec_${Buffer.alloc(count, 1).toString("base64")}`;
+
+  test.each(["x", "two words", "~!@#$%^&*()", "whsec", ofBytes(16), ofBytes(33)])("may be %j", (secret) => {
+    expect(parseWebhookSecret(secret)).toBe(secret);
+  });
+
+  test("is none when it is empty", () => {
+    expect(parseWebhookSecret("")).toBeNull();
+  });
+
+  test.each([" x", "x ", "é", "a\tb", "a\nb", "a\x7f", ofBytes(15), "whsec_", "whsec_not base64 at all!!", `${ofBytes(16)}=`])(
+    "S123 must arrive as it was sent, and be what libraries take: %j",
+    (secret) => {
+      expect(() => parseWebhookSecret(secret)).toThrow(refused("secret"));
+    },
+  );
+
+  test("of ours is 256 random bits that the rule takes", () => {
+    const [one, other] = [newWebhookSecret(), newWebhookSecret()];
+    expect(one).not.toBe(other);
+    expect(Buffer.from(one.slice("whsec_".length), "base64")).toHaveLength(32);
+    expect(parseWebhookSecret(one)).toBe(one);
+  });
+});
+
+test("domains are those that are named, in one order and each once; all where none is", () => {
+  for (const none of [undefined, null, []]) expect(parseDomains(none)).toEqual(["repo", "discussion"]);
+  expect(parseDomains(["discussion"])).toEqual(["discussion"]);
+  expect(parseDomains(["discussion", "repo", "repo"])).toEqual(["repo", "discussion"]);
+  for (const bad of [["push"], ["repo", ""], ["REPO"]]) expect(() => parseDomains(bad)).toThrow(refused("domains"));
+});
+
+test("what is watched is counted before it is looked at, and each thing is watched once", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, at) => ({ type: "user" as const, name: `u${at}` }));
+  expect(parseWatched(many(WATCHED_MAX_PER_WEBHOOK))).toHaveLength(WATCHED_MAX_PER_WEBHOOK);
+  expect(() => parseWatched(many(WATCHED_MAX_PER_WEBHOOK + 1))).toThrow(refused("watched"));
+  expect(() => parseWatched([{ type: "everything" as "user", name: "ada" }])).toThrow(refused("watched"));
+  const twice = parseWatched([
+    { type: "user", name: "Ada" },
+    { type: "user", name: " ada " },
+    { type: "org", name: "ada" },
+  ]);
+  expect(twice).toEqual([
+    { type: "user", name: "ada" },
+    { type: "org", name: "ada" },
+  ]);
+});
