@@ -375,7 +375,14 @@ describe("enabling, disabling and deleting", () => {
     await expect(findWebhook(ada.actor, id, { of: grace.id })).rejects.toMatchObject({ code: "not_found" });
     for (const operation of [enableWebhook, disableWebhook, deleteWebhook])
       await expect(operation(ada.actor, id, from, grace.id)).rejects.toMatchObject({ code: "not_found" });
-    const unscoped: TokenHolder = { kind: "token", userId: grace.id, scopes: ["openid"], orgIds: "all", clientId: null };
+    const unscoped: TokenHolder = {
+      kind: "token",
+      userId: grace.id,
+      scopes: ["openid"],
+      orgIds: "all",
+      clientId: null,
+      tokenId: newId(),
+    };
     for (const any of [id, newId(), "\0"]) {
       await expect(findWebhook(unscoped, any)).rejects.toMatchObject({ code: "insufficient_scope", scope: "webhooks" });
       await expect(findWebhook(grace.actor, any)).rejects.toMatchObject({ code: "not_found" });
