@@ -30,13 +30,18 @@ export class ChildFailed extends Error {
 const ROOT = join(import.meta.dirname, "../..");
 const STOP_MS = 7_000;
 
+/**
+ * Whatever leads to the role that owns the database, which could change the audit log (S116). What answers requests gets none of it:
+ * empty, so that no .env file brings it back. POSTGRES_PASSWORD is the owner's in compose.yaml, and in a .env beside it.
+ */
+const OWNERS_SECRETS = { DATABASE_OWNER_URL: "", DATABASE_OWNER_URL_FILE: "", POSTGRES_PASSWORD: "" };
+
 /** Starts one of our own entry files as a child that ends when this process does (`stopWhenTold`). */
 export function startChild(file: string): Child {
   const child = spawn(process.execPath, [join(ROOT, file)], {
     cwd: ROOT,
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    // What answers requests has no use for the owner's password. Empty, so that no .env file brings it back.
-    env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1", DATABASE_OWNER_URL: "" }),
+    env: childEnvironment({ NEXT_TELEMETRY_DISABLED: "1", ...OWNERS_SECRETS }),
   });
   let heardAt = Date.now();
   const exited = new Promise<Exit>((resolve) => {

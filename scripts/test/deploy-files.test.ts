@@ -17,7 +17,7 @@ const templates = readdirSync(join(ROOT, CHART, "templates")).map((name) => read
 const image = Object.fromEntries([...dockerfile.matchAll(/([A-Z_]{3,})=(\S+)/g)].map(([, name, value]) => [name, value]));
 const names = new Set(settingNames);
 /** Next's and Kubernetes's own. */
-const others = new Set(["NEXT_TELEMETRY_DISABLED", "NODE_IMAGE", "POD_IP"]);
+const others = new Set(["NEXT_TELEMETRY_DISABLED", "NODE_IMAGE", "POD_IP", "POSTGRES_PASSWORD"]);
 const unknown = (found: Iterable<string>) => [...found].filter((name) => !names.has(name) && !others.has(name));
 
 describe("the image", () => {
@@ -35,7 +35,7 @@ describe("compose.yaml", () => {
   type Service = { environment: Record<string, string>; command: string[]; healthcheck: { test?: string[] }; ports?: string[] };
 
   it("names settings that there are, with the image's ports and folder", () => {
-    expect(ours.map(([name]) => name)).toEqual(["web", "worker", "admin"]);
+    expect(ours.map(([name]) => name)).toEqual(["migrate", "web", "worker", "admin"]);
     for (const [, { environment }] of ours) {
       expect(unknown(Object.keys(environment))).toEqual([]);
       for (const name of ["PORT", "WORKER_HEALTH_PORT", "DATA_DIR"]) expect(environment[name]).toBe(image[name]);
@@ -45,6 +45,21 @@ describe("compose.yaml", () => {
     expect(compose.services.worker.healthcheck.test.join(" ")).toContain(`:${image.WORKER_HEALTH_PORT}/healthz`);
     for (const kind of ["web", "worker"])
       expect(compose.services[kind].command).toEqual(["node", "supervisor.ts", "--only", kind]);
+  });
+
+  it("S116 gives the owner's password to what migrates and to the operator's command, and to nothing that answers requests", () => {
+    for (const [name, { environment }] of ours) {
+      // Set, though empty: `env_file` would bring it otherwise.
+      expect(environment.POSTGRES_PASSWORD).toBe("");
+      const isOwner = name === "migrate" || name === "admin";
+      expect(environment.DATABASE_OWNER_URL, name).toEqual(isOwner ? expect.stringContaining("POSTGRES_PASSWORD") : "");
+      expect(environment.DATABASE_URL).toContain("keyhook_service");
+    }
+    for (const kind of ["web", "worker"]) {
+      expect(compose.services[kind].depends_on).toEqual({ migrate: { condition: "service_completed_successfully" } });
+      expect(JSON.stringify({ ...compose.services[kind], environment: {} })).not.toContain("POSTGRES_PASSWORD");
+    }
+    expect(compose.services.migrate.command).toEqual(["node", "scripts/admin.ts", "database", "migrate"]);
   });
 
   it("names volumes, configs and services that it has", () => {

@@ -51,7 +51,8 @@ export function requestHeaders(
     ...(ip && { "x-forwarded-for": ip }),
     "x-forwarded-host": host,
     "x-forwarded-proto": protocol.slice(0, -1),
-    "x-forwarded-prefix": base.replace(/\/$/, ""),
+    // Without what let the visitor in: that would tell the app who it is, and let others in by the same address.
+    "x-forwarded-prefix": /^.*\/app(?=\/)/.exec(base)?.[0] ?? base.replace(/\/$/, ""),
     "x-request-id": requestId,
   };
 }
