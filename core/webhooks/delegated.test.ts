@@ -92,6 +92,16 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
     expect((await readDelivery(alice.actor, webhooks.alices, id)).body?.text).toContain('"private":true');
   }
 
+  const { webhook: named } = await createWebhook(
+    alice.actor,
+    own(alice),
+    { url, watched: [{ type: "model", name: mine.fullName }] },
+    from,
+  );
+  const namesTo = async (actor: TokenHolder | TestPerson["actor"]) =>
+    (await findWebhook(actor, named.id)).watched.map(({ name }) => name);
+  expect([await namesTo(app), await namesTo(alice.actor)]).toEqual([[null], [mine.fullName]]);
+
   await revoke(app);
   expect(await told(open, org.id)).toEqual(["reader", "granted", "alices"]);
   await settle();

@@ -20,7 +20,7 @@ export async function findWebhook(
   id: string,
   { action = "webhook.read", of, tx = db() }: { action?: WebhookAction; of?: string; tx?: Db } = {},
 ): Promise<Webhook> {
-  const [webhook] = isId(id) ? await readWebhooks(Prisma.sql`w.id = ${id}`, { tx }) : [];
+  const [webhook] = isId(id) ? await readWebhooks(Prisma.sql`w.id = ${id}`, { tx, actor }) : [];
   if (!webhook || (of !== undefined && webhook.owner.id !== of)) return refuseAbsent(actor, action, tx);
   try {
     await requirePermission(actor, action, webhookNamespace(webhook.owner), { what: "Webhook", tx });

@@ -11,5 +11,5 @@ import { type Webhook, type WebhookOwner, webhookNamespace } from "./webhook.ts"
 export async function listWebhooks(actor: Actor, owner: WebhookOwner): Promise<Webhook[]> {
   const what = owner.kind === "organization" ? "Organization" : "Account";
   await requirePermission(actor, "webhook.read", webhookNamespace(owner), { what });
-  return readWebhooks(Prisma.sql`w.owner_id = ${owner.id}`);
+  return readWebhooks(Prisma.sql`w.owner_id = ${owner.id}`, { actor });
 }

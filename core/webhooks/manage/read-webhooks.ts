@@ -1,5 +1,7 @@
 import type { EventDomain, JobSpec, WatchType } from "@keyhook/sdk";
+import type { Actor } from "../../access/actor.ts";
 import { describeDelegations } from "../../access/delegation.ts";
+import { readableOwners, readableWhere } from "../../access/readable-owners.ts";
 import { unseal } from "../../crypto/seal.ts";
 import { type Db, db } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
@@ -21,8 +23,9 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
 /**
  * Reads webhooks `w` with what they watch, the oldest first: at most three statements, however many there are. It asks nobody's permission, and
  * takes no secret out of the database.
+ * @param actor a token is told the names of what it could read itself, and no others
  */
-export async function readWebhooks(where: Prisma.Sql, { tx = db() }: { tx?: Db } = {}): Promise<Webhook[]> {
+export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx?: Db; actor?: Actor } = {}): Promise<Webhook[]> {
   const rows = await tx.$queryRaw<Row[]>`
     SELECT w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", coalesce(u.username, o.name, '') AS "ownerHandle", w.url, w.job,
       w.job_secrets AS "jobSecrets", w.job_source_id AS "jobSourceId", coalesce(w.domains, '{}') AS domains,
@@ -38,6 +41,7 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db() }: { tx?: Db }
   const watched = await watchedBy(
     tx,
     rows.map(({ id }) => id),
+    actor?.kind === "token" ? readableWhere("r", await readableOwners(actor, "repo.read", tx)) : Prisma.sql`TRUE`,
   );
   const madeWith = await describeDelegations(
     rows.map(({ delegationId }) => delegationId),
@@ -64,8 +68,8 @@ const latestDelivery = Prisma.sql`(
 
 type WatchRow = { webhookId: string; type: WatchType; id: string; name: string | null };
 
-/** What is watched, by webhook. A name is there only as long as the webhook's owner may read what it names (S129, S136). */
-async function watchedBy(tx: Db, webhookIds: string[]): Promise<Map<string, WatchedItem[]>> {
+/** What is watched, by webhook. A name is there only as long as the webhook, and whoever asks, may read what it names (S129, S136). */
+async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): Promise<Map<string, WatchedItem[]>> {
   const found = new Map<string, WatchedItem[]>();
   if (webhookIds.length === 0) return found;
   const rows = await tx.$queryRaw<WatchRow[]>`
@@ -81,6 +85,7 @@ async function watchedBy(tx: Db, webhookIds: string[]): Promise<Map<string, Watc
       LEFT JOIN "user" ru ON r.owner_kind = 'user' AND ru.id = r.owner_id
       LEFT JOIN organization ro ON r.owner_kind = 'organization' AND ro.id = r.owner_id
       WHERE r.id = i.target_id AND ru.disabled_at IS NULL AND (NOT r.is_private OR ${webhookReads(Prisma.sql`r.owner_id`, Prisma.sql`r.created_by_client_id`)})
+        AND ${isReadable}
     ) named ON i.type NOT IN ('user', 'org')
     WHERE i.webhook_id = ANY (${webhookIds})
     ORDER BY i.type IN ('user', 'org') DESC, i.type, lower(CASE WHEN i.type = 'user' THEN u.username WHEN i.type = 'org' THEN o.name ELSE named.name END), i.target_id`;
