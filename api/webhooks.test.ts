@@ -154,6 +154,7 @@ test("a job is copied from its run, by jobSourceId or the brief's job_id, with i
     expect(JSON.parse(unseal("job secrets", jobSecrets as Uint8Array))).toEqual({ KEY: "hush" });
   }
   // The whole spec in the body, and then a URL in its place.
+  await someRepo(ada, { type: "space", sdk: "node", name: "app" });
   const spec = { spaceId: `${ada.username}/app`, command: ["npm", "start"], secrets: { A: "1", B: "2" }, timeoutSeconds: 60 };
   const inline = await someWebhook(ada, { url: null, job: spec });
   expect(inline.job).toMatchObject({
