@@ -91,6 +91,29 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 const bytesOf = async (answer: Response) => Buffer.from(await answer.arrayBuffer());
 
+describe("a commit that only a pull request reaches", () => {
+  test("is read by its SHA as ever, and no answer passes it off as the owner's", async () => {
+    const path = await openRepository(repo);
+    const identity = { GIT_AUTHOR_NAME: "E", GIT_AUTHOR_EMAIL: "e@b.c", GIT_COMMITTER_NAME: "E", GIT_COMMITTER_EMAIL: "e@b.c" };
+    const made = await runGit(path, ["commit-tree", `${head}^{tree}`, "-p", head, "-m", "Mine"], { env: identity });
+    const theirs = made.toString().trim();
+    await runGit(path, ["update-ref", "refs/pr/7", theirs]);
+    const hints = (revision: string) =>
+      Promise.all(
+        [file(`${revision}/README.md`), `/${repo.fullName}/raw/${revision}/README.md`, api(`/revision/${revision}`)]
+          .concat(api(`/tree/${revision}`), api(`/commits/${revision}`))
+          .map(async (address) => {
+            const answer = await send(address);
+            expect(answer.status, address).toBe(200);
+            return answer.headers.get("x-repo-commit-on-branch");
+          }),
+      );
+    expect(await hints(theirs)).toEqual(Array(5).fill("false"));
+    for (const revision of [first, head, "v1", "refs%2Fpr%2F7"]) expect(await hints(revision)).toEqual(Array(5).fill(null));
+    await runGit(path, ["update-ref", "-d", "refs/pr/7"]);
+  });
+});
+
 describe("information about a repository", () => {
   test("is as clients read it, at its head and at a revision", async () => {
     const body = await (await send(api())).json();

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { env } from "#core/env.ts";
+import { openRepository } from "#core/hub/git/repository.ts";
+import { runGit } from "#core/hub/git/run-git.ts";
 import { createBranch } from "#core/hub/git/write/create-branch.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
@@ -60,6 +62,21 @@ describe("pages of what is in a repository", () => {
       expect(body.includes("<script>alert(1)"), page).toBe(false);
     }
     expect(await ask("/tree")).toMatchObject({ status: 307, location: `/datasets/${repo.fullName}/tree/main` });
+  });
+
+  it("say of a commit that only a pull request reaches that it need not be the owner's", async () => {
+    const path = await openRepository(repo);
+    const identity = { GIT_AUTHOR_NAME: "E", GIT_AUTHOR_EMAIL: "e@b.c", GIT_COMMITTER_NAME: "E", GIT_COMMITTER_EMAIL: "e@b.c" };
+    const made = await runGit(path, ["commit-tree", `${sha}^{tree}`, "-p", sha, "-m", "Mine"], { env: identity });
+    const theirs = made.toString().trim();
+    await runGit(path, ["update-ref", "refs/pr/7", theirs]);
+    const notice = "This commit is not on any branch or tag of";
+    for (const page of ["tree/@", "blob/@/README.md", "commits/@", "commit/@"]) {
+      expect((await ask(`/${page.replace("@", theirs)}`)).body, page).toContain(notice);
+      expect((await ask(`/${page.replace("@", sha)}`)).body, page).not.toContain(notice);
+    }
+    expect((await ask("/tree/refs/pr/7")).body).not.toContain(notice);
+    await runGit(path, ["update-ref", "-d", "refs/pr/7"]);
   });
 
   it("find files whatever they are called, and branches with a slash", async () => {

@@ -6,13 +6,14 @@ import { cors } from "hono/cors";
 import { type ByteRange, isTagAmong, parseRange } from "#core/http/byte-range.ts";
 import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
 import { type FoundFile, findFile } from "#core/hub/git/read/find-file.ts";
+import { isOnBranch } from "#core/hub/git/read/is-on-branch.ts";
 import { openFile, WHOLE_FILE_MAX_BYTES } from "#core/hub/git/read/open-file.ts";
 import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { lfsDownloadAddress } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { openApiRoutes, withOrWithoutToken } from "../open-api.ts";
-import { isTrue, segmentsOf } from "./repo-route.ts";
+import { isTrue, notOnBranch, segmentsOf } from "./repo-route.ts";
 import { visitorOf } from "./visitor.ts";
 
 /** Files as they are: `resolve` gives the content, `raw` what git holds, which of a file in Git LFS is its pointer. */
@@ -21,7 +22,16 @@ export const fileRoutes = openApiRoutes();
 const methods = ["resolve", "raw"] as const;
 
 /** What clients in browsers read. */
-const EXPOSED = ["X-Repo-Commit", "X-Linked-Size", "X-Linked-ETag", "ETag", "Content-Length", "Content-Range", "Accept-Ranges"];
+const EXPOSED = [
+  "X-Repo-Commit",
+  "X-Repo-Commit-On-Branch",
+  "X-Linked-Size",
+  "X-Linked-ETag",
+  "ETag",
+  "Content-Length",
+  "Content-Range",
+  "Accept-Ranges",
+];
 const EXPOSED_ERRORS = ["Content-Disposition", "X-Request-Id", "X-Error-Code", "X-Error-Message", "WWW-Authenticate"];
 const anyOrigin = cors({
   origin: "*",
@@ -66,6 +76,7 @@ async function serveFile(c: Context, name: Parameters<typeof findRepo>[1], { isP
   const repo = await findRepo(await visitorOf(c), name, "repo.read_content");
   const file = await findFile(repo, { ...where, maxBytes: WHOLE_FILE_MAX_BYTES });
   const { etag, size, headers } = factsOf(repo, file, { isPointer, isDownload: isTrue(c.req.query("download")) });
+  if (!(await isOnBranch(repo, file.revision))) Object.assign(headers, notOnBranch);
   if (isTagAmong(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
   if (file.entry.lfs && !isPointer) {
     const { type } = contentTypeOf(file.entry.name);

@@ -10,7 +10,7 @@ import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { actorOf } from "../../actor.ts";
 import { openApiRoutes } from "../open-api.ts";
-import { addRepoRoute, isTrue, nextLink } from "./repo-route.ts";
+import { addRepoRoute, isTrue, nextLink, sayWhetherOnBranch } from "./repo-route.ts";
 
 export const commitSchema = z.object({
   id: z.string(),
@@ -50,7 +50,9 @@ addRepoRoute(historyRoutes, {
     const repo = await findRepo(await actorOf(c), name);
     const { p, limit } = c.req.query();
     const isFormatted = [...(c.req.queries("expand[]") ?? []), ...(c.req.queries("expand") ?? [])].includes("formatted");
-    const { commits, total, page, pageSize } = await listCommits(repo, { revision, path, page: Number(p), limit: Number(limit) });
+    const found = await listCommits(repo, { revision, path, page: Number(p), limit: Number(limit) });
+    const { commits, total, page, pageSize } = found;
+    await sayWhetherOnBranch(c, repo, found.revision);
     c.header("X-Total-Count", String(total));
     if ((page + 1) * pageSize < total) c.header("Link", nextLink(c, { p: String(page + 1) }));
     const authors = await findAuthors(commits.map(({ author }) => author.email));

@@ -10,7 +10,7 @@ import { actorOf } from "../../actor.ts";
 import { openApiRoutes } from "../open-api.ts";
 import { repoJson, repoSchema } from "../repos/repo-json.ts";
 import { runtimeJson, runtimeSchema } from "../spaces/space-json.ts";
-import { addRepoRoute, isTrue, type RepoRoute } from "./repo-route.ts";
+import { addRepoRoute, isTrue, type RepoRoute, sayWhetherOnBranch } from "./repo-route.ts";
 
 const siblingSchema = z.object({
   rfilename: z.string(),
@@ -53,8 +53,9 @@ async function answer(c: Context, name: Parameters<typeof findRepo>[1], revision
   const files = withFiles ? (isTrue(c.req.query("blobs")) ? "sizes" : "names") : "none";
   // What a platform beside us holds has no files here.
   const snapshot: Snapshot = repo.platformId
-    ? { sha: repo.headSha, committedAt: null, files: [] }
+    ? { ref: null, sha: repo.headSha, committedAt: null, files: [] }
     : await readSnapshot(repo, revision ?? "HEAD", { files });
+  await sayWhetherOnBranch(c, repo, snapshot);
   const runtime = repo.type === "space" ? await readSpaceRuntime(repo.id) : undefined;
   return c.json(repoInfo(repo, snapshot, { isAtHead: revision === undefined, withFiles, runtime }));
 }

@@ -2,9 +2,22 @@ import type { OpenAPIHono } from "@hono/zod-openapi";
 import { z } from "@hono/zod-openapi";
 import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
+import { isOnBranch } from "#core/hub/git/read/is-on-branch.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import { withOrWithoutToken } from "../open-api.ts";
 import { repoAddresses } from "../repos/repo-address.ts";
+
+/**
+ * What an answer has that shows a commit, asked for by its SHA, which is on no branch or tag: anybody who may open a pull request can
+ * have pushed it, and it must not pass for the owner's.
+ */
+export const notOnBranch = { "X-Repo-Commit-On-Branch": "false" } as const;
+
+/** Sets that header where it belongs. */
+export async function sayWhetherOnBranch(c: Context, ...asked: Parameters<typeof isOnBranch>): Promise<void> {
+  if (await isOnBranch(...asked)) return;
+  for (const [name, value] of Object.entries(notOnBranch)) c.header(name, value);
+}
 
 export type RepoRoute = {
   method: "get" | "post";

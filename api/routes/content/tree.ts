@@ -8,7 +8,7 @@ import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { actorOf } from "../../actor.ts";
 import { openApiRoutes } from "../open-api.ts";
-import { addRepoRoute, isTrue, nextLink, type RepoRoute } from "./repo-route.ts";
+import { addRepoRoute, isTrue, nextLink, type RepoRoute, sayWhetherOnBranch } from "./repo-route.ts";
 
 export const entrySchema = z.object({
   /** `unknown` is a submodule. */
@@ -44,7 +44,11 @@ const tree: Omit<RepoRoute, "path"> = {
     const { revision, path } = splitRevision(segments);
     const repo = await findRepo(await actorOf(c), name);
     const { recursive, expand, cursor, limit } = c.req.query();
-    const { entries, nextCursor } = await listTree(repo, {
+    const {
+      entries,
+      nextCursor,
+      revision: found,
+    } = await listTree(repo, {
       revision,
       path,
       isRecursive: isTrue(recursive),
@@ -52,6 +56,7 @@ const tree: Omit<RepoRoute, "path"> = {
       cursor,
       limit: Number(limit ?? 0),
     });
+    await sayWhetherOnBranch(c, repo, found);
     if (nextCursor) c.header("Link", nextLink(c, { cursor: nextCursor }));
     return c.json(entries.map(entryJson));
   },

@@ -17,6 +17,8 @@ const COMMIT_MAX_BYTES = 1024 * 1024;
 
 /** A revision with the names of its files. */
 export type Snapshot = {
+  /** What was asked for is by this name in full; null where it is a commit's own. */
+  ref: string | null;
   /** Null while there is no commit. */
   sha: string | null;
   committedAt: Date | null;
@@ -34,13 +36,14 @@ export async function readSnapshot(
   { files }: { files: "none" | "names" | "sizes" },
 ): Promise<Snapshot> {
   return withObjects(await openRepository(repo), async (objects) => {
-    const { sha } = await resolveRevision(objects, repo, revision);
-    if (sha === null) return { sha, committedAt: null, files: [] };
+    const { sha, ref } = await resolveRevision(objects, repo, revision);
+    if (sha === null) return { ref, sha, committedAt: null, files: [] };
     const found: Found[] = [];
     if (files !== "none")
       await walkTree(objects, sha, { prefix: "", after: undefined, isRecursive: true, max: ENTRIES_MAX }, found);
     const leaves = found.filter(({ entry }) => entry.type !== "directory").slice(0, FILES_MAX);
     return {
+      ref,
       sha,
       committedAt: await commitTime(objects, sha),
       files:

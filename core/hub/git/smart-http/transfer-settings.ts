@@ -30,7 +30,8 @@ export const fetchSettings = (): string[] => [
   ...visibleRefs,
   ...thrift,
   "uploadpack.allowFilter=true",
-  // Partial clones ask for single objects later. Version 2 of the protocol answers that anyway; so are older ones.
+  // Partial clones ask for single objects later. Version 2 of the protocol answers that whatever is set here, so older ones are
+  // answered too. A commit of a pull request is reachable by its ref in any case: pages and the API say so where one is shown.
   "uploadpack.allowAnySHA1InWant=true",
 ];
 

@@ -9,6 +9,7 @@ import { type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../.
 import { branchOf, type RevisionParams, revisionOf } from "../../_files/address.ts";
 import { byteSize } from "../../_files/byte-size.ts";
 import { FileContent, isMarkdownName } from "../../_files/file-content.tsx";
+import { NotOnBranch } from "../../_files/not-on-branch.tsx";
 import { orNotFound } from "../../_files/or-not-found.ts";
 import { PathTrail } from "../../_files/path-trail.tsx";
 import { RevisionChooser } from "../../_files/revision-chooser.tsx";
@@ -41,6 +42,7 @@ export default async function FilePage({ params, searchParams }: Props) {
         <RevisionChooser repo={repo} revision={revision} page="blob" path={path} />
         <PathTrail repo={repo} revision={name} path={path} />
       </div>
+      <NotOnBranch repo={repo} revision={revision} />
       <section aria-label={entry.name} className="rounded-card border border-line bg-surface">
         <header className="flex flex-wrap items-center gap-x-3 gap-y-2 border-line border-b px-3 py-2 text-small sm:px-4">
           <p className="min-w-0 flex-1 basis-40 text-muted">

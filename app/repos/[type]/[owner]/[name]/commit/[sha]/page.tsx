@@ -9,6 +9,7 @@ import { DiffView } from "../../../../../../_components/diff/diff-view.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { decodeSegment, type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
 import { CommitAuthor } from "../../_files/commit-author.tsx";
+import { NotOnBranch } from "../../_files/not-on-branch.tsx";
 import { orNotFound } from "../../_files/or-not-found.ts";
 import { WITHHELD } from "../../_files/withheld.ts";
 
@@ -29,6 +30,7 @@ export default async function CommitPage({ params }: Props) {
   const isCommittedByOther = committer.email !== author.email;
   return (
     <div className="grid grid-cols-1 gap-5">
+      <NotOnBranch repo={repo} revision={{ ref: null, sha }} />
       <section aria-labelledby="commit-title" className="rounded-card border border-line bg-surface">
         <div className="flex flex-wrap items-start gap-3 px-4 py-4 sm:px-5">
           <div className="min-w-0 flex-1 basis-60">

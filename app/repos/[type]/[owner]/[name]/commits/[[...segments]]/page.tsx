@@ -11,6 +11,7 @@ import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts"
 import { type RepoParams, repoFileHref, repoPage } from "../../../../../../_server/repo-page.ts";
 import { type RevisionParams, revisionOf } from "../../_files/address.ts";
 import { byDay, CommitRow } from "../../_files/commit-rows.tsx";
+import { NotOnBranch } from "../../_files/not-on-branch.tsx";
 import { orNotFound } from "../../_files/or-not-found.ts";
 import { PathTrail } from "../../_files/path-trail.tsx";
 import { RevisionChooser } from "../../_files/revision-chooser.tsx";
@@ -42,6 +43,7 @@ export default async function CommitsPage({ params, searchParams }: Props) {
         <RevisionChooser repo={repo} revision={revision} page="commits" path={path} />
         <PathTrail repo={repo} revision={name} path={path} />
       </div>
+      <NotOnBranch repo={repo} revision={revision} />
       {commits.length === 0 && (
         <Card>
           <EmptyState Icon={GitCommitHorizontal} title="No commits yet">

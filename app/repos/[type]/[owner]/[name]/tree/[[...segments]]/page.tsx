@@ -15,6 +15,7 @@ import { branchOf, type RevisionParams, revisionOf } from "../../_files/address.
 import { CloneMenu } from "../../_files/clone-menu.tsx";
 import { EmptyRepository } from "../../_files/empty-repository.tsx";
 import { EntryList } from "../../_files/entry-list.tsx";
+import { NotOnBranch } from "../../_files/not-on-branch.tsx";
 import { orNotFound } from "../../_files/or-not-found.ts";
 import { PathTrail } from "../../_files/path-trail.tsx";
 import { ReadmeCard } from "../../_files/readme-card.tsx";
@@ -62,6 +63,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
           <CloneMenu repo={repo} />
         </div>
       </div>
+      <NotOnBranch repo={repo} revision={revision} />
       {revision.sha === null ? (
         <EmptyRepository repo={repo} mayWrite={mayWrite} />
       ) : (
