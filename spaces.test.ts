@@ -8,12 +8,13 @@ import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
-import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { freshName, from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db, pool } from "#core/db.ts";
 import { childEnvironment, provideSettings } from "#core/env.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { newId } from "#core/ids.ts";
 import { stopListening } from "#core/notifications.ts";
 import { pauseSpace } from "#core/spaces/controls/pause-space.ts";
 import { restartSpace } from "#core/spaces/controls/restart-space.ts";
@@ -581,6 +582,46 @@ describe("a private Space", { timeout: 30_000 }, () => {
     expect((await fetch(`${origin}${location}`)).status).toBe(404);
     await db().siteSession.updateMany({ where: { userId: ada.id }, data: { endedAt: null } });
     expect((await fetch(`${origin}${location}`)).status).toBe(200);
+  });
+});
+
+describe("S136 the address of a visit that was handed on", { timeout: 30_000 }, () => {
+  test("is over as soon as anybody loses their access, and who still has theirs goes on at another", async () => {
+    const eve = await signedInPerson("eve");
+    const [orgId, org] = [newId(), freshName("harbour")];
+    await db().handle.create({ data: { handle: org, orgId } });
+    await db().organization.create({ data: { id: orgId, name: org, fullName: org } });
+    for (const [userId, role] of [
+      [ada.id, "admin"],
+      [eve.id, "read"],
+    ] as const)
+      await db().membership.create({ data: { orgId, userId, role } });
+    const repo = await someRepo(ada, { type: "space", sdk: "static", owner: org, isPrivate: true });
+    await commitTo(repo, ada, { "README.md": "---\nsdk: static\n---\n", "index.html": "private" });
+    const visit = async () => {
+      const answer = await get(repo, "", { headers: { cookie: `${siteSessionCookie().name}=${ada.token}` } });
+      return `${origin}${answer.headers.get("location")}`;
+    };
+    const open = async (address: string) => (await fetch(address, { redirect: "manual" })).status;
+    const where = { orgId_userId: { orgId, userId: eve.id } };
+    const request = { id: newId(), repoId: repo.id, userId: eve.id, status: "accepted" };
+    const losses: [string, () => Promise<unknown>][] = [
+      ["a disabled account", () => db().user.update({ where: { id: eve.id }, data: { disabledAt: new Date() } })],
+      ["a removed member", () => db().membership.delete({ where })],
+      ["a refusal after all", () => db().accessRequest.update({ where: { id: request.id }, data: { status: "rejected" } })],
+      ["a gate", () => db().repo.update({ where: { id: repo.id }, data: { gated: "manual" } })],
+    ];
+    await db().accessRequest.create({ data: request });
+    for (const [what, lose] of losses) {
+      const harvested = await visit();
+      expect([what, await open(harvested)]).toEqual([what, 200]);
+      // What takes nobody's access away ends no visit.
+      await db().repo.update({ where: { id: repo.id }, data: { description: what } });
+      expect([what, await open(harvested)]).toEqual([what, 200]);
+      await lose();
+      expect([what, await open(harvested)]).toEqual([what, 404]);
+      expect([what, await open(await visit())]).toEqual([what, 200]);
+    }
   });
 });
 

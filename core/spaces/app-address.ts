@@ -22,8 +22,11 @@ export const appUrl = (repo: Pick<Repo, "fullName">): string => env().ORIGIN + a
  * cookies; what is behind `~` in the path says who may be let in instead, for every request that the page makes.
  */
 export type Visitor =
-  /** A person, for as long as the session lasts in which the address was made. */
-  | { kind: "session"; sessionId: string; userId: string }
+  /**
+   * A person, for as long as the session lasts in which the address was made, and until anybody loses their access to the Space: the
+   * app can hand the address on, and whoever was put out must not read by it.
+   */
+  | { kind: "session"; sessionId: string; userId: string; generation: number }
   /** Whoever was given the address for receivers, until it is taken back. */
   | { kind: "receiver"; generation: number };
 
@@ -34,7 +37,13 @@ export const VISIT_SECONDS = 8 * 60 * 60;
 export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now()): string {
   const said =
     visitor.kind === "session"
-      ? ["s", visitor.sessionId, visitor.userId, (Math.floor(now / 1000) + VISIT_SECONDS).toString(36)]
+      ? [
+          "s",
+          visitor.sessionId,
+          visitor.userId,
+          (Math.floor(now / 1000) + VISIT_SECONDS).toString(36),
+          visitor.generation.toString(36),
+        ]
       : ["r", visitor.generation.toString(36)];
   return `~${said.join(".")}.${signature(repoId, said.join("."))}`;
 }
@@ -47,9 +56,9 @@ export function readVisitorSegment(repoId: string, segment: string, now = Date.n
   if (!isEqualInConstantTime(segment.slice(end + 1), signature(repoId, said))) return undefined;
   const [kind, ...rest] = said.split(".");
   if (kind === "r") return { kind: "receiver", generation: Number.parseInt(rest[0] ?? "", 36) };
-  const [sessionId, userId, until = ""] = rest;
+  const [sessionId, userId, until = "", generation = ""] = rest;
   if (kind !== "s" || !isId(sessionId) || !isId(userId) || Number.parseInt(until, 36) * 1000 < now) return undefined;
-  return { kind: "session", sessionId, userId };
+  return { kind: "session", sessionId, userId, generation: Number.parseInt(generation, 36) };
 }
 
 function signature(repoId: string, said: string): string {

@@ -15,12 +15,14 @@ export type SpaceRuntime = {
   /** Null: the flavor's own. */
   sleepSeconds: number | null;
   receiverGeneration: number;
+  /** Which visits are not over: whenever somebody loses their access, another begins. */
+  visitorGeneration: number;
   lastRequestAt: Date | null;
   startedAt: Date | null;
 };
 
 export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, generation, sleep_seconds AS "sleepSeconds",
-  receiver_generation AS "receiverGeneration", last_request_at AS "lastRequestAt", started_at AS "startedAt",
+  receiver_generation AS "receiverGeneration", visitor_generation AS "visitorGeneration", last_request_at AS "lastRequestAt", started_at AS "startedAt",
   CASE WHEN claimed_until > now() THEN address END AS address`;
 
 /** Undefined for a Space without a commit. An address whose worker no longer holds on to it is none (S122). */

@@ -57,7 +57,8 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
     const session = isReading ? await credentials.bySession?.() : undefined;
     if (!session) throw refusal;
     await requirePermission(personActor(session), "repo.read_content", repoResource(repo), { what: "Repository" });
-    const visit = visitorSegment(repo.id, { kind: "session", sessionId: session.id, userId: session.userId });
+    const generation = runtime?.visitorGeneration ?? 0;
+    const visit = visitorSegment(repo.id, { kind: "session", sessionId: session.id, userId: session.userId, generation });
     return { kind: "elsewhere", path: `${appPath(repo)}${visit}${asked?.startsWith("/") ? asked : "/"}` };
   }
   const isSpelledSo = repo.owner.handle === owner && repo.name === name;
@@ -70,6 +71,7 @@ async function isLetIn(repo: Repo, segment: string, runtime: SpaceRuntime | unde
   if (!visitor) return false;
   // What receivers are sent are posts, and nothing that could be looked at with the address.
   if (visitor.kind === "receiver") return method === "POST" && visitor.generation === (runtime?.receiverGeneration ?? 0);
+  if (visitor.generation !== (runtime?.visitorGeneration ?? 0)) return false;
   const session = await findSessionPerson(visitor.sessionId, visitor.userId);
   if (!session) return false;
   await requirePermission(personActor(session), "repo.read_content", repoResource(repo), { what: "Repository" });
