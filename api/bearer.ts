@@ -20,7 +20,16 @@ export async function requireBearer(c: Context): Promise<Bearer> {
 }
 
 /** The same, for what a CI job may do as well with a token for its repository. */
-export async function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
+export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
+  // Asked before the body is read and again by the route: a DPoP proof is good for once.
+  const known: ReturnType<typeof findHolder> | undefined = c.get("holder");
+  if (known) return known;
+  const holder = findHolder(c);
+  c.set("holder", holder);
+  return holder;
+}
+
+async function findHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
   const header = c.req.header("Authorization");
   if (!header) throw new ServiceError("unauthorized", "Invalid username or password.");
   const [, scheme = "", token] = AUTHORIZATION.exec(header) ?? [];

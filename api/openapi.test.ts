@@ -82,6 +82,50 @@ describe("each operation", () => {
   });
 });
 
+/** What a request carries, as far as its schema goes; `$ref`s are followed. */
+type Schema = {
+  $ref?: string;
+  type?: string | string[];
+  maxItems?: number;
+  maxProperties?: number;
+  prefixItems?: Schema[];
+  items?: Schema;
+  properties?: Record<string, Schema>;
+  additionalProperties?: Schema | boolean;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  allOf?: Schema[];
+};
+
+function unbounded(schema: Schema, at: string, seen: readonly string[] = []): string[] {
+  if (schema.$ref !== undefined) {
+    if (seen.includes(schema.$ref)) return [];
+    const name = schema.$ref.split("/").at(-1) ?? "";
+    return unbounded(document.components.schemas[name] as Schema, at, [...seen, schema.$ref]);
+  }
+  const { additionalProperties: values } = schema;
+  const isList = [schema.type].flat().includes("array");
+  // An object that takes other fields beside its own keeps none of them in a schema of ours; a record does.
+  const isRecord = typeof values === "object" && Object.keys(values).length > 0;
+  return [
+    ...(isList && schema.maxItems === undefined && schema.prefixItems === undefined ? [`${at} has no maxItems`] : []),
+    ...(isRecord && schema.maxProperties === undefined ? [`${at} has no maxProperties`] : []),
+    ...(schema.items ? unbounded(schema.items, `${at}[]`, seen) : []),
+    ...(isRecord ? unbounded(values, `${at}.*`, seen) : []),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, one]) => unbounded(one, `${at}.${name}`, seen)),
+    ...[schema.anyOf, schema.oneOf, schema.allOf].flatMap((some) => (some ?? []).flatMap((one) => unbounded(one, at, seen))),
+  ];
+}
+
+test("S138 each list and each record that a request carries says how many it takes at most", () => {
+  const problems = operations.flatMap(({ name, operation }) => {
+    const bodies = Object.entries(operation.requestBody?.content ?? {}).map(([type, { schema }]) => [type, schema] as const);
+    const parameters = (operation.parameters ?? []).map((one) => [one.name, one.schema] as const);
+    return [...bodies, ...parameters].flatMap(([at, schema]) => unbounded((schema ?? {}) as Schema, `${name} ${at}`));
+  });
+  expect(problems).toEqual([]);
+});
+
 test("scopes are those that decide: reading a webhook takes webhooks, writing to a repository one of three", () => {
   const find = (id: string) => operations.find(({ operation }) => operation.operationId === id)?.operation;
   expect(find("listWebhooks")?.["x-scopes"]).toEqual(["webhooks"]);

@@ -1,7 +1,11 @@
-import { request } from "node:http";
+import { once } from "node:events";
+import { type ClientRequest, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { bodyBudget } from "#core/fair-queue/body-budget.ts";
 import { bodyLimitOf } from "./body-limits.ts";
+import { somebodyWithToken } from "./testing/lfs.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -9,6 +13,8 @@ beforeAll(async () => {
   world = await startApiWorld();
 });
 afterAll(() => world.stop());
+
+const MIB = 1024 * 1024;
 
 /** Sends JSON with a length, or in chunks without one. */
 function send(path: string, bytes: number, isChunked: boolean): Promise<{ status: number; code: string }> {
@@ -28,11 +34,55 @@ describe("S138 a body larger than its address takes is refused, whether or not i
   test.each([true, false])("in chunks: %s", async (isChunked) => {
     const refused = { status: 413, code: "payload_too_large" };
     expect(await send("/api/models/ada/tide/unknown", 66_000, isChunked)).toEqual(refused);
-    expect(await send("/api/repos/create", 17 * 1024 * 1024, isChunked)).toEqual(refused);
+    expect(await send("/api/validate-yaml", 3 * MIB, isChunked)).toEqual(refused);
     // Not too large for its address, and then refused for want of a token.
     expect(await send("/api/repos/create", 66_000, isChunked)).toEqual({ status: 401, code: "unauthorized" });
     expect(await send("/api/repos/create", 10, isChunked)).toEqual({ status: 401, code: "unauthorized" });
   });
+});
+
+/** Begins to send a body of `length` and leaves it there. @returns what was answered, or nothing as long as the rest is waited for */
+async function begin(path: string, length: number, headers: Record<string, string> = {}) {
+  const req = request(world.origin + path, {
+    method: "POST",
+    headers: { "content-type": "application/json", "content-length": String(length), ...headers },
+    agent: false,
+  });
+  open.push(req);
+  req.on("error", () => undefined);
+  const answered = once(req, "response").then(async ([res]) => ({ status: res.statusCode, headers: res.headers }));
+  req.write(Buffer.alloc(Math.min(length, 1_000), " "));
+  return Promise.race([answered, delay(300)]);
+}
+
+const open: ClientRequest[] = [];
+afterEach(() => {
+  for (const req of open.splice(0)) req.destroy();
+});
+
+test("S138 a large body is not waited for where it takes a token that did not come", async () => {
+  const before = bodyBudget.takenBytes;
+  expect(await begin("/api/repos/create", 15 * MIB)).toMatchObject({ status: 401 });
+  expect(await begin("/api/repos/create", 15 * MIB, { authorization: "Bearer hf_unknown" })).toMatchObject({ status: 401 });
+  expect(await begin("/v1/chat/completions", 15 * MIB)).toMatchObject({ status: 401 });
+  expect(await begin("/api/events", 3 * MIB, { authorization: "Bearer unknown" })).toMatchObject({ status: 401 });
+  expect(bodyBudget.takenBytes).toBe(before);
+  expect(await begin("/api/repos/create", 60_000)).toMatchObject({ status: 401 });
+});
+
+test("S137 what one address has under way is bounded; a small body and another party's are taken all the same", async () => {
+  const before = bodyBudget.takenBytes;
+  const answers = await Promise.all(Array.from({ length: 60 }, () => begin("/api/validate-yaml", 2 * MIB)));
+  const refused = answers.filter((answer) => answer !== undefined);
+  expect(refused.length).toBeGreaterThan(10);
+  expect(refused.length).toBeLessThan(60);
+  for (const { status, headers } of refused) expect([status, headers["retry-after"]]).toEqual([503, "5"]);
+  expect(bodyBudget.takenBytes).toBeGreaterThan(MIB);
+  expect(await send("/api/models/ada/tide/unknown", 1_000, false)).toMatchObject({ status: 404 });
+  const { accessToken } = await somebodyWithToken("manage-repos");
+  expect(await begin("/api/repos/create", 15 * MIB, { authorization: `Bearer ${accessToken}` })).toBeUndefined();
+  for (const req of open.splice(0)) req.destroy();
+  await expect.poll(() => bodyBudget.takenBytes).toBe(before);
 });
 
 test("S138 each kind of address has its own limit, and transfers theirs elsewhere", () => {

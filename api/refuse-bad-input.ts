@@ -1,7 +1,10 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { ServiceError } from "#core/errors.ts";
+import { bodyHolder, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
 import { malformedParameters } from "#core/http/malformed-parameters.ts";
+import { requireToken } from "./actor.ts";
 import { type BodyLimit, bodyLimitOf } from "./body-limits.ts";
+import { requirePlatform } from "./routes/platforms/require-platform.ts";
 
 /**
  * Refuses, before any route, what no route could make sense of (S51, S138): a query that is no text, and a body larger than the
@@ -19,36 +22,41 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
 
 /** Deeper than any body that a client of ours sends. */
 const JSON_DEPTH_MAX = 100;
+/** More than a thousand repositories with all their tags, or the tokens of the longest conversation. */
+const JSON_VALUES_MAX = 500_000;
 /** What is shorter is parsed within a few milliseconds, whatever is in it. */
 const JSON_LOOKED_INTO_BYTES = 64 * 1024;
 
 /**
- * Parsing 16 MB of `[` takes two seconds of the event loop, and happens before anybody is asked who they are. Looking at how deep it
- * goes takes a hundredth of that, and ends where it is too deep.
+ * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Looking at how deep it goes
+ * and how many values it has takes a hundredth of that, and ends where it is too much. What is no form is taken for JSON: some
+ * routes read it whatever it is called.
  */
 async function refuseDeepJson(c: Context): Promise<void> {
   const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_LOOKED_INTO_BYTES;
   const { maxBytes, isStreamed } = bodyLimitOf(new URL(c.req.url).pathname);
-  if (!isLong || isStreamed || maxBytes === null || !c.req.raw.body || !/json/i.test(c.req.header("Content-Type") ?? "")) return;
+  if (!isLong || isStreamed || maxBytes === null || !c.req.raw.body || /form/i.test(c.req.header("Content-Type") ?? "")) return;
   // Kept by Hono, for whichever route reads it next.
-  if (isDeep(Buffer.from(await c.req.arrayBuffer()))) {
-    throw new ServiceError("invalid_request", `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`);
-  }
+  refuseHeavyJson(Buffer.from(await c.req.arrayBuffer()));
 }
 
-function isDeep(json: Buffer): boolean {
+/** @throws ServiceError `invalid_request` for what costs far more to parse than to send */
+export function refuseHeavyJson(json: Buffer): void {
   let depth = 0;
+  let values = 1;
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth += 1;
     else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
-    if (depth > JSON_DEPTH_MAX) return true;
+    else if (byte === COMMA) values += 1;
+    if (depth > JSON_DEPTH_MAX)
+      throw new ServiceError("invalid_request", `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`);
+    if (values > JSON_VALUES_MAX) throw new ServiceError("invalid_request", `The body has more than ${JSON_VALUES_MAX} values.`);
   }
-  return false;
 }
 
-const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\[]{}');
+const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT, COMMA] = Buffer.from('"\\[]{},');
 
 function endOfString(json: Buffer, from: number): number {
   for (let at = from; at < json.length; at++) {
@@ -58,27 +66,52 @@ function endOfString(json: Buffer, from: number): number {
   return json.length;
 }
 
-async function limitBody(c: Context, { maxBytes, isStreamed }: BodyLimit): Promise<void> {
+async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: BodyLimit): Promise<void> {
   if (maxBytes === null) return;
   const length = c.req.header("Content-Length");
   if (Number(length ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const isChunked = length === undefined && c.req.header("Transfer-Encoding") !== undefined && c.req.raw.body !== null;
+  if (!isStreamed && (isChunked || Number(length ?? 0) > SMALL_BODY_BYTES)) {
+    if (takesTokenOf === "platform") await requirePlatform(c);
+    else if (takesTokenOf === "anybody") await requireToken(c);
+  }
+  const room = new Room();
   // Node holds a body to its Content-Length; one that is sent in chunks has none.
-  if (length !== undefined || c.req.header("Transfer-Encoding") === undefined || !c.req.raw.body) return;
-  const counted = c.req.raw.body.pipeThrough(countBytes(maxBytes));
+  if (!isChunked) {
+    if (!isStreamed) room.widen(Number(length ?? 0));
+    return;
+  }
+  const counted = c.req.raw.body?.pipeThrough(countBytes(maxBytes, isStreamed ? undefined : room)) as ReadableStream<Uint8Array>;
   const body = isStreamed ? counted : await new Response(counted).arrayBuffer();
   // `duplex` is missing in the types of `RequestInit`.
   const init = { method: c.req.method, headers: c.req.raw.headers, body, signal: c.req.raw.signal, duplex: "half" };
   c.req.raw = new Request(c.req.url, init as RequestInit);
 }
 
+/** What one request holds of the memory for bodies, until it has been answered. */
+class Room {
+  #heldBytes = SMALL_BODY_BYTES;
+  #hold: ((bytes: number) => void) | undefined;
+
+  /** @throws ServiceError `unavailable` */
+  widen(toBytes: number): void {
+    if (toBytes <= this.#heldBytes) return;
+    this.#hold ??= bodyHolder();
+    this.#hold(toBytes - this.#heldBytes);
+    this.#heldBytes = toBytes;
+  }
+}
+
 /** Lets bytes through as long as there are not too many. */
-function countBytes(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
+function countBytes(maxBytes: number, room: Room | undefined): TransformStream<Uint8Array, Uint8Array> {
   let received = 0;
   return new TransformStream({
     transform(chunk, controller) {
       received += chunk.byteLength;
-      if (received > maxBytes) controller.error(tooLarge(maxBytes));
-      else controller.enqueue(chunk);
+      if (received > maxBytes) return controller.error(tooLarge(maxBytes));
+      // In steps, so that a body of many small chunks is not asked for each of them.
+      room?.widen(Math.ceil(received / SMALL_BODY_BYTES) * SMALL_BODY_BYTES);
+      controller.enqueue(chunk);
     },
   });
 }

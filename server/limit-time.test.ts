@@ -11,9 +11,9 @@ afterEach(() => {
 });
 
 /** Sends a body of five bytes, one after each pause. @returns what was answered, or the error */
-async function drip(isTransfer: boolean, pauseMs: number): Promise<string> {
+async function drip(isTransfer: boolean, pauseMs: number, graceMs = 5_000): Promise<string> {
   const server = createServer((req, res) => {
-    limitTime(req, res, { isTransfer, arrivalMs: 600, idleMs: 600 });
+    limitTime(req, res, { isTransfer, arrivalMs: 600, idleMs: 600, graceMs });
     let received = "";
     req.on("data", (chunk) => (received += chunk));
     req.on("error", () => undefined);
@@ -43,6 +43,12 @@ async function drip(isTransfer: boolean, pauseMs: number): Promise<string> {
 
 test("a request has to arrive within its time, and is not hurried after", async () => {
   const [quick, slow] = await Promise.all([drip(false, 10), drip(false, 300)]);
+  expect(quick).toBe("12345");
+  expect(slow).toMatch(/ECONNRESET|EPIPE/);
+});
+
+test("a body that comes more slowly than 1 KiB a second is given up before its time is over", async () => {
+  const [quick, slow] = await Promise.all([drip(false, 10, 200), drip(false, 100, 200)]);
   expect(quick).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });

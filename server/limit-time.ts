@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { watchPace } from "#core/http/pace.ts";
 
 /** How long a request may take to arrive (Node's own limit, which it sets for all or none). */
 export const ARRIVAL_MS = 300_000;
 /** A transfer takes as long as it takes, but something of it has to arrive all the while. */
 export const TRANSFER_IDLE_MS = 120_000;
+/** How far whatever else is sent may fall behind 1 KiB a second: its body is kept in memory all the while. */
+const PACE_GRACE_MS = 30_000;
 
 /**
  * Ends requests whose bodies do not arrive: whoever sends a byte now and then cannot hold a connection, and what it waits for, for
@@ -12,7 +15,12 @@ export const TRANSFER_IDLE_MS = 120_000;
 export function limitTime(
   req: IncomingMessage,
   res: ServerResponse,
-  { isTransfer, arrivalMs = ARRIVAL_MS, idleMs = TRANSFER_IDLE_MS }: { isTransfer: boolean; arrivalMs?: number; idleMs?: number },
+  {
+    isTransfer,
+    arrivalMs = ARRIVAL_MS,
+    idleMs = TRANSFER_IDLE_MS,
+    graceMs = PACE_GRACE_MS,
+  }: { isTransfer: boolean; arrivalMs?: number; idleMs?: number; graceMs?: number },
 ): void {
   if (!hasBody(req)) return;
   const end = () => {
@@ -25,7 +33,18 @@ export function limitTime(
     return;
   }
   const timer = setTimeout(end, arrivalMs).unref();
-  res.once("close", () => clearTimeout(timer));
+  const stopWatching = watchPace({
+    bytes: () => req.socket.bytesRead,
+    // What lies there unread is not the client's delay.
+    isWaiting: () => !req.complete && req.readableLength < req.readableHighWaterMark,
+    graceMs,
+    onTooSlow: end,
+    checkEveryMs: Math.min(1_000, graceMs / 2),
+  });
+  res.once("close", () => {
+    clearTimeout(timer);
+    stopWatching();
+  });
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

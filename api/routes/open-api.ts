@@ -1,13 +1,15 @@
-import { OpenAPIHono } from "@hono/zod-openapi";
+import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import { errorBodySchema } from "@keyhook/sdk";
-import { ServiceError } from "#core/errors.ts";
+import type { MiddlewareHandler } from "hono";
+import { type ErrorCode, ServiceError } from "#core/errors.ts";
+import { requireHolder } from "../bearer.ts";
 
 /**
  * A set of routes. Input that is not what its schema says ends as every other failure does, with the name of what is wrong
  * (wire.md choice 10).
  */
 export function openApiRoutes(): OpenAPIHono {
-  return new OpenAPIHono({
+  const routes = new OpenAPIHono({
     defaultHook(result) {
       if (result.success) return;
       const [issue] = result.error.issues;
@@ -15,6 +17,37 @@ export function openApiRoutes(): OpenAPIHono {
       throw new ServiceError("invalid_request", `${field || "The body"}: ${issue?.message ?? "not understood"}.`, { field });
     },
   });
+  const { openapi } = routes;
+  const withTokenFirst = (route: RouteConfig & { middleware?: MiddlewareHandler | MiddlewareHandler[] }, ...rest: unknown[]) =>
+    Reflect.apply(openapi, routes, [
+      takesTokenAndBody(route) ? { ...route, middleware: [tokenFirst, ...[route.middleware ?? []].flat()] } : route,
+      ...rest,
+    ]);
+  routes.openapi = withTokenFirst as typeof openapi;
+  return routes;
+}
+
+const takesTokenAndBody = ({ security, request }: RouteConfig): boolean => security === withToken && request?.body !== undefined;
+
+/** Nobody's body is parsed and held against a schema for somebody who has no token (S138). What they may do is asked by the route. */
+const tokenFirst: MiddlewareHandler = async (c, next) => {
+  await requireHolder(c);
+  await next();
+};
+
+/**
+ * A list in a request, of at most `max`. Zod's own `max` is checked after each element, with an issue for every wrong one: a few
+ * megabytes of wrong elements then hold the event loop for seconds (S138).
+ * @throws ServiceError `code`, when it is longer, out of whatever parses it
+ */
+export function listOf<Item extends z.ZodType>(
+  item: Item,
+  { max, of, code = "payload_too_large" }: { max: number; of: string; code?: ErrorCode },
+) {
+  return z.preprocess((value) => {
+    if (!Array.isArray(value) || value.length <= max) return value;
+    throw new ServiceError(code, `Send at most ${max} ${of} at once.`);
+  }, z.array(item).max(max));
 }
 
 /** Of the `responses` of a route that stores something in a repository. */

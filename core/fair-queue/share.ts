@@ -16,10 +16,10 @@ export class Share {
     return this.#taken;
   }
 
-  /** Whether a place may go to `party`, for what it does `within` one repository or the like. */
-  admits(party: string, within: string | undefined): boolean {
+  /** Whether a place, or `places` of them, may go to `party`, for what it does `within` one repository or the like. */
+  admits(party: string, within: string | undefined, places = 1): boolean {
     const free = this.#places - this.#taken;
-    if (free <= 0 || this.#heldBy(partyKey(party)) >= free) return false;
+    if (free <= 0 || this.#heldBy(partyKey(party)) + places > free) return false;
     if (within === undefined) return true;
     // A party's work in one repository leaves places for its work in another; one place it always gets.
     const own = this.#heldBy(bothKey(party, within));
@@ -28,15 +28,15 @@ export class Share {
     return this.#heldBy(withinKey(within)) <= free;
   }
 
-  take(party: string, within: string | undefined): void {
-    this.#add(party, within, 1);
+  take(party: string, within: string | undefined, places = 1): void {
+    this.#add(party, within, places);
   }
 
-  giveBack(party: string, within: string | undefined): void {
-    this.#add(party, within, -1);
+  giveBack(party: string, within: string | undefined, places = 1): void {
+    this.#add(party, within, -places);
   }
 
-  #add(party: string, within: string | undefined, change: 1 | -1): void {
+  #add(party: string, within: string | undefined, change: number): void {
     this.#taken += change;
     this.#count(partyKey(party), change);
     if (within === undefined) return;
@@ -48,7 +48,7 @@ export class Share {
     return this.#held.get(key) ?? 0;
   }
 
-  #count(key: string, change: 1 | -1): void {
+  #count(key: string, change: number): void {
     const now = this.#heldBy(key) + change;
     if (now > 0) this.#held.set(key, now);
     else this.#held.delete(key);

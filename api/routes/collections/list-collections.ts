@@ -2,13 +2,13 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { repoTypeOfSegment } from "@keyhook/sdk";
 import { env } from "#core/env.ts";
 import { ServiceError } from "#core/errors.ts";
-import { type ListedCollection, listCollections } from "#core/hub/collections/list-collections.ts";
+import { FILTERS_MAX, type ListedCollection, listCollections } from "#core/hub/collections/list-collections.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import { actorOf } from "../../actor.ts";
 import { openApiRoutes, withOrWithoutToken } from "../open-api.ts";
 import { listedCollectionJson, listedCollectionSchema } from "./collection-json.ts";
 
-const oneOrMore = z.union([z.string(), z.array(z.string())]).optional();
+const oneOrMore = z.union([z.string(), z.array(z.string()).max(FILTERS_MAX)]).optional();
 const number = z.coerce.number().int().positive().optional();
 
 const query = z.object({

@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { ServiceError } from "#core/errors.ts";
-import type { Operation } from "#core/hub/git/write/operation.ts";
+import { OPERATIONS_MAX, type Operation } from "#core/hub/git/write/operation.ts";
 import { shownPath } from "#core/hub/git/write/parse-path.ts";
+import { listOf } from "../open-api.ts";
 import type { Line } from "./read-ndjson.ts";
 
 const headerSchema = z.object({
@@ -37,11 +38,11 @@ type CommitLine = z.infer<typeof lineSchema>;
 
 /** The whole of a commit in one object, as older clients send it. */
 const wholeSchema = headerSchema.extend({
-  files: z.array(fileSchema).nullish(),
-  lfsFiles: z.array(lfsFile).nullish(),
-  deletedFiles: z.array(deleted).nullish(),
-  deletedFolders: z.array(deleted).nullish(),
-  deletedEntries: z.array(deleted).nullish(),
+  files: listOf(fileSchema, { max: OPERATIONS_MAX, of: "files" }).nullish(),
+  lfsFiles: listOf(lfsFile, { max: OPERATIONS_MAX, of: "files" }).nullish(),
+  deletedFiles: listOf(deleted, { max: OPERATIONS_MAX, of: "files" }).nullish(),
+  deletedFolders: listOf(deleted, { max: OPERATIONS_MAX, of: "files" }).nullish(),
+  deletedEntries: listOf(deleted, { max: OPERATIONS_MAX, of: "files" }).nullish(),
 });
 
 /** @throws ServiceError `invalid_request` for anything but a header */

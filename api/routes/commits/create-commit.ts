@@ -2,11 +2,13 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { errorBodySchema } from "@keyhook/sdk";
 import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
+import { bodyHolder } from "#core/fair-queue/body-budget.ts";
 import { type Committed, createCommit } from "#core/hub/git/write/create-commit.ts";
 import type { Operation } from "#core/hub/git/write/operation.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
 import { countWatching } from "#core/webhooks/count-watching.ts";
 import { requireToken } from "../../actor.ts";
+import { refuseHeavyJson } from "../../refuse-bad-input.ts";
 import { openApiRoutes, storageFull, withToken } from "../open-api.ts";
 import { repoAddresses, repoParams } from "../repos/repo-address.ts";
 import { type CommitHeader, parseHeader, parseOperations, parseWhole } from "./commit-lines.ts";
@@ -86,6 +88,7 @@ async function readCommit(c: Context): Promise<ReadCommit> {
     if (Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > WHOLE_MAX_BYTES) {
       throw new ServiceError("payload_too_large", "Send a commit of this size as application/x-ndjson, one file a line.");
     }
+    bodyHolder()(Number(c.req.header("Content-Length")));
     return { ...parseWhole(await readWhole(c)), close: async () => undefined };
   }
   if (!c.req.raw.body) throw new ServiceError("invalid_request", "Send the commit as the body of the request.");
@@ -103,6 +106,7 @@ async function readCommit(c: Context): Promise<ReadCommit> {
 /** @throws ServiceError `invalid_request` for what is no JSON, such as lines under this name */
 async function readWhole(c: Context): Promise<unknown> {
   const text = await c.req.text();
+  refuseHeavyJson(Buffer.from(text));
   try {
     return JSON.parse(text);
   } catch {

@@ -2,19 +2,18 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { PATHS_MAX } from "#core/hub/git/read/find-paths.ts";
 import { planUpload } from "#core/hub/git/write/plan-upload.ts";
 import { requireToken } from "../../actor.ts";
-import { openApiRoutes, storageFull, withToken } from "../open-api.ts";
+import { listOf, openApiRoutes, storageFull, withToken } from "../open-api.ts";
 import { repoAddresses, repoParams } from "../repos/repo-address.ts";
 
 const body = z.object({
-  files: z
-    .array(
-      z.object({
-        path: z.string(),
-        size: z.number().int().nonnegative(),
-        sample: z.string().nullish().openapi({ description: "The first bytes, as base64." }),
-      }),
-    )
-    .max(PATHS_MAX),
+  files: listOf(
+    z.object({
+      path: z.string(),
+      size: z.number().int().nonnegative(),
+      sample: z.string().nullish().openapi({ description: "The first bytes, as base64." }),
+    }),
+    { max: PATHS_MAX, of: "files", code: "invalid_request" },
+  ),
   gitAttributes: z.string().nullish().openapi({ description: "The .gitattributes that is about to be committed." }),
   gitIgnore: z.string().nullish().openapi({ description: "The .gitignore that is about to be committed." }),
 });

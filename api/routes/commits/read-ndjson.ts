@@ -4,7 +4,7 @@ import { ServiceError } from "#core/errors.ts";
 const LINE_MAX_BYTES = 16 * 1024 * 1024;
 /** A sender that is silent for longer has gone, whether or not its connection says so. */
 const SILENCE_MAX_MS = 60_000;
-/** On average, so that nobody keeps a place from others by a byte now and then (core/hub/git/smart-http/pace.ts). */
+/** On average, so that nobody keeps a place from others by a byte now and then (core/http/pace.ts). */
 const BYTES_PER_SECOND = 1024;
 const LINE_FEED = 0x0a;
 

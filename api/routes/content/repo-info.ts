@@ -30,6 +30,7 @@ const query = z.object({
   blobs: z.boolean().optional().openapi({ description: "The size of each file too." }),
   expand: z
     .array(z.string())
+    .max(100)
     .optional()
     .openapi({ description: "What will be read; without `siblings` no names of files are sent." }),
 });

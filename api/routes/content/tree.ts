@@ -7,7 +7,7 @@ import { EXPANDED_TREE_PAGE_MAX, listTree, TREE_PAGE_MAX } from "#core/hub/git/r
 import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { actorOf } from "../../actor.ts";
-import { openApiRoutes } from "../open-api.ts";
+import { listOf, openApiRoutes } from "../open-api.ts";
 import { addRepoRoute, isTrue, nextLink, type RepoRoute, sayWhetherOnBranch } from "./repo-route.ts";
 
 export const entrySchema = z.object({
@@ -64,7 +64,7 @@ const tree: Omit<RepoRoute, "path"> = {
 addRepoRoute(treeRoutes, { ...tree, path: "/tree/{rev}/{path}" });
 
 const body = z.object({
-  paths: z.union([z.string(), z.array(z.string())]),
+  paths: z.union([z.string(), listOf(z.string(), { max: PATHS_MAX, of: "paths", code: "invalid_request" })]),
   expand: z.union([z.boolean(), z.string()]).nullish(),
 });
 
@@ -91,7 +91,7 @@ async function readPaths(c: Context): Promise<{ paths: string[]; isExpanded: boo
   if (!success) throw new ServiceError("invalid_request", "Send the paths as `paths`.", { field: "paths" });
   const paths = typeof data.paths === "string" ? [data.paths] : data.paths;
   if (paths.length > PATHS_MAX) {
-    throw new ServiceError("invalid_request", `Ask for at most ${PATHS_MAX} paths at once.`, { field: "paths" });
+    throw new ServiceError("invalid_request", `Send at most ${PATHS_MAX} paths at once.`, { field: "paths" });
   }
   return { paths: paths.map((path) => path.replace(/^\/+|\/+$/g, "")), isExpanded: isTrue(data.expand) };
 }

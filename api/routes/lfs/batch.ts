@@ -1,19 +1,23 @@
 import type { Context } from "hono";
 import { z } from "zod";
 import { ServiceError } from "#core/errors.ts";
-import { answerLfsBatch } from "#core/hub/lfs/transfer/answer-batch.ts";
+import { answerLfsBatch, OBJECTS_MAX } from "#core/hub/lfs/transfer/answer-batch.ts";
 import { asChallenge, gitActorOf } from "../../git-actor.ts";
 import { repoNameOf } from "../../repo-name.ts";
+import { listOf } from "../open-api.ts";
 import { lfsBody } from "./answer-lfs-error.ts";
+
+/** Git LFS knows half a dozen. */
+const TRANSFERS_MAX = 100;
 
 const batch = z.object({
   operation: z.enum(["download", "upload"]),
-  transfers: z.array(z.string()).nullish(),
+  transfers: listOf(z.string(), { max: TRANSFERS_MAX, of: "transfers" }).nullish(),
   hash_algo: z.string().nullish(),
   /** Which branch it is for. Who may write to a repository may write to all of them. */
   ref: z.object({ name: z.string() }).nullish(),
   // Each object is answered for itself, whatever it is.
-  objects: z.array(z.object({ oid: z.unknown(), size: z.unknown() })),
+  objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),
 });
 
 /** `POST …/info/lfs/objects/batch` */

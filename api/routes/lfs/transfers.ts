@@ -6,6 +6,7 @@ import { ServiceError } from "#core/errors.ts";
 import { storeLfsObject } from "#core/hub/lfs/objects/store-lfs-object.ts";
 import { completeUpload, verifyUpload } from "#core/hub/lfs/transfer/finish-upload.ts";
 import { readTransfer, type Transfer } from "#core/hub/lfs/transfer/transfer-authorization.ts";
+import { listOf } from "../open-api.ts";
 import { lfsBody } from "./answer-lfs-error.ts";
 import { readJson } from "./batch.ts";
 import { sendLfsObject } from "./send-lfs-object.ts";
@@ -44,7 +45,11 @@ export async function verifyObject(c: Context): Promise<Response> {
 }
 
 const uploaded = z.object({
-  parts: z.array(z.object({ partNumber: z.int().min(1).max(10_000), etag: z.string().max(200) })).max(10_000),
+  parts: listOf(z.object({ partNumber: z.int().min(1).max(10_000), etag: z.string().max(200) }), {
+    max: 10_000,
+    of: "parts",
+    code: "invalid_request",
+  }),
 });
 
 /** `POST …/info/lfs/objects/{oid}/complete`: all parts are there. */

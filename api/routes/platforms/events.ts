@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { errorBodySchema } from "@keyhook/sdk";
 import { ServiceError } from "#core/errors.ts";
-import { type Taken, takeEvents } from "#core/hub/platforms/take-events.ts";
+import { EVENTS_MAX, type Taken, takeEvents } from "#core/hub/platforms/take-events.ts";
 import { openApiRoutes } from "../open-api.ts";
 import { readEvents } from "./read-events.ts";
 import { refusalJson, refusalSchema } from "./refusal-json.ts";
@@ -29,7 +29,7 @@ eventRoutes.openAPIRegistry.registerPath({
       required: true,
       content: {
         "application/cloudevents+json": { schema: z.object({}).loose() },
-        "application/cloudevents-batch+json": { schema: z.array(z.object({}).loose()) },
+        "application/cloudevents-batch+json": { schema: z.array(z.object({}).loose()).max(EVENTS_MAX) },
         "application/json": { schema: z.object({}).loose() },
       },
     },

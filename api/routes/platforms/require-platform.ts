@@ -11,7 +11,16 @@ export const PLATFORM_REQUESTS_PER_MINUTE = 600;
  * Which platform a request comes from, by its token.
  * @throws ServiceError `unauthorized`, `rate_limited`
  */
-export async function requirePlatform(c: Context): Promise<Platform> {
+export function requirePlatform(c: Context): Promise<Platform> {
+  const known: Promise<Platform> | undefined = c.get("platform");
+  if (known) return known;
+  // Asked before the body is read and again by the route: it counts once.
+  const platform = findItsPlatform(c);
+  c.set("platform", platform);
+  return platform;
+}
+
+async function findItsPlatform(c: Context): Promise<Platform> {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
   const platform = token && (await findPlatform(token));
   if (!platform) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");

@@ -1,12 +1,12 @@
 import { createRoute, z } from "@hono/zod-openapi";
-import { type SyncResult, syncRepos } from "#core/hub/platforms/sync-repos.ts";
+import { SYNC_MAX_REPOS, type SyncResult, syncRepos } from "#core/hub/platforms/sync-repos.ts";
 import { requestOriginOf } from "../../request-origin.ts";
-import { openApiRoutes } from "../open-api.ts";
+import { listOf, openApiRoutes } from "../open-api.ts";
 import { refusalJson, refusalSchema } from "./refusal-json.ts";
 import { requirePlatform } from "./require-platform.ts";
 
 const body = z.object({
-  repos: z.array(z.unknown()).openapi({
+  repos: listOf(z.unknown(), { max: SYNC_MAX_REPOS, of: "repositories" }).openapi({
     description:
       'At most 1,000 of `{type, name: "owner/name", id, private, url, description?, tags?, defaultBranch?, headSha?}`; `id` is the platform\'s own.',
   }),

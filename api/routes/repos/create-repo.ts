@@ -3,14 +3,14 @@ import { errorBodySchema, repoPath } from "@keyhook/sdk";
 import type { Context } from "hono";
 import { env } from "#core/env.ts";
 import { isServiceError, type ServiceError } from "#core/errors.ts";
-import { createRepoWithFiles } from "#core/hub/repos/create-repo-with-files.ts";
+import { createRepoWithFiles, FILES_MAX } from "#core/hub/repos/create-repo-with-files.ts";
 import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
 import { requirePersonsToken } from "../../actor.ts";
 import { answerError } from "../../answer-error.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { decodeFile, fileSchema } from "../commits/commit-lines.ts";
-import { openApiRoutes, storageFull, withToken } from "../open-api.ts";
+import { listOf, openApiRoutes, storageFull, withToken } from "../open-api.ts";
 import { typeField } from "./repo-address.ts";
 
 const body = z.object({
@@ -21,7 +21,9 @@ const body = z.object({
   private: z.boolean().nullish(),
   sdk: z.string().nullish().openapi({ description: "Of a Space: static, docker …" }),
   license: z.string().nullish().openapi({ description: "Said in the front matter of a first README." }),
-  files: z.array(fileSchema).nullish().openapi({ description: "The first commit, of a few small files." }),
+  files: listOf(fileSchema, { max: FILES_MAX, of: "files" })
+    .nullish()
+    .openapi({ description: "The first commit, of a few small files." }),
 });
 
 const route = createRoute({

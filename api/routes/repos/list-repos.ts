@@ -19,7 +19,7 @@ const query = z.object({
     .openapi({ description: "Words in the name, of three characters or more; a shorter one begins it." }),
   author: z.string().optional().openapi({ description: "The handle of a user or an organization." }),
   filter: z
-    .union([z.string(), z.array(z.string())])
+    .union([z.string(), z.array(z.string()).max(100)])
     .optional()
     .openapi({ description: "Tags: those that have all of them." }),
   sort: z

@@ -23,7 +23,7 @@ export type CollectionSearch = PageRequest & {
 export type ListedCollection = Collection & Items;
 
 const ITEMS_SHOWN = 4;
-const FILTERS_MAX = 50;
+export const FILTERS_MAX = 50;
 const TEXT_MAX_CHARACTERS = 200;
 
 /** Collections that the actor may see: one owner's as the owner has put them, all others by the latest change. */

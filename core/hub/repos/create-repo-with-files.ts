@@ -14,7 +14,7 @@ import { ownerColumns, type Repo } from "./repo.ts";
 
 export type FirstFile = { path: string; content: Uint8Array };
 
-const FILES_MAX = 100;
+export const FILES_MAX = 100;
 const LICENSE_MAX_CHARACTERS = 100;
 
 /**

@@ -10,6 +10,13 @@ const text = (max: number) =>
     .refine((value) => !value.includes("\0"), "must not hold NUL characters")
     .refine((value) => !/\p{Surrogate}/u.test(value), "must not hold half of a character");
 
+/** Of variables, of secrets, and of labels. */
+const ENTRIES_MAX = 1_000;
+const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
+  entries
+    .refine((value) => Object.keys(value as object).length <= max, `must have at most ${max} entries`)
+    .meta({ maxProperties: max });
+
 /** Limits of a job's spec, in characters, entries and seconds. */
 export const JOB_TIMEOUT_SECONDS = 30 * 60;
 export const JOB_TIMEOUT_MAX_SECONDS = 24 * 60 * 60;
@@ -25,7 +32,7 @@ export const jobSpecSchema = z.object({
     .optional(),
   command: z.array(text(8_192)).max(100).default([]),
   arguments: z.array(text(8_192)).max(100).default([]),
-  environment: z.record(variable, text(32_768)).default({}),
+  environment: atMost(ENTRIES_MAX, z.record(variable, text(32_768))).default({}),
   flavor: z
     .string()
     .regex(/^[a-z0-9-]{1,40}$/)
@@ -33,12 +40,15 @@ export const jobSpecSchema = z.object({
   /** Whether it may reach the network, where the operator lets jobs (JOBS_NETWORK). */
   network: z.boolean().default(false),
   timeoutSeconds: z.number().int().min(1).max(JOB_TIMEOUT_MAX_SECONDS).optional(),
-  labels: z.record(z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), z.string().regex(/^[A-Za-z0-9._-]{0,100}$/)).default({}),
+  labels: atMost(
+    ENTRIES_MAX,
+    z.record(z.string().regex(/^[A-Za-z0-9._-]{1,100}$/), z.string().regex(/^[A-Za-z0-9._-]{0,100}$/)),
+  ).default({}),
 });
 export type JobSpec = z.infer<typeof jobSpecSchema>;
 
 /** Values that are kept sealed and masked in logs (S134). */
-export const jobSecretsSchema = z.record(variable, text(32_768));
+export const jobSecretsSchema = atMost(ENTRIES_MAX, z.record(variable, text(32_768)));
 
 // ---- the HTTP API (wire.md 4) ---------------------------------------------------------------------------------------
 
@@ -63,7 +73,7 @@ export const jobBodySchema = z
     spaceId: jobSpecSchema.shape.spaceId.nullish(),
     command: z.array(text(8_192)).max(100).nullish(),
     arguments: z.array(text(8_192)).max(100).nullish(),
-    environment: z.record(variable, text(32_768)).nullish(),
+    environment: atMost(ENTRIES_MAX, z.record(variable, text(32_768))).nullish(),
     secrets: jobSecretsSchema.nullish(),
     flavor: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be the name of a flavor"),
     /** Ours: whether it may reach the network, where the operator lets jobs. */

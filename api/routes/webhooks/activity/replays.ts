@@ -6,9 +6,9 @@ import { listReplays, readReplay } from "#core/webhooks/replay/read-replay.ts";
 import { replayDelivery, type Sent } from "#core/webhooks/replay/replay-delivery.ts";
 import { sendTest } from "#core/webhooks/replay/send-test.ts";
 import { startReplay } from "#core/webhooks/replay/start-replay.ts";
-import { replayJson } from "#core/webhooks/replay/webhook-replay.ts";
+import { replayJson, SELECTED_MAX } from "#core/webhooks/replay/webhook-replay.ts";
 import { requestOriginOf } from "../../../request-origin.ts";
-import { openApiRoutes, withToken } from "../../open-api.ts";
+import { listOf, openApiRoutes, withToken } from "../../open-api.ts";
 import { callerAndOf, webhookAddresses, webhookParams } from "../webhook-address.ts";
 
 const noStore = { "Cache-Control": "no-store" };
@@ -89,7 +89,7 @@ for (const { base, of } of webhookAddresses) {
         content: {
           "application/json": {
             schema: z.object({
-              deliveries: z.array(z.string()).optional(),
+              deliveries: listOf(z.string(), { max: SELECTED_MAX, of: "deliveries", code: "invalid_request" }).optional(),
               since: z.iso.datetime({ offset: true }).optional(),
               until: z.iso.datetime({ offset: true }).optional(),
             }),

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.ts";
 import type { Release } from "../../../fair-queue/fair-queue.ts";
+import { type Watched, watchPace } from "../../../http/pace.ts";
 import { largeRequests } from "../queues.ts";
-import { type Watched, watchPace } from "./pace.ts";
 import { tooLarge, tooSlow } from "./transfer-request.ts";
 
 /** Nearly all fetches ask for less. */

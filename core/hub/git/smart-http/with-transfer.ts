@@ -1,9 +1,9 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { ServerResponse } from "node:http";
 import type { FairQueue } from "../../../fair-queue/fair-queue.ts";
+import { watchPace } from "../../../http/pace.ts";
 import { log } from "../../../log.ts";
 import { type SpawnOptions, spawnGit } from "../run-git.ts";
-import { watchPace } from "./pace.ts";
 import { TRANSFER_MAX_MS } from "./transfer-settings.ts";
 
 export type Transfer = {

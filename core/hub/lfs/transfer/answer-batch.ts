@@ -12,7 +12,7 @@ import { type Actions, downloadActions, type TransferKind, uploadActions, upload
 import { TRANSFER_SECONDS } from "./transfer-authorization.ts";
 
 /** The largest batch that a client of today sends has 256. */
-const OBJECTS_MAX = 1_000;
+export const OBJECTS_MAX = 1_000;
 /** Of those whose addresses take a request to the bucket. */
 const AT_ONCE = 16;
 const MB = 1_000_000;

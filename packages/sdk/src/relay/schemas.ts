@@ -23,7 +23,9 @@ export const openedRelaySchema = z.object({
 });
 export type OpenedRelay = z.infer<typeof openedRelaySchema>;
 
-const headerListSchema = z.array(z.tuple([z.string(), z.string()]));
+/** Node takes no more of one answer. */
+const HEADERS_MAX = 2_000;
+const headerListSchema = z.array(z.tuple([z.string(), z.string()])).max(HEADERS_MAX);
 
 /** A request as it stands in the stream. */
 export const relayedRequestSchema = z.object({

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { operatorCommand } from "#core/access/actor.ts";
+import { signedInPerson } from "#core/accounts/testing/people.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
+import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+let repo: Awaited<ReturnType<typeof someRepo>>;
+let token: string;
+beforeAll(async () => {
+  world = await startApiWorld();
+  const person = await signedInPerson();
+  repo = await someRepo(person);
+  await commitTo(repo, person, { "README.md": "# Tide\n" });
+  const made = { name: "laptop", scopes: ["manage-repos"], expiresInDays: 30 };
+  token = (await createPersonalAccessToken(operatorCommand, person.id, made, noOrigin)).token;
+});
+afterAll(() => world.stop());
+
+async function send(path: string, body: string, isSignedIn: boolean): Promise<{ status: number; cpuMs: number }> {
+  const headers = { "content-type": "application/json", ...(isSignedIn && { authorization: `Bearer ${token}` }) };
+  const before = process.threadCpuUsage();
+  const answer = await fetch(world.origin + path, { method: "POST", headers, body });
+  await answer.text();
+  const { user, system } = process.threadCpuUsage(before);
+  return { status: answer.status, cpuMs: (user + system) / 1_000 };
+}
+
+const MIB = 1024 * 1024;
+const addresses: [name: string, path: () => string, body: (list: string) => string, bytes: number, isSignedIn: boolean][] = [
+  ["the files of a new repository", () => "/api/repos/create", (list) => `{"name":"a","files":${list}}`, 2 * MIB, true],
+  [
+    "objects of a batch",
+    () => `/${repo.fullName}.git/info/lfs/objects/batch`,
+    (list) => `{"operation":"download","objects":${list}}`,
+    MIB - 100,
+    false,
+  ],
+  ["paths", () => `/api/models/${repo.fullName}/paths-info/main`, (list) => `{"paths":${list}}`, MIB - 100, false],
+  [
+    "a commit in one object",
+    () => `/api/models/${repo.fullName}/commit/main`,
+    (list) => `{"summary":"a","files":${list}}`,
+    2 * MIB,
+    true,
+  ],
+];
+
+/** What it costs to make an issue of each of so many elements, and an error of all of them. */
+function issuesOf(elements: number): number {
+  const before = process.threadCpuUsage();
+  const { error } = z.array(z.object({ path: z.string() })).safeParse(Array.from({ length: elements }, () => 0));
+  expect(error?.issues).toHaveLength(elements);
+  return process.threadCpuUsage(before).user / 1_000;
+}
+
+test.each(addresses)("S138 a long list of wrong elements is refused for little: %s", async (_, path, body, bytes, isSignedIn) => {
+  const wrong = body(`[${"0,".repeat(bytes / 2 - 100)}0]`);
+  // As many bytes, of which there is one element.
+  const flat = body(JSON.stringify(["x".repeat(bytes - 200)]));
+  await send(path(), flat, isSignedIn);
+  const baseline = await send(path(), flat, isSignedIn);
+  const refused = await send(path(), wrong, isSignedIn);
+  expect(refused.status).toBeGreaterThanOrEqual(400);
+  expect(refused.status).toBeLessThan(500);
+  expect(refused.cpuMs - baseline.cpuMs).toBeLessThan(issuesOf(Math.floor(bytes / 16)));
+});
+
+test("S138 what takes a token asks for it before it looks into the body", async () => {
+  expect((await send("/api/repos/create", '{"name":0}', false)).status).toBe(401);
+  expect((await send("/api/repos/create", '{"name":0}', true)).status).toBe(400);
+});
