@@ -1,9 +1,16 @@
 import type { Scope } from "@keyhook/sdk";
 import { expect, test } from "vitest";
+import { appToken, exchangedToken, ownToken, someApp } from "../accounts/testing/tokens.ts";
+import { noOrigin } from "../audit/request-origin.ts";
+import { hashToken, newToken } from "../crypto/token.ts";
 import { db } from "../db.ts";
 import { Prisma } from "../generated/prisma/client.ts";
+import { sweep } from "../housekeeping/sweep.ts";
 import { newId } from "../ids.ts";
-import type { TokenHolder } from "./actor.ts";
+import { revokeLeakedCredentials } from "../oauth/leaks/revoke-leaked-credentials.ts";
+import { revokeTokenAtOrganization } from "../oauth/leaks/revoke-token-at-organization.ts";
+import { revokeReplayedGrant } from "../oauth/revoke-replayed-grant.ts";
+import { operatorCommand, type TokenHolder } from "./actor.ts";
 import { delegationReads, describeDelegations, endDelegationsOf, findDelegate, mayAct, recordDelegation } from "./delegation.ts";
 import { may } from "./may.ts";
 
@@ -21,27 +28,6 @@ async function someOrganization(userId: string, data: { appPolicy?: string; plan
   return id;
 }
 
-async function someApp(data: { isFirstParty?: boolean; boundOrgId?: string; privileges?: string[] } = {}): Promise<string> {
-  const [id, clientId] = [newId(), newId()];
-  await db().oAuthApp.create({
-    data: { id, clientId, name: "Night Ferry", redirectUris: [], postLogoutRedirectUris: [], scopes: [], ...data },
-  });
-  return clientId;
-}
-
-/** A person's consent to an app, as the permissions modal stores it, and a token under it. */
-async function appToken(userId: string, clientId: string, scopes: readonly Scope[], orgIds: string[]): Promise<TokenHolder> {
-  const consent = { id: newId(), userId, clientId, scopes: [...scopes], orgIds, clientFingerprint: "x" };
-  await db().oAuthConsent.create({ data: consent });
-  return { kind: "token", userId, tokenId: newId(), scopes, orgIds, clientId };
-}
-
-async function personalToken(userId: string, scopes: Scope[]): Promise<TokenHolder> {
-  const id = newId();
-  await db().personalAccessToken.create({ data: { id, userId, name: "laptop", tokenHash: id, last4: "1234", scopes } });
-  return { kind: "token", userId, tokenId: id, scopes, orgIds: "all", clientId: null };
-}
-
 const lend = async (actor: TokenHolder): Promise<string> => (await recordDelegation(db(), actor)) as string;
 
 async function reads(delegationId: string, ownerId: string, makerClientId: string | null): Promise<boolean> {
@@ -51,8 +37,12 @@ async function reads(delegationId: string, ownerId: string, makerClientId: strin
   return row?.reads as boolean;
 }
 
-async function acts(delegationId: string, scope: "webhooks" | "jobs"): Promise<boolean> {
-  const [row] = await db().$queryRaw<{ acts: boolean }[]>`SELECT ${mayAct(Prisma.sql`${delegationId}::text`, scope)} AS acts`;
+/** For its person, unless an organization is named. */
+async function acts(delegationId: string, scope: "webhooks" | "jobs", ownerId?: string): Promise<boolean> {
+  const owner = ownerId ?? (await db().delegation.findUniqueOrThrow({ where: { id: delegationId } })).userId;
+  const action = scope === "jobs" ? "job.run" : "webhook.manage";
+  const condition = mayAct(action, Prisma.sql`${delegationId}::text`, Prisma.sql`${owner}::text`);
+  const [row] = await db().$queryRaw<{ acts: boolean }[]>`SELECT ${condition} AS acts`;
   return row?.acts as boolean;
 }
 
@@ -80,10 +70,10 @@ test("S135 S129 a delegation reads what `may` says that its token reads now: eve
   for (const held of scopeSets) {
     const scopes: Scope[] = ["webhooks", ...held];
     const holders: TokenHolder[] = [
-      await personalToken(ada, scopes),
-      await appToken(ada, app, scopes, [granted, closed, foreign]),
-      { ...(await appToken(ada, cli, scopes, [granted, closed])), isFirstParty: true },
-      { kind: "token", userId: ada, tokenId: newId(), scopes, orgIds: [bound], clientId: exchanging, boundOrgId: bound },
+      await ownToken(ada, scopes),
+      await appToken(ada, { clientId: app, scopes: scopes, orgIds: [granted, closed, foreign] }),
+      { ...(await appToken(ada, { clientId: cli, scopes: scopes, orgIds: [granted, closed] })), isFirstParty: true },
+      await exchangedToken(ada, exchanging, bound, scopes),
     ];
     for (const token of holders) {
       const delegationId = await lend(token);
@@ -116,14 +106,14 @@ test("S114 a delegation ends for good with its consent, whatever is allowed anew
   const [ada, bob] = [await someUser(), await someUser()];
   const app = await someApp();
   const [one, theirs] = [
-    await lend(await appToken(ada, app, ["webhooks"], [])),
-    await lend(await appToken(bob, app, ["webhooks"], [])),
+    await lend(await appToken(ada, { clientId: app, scopes: ["webhooks"] })),
+    await lend(await appToken(bob, { clientId: app, scopes: ["webhooks"] })),
   ];
   expect([await acts(one, "webhooks"), await acts(one, "jobs")]).toEqual([true, false]);
   await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });
   expect([await acts(one, "webhooks"), await acts(theirs, "webhooks")]).toEqual([false, true]);
   expect(await findDelegate({ createdById: ada, delegationId: one })).toBeUndefined();
-  const again = await appToken(ada, app, ["webhooks"], []);
+  const again = await appToken(ada, { clientId: app, scopes: ["webhooks"] });
   expect([await acts(one, "webhooks"), await acts(await lend(again), "webhooks")]).toEqual([false, true]);
 });
 
@@ -131,7 +121,7 @@ test("a delegation reaches no more than the token had, and no more than the cons
   const ada = await someUser();
   const [first, second] = [await someOrganization(ada), await someOrganization(ada)];
   const app = await someApp();
-  const token = await appToken(ada, app, ["webhooks", "read-repos"], [first]);
+  const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "read-repos"], orgIds: [first] });
   const id = await lend(token);
   const consent = { where: { userId: ada, clientId: app } };
   const reach = async () => [await reads(id, ada, null), await reads(id, first, null), await reads(id, second, null)];
@@ -152,7 +142,7 @@ test("app policy, a blocked app, a disabled person, a lost membership and a cut-
   const ada = await someUser();
   const org = await someOrganization(ada);
   const app = await someApp();
-  const token = await appToken(ada, app, ["webhooks", "read-repos"], [org]);
+  const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "read-repos"], orgIds: [org] });
   const id = await lend(token);
   const state = async () => [await acts(id, "webhooks"), await reads(id, org, null), await reads(id, ada, null)];
   const open = [true, true, true];
@@ -190,36 +180,73 @@ test("S95 what an exchanged token made ends for good with membership, privilege,
     const org = await someOrganization(ada, { plan: "enterprise" });
     const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
     const scopes: Scope[] = ["webhooks", "read-repos"];
-    const id = await lend({ kind: "token", userId: ada, tokenId: newId(), scopes, orgIds: [org], clientId, boundOrgId: org });
-    expect([what, await acts(id, "webhooks"), await reads(id, org, null)]).toEqual([what, true, true]);
+    const id = await lend(await exchangedToken(ada, clientId, org, scopes));
+    expect([what, await acts(id, "webhooks", org), await reads(id, org, null)]).toEqual([what, true, true]);
     await end(org, clientId, ada);
-    expect([what, await acts(id, "webhooks")]).toEqual([what, false]);
+    expect([what, await acts(id, "webhooks", org)]).toEqual([what, false]);
     expect([what, (await db().delegation.findUnique({ where: { id } }))?.endedAt === null]).toEqual([what, false]);
   }
 });
 
 test("a personal token's ends when it is revoked, and not when it merely expires; a stolen token's when that is found out", async () => {
   const ada = await someUser();
-  const token = await personalToken(ada, ["webhooks"]);
+  const token = await ownToken(ada, ["webhooks"]);
   const id = await lend(token);
   await db().personalAccessToken.update({ where: { id: token.tokenId }, data: { expiresAt: new Date(0) } });
   expect(await acts(id, "webhooks")).toBe(true);
   await db().personalAccessToken.update({ where: { id: token.tokenId }, data: { revokedAt: new Date() } });
   expect(await acts(id, "webhooks")).toBe(false);
-  const stolen = await appToken(ada, await someApp(), ["webhooks"], []);
+  const stolen = await appToken(ada, { clientId: await someApp(), scopes: ["webhooks"] });
   const made = await lend(stolen);
   await endDelegationsOf(db(), [stolen.tokenId]);
   expect(await acts(made, "webhooks")).toBe(false);
 });
 
+test("a request that was let in before its token was revoked lends nothing after; the row of a token that lends stays", async () => {
+  const ada = await someUser();
+  const org = await someOrganization(ada, { plan: "enterprise" });
+  const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
+  const [own, app] = [await ownToken(ada, ["webhooks"]), await appToken(ada, { scopes: ["webhooks"] })];
+  const exchanged = await exchangedToken(ada, clientId, org, ["webhooks"]);
+  for (const token of [own, app, exchanged]) await lend(token);
+  const revoked = { revokedAt: new Date() };
+  await db().personalAccessToken.update({ where: { id: own.tokenId }, data: revoked });
+  await db().oAuthGrant.update({ where: { id: app.tokenId }, data: revoked });
+  await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: revoked });
+  for (const token of [own, app, exchanged]) await expect(lend(token)).rejects.toMatchObject({ code: "unauthorized" });
+  // Nothing holds because the row that it rests on is gone.
+  const gone = await ownToken(ada, ["webhooks"]);
+  const id = await lend(gone);
+  await db().personalAccessToken.delete({ where: { id: gone.tokenId } });
+  expect(await acts(id, "webhooks")).toBe(false);
+});
+
+test("for an organization a delegation acts while its person may there: not once they are demoted, gone or cut off", async () => {
+  const ada = await someUser();
+  const org = await someOrganization(ada);
+  const token = await ownToken(ada, ["webhooks", "jobs"]);
+  const id = await lend(token);
+  const state = async () => [await acts(id, "webhooks", org), await acts(id, "jobs", org), await acts(id, "webhooks")];
+  expect(await state()).toEqual([true, true, true]);
+  const membership = { where: { orgId: org, userId: ada } };
+  await db().membership.updateMany({ ...membership, data: { role: "write" } });
+  expect(await state()).toEqual([false, true, true]);
+  await db().membership.updateMany({ ...membership, data: { role: "admin" } });
+  await db().organizationRevokedToken.create({ data: { orgId: org, tokenId: token.tokenId, userId: ada } });
+  expect(await state()).toEqual([false, false, true]);
+  await db().organizationRevokedToken.deleteMany({ where: { orgId: org } });
+  await db().membership.deleteMany(membership);
+  expect(await state()).toEqual([false, false, true]);
+});
+
 test("one token lends the same rights with one row; it says which app or token it was", async () => {
   const ada = await someUser();
   const app = await someApp();
-  const token = await appToken(ada, app, ["webhooks", "jobs"], []);
+  const token = await appToken(ada, { clientId: app, scopes: ["webhooks", "jobs"] });
   const id = await lend(token);
   expect(await lend({ ...token, scopes: ["jobs", "webhooks"] })).toBe(id);
   expect(await lend({ ...token, scopes: ["jobs"] })).not.toBe(id);
-  const personal = await lend(await personalToken(ada, ["jobs"]));
+  const personal = await lend(await ownToken(ada, ["jobs"]));
   const described = await describeDelegations([id, personal, null, newId()]);
   expect([...described.values()].map(({ id: _, ...each }) => each)).toEqual(
     expect.arrayContaining([
@@ -232,4 +259,33 @@ test("one token lends the same rights with one row; it says which app or token i
   // Revoked while the request was under way.
   await expect(lend(token)).rejects.toMatchObject({ code: "unauthorized" });
   expect(await recordDelegation(db(), { kind: "anonymous" })).toBeNull();
+});
+
+test("S43 S47 a thief who signs out first keeps nothing: neither a replay, nor a leak report, nor a cut-off is too late", async () => {
+  const ada = await someUser();
+  const org = await someOrganization(ada, { plan: "enterprise" });
+  const clientId = await someApp({ boundOrgId: org, privileges: ["token-exchange"] });
+  const stolen = await appToken(ada, { scopes: ["webhooks"] });
+  const [replayed, leaked] = [await lend(stolen), await lend(await appToken(ada, { scopes: ["webhooks"] }))];
+  const exchanged = await exchangedToken(ada, clientId, org, ["webhooks"]);
+  const cut = await lend(exchanged);
+  await db().oAuthGrant.update({ where: { id: stolen.tokenId }, data: { revokedAt: new Date() } });
+  expect(await acts(replayed, "webhooks")).toBe(true);
+  await revokeReplayedGrant("code", { grantId: stolen.tokenId, clientId: stolen.clientId, accountId: ada }, noOrigin);
+  expect(await acts(replayed, "webhooks")).toBe(false);
+
+  const { tokenId } = await db().delegation.findUniqueOrThrow({ where: { id: leaked } });
+  const token = newToken("kh_oauth_");
+  const over = { grantId: tokenId, payload: {}, expiresAt: new Date(0), model: "AccessToken", idHash: hashToken(token) };
+  await db().oAuthArtifact.create({ data: over });
+  await db().oAuthGrant.update({ where: { id: tokenId }, data: { revokedAt: new Date() } });
+  await revokeLeakedCredentials([token], { ...noOrigin, ip: "192.0.2.77" });
+  expect(await acts(leaked, "webhooks")).toBe(false);
+
+  // An administrator finds it however long ago its token expired.
+  await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: { expiresAt: new Date(0) } });
+  await sweep(new AbortController().signal);
+  expect(await acts(cut, "webhooks", org)).toBe(true);
+  await revokeTokenAtOrganization(operatorCommand, org, { tokenId: exchanged.tokenId }, noOrigin);
+  expect(await acts(cut, "webhooks", org)).toBe(false);
 });

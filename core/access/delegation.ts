@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.ts";
 import { Prisma } from "../generated/prisma/client.ts";
 import { newId } from "../ids.ts";
 import type { Actor, Person, TokenHolder } from "./actor.ts";
-import { acceptedScopes } from "./may.ts";
+import { acceptedScopes, isOwnProgram } from "./may.ts";
 import { membersWhoMay } from "./members-who-may.ts";
 import type { Standing } from "./standing-in-organization.ts";
 
@@ -30,7 +30,8 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   const scopes = [...actor.scopes].sort();
   const isAllOrgs = actor.orgIds === "all";
   const orgIds = actor.orgIds === "all" ? [] : [...actor.orgIds].sort();
-  const same = { userId, tokenId, clientId, boundOrgId, isAllOrgs, endedAt: null };
+  const consentId = await holdToken(tx, actor);
+  const same = { userId, tokenId, clientId, boundOrgId, isAllOrgs, consentId, endedAt: null };
   // A token that makes many things lends the same rights each time. An older row may be swept at this very moment.
   const known = await tx.delegation.findFirst({
     where: {
@@ -42,19 +43,30 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
     select: { id: true },
   });
   if (known) return known.id;
-  const consentId = clientId === null || boundOrgId !== null ? null : await liveConsentId(tx, { userId, clientId });
   const id = newId();
-  await tx.delegation.create({
-    data: { ...same, id, scopes, orgIds, consentId },
-  });
+  await tx.delegation.create({ data: { ...same, id, scopes, orgIds } });
   return id;
 }
 
-/** @throws ServiceError `unauthorized` where it was revoked while the request was under way */
-async function liveConsentId(tx: Db, of: { userId: string; clientId: string }): Promise<string> {
-  const consent = await tx.oAuthConsent.findFirst({ where: { ...of, revokedAt: null }, select: { id: true } });
-  if (!consent) throw new ServiceError("unauthorized", "The app's access was revoked. Sign in to the app again.");
-  return consent.id;
+/**
+ * Holds what a token rests on until the transaction ends, so that whoever revokes it finds what it lends. A request that was let in
+ * before the revocation, and waited since, lends nothing any more.
+ * @returns the id of the consent; null for a token without one
+ * @throws ServiceError `unauthorized`
+ */
+async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
+  const held =
+    clientId === null
+      ? await tx.$queryRaw<{ consentId: string | null }[]>`
+          SELECT NULL AS "consentId" FROM personal_access_token WHERE id = ${tokenId} AND revoked_at IS NULL FOR SHARE`
+      : boundOrgId !== undefined
+        ? await tx.$queryRaw<{ consentId: string | null }[]>`
+            SELECT NULL AS "consentId" FROM oauth_grant WHERE id = ${tokenId} AND revoked_at IS NULL FOR SHARE`
+        : await tx.$queryRaw<{ consentId: string | null }[]>`
+            SELECT c.id AS "consentId" FROM oauth_grant g JOIN oauth_consent c ON c.id = g.consent_id
+            WHERE g.id = ${tokenId} AND g.revoked_at IS NULL AND c.revoked_at IS NULL AND c.user_id = ${userId} FOR SHARE`;
+  if (!held[0]) throw new ServiceError("unauthorized", "The access of this token was revoked.");
+  return held[0].consentId;
 }
 
 /** Less than the day after which an unused delegation is swept. */
@@ -71,11 +83,11 @@ export async function findDelegate({ createdById, delegationId }: ActsFor, tx: D
   if (delegationId !== null) return findTokenDelegate(delegationId, tx);
   if (createdById === null) return undefined;
   const live = await tx.user.count({ where: { id: createdById, disabledAt: null } });
-  return live === 0 ? undefined : personOf(createdById);
+  return live === 0 ? undefined : absent(createdById);
 }
 
 /** Somebody who is not here, and has proved nothing lately. */
-export const personOf = (userId: string): Person => ({
+const absent = (userId: string): Person => ({
   kind: "person",
   userId,
   isOperator: false,
@@ -120,18 +132,21 @@ async function findTokenDelegate(id: string, tx: Db): Promise<TokenHolder | unde
 const isCutOff = Prisma.sql`EXISTS (SELECT 1 FROM organization_revoked_token x WHERE x.org_id = m.org_id AND x.token_id = n.token_id)`;
 const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, n.client_id))`;
 
+/** What rows are asked about in SQL. */
+type RowAction = "repo.read" | "webhook.manage" | "job.run";
+
 /**
- * SQL: whether a row may act now at all: a person's may, a token's while its grant holds and still carries the scope.
+ * SQL: whether a row may act now at all: a person's may; a token's while its grant holds, carries the scope, and reaches the owner of the
+ * row, where its person still has the right.
  * @param delegationId of the row, such as `w.delegation_id`
+ * @param ownerId of the row: a user's or an organization's
  */
-export function mayAct(delegationId: Prisma.Sql, scope: "webhooks" | "jobs"): Prisma.Sql {
-  return Prisma.sql`(${delegationId} IS NULL OR EXISTS (
-    SELECT 1 FROM live_delegation n WHERE n.id = ${delegationId} AND ${Prisma.raw(`'${scope}'`)} = ANY (n.scopes)))`;
+export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prisma.Sql, ownerId: Prisma.Sql): Prisma.Sql {
+  return delegationMay(action, delegationId, ownerId, Prisma.sql`NULL::text`);
 }
 
 /**
- * SQL: whether a row's delegation reads the private repositories of an owner now (`repo.read`). It says of many what `may` says of one,
- * is derived from the same rule by the same functions, and a test holds the two against each other.
+ * SQL: whether a row's delegation reads the private repositories of an owner now (`repo.read`).
  * @param delegationId of the row; null reads whatever its owner reads
  * @param ownerId of the repositories
  * @param makerClientId the client that made the repository, which may reach what it made where it reaches nothing else
@@ -141,9 +156,14 @@ export function delegationReads(
   ownerId: Prisma.Sql,
   makerClientId: Prisma.Sql = Prisma.sql`NULL::text`,
 ): Prisma.Sql {
+  return delegationMay("repo.read", delegationId, ownerId, makerClientId);
+}
+
+/** It says of many rows what `may` says of one, is derived from the same rule by the same functions, and a test compares the two. */
+function delegationMay(action: RowAction, delegationId: Prisma.Sql, ownerId: Prisma.Sql, makerClientId: Prisma.Sql): Prisma.Sql {
   const isScopeEnough = (way: "own" | "organization") => {
     const cases = kinds.map((kind) => {
-      const [plain, made] = [acceptedBy(kind, way, false), acceptedBy(kind, way, true)];
+      const [plain, made] = [acceptedBy(action, kind, way, false), acceptedBy(action, kind, way, true)];
       return Prisma.sql`WHEN ${Prisma.raw(`'${kind}'`)} THEN CASE WHEN ${makerClientId} = n.client_id THEN ${made} ELSE ${plain} END`;
     });
     return Prisma.sql`n.scopes && CASE n.kind ${Prisma.join(cases, " ")} END`;
@@ -153,13 +173,13 @@ export function delegationReads(
     OR (${isScopeEnough("organization")} AND (n.is_all_orgs OR ${ownerId} = ANY (n.org_ids))
       AND (n.bound_org_id IS NULL OR n.bound_org_id = ${ownerId})
       AND EXISTS (SELECT 1 FROM member_standing m WHERE m.org_id = ${ownerId} AND m.user_id = n.user_id
-        AND ${membersWhoMay("repo.read", null)} AND ${isAdmitted} AND NOT ${isCutOff})))))`;
+        AND ${membersWhoMay(action, null)} AND ${isAdmitted} AND NOT ${isCutOff})))))`;
 }
 
 const kinds: readonly Kind[] = ["own", "app", "exchanged"];
 
-/** The scopes by which a token of a kind reads what is its person's own, or an organization's, as an array in SQL. */
-function acceptedBy(kind: Kind, way: "own" | "organization", isMade: boolean): Prisma.Sql {
+/** The scopes by which a token of a kind may do something to what is its person's own, or an organization's, as an array in SQL. */
+function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", isMade: boolean): Prisma.Sql {
   const [clientId, orgId] = ["a client", "an organization"];
   const token = {
     clientId: kind === "own" ? null : clientId,
@@ -167,7 +187,7 @@ function acceptedBy(kind: Kind, way: "own" | "organization", isMade: boolean): P
     ...(kind === "exchanged" && { boundOrgId: orgId }),
   };
   const target = { ...(way === "organization" && { orgId }), ...(isMade && { makerClientId: clientId }) };
-  const accepted = acceptedScopes("repo.read", way, token, target);
+  const accepted = acceptedScopes(action, way, token, target);
   return Prisma.raw(`ARRAY[${accepted.map((scope) => `'${scope}'`).join(", ")}]::text[]`);
 }
 
@@ -209,4 +229,18 @@ export function createdByJson({ createdById, madeWith }: { createdById: string |
   if (!madeWith) return { type: "user", userId: createdById };
   const { kind, clientId, name } = madeWith;
   return { type: kind, userId: createdById, ...(clientId !== null && { clientId }), ...(name !== null && { name }) };
+}
+
+/**
+ * An app does not change what another app made: it would lend that app's work its own reach (confused deputy). Its person may, on the
+ * pages or with a program of their own.
+ * @param what it is, such as "webhook"
+ * @throws ServiceError `forbidden`
+ */
+export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
+  if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
+  throw new ServiceError(
+    "forbidden",
+    `${madeWith.name ?? "Another app"} made this ${what}. Only you can change it, in your settings.`,
+  );
 }

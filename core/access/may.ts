@@ -224,7 +224,7 @@ type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnl
  * conditions on many rows are derived from the rules by this, and so agree with `may`.
  */
 export function acceptedScopes(
-  action: "repo.read" | "collection.read",
+  action: "repo.read" | "collection.read" | "webhook.manage" | "job.run",
   way: "own" | "organization",
   token: Reach,
   target: { orgId?: string; makerClientId?: string },

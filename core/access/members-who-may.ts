@@ -7,11 +7,18 @@ import { type Rule, rules } from "./rules.ts";
  * all of them what `may` says of one person, and a test holds the two against each other.
  * @param makerId whoever made it, for whom a lesser role may do.
  */
-export function membersWhoMay(action: "repo.read" | "repo.manage", makerId: string | null): Prisma.Sql {
+export function membersWhoMay(
+  action: "repo.read" | "repo.manage" | "webhook.manage" | "job.run",
+  makerId: string | null,
+): Prisma.Sql {
   const { role, maker, beforeRestrictions }: Rule = rules[action];
   const hasMet = beforeRestrictions ? Prisma.sql`TRUE` : Prisma.sql`cardinality(m.restrictions) = 0`;
-  return Prisma.sql`(${hasMet} AND (m.role = ANY (${from(role)}) OR (m.user_id = ${makerId} AND m.role = ANY (${from(maker)}))))`;
+  const asMaker = makerId === null ? Prisma.empty : Prisma.sql`OR (m.user_id = ${makerId} AND m.role = ANY (${from(maker)}))`;
+  return Prisma.sql`(${hasMet} AND (m.role = ANY (${from(role)}) ${asMaker}))`;
 }
 
-const from = (least: OrganizationRole | undefined): OrganizationRole[] =>
-  organizationRoles.filter((role) => least !== undefined && isRoleAtLeast(role, least));
+/** The roles from one upwards, as text: a condition without parameters can stand in any statement. */
+const from = (least: OrganizationRole | undefined): Prisma.Sql => {
+  const roles = organizationRoles.filter((role) => least !== undefined && isRoleAtLeast(role, least));
+  return Prisma.raw(`ARRAY[${roles.map((role) => `'${role}'`).join(", ")}]::text[]`);
+};

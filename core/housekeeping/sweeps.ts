@@ -19,7 +19,8 @@ export const sweeps: readonly Sweep[] = [
     table: "oauth_grant",
     // Without a consent, there is one for each exchange, which may be many; the audit log remembers them.
     isOver: `revoked_at < now() - interval '7 days' or expires_at < now() - interval '7 days'
-      or (consent_id is null and expires_at < now() - interval '1 hour')`,
+      or (consent_id is null and expires_at < now() - interval '1 hour' and not exists (
+        select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
   // A token's rights that nothing acts with any more (core/access/delegation.ts, which reuses young rows only).
   {
@@ -46,7 +47,9 @@ export const sweeps: readonly Sweep[] = [
   { table: "invitation", isOver: "expires_at < now() - interval '30 days'" },
   {
     table: "personal_access_token",
-    isOver: "revoked_at < now() - interval '30 days' or expires_at < now() - interval '90 days'",
+    // One that something still acts with stays, so that it can be revoked.
+    isOver: `revoked_at < now() - interval '30 days' or (expires_at < now() - interval '90 days'
+      and not exists (select from delegation d where d.token_id = personal_access_token.id and d.ended_at is null))`,
   },
   // A job that asks why its token is dead may still be told which it was.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },

@@ -17,9 +17,9 @@ export async function revokeReplayedGrant(
   await db().$transaction(async (tx) => {
     const live = { id: grantId, revokedAt: null };
     const { count } = await tx.oAuthGrant.updateMany({ where: live, data: { revokedAt: new Date() } });
-    if (count === 0) return;
-    // Whoever used the stolen code may have made a webhook with it.
+    // Whoever used the stolen code may have made a webhook with it, and have signed out since.
     await endDelegationsOf(tx, [grantId]);
+    if (count === 0) return;
     // Those who look after the app must know: its tokens, or its redirect, leak somewhere.
     const app = clientId ? await tx.oAuthApp.findUnique({ where: { clientId }, select: { ownerOrgId: true } }) : null;
     await recordAuditEvent(tx, {

@@ -1,5 +1,5 @@
 import { type Actor, actorId, clientIdOf } from "../access/actor.ts";
-import { recordDelegation } from "../access/delegation.ts";
+import { describeDelegations, recordDelegation } from "../access/delegation.ts";
 import { requirePermission } from "../access/may.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
@@ -33,7 +33,9 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
     if (before && token && !before.closedAt && before.expiresAt > new Date()) {
-      await tx.relay.update({ where: { id: before.id }, data: { expiresAt, delegationId } });
+      // Whoever opened it keeps it: renewed by an app, it would be closed with that app.
+      const isEnded = (await describeDelegations([before.delegationId], tx)).get(before.delegationId ?? "")?.isEnded === true;
+      await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(isEnded && { delegationId }) } });
       return null;
     }
     if ((await tx.relay.count({ where: { userId, closedAt: null, NOT: { name } } })) >= RELAYS_MAX_PER_PERSON) {

@@ -2,16 +2,19 @@ import type { Scope } from "@keyhook/sdk";
 import { afterAll, expect, it } from "vitest";
 import type { TokenHolder } from "../access/actor.ts";
 import { readableOwners } from "../access/readable-owners.ts";
-import { from, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
+import { from, lettersTo, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
+import { ownToken, appToken as tokenOfApp } from "../accounts/testing/tokens.ts";
 import { db } from "../db.ts";
 import { someRepo } from "../hub/testing/repos.ts";
 import { newId } from "../ids.ts";
 import { executeRun } from "../jobs/runs/execute-run.ts";
 import { findRun } from "../jobs/runs/find-run.ts";
 import type { ClaimedRun } from "../jobs/runs/job-table.ts";
-import { requestRun } from "../jobs/runs/request-run.ts";
+import { duplicateRun, requestRun } from "../jobs/runs/request-run.ts";
 import { createSchedule } from "../jobs/schedules/create-schedule.ts";
 import { findSchedule } from "../jobs/schedules/find-schedule.ts";
+import { resumeSchedule } from "../jobs/schedules/resume-schedule.ts";
+import { runScheduleNow } from "../jobs/schedules/run-schedule-now.ts";
 import { stopListening } from "../notifications.ts";
 import { openRelay } from "../relay/open-relay.ts";
 import { listDeliveries } from "./activity/list-deliveries.ts";
@@ -20,6 +23,7 @@ import { listDelegated, settleEndedDelegations } from "./delegated.ts";
 import { createWebhook } from "./manage/create-webhook.ts";
 import { enableWebhook } from "./manage/enable-webhook.ts";
 import { findWebhook } from "./manage/find-webhook.ts";
+import { rotateWebhookSecret } from "./manage/rotate-webhook-secret.ts";
 import { updateWebhook } from "./manage/update-webhook.ts";
 import { startReplay } from "./replay/start-replay.ts";
 import { fanOutAll, someEvent, toldOf } from "./testing/fan-out.ts";
@@ -29,21 +33,8 @@ afterAll(stopListening);
 const url = "https://collector.example.test/x";
 const own = ({ id }: TestPerson) => ({ kind: "user" as const, id });
 
-async function someApp(): Promise<string> {
-  const [id, clientId] = [newId(), newId()];
-  await db().oAuthApp.create({
-    data: { id, clientId, name: "Night Ferry", redirectUris: [], postLogoutRedirectUris: [], scopes: [] },
-  });
-  return clientId;
-}
-
-/** What a person allows an app, and a token of it. */
-async function appToken(person: TestPerson, scopes: Scope[], orgIds: string[] = [], clientId?: string): Promise<TokenHolder> {
-  const app = clientId ?? (await someApp());
-  const consent = { id: newId(), userId: person.id, clientId: app, scopes, orgIds, clientFingerprint: "x" };
-  await db().oAuthConsent.create({ data: consent });
-  return { kind: "token", userId: person.id, tokenId: newId(), scopes, orgIds, clientId: app };
-}
+const appToken = (person: TestPerson, scopes: Scope[], orgIds: string[] = [], clientId?: string) =>
+  tokenOfApp(person.id, { scopes, orgIds, ...(clientId && { clientId }) });
 
 const revoke = ({ userId, clientId }: TokenHolder) =>
   db().oAuthConsent.updateMany({ where: { userId, clientId: clientId ?? "" }, data: { revokedAt: new Date() } });
@@ -265,4 +256,72 @@ it("H2 a run that was claimed as its grant ended does not begin, and one whose t
   await revoke(token);
   expect(await execute(ended)).toEqual([]);
   expect(await findRun(alice.actor, own(alice), ended)).toMatchObject({ stage: "CANCELED" });
+});
+
+it("an organization's webhook that a member's token made is disabled, and its administrators told, once the member has no right there", async () => {
+  const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
+  const org = await organizationOf(oper, [[alice, "admin"]]);
+  const token = await ownToken(alice.id, ["webhooks", "read-repos"]);
+  const watched = [{ type: "org" as const, name: org.name }];
+  const { webhook } = await createWebhook(token, { kind: "organization", id: org.id }, { url, watched }, from);
+  const event = async () => {
+    const id = await someEvent({ id: newId(), ownerId: org.id });
+    await fanOutAll();
+    return toldOf(id);
+  };
+  expect(await event()).toEqual([webhook.id]);
+  await settle();
+  expect((await findWebhook(oper.actor, webhook.id)).disabledAt).toBeNull();
+  await db().membership.updateMany({ where: { orgId: org.id, userId: alice.id }, data: { role: "read" } });
+  expect(await event()).toEqual([]);
+  await db().user.update({ where: { id: oper.id }, data: { emailVerifiedAt: new Date() } });
+  await settle();
+  expect((await findWebhook(oper.actor, webhook.id)).disabledReason).toBe("grant_ended");
+  expect((await lettersTo(oper.email))[0]?.text).toContain("access of the app or token that made the webhook has ended");
+});
+
+it("an app neither rotates another's secret, nor runs its schedule or job, nor takes over its person's relay", async () => {
+  const alice = await signedInPerson("alice");
+  const scopes: Scope[] = ["webhooks", "jobs"];
+  const [one, other] = [await appToken(alice, scopes), await appToken(alice, scopes)];
+  const watched = [{ type: "user" as const, name: alice.username }];
+  const { webhook } = await createWebhook(one, own(alice), { url, watched, secret: "hush" }, from);
+  const { schedule } = await createSchedule(one, alice.username, { spec: spec(), secrets: {}, schedule: "@yearly" }, from);
+  const { runId } = await requestRun(one, alice.username, { spec: spec(), secrets: {} }, from);
+  const of = { namespace: alice.username, scheduleId: schedule.id };
+  for (const attempt of [
+    () => rotateWebhookSecret(other, webhook.id, from),
+    () => runScheduleNow(other, of, from),
+    () => resumeSchedule(other, of, from),
+    () => duplicateRun(other, alice.username, runId, from),
+  ]) {
+    await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
+  }
+  await runScheduleNow(alice.actor, of, from);
+  // Of the path too, where many receive at one host.
+  await expect(updateWebhook(one, webhook.id, { url: `${url}/y` }, from)).rejects.toMatchObject({ field: "secret" });
+  await openRelay(alice.actor, alice.id, "mine", from);
+  await openRelay(one, alice.id, "mine", from);
+  await revoke(one);
+  await settle();
+  expect(await db().relay.findFirst({ where: { userId: alice.id } })).toMatchObject({ closedAt: null });
+});
+
+it("a token replays what it may see, by name and by time", async () => {
+  const alice = await signedInPerson("alice");
+  const [secret, open] = [await someRepo(alice, { isPrivate: true }), await someRepo(alice)];
+  const watched = [{ type: "user" as const, name: alice.username }];
+  await fanOutAll();
+  const { webhook } = await createWebhook(alice.actor, own(alice), { url, watched }, from);
+  for (const repo of [secret, open]) await someEvent({ id: repo.id, ownerId: alice.id, isPrivate: repo.isPrivate });
+  await fanOutAll();
+  await db().delivery.updateMany({ where: { webhookId: webhook.id }, data: { state: "failed" } });
+  const all = (await listDeliveries(alice.actor, webhook.id)).deliveries;
+  expect(all).toHaveLength(2);
+  const app = await appToken(alice, ["webhooks"]);
+  const hidden = all.find(({ repo }) => repo.id === secret.id)?.id ?? "";
+  await expect(startReplay(app, webhook.id, { deliveryIds: [hidden] }, from)).rejects.toMatchObject({ code: "invalid_request" });
+  const since = new Date(Date.now() - 60_000);
+  expect((await startReplay(app, webhook.id, { since }, from)).total).toBe(1);
+  expect((await startReplay(alice.actor, webhook.id, { since }, from)).total).toBe(2);
 });

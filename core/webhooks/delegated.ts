@@ -1,11 +1,13 @@
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import { type Db, db, inTransaction } from "../db.ts";
+import { Prisma } from "../generated/prisma/client.ts";
 import { endDelegatedJobs } from "../jobs/end-delegated.ts";
 import { closeDelegatedRelays } from "../relay/close-relay.ts";
 import { mailOwner } from "./delivery/mail-owner.ts";
 import { webhookDisabledLetter } from "./delivery/webhook-letters.ts";
 import { targetInShort } from "./manage/webhook.ts";
 import { REPLAY_CHANNEL } from "./replay/webhook-replay.ts";
+import { isInForce } from "./watchers.ts";
 
 /** What an app or a token has made that still acts with its rights, and stops when they end. */
 export type Delegated = {
@@ -65,8 +67,8 @@ export async function settleEndedDelegations(): Promise<boolean> {
       SELECT id FROM delegation WHERE settled_at IS NULL AND ended_at IS NOT NULL
       ORDER BY ended_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`;
     const ids = ended.map(({ id }) => id);
-    if (ids.length === 0) return false;
-    await disableWebhooks(tx, ids);
+    if (ids.length === 0) return (await disableOutOfReach(tx)) === BATCH;
+    await disableWebhooks(tx, Prisma.sql`w.delegation_id = ANY (${ids})`);
     await tx.$executeRaw`
       UPDATE webhook_replay SET cancelled_at = now(), due_at = now()
       WHERE delegation_id = ANY (${ids}) AND finished_at IS NULL AND cancelled_at IS NULL`;
@@ -78,12 +80,22 @@ export async function settleEndedDelegations(): Promise<boolean> {
   });
 }
 
+/** Webhooks of organizations that cannot act any more because whoever made them has lost their right there: they would only look enabled. */
+function disableOutOfReach(tx: Db): Promise<number> {
+  return disableWebhooks(
+    tx,
+    Prisma.sql`w.id IN (SELECT w.id FROM webhook w WHERE w.delegation_id IS NOT NULL AND w.owner_kind = 'organization'
+      AND w.disabled_at IS NULL AND NOT ${isInForce} LIMIT ${BATCH})`,
+  );
+}
+
 type Disabled = { id: string; ownerId: string; ownerKind: "user" | "organization"; url: string | null; clientId: string | null };
 
-async function disableWebhooks(tx: Db, delegationIds: string[]): Promise<void> {
+/** @returns how many */
+async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
   const disabled = await tx.$queryRaw<Disabled[]>`
     UPDATE webhook w SET disabled_at = now(), disabled_reason = 'grant_ended', updated_at = now() FROM delegation d
-    WHERE d.id = ANY (${delegationIds}) AND w.delegation_id = d.id AND w.disabled_at IS NULL
+    WHERE ${which} AND w.delegation_id = d.id AND w.disabled_at IS NULL
     RETURNING w.id, w.owner_id AS "ownerId", w.owner_kind AS "ownerKind", w.url, d.client_id AS "clientId"`;
   for (const { id, ownerId, ownerKind, url, clientId } of disabled) {
     const target = targetInShort({ url });
@@ -101,4 +113,5 @@ async function disableWebhooks(tx: Db, delegationIds: string[]): Promise<void> {
       );
     }
   }
+  return disabled.length;
 }

@@ -24,7 +24,7 @@ const DELEGATION = Prisma.sql`w.delegation_id`;
 /** Whether webhook `w` may act: its owner is there and not disabled, and the grant under which it was made holds. */
 export const isInForce: Prisma.Sql = Prisma.sql`(coalesce(CASE w.owner_kind
   WHEN 'user' THEN (SELECT u.disabled_at IS NULL FROM "user" u WHERE u.id = w.owner_id)
-  ELSE (SELECT true FROM organization o WHERE o.id = w.owner_id) END, false) AND ${mayAct(DELEGATION, "webhooks")})`;
+  ELSE (SELECT true FROM organization o WHERE o.id = w.owner_id) END, false) AND ${mayAct("webhook.manage", DELEGATION, Prisma.sql`w.owner_id`)})`;
 
 /**
  * The enabled webhooks `w` that watch a repository or its owner, and may carry what is in it (S129), as what follows `SELECT`.

@@ -19,7 +19,7 @@ export type Outcome = {
  * under which it was started has ended.
  */
 export const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
-  or not ${mayAct(Prisma.sql`job_run.delegation_id`, "jobs").text})`;
+  or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;
 
 /** @returns whether the claim still holds, and the run may still begin: nobody has cancelled it meanwhile, disabled its owner or ended its grant */
 export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {

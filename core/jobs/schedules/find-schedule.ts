@@ -1,4 +1,5 @@
 import type { Actor } from "../../access/actor.ts";
+import { describeDelegations, requireOwnWork } from "../../access/delegation.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
@@ -22,7 +23,7 @@ export async function findSchedule(
 
 /**
  * Runs a change of one schedule: while nobody else changes it, by somebody who may at that moment, whose owner is still there.
- * @throws ServiceError `not_found`, `insufficient_scope`
+ * @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` for another app's
  */
 export async function changeSchedule<T>(
   actor: Actor,
@@ -38,6 +39,9 @@ export async function changeSchedule<T>(
     const locked = await tx.$queryRaw<unknown[]>`
       SELECT 1 FROM scheduled_job WHERE id = ${scheduleId} AND owner_id = ${owner.id} FOR UPDATE`;
     if (locked.length === 0) throw notFound("Scheduled job");
-    return change(tx, await tx.scheduledJob.findUniqueOrThrow({ where: { id: scheduleId } }), owner);
+    const row = await tx.scheduledJob.findUniqueOrThrow({ where: { id: scheduleId } });
+    const madeWith = await describeDelegations([row.delegationId], tx);
+    requireOwnWork(actor, madeWith.get(row.delegationId ?? "") ?? null, "schedule");
+    return change(tx, row, owner);
   });
 }

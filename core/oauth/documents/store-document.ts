@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { endDelegationsOf } from "#core/access/delegation.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { type Db, db } from "#core/db.ts";
 import type { Prisma } from "#core/generated/prisma/client.ts";
@@ -94,7 +95,11 @@ async function revokeGrantsElsewhere(tx: Db, clientId: string, redirectUris: str
     WHERE c.client_id = ${clientId} AND g.revoked_at IS NULL AND g.payload ->> 'redirectUri' IS NOT NULL`;
   const gone = used.map(({ uri }) => uri).filter((uri) => !isRedirectUriAllowed(redirectUris, uri));
   if (gone.length === 0) return 0;
-  return tx.$executeRaw`
+  const revoked = await tx.$queryRaw<{ id: string }[]>`
     UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
-    WHERE c.id = g.consent_id AND c.client_id = ${clientId} AND g.revoked_at IS NULL AND g.payload ->> 'redirectUri' = ANY (${gone})`;
+    WHERE c.id = g.consent_id AND c.client_id = ${clientId} AND g.revoked_at IS NULL AND g.payload ->> 'redirectUri' = ANY (${gone})
+    RETURNING g.id`;
+  const ids = revoked.map(({ id }) => id);
+  await endDelegationsOf(tx, ids);
+  return ids.length;
 }

@@ -29,9 +29,14 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
     db().$transaction(async (tx) => {
       const ended = await endByHash(tx, [...byHash.keys()]);
       for (const one of ended) await recordLeak(tx, one, byHash.get(one.hash) ?? "", from);
+      // What was made with a token that is over already was made by whoever had it, too.
+      const known = await tx.$queryRaw<{ id: string }[]>`
+        SELECT grant_id AS id FROM oauth_artifact
+          WHERE model IN ('AccessToken', 'RefreshToken') AND id_hash = ANY (${[...byHash.keys()]}) AND grant_id IS NOT NULL
+        UNION SELECT id FROM personal_access_token WHERE token_hash = ANY (${[...byHash.keys()]})`;
       await endDelegationsOf(
         tx,
-        ended.filter(({ kind }) => kind === "oauth").map(({ id }) => id),
+        known.map(({ id }) => id),
       );
       await tellOfLeaks(tx, ended);
     }),

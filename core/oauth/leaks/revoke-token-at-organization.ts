@@ -1,4 +1,5 @@
 import { type Actor, actorId } from "#core/access/actor.ts";
+import { endDelegationsOf } from "#core/access/delegation.ts";
 import { requirePermission } from "#core/access/may.ts";
 import { letter } from "#core/accounts/mails/letter.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
@@ -36,8 +37,10 @@ export async function revokeTokenAtOrganization(
     const found = "tokenId" in reference && reference.tokenId.includes("\0") ? undefined : await findToken(tx, orgId, reference);
     if (!found) throw notFound("Token");
     const { kind, id, userId, name } = found;
-    if (kind === "exchanged") await tx.oAuthGrant.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
-    else if (kind === "ci") await tx.ciToken.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+    if (kind === "exchanged") {
+      await tx.oAuthGrant.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
+      await endDelegationsOf(tx, [id]);
+    } else if (kind === "ci") await tx.ciToken.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
     else if (userId) await cutOff(tx, { orgId, tokenId: id, userId, revokedById: actorId(actor) });
     const data = { kind, tokenId: id, ...(name !== null && { name }) };
     await recordAuditEvent(tx, {

@@ -30,10 +30,8 @@ const BATCH_BYTES = RELAY_BODY_MAX_BYTES;
 export type ListenerReach = {
   /** Whose webhooks' deliveries, by their owners' ids; null for everybody's. */
   owners: readonly string[] | null;
-  /** The private repositories that the token reads. */
-  readable: ReadableOwners;
-  /** Those that its person reads; null where no token listens. */
-  person: ReadableOwners | null;
+  /** The private repositories that the token reads; null where no token listens. */
+  readable: ReadableOwners | null;
 };
 
 export type Connection = { relayId: string; listenerId: string; connectionId: string };
@@ -61,10 +59,7 @@ export async function handOver(
   { relayId, listenerId, connectionId }: Connection,
   { room, known, reach }: { room: number; known: readonly string[]; reach: ListenerReach },
 ): Promise<HandedRequest[]> {
-  // What its person could read no more either is handed over, to be found withheld (S129).
-  const isReadable = reach.person
-    ? Prisma.sql`(${readableEvent(reach.readable)} OR NOT ${readableEvent(reach.person)})`
-    : Prisma.sql`TRUE`;
+  const isReadable = reach.readable ? readableEvent(reach.readable) : Prisma.sql`TRUE`;
   const { text, values } = Prisma.sql`
     WITH oldest AS (
       SELECT q.id, q.bytes, q.received_at FROM relay_request q JOIN relay r ON r.id = q.relay_id

@@ -1,5 +1,4 @@
 import type { Actor } from "../../access/actor.ts";
-import { personOf } from "../../access/delegation.ts";
 import { requirePermission } from "../../access/may.ts";
 import { readableOwners } from "../../access/readable-owners.ts";
 import { isServiceError, notFound } from "../../errors.ts";
@@ -52,8 +51,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     await requirePermission(actor, "relay.manage", { userId }, { what: "Relay" });
     reach = {
       owners: ownersReachedBy(actor, userId),
-      readable: await readableOwners(actor, "repo.read"),
-      person: actor.kind === "token" ? await readableOwners(personOf(userId), "repo.read") : null,
+      readable: actor.kind === "token" ? await readableOwners(actor, "repo.read") : null,
     };
   };
   await mayListen();

@@ -1,11 +1,10 @@
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
-import { recordDelegation } from "../../access/delegation.ts";
+import { recordDelegation, requireOwnWork } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { inTransaction } from "../../db.ts";
 import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { releaseHeld } from "./release-held.ts";
-import { requireOwnWork } from "./update-webhook.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
 /**
@@ -16,7 +15,7 @@ import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 export async function enableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
   return inTransaction(async (tx) => {
     const webhook = await findWebhookToChange(tx, actor, id, of);
-    requireOwnWork(actor, webhook);
+    requireOwnWork(actor, webhook.madeWith, "webhook");
     if (webhook.disabledAt === null) return webhook;
     // What an app made acts with the rights of whoever enables it once the app's grant is gone.
     const isTakenOver = webhook.disabledReason === "grant_ended" || webhook.madeWith?.isEnded === true;

@@ -11,6 +11,7 @@ import {
   signedInPerson,
   type TestPerson,
 } from "../../accounts/testing/people.ts";
+import { ownToken } from "../../accounts/testing/tokens.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { unseal } from "../../crypto/seal.ts";
 import { db, pool } from "../../db.ts";
@@ -162,16 +163,8 @@ describe("watched items", () => {
   it("of a token are what the token reads; an organization's are what the organization reads", async () => {
     const organization = await organizationOf(ada);
     const [mine, orgs] = await Promise.all([someRepo(ada, { isPrivate: true }), repoOf(ada, organization.name, true)]);
-    const token = (scopes: TokenHolder["scopes"]): TokenHolder => ({
-      kind: "token",
-      tokenId: "a token",
-      userId: ada.id,
-      scopes,
-      orgIds: "all",
-      clientId: null,
-    });
-    const make = (scopes: TokenHolder["scopes"], owner: WebhookOwner, repo: Repo) =>
-      createWebhook(token(scopes), owner, { url, watched: [watching(repo)] }, from);
+    const make = async (scopes: TokenHolder["scopes"], owner: WebhookOwner, repo: Repo) =>
+      createWebhook(await ownToken(ada.id, scopes), owner, { url, watched: [watching(repo)] }, from);
     await expect(make(["webhooks"], own(ada), mine)).rejects.toMatchObject({ code: "invalid_request", field: "watched" });
     expect(namesOf((await make(["webhooks", "read-repos"], own(ada), mine)).webhook)).toEqual([mine.fullName]);
     const asOrganization: WebhookOwner = { kind: "organization", id: organization.id };

@@ -1,4 +1,5 @@
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { requireOwnWork } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { seal } from "../../crypto/seal.ts";
@@ -11,7 +12,7 @@ import { auditOrgId, PREVIOUS_SECRET_HOURS, type Webhook } from "./webhook.ts";
  * Gives a webhook a secret of ours. The one before goes on signing beside it for a day, so that receivers can be changed without
  * refusing a delivery (S123).
  * @returns the secret: it is never shown again (S130)
- * @throws ServiceError `not_found`, `insufficient_scope`
+ * @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` for another app's
  */
 export async function rotateWebhookSecret(
   actor: Actor,
@@ -21,7 +22,8 @@ export async function rotateWebhookSecret(
 ): Promise<{ webhook: Webhook; secret: string }> {
   const secret = newWebhookSecret();
   return inTransaction(async (tx) => {
-    const { owner } = await findWebhookToChange(tx, actor, id, of);
+    const { owner, madeWith } = await findWebhookToChange(tx, actor, id, of);
+    requireOwnWork(actor, madeWith, "webhook");
     await replaceSecret(tx, id, secret);
     await recordAuditEvent(tx, {
       type: "webhook.rotate_secret",

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { WatchedItemInput } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
-import { recordDelegation } from "../../access/delegation.ts";
+import { recordDelegation, requireOwnWork } from "../../access/delegation.ts";
 import { isOwnProgram } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
@@ -39,10 +39,10 @@ export async function updateWebhook(
   const secret = changes.secret == null ? undefined : parseWebhookSecret(changes.secret);
   return inTransaction(async (tx) => {
     const before = await findWebhookToChange(tx, actor, id, of);
-    requireOwnWork(actor, before);
+    requireOwnWork(actor, before.madeWith, "webhook");
     const { owner } = before;
     const target = hasTarget(changes) ? await readTarget(tx, actor, owner, changes) : undefined;
-    const isMoved = target !== undefined && !isSameReceiver(before, target);
+    const isMoved = target !== undefined && !isSameReceiver(actor, before, target);
     if (isMoved && before.hasSecret && secret === undefined) throw secretNeeded();
     const domains = changes.domains && changes.domains.length > 0 ? parseDomains(changes.domains) : undefined;
     const watched =
@@ -88,7 +88,9 @@ export async function updateWebhook(
  * the secret stays, a token with `webhooks` could read a secret that nobody showed it: point the webhook at its own server, and send a
  * test. So whoever names another receiver has to name the secret, too; GitHub's API asks the same (docs/decisions/077).
  */
-function isSameReceiver(before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
+function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
+  // Hosts that receive for many people give each a path: an app may keep the address, and nothing else.
+  if (actor.kind === "token" && !isOwnProgram(actor) && before.url !== after.url) return false;
   if (before.url !== null && after.url !== null) {
     const schemeOf = (url: string) => URL.parse(url)?.protocol;
     // Each relay has the same origin, ours, and another reader.
@@ -108,14 +110,3 @@ const secretNeeded = () =>
     "This webhook has a secret, and the new target is another receiver: give the secret again, give a new one, or an empty one for none.",
     { field: "secret" },
   );
-
-/**
- * An app does not change what another app made: it would lend that app's target its own reach (confused deputy). Its person may, on the
- * pages or with a program of their own.
- * @throws ServiceError `forbidden`
- */
-export function requireOwnWork(actor: Actor, { madeWith }: Pick<Webhook, "madeWith">): void {
-  if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
-  const sentence = `${madeWith.name ?? "Another app"} made this webhook. Only you can change it, in your webhook settings.`;
-  throw new ServiceError("forbidden", sentence);
-}

@@ -1,10 +1,12 @@
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { recordDelegation } from "../../access/delegation.ts";
+import { readableEvent } from "../../access/readable-owners.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { firstIdAt, isId, newOrderedId } from "../../ids.ts";
+import { readableTo, visibleTo } from "../activity/delivery-conditions.ts";
 import { findWebhookRow } from "../activity/find-webhook-row.ts";
 import { requireReplayable } from "./require-replayable.ts";
 import {
@@ -39,7 +41,10 @@ export async function startReplay(
     await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${webhook.id} FOR NO KEY UPDATE`;
     requireReplayable(await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx }));
     await requireRoom(tx, webhook.id);
-    const scope = "deliveryIds" in what ? await selected(tx, webhook.id, what.deliveryIds) : await failed(tx, webhook.id, what);
+    const scope =
+      "deliveryIds" in what
+        ? await selected(tx, webhook.id, [...(await visibleTo(actor, what.deliveryIds.filter(isId)))])
+        : await visibleFailed(tx, actor, webhook.id, await failed(tx, webhook.id, what));
     const [row] = await tx.$queryRaw<ReplayRow[]>`
       INSERT INTO webhook_replay (id, webhook_id, owner_id, created_by_id, delegation_id, delivery_ids, since, until, total)
       VALUES (${newOrderedId()}, ${webhook.id}, ${webhook.ownerId}, ${actorId(actor)}, ${await recordDelegation(tx, actor)}, ${scope.ids}, ${scope.since}, ${scope.until}, ${scope.total})
@@ -79,6 +84,22 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
     throw new ServiceError("conflict", "None of these can be replayed: they wait to be sent, or are not kept any more.");
   }
   return { ids: rows.map(({ id }) => id), since: null, until: null, total: rows.length };
+}
+
+/** A token that may not see all of what failed replays what it sees, by name. */
+async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Scope): Promise<Scope> {
+  const readable = await readableTo(actor);
+  if (readable === null) return scope;
+  const visible = await tx.$queryRaw<{ id: string }[]>`
+    SELECT d.id FROM delivery d JOIN event e ON e.id = d.event_id LEFT JOIN repo r ON r.id = e.repo_id
+    WHERE d.webhook_id = ${webhookId} AND d.state = 'failed' AND d.id >= ${firstIdAt(scope.since as Date)}
+      AND d.id < ${firstIdAt(scope.until as Date)} AND ${readableEvent(readable)} ORDER BY d.id LIMIT ${scope.total}`;
+  if (visible.length === scope.total) return scope;
+  return selected(
+    tx,
+    webhookId,
+    visible.map(({ id }) => id),
+  );
 }
 
 async function failed(tx: Db, webhookId: string, { since, until }: { since: Date; until?: Date | undefined }): Promise<Scope> {

@@ -55,8 +55,8 @@ export const scopeDescriptions = {
     group: "act",
   },
   jobs: {
-    sentence: "Run and schedule jobs in your name, and see their output",
-    note: "They use your compute. They can read private Spaces only if the app may read your repositories, too.",
+    sentence: "Run and schedule jobs in your name, and read the output of all your jobs",
+    note: "Jobs use your compute. New jobs can read private Spaces only if the app may read your repositories, too.",
     group: "act",
     isDangerous: true,
   },

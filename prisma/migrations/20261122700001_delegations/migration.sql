@@ -54,9 +54,16 @@ FROM delegation d
 JOIN "user" u ON u.id = d.user_id AND u.disabled_at IS NULL
 LEFT JOIN oauth_consent c ON c.id = d.consent_id
 LEFT JOIN oauth_app a ON a.client_id = d.client_id
+LEFT JOIN oauth_grant g ON d.bound_org_id IS NOT NULL AND g.id = d.token_id
+LEFT JOIN personal_access_token p ON d.client_id IS NULL AND p.id = d.token_id
 WHERE d.ended_at IS NULL AND a.blocked_at IS NULL
-  AND (d.consent_id IS NULL OR (c.id IS NOT NULL AND c.revoked_at IS NULL))
-  AND (d.bound_org_id IS NULL OR exchange_holds(d.user_id, d.client_id, d.bound_org_id));
+  -- What each rests on must be there: nothing holds because its row is gone.
+  AND CASE
+    WHEN d.client_id IS NULL THEN p.id IS NOT NULL AND p.revoked_at IS NULL
+    WHEN d.bound_org_id IS NOT NULL THEN
+      g.id IS NOT NULL AND g.revoked_at IS NULL AND exchange_holds(d.user_id, d.client_id, d.bound_org_id)
+    ELSE c.id IS NOT NULL AND c.revoked_at IS NULL
+  END;
 
 -- What ends a grant ends what was made under it, in the same transaction and for good; the worker then disables, suspends and cancels,
 -- and tells people (core/webhooks/end-delegated.ts). No path can forget it.
@@ -117,13 +124,16 @@ BEGIN
 END $$;
 
 -- Until now nothing recorded which token made a webhook or a schedule. The audit log knows the client: what a third-party app made or
--- changed stops here, for it may reach more than the app was granted. Its owner can enable it again, and then it is theirs.
+-- changed stops here, for it may reach more than the app was granted, and so does what the log says nothing of. Its owner can enable it
+-- again, and then it is theirs.
 UPDATE webhook w SET disabled_at = coalesce(w.disabled_at, now()), disabled_reason = 'grant_ended'
   WHERE EXISTS (SELECT 1 FROM audit_event e LEFT JOIN oauth_app a ON a.client_id = e.client_id
     WHERE e.type IN ('webhook.create', 'webhook.update') AND e.data->>'webhookId' = w.id
-      AND e.client_id IS NOT NULL AND a.is_first_party IS NOT TRUE);
+      AND e.client_id IS NOT NULL AND a.is_first_party IS NOT TRUE)
+    OR NOT EXISTS (SELECT 1 FROM audit_event e WHERE e.type = 'webhook.create' AND e.data->>'webhookId' = w.id);
 UPDATE scheduled_job s SET is_suspended = true,
     message = 'An app made this schedule, and what the app may do was not on record. Resume it to have it run in your name.'
   WHERE EXISTS (SELECT 1 FROM audit_event e LEFT JOIN oauth_app a ON a.client_id = e.client_id
     WHERE e.type IN ('scheduled_job.create', 'scheduled_job.resume') AND e.data->>'scheduleId' = s.id
-      AND e.client_id IS NOT NULL AND a.is_first_party IS NOT TRUE);
+      AND e.client_id IS NOT NULL AND a.is_first_party IS NOT TRUE)
+    OR NOT EXISTS (SELECT 1 FROM audit_event e WHERE e.type = 'scheduled_job.create' AND e.data->>'scheduleId' = s.id);
