@@ -6,6 +6,7 @@ import { isDatabaseUp } from "#core/postgres/availability.ts";
 import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
 import { handleApi } from "../api/index.ts";
+import { admitBody } from "./admit-body.ts";
 import { isDownload, sendDownload } from "./downloads.ts";
 import { isCrossSite } from "./is-cross-site.ts";
 import { limitBody } from "./limit-body.ts";
@@ -64,12 +65,21 @@ async function dispatchPage(next: Door, req: IncomingMessage, res: ServerRespons
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   // next-auth parses JSON without expecting bad JSON; its own pages and ours send forms.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
-  limitBody(req, isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES, () => sendFailure(req, res, tooLarge));
+  let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
+  limitBody(
+    req,
+    () => maxBytes,
+    () => sendFailure(req, res, tooLarge),
+  );
   if (res.writableEnded) return;
   // Before anything is waited for: it sees the body from its first byte.
   replaceFailedPage(next, req, res);
   // Next answers a failed page with 500; a database that is away for a moment is 503.
   if (!(await isDatabaseUp())) return sendFailure(req, res, databaseAway);
+  const admitted = await admitBody(req, maxBytes);
+  if (typeof admitted !== "number") return sendFailure(req, res, admitted);
+  maxBytes = admitted;
+  if (res.writableEnded) return;
   if (isScriptless(pathname)) removeScripts(req, res);
   else allowPageScripts(req, res);
   return next(req, res);

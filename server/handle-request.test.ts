@@ -3,8 +3,12 @@ import { createServer, type IncomingMessage, request, type Server } from "node:h
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
+import { signedInPerson } from "#core/accounts/testing/people.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
 import { closeConnections, db } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
+import { bodyBudget } from "#core/fair-queue/body-budget.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 import { requestContext } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
@@ -302,6 +306,26 @@ describe("a body", () => {
       headers: { "content-length": String(MAX_ACTION_BYTES + 1) },
     });
     expect(status).toBe(413);
+  });
+
+  it("S138 that is larger than a form of text takes a session, and is not waited for without one", async () => {
+    const begin = async (headers: Record<string, string>) => {
+      const req = request({ port, host: "127.0.0.1", path: "/settings/profile", method: "POST", agent: false, headers });
+      req.on("error", () => undefined);
+      const answered = once(req, "response").then(([res]) => (res as IncomingMessage).statusCode);
+      req.write(Buffer.alloc(80_000));
+      return answered.finally(() => req.destroy());
+    };
+    const host = { host: `localhost:${port}` };
+    const large = { ...host, "content-length": String(5 * 1024 * 1024) };
+    const before = bodyBudget.takenBytes;
+    expect(await begin(large)).toBe(413);
+    expect(await begin({ ...large, cookie: `session-${port}=unknown` })).toBe(413);
+    expect(bodyBudget.takenBytes).toBe(before);
+    const { token } = await startSiteSession((await signedInPerson()).id, noOrigin);
+    expect(await begin({ ...large, cookie: `session-${port}=${token}` })).toBe(200);
+    await expect.poll(() => bodyBudget.takenBytes).toBe(before);
+    expect((await ask("/login", { method: "POST", headers: { "transfer-encoding": "chunked" }, body: "a=b" })).status).toBe(200);
   });
 });
 

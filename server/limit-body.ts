@@ -4,20 +4,23 @@ import type { IncomingMessage } from "node:http";
  * Counts a body as it arrives, whoever reads it and however it was sent: a length can be left out, and Next reads what comes
  * until its own limits, which route handlers do not have.
  *
+ * @param maxBytes asked again for each part that arrives: who sends it may turn out later.
  * @param exceeded is called once, at the first byte that is too many; the rest is read and dropped.
  */
-export function limitBody(req: IncomingMessage, maxBytes: number, exceeded: () => void): void {
-  if (Number(req.headers["content-length"] ?? 0) > maxBytes) {
+export function limitBody(req: IncomingMessage, maxBytes: () => number, exceeded: () => void): void {
+  if (Number(req.headers["content-length"] ?? 0) > maxBytes()) {
     exceeded();
     return;
   }
   let received = 0;
+  let isOver = false;
   const { push } = req;
   req.push = (chunk: unknown, encoding?: BufferEncoding) => {
-    if (chunk instanceof Uint8Array && received <= maxBytes) {
+    if (chunk instanceof Uint8Array && !isOver) {
       received += chunk.length;
-      if (received > maxBytes) exceeded();
+      isOver = received > maxBytes();
+      if (isOver) exceeded();
     }
-    return received > maxBytes || push.call(req, chunk, encoding);
+    return isOver || push.call(req, chunk, encoding);
   };
 }

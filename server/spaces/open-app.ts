@@ -6,6 +6,7 @@ import { notFound, ServiceError } from "#core/errors.ts";
 import type { AppTarget } from "#core/spaces/door/app-target.ts";
 import { type FoundApp, findApp } from "#core/spaces/door/find-app.ts";
 import { actorOfToken } from "../../api/actor.ts";
+import { cookieOf } from "../cookie-of.ts";
 
 /** Finds the app that a request is for, with what it brings to say who asks. @throws ServiceError */
 export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundApp> {
@@ -33,12 +34,4 @@ async function byToken(authorization: string): Promise<Actor> {
   return actorOfToken(token).catch((error: unknown) => {
     throw error instanceof ServiceError ? notFound("Repository") : error;
   });
-}
-
-function cookieOf({ headers }: IncomingMessage, name: string): string | undefined {
-  for (const pair of headers.cookie?.split(";") ?? []) {
-    const at = pair.indexOf("=");
-    if (at > 0 && pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim();
-  }
-  return undefined;
 }

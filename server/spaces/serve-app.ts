@@ -40,7 +40,11 @@ export async function serveApp(req: IncomingMessage, res: ServerResponse, target
     res.writeHead(302, { ...sandboxHeaders, Location: app.path + target.search, "Cache-Control": "no-store" }).end();
     return;
   }
-  limitBody(req, APP_REQUEST_MAX_BYTES, () => sendAppFailure(req, res, tooLarge));
+  limitBody(
+    req,
+    () => APP_REQUEST_MAX_BYTES,
+    () => sendAppFailure(req, res, tooLarge),
+  );
   if (res.writableEnded) return;
   const config = readSpaceConfig(app.repo);
   if (config.kind === "static") return sendStaticFile(req, res, app, config);
