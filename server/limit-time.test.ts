@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { limitTime } from "./limit-time.ts";
@@ -57,4 +58,32 @@ test("a transfer takes as long as it takes, unless nothing of it arrives", async
   const [steady, stalled] = await Promise.all([drip(true, 300), drip(true, 1_500)]);
   expect(steady).toBe("12345");
   expect(stalled).toMatch(/ECONNRESET|EPIPE/);
+});
+
+/** Sends chunks of HTTP as they are, many in one write. @returns the answer, or what came of it before the connection ended */
+async function sendChunks(count: number, content: string): Promise<string> {
+  const server = createServer(async (req, res) => {
+    limitTime(req, res, { isTransfer: true });
+    let received = 0;
+    req.on("data", (chunk: Buffer) => (received += chunk.length));
+    req.on("error", () => undefined);
+    req.on("end", () => res.end(`received ${received}`));
+  });
+  server.listen(0, "127.0.0.1");
+  stopping.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  await once(server, "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  socket.write("POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
+  socket.write(`${content.length.toString(16)}\r\n${content}\r\n`.repeat(count));
+  socket.write("0\r\n\r\n");
+  return text(socket).catch((error: NodeJS.ErrnoException) => String(error.code));
+}
+
+test("S137 thousands of tiny chunks end the request; few of them, or larger ones, do not", async () => {
+  expect(await sendChunks(20_000, "x")).not.toContain("received");
+  expect(await sendChunks(4_000, "x")).toContain("received 4000");
+  expect(await sendChunks(20_000, "x".repeat(100))).toContain("received 2000000");
 });

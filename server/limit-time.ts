@@ -7,6 +7,9 @@ export const ARRIVAL_MS = 300_000;
 export const TRANSFER_IDLE_MS = 120_000;
 /** How far whatever else is sent may fall behind 1 KiB a second: its body is kept in memory all the while. */
 const PACE_GRACE_MS = 30_000;
+/** A chunk costs some hundred bytes of memory beside its content: no honest client sends thousands that hold nearly nothing. */
+const CHUNKS_MAX = 4_096;
+const CHUNK_MEAN_MIN_BYTES = 64;
 
 /**
  * Ends requests whose bodies do not arrive: whoever sends a byte now and then cannot hold a connection, and what it waits for, for
@@ -23,6 +26,7 @@ export function limitTime(
   }: { isTransfer: boolean; arrivalMs?: number; idleMs?: number; graceMs?: number },
 ): void {
   if (!hasBody(req)) return;
+  limitChunks(req);
   const end = () => {
     if (!req.complete) req.destroy();
   };
@@ -45,6 +49,24 @@ export function limitTime(
     clearTimeout(timer);
     stopWatching();
   });
+}
+
+/** Ends requests whose bodies come in a great many tiny chunks, whoever reads them: what keeps or parses them pays for each (S137). */
+function limitChunks(req: IncomingMessage): void {
+  let [chunks, bytes] = [0, 0];
+  const { push } = req;
+  req.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (req.destroyed) return false;
+    if (chunk instanceof Uint8Array) {
+      chunks += 1;
+      bytes += chunk.length;
+      if (chunks > CHUNKS_MAX && bytes < chunks * CHUNK_MEAN_MIN_BYTES) {
+        req.destroy();
+        return false;
+      }
+    }
+    return push.call(req, chunk, encoding);
+  };
 }
 
 const hasBody = ({ headers }: IncomingMessage): boolean =>

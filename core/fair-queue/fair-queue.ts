@@ -86,6 +86,11 @@ export class FairQueue {
     return this.#wait(party, within);
   }
 
+  /** A place if there is one at this moment, for what can be done without one. */
+  tryTake({ within, party = currentParty() }: TakeOptions = {}): Release | undefined {
+    return this.#admits(party, within) ? this.#hold(party, within) : undefined;
+  }
+
   #admits({ key, isAnonymous }: Party, within: string | undefined): boolean {
     return this.#all.admits(key, within) && (!isAnonymous || this.#anonymous.admits(key, within));
   }

@@ -8,14 +8,18 @@ import { fairQueue } from "../../fair-queue/fair-queue.ts";
 
 const cores = availableParallelism();
 
+/** What a request of a fetch may use of memory while it arrives and is answered: with 256 places, 32 MiB of the process. */
+export const REQUEST_MEMORY_BYTES = 128 * 1024;
+export const requestMemory = fairQueue({ name: "git_request_memory", places: 256 });
+
+/** Requests of fetches that get no memory: on disk while they arrive and are answered. */
+export const largeRequests = fairQueue({ name: "git_large_requests", places: 16 });
+
 /** Clones and fetches. Somebody may have the answer for as long as it takes to read it. */
 export const fetches = fairQueue({ name: "git_fetches", places: Math.max(48, cores * 12), waitMaxMs: 30_000 });
 
 /** Pushes: apart from fetches, so that neither can stop the other. Everybody who pushes is signed in. */
 export const pushes = fairQueue({ name: "git_pushes", places: Math.max(24, cores * 6), waitMaxMs: 30_000 });
-
-/** Requests of fetches that are too large for memory: on disk while they arrive and are answered. */
-export const largeRequests = fairQueue({ name: "git_large_requests", places: 16 });
 
 /** Files too large for memory that are sent as they are. Each is a git process for as long as somebody reads. */
 export const downloads = fairQueue({ name: "git_downloads", places: 64 });

@@ -1,15 +1,17 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import { isServiceError } from "../../../errors.ts";
 import { watchPace } from "../../../http/pace.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
-import { largeRequests, pushes } from "../queues.ts";
+import { largeRequests, pushes, requestMemory } from "../queues.ts";
 import { pktLine } from "./pkt-line.ts";
 import { receivePack } from "./receive-pack.ts";
 import { spoolRequest } from "./spool-request.ts";
@@ -23,10 +25,10 @@ afterEach(() => {
 });
 
 /** A server that spools each request and answers with it, or with why it did not. */
-async function spooling(maxBytes = 10_000_000): Promise<string> {
+async function spooling(maxBytes = 10_000_000, graceMs = pace.graceMs): Promise<string> {
   const server = createServer(async (req, res) => {
     try {
-      const { stream, close } = await spoolRequest({ req, res }, { maxBytes, within: "r", pace });
+      const { stream, close } = await spoolRequest({ req, res }, { maxBytes, within: "r", pace: { ...pace, graceMs } });
       res.end(await text(stream));
       await close();
     } catch (error) {
@@ -91,6 +93,46 @@ test("S137 what is too large, or ends early, leaves nothing behind", async () =>
   cut.destroy();
   for (let tries = 0; tries < 100 && largeRequests.counts.taken > 0; tries++) await delay(5);
   expect(largeRequests.counts.taken).toBe(0);
+});
+
+describe("S137 the memory of requests that do not end", () => {
+  const open: Socket[] = [];
+  afterEach(async () => {
+    for (const socket of open.splice(0)) socket.destroy();
+    await expect.poll(() => requestMemory.counts.taken + largeRequests.counts.taken, { timeout: 10_000 }).toBe(0);
+  });
+
+  async function begin(origin: string, body: string): Promise<void> {
+    const socket = connect(Number(new URL(origin).port), "127.0.0.1").on("error", () => undefined);
+    open.push(socket);
+    await once(socket, "connect");
+    await new Promise((sent) => socket.write(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`, sent));
+  }
+
+  test("is what they hold, however small the chunks are that they come in", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const used = () => {
+      collect();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    const origin = await spooling(10_000_000, 60_000);
+    const before = used();
+    await Promise.all([1, 2, 3].map(() => begin(origin, "1\r\nX\r\n".repeat(30_000))));
+    await expect.poll(() => requestMemory.counts.taken, { timeout: 10_000 }).toBe(3);
+    await delay(300);
+    expect((used() - before) / 90_000).toBeLessThan(50);
+  });
+
+  test("is shared: one party in one repository gets a third of the places, then of those on disk; small requests need none", async () => {
+    const origin = await spooling(10_000_000, 60_000);
+    const body = "x".repeat(5_000);
+    await Promise.all(Array.from({ length: 130 }, () => begin(origin, `${body.length.toString(16)}\r\n${body}\r\n`)));
+    await expect.poll(() => largeRequests.counts, { timeout: 10_000 }).toMatchObject({ taken: 5, waiting: 40 });
+    expect(requestMemory.counts.taken).toBe(85);
+    expect(await send(origin, ["small"], 0)).toEqual({ status: 200, body: "small" });
+  });
 });
 
 describe("S137 a push", () => {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -6,11 +7,11 @@ import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.ts";
 import type { Release } from "../../../fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "../../../http/pace.ts";
-import { largeRequests } from "../queues.ts";
+import { largeRequests, REQUEST_MEMORY_BYTES, requestMemory } from "../queues.ts";
 import { tooLarge, tooSlow } from "./transfer-request.ts";
 
-/** Nearly all fetches ask for less. */
-const IN_MEMORY_MAX_BYTES = 128 * 1024;
+/** Most fetches ask for less. It is little beside what a connection costs, so it needs no place. */
+const SMALL_MAX_BYTES = 4 * 1024;
 const GRACE_MS = 60_000;
 /** A request arrives within this time, however large it is. */
 const ARRIVAL_MAX_MS = 300_000;
@@ -23,8 +24,8 @@ export type Spooled = {
 
 /**
  * Reads a request to its end before anything is done for it. A fetch says all that it wants before git can answer: whoever opens
- * connections and sends nothing then holds no place, and keeps nobody from cloning (S137). What is large lies in a file without a
- * name, which is gone with the process; how many there are is limited (queues.ts).
+ * connections and sends nothing then holds no place, and keeps nobody from cloning (S137). What is not small has a place in memory while
+ * one is free for its party. Otherwise it lies in a file without a name, which is gone with the process (queues.ts).
  * @throws ServiceError `payload_too_large`; `unavailable` for what comes too slowly or has no room; `invalid_request` when it ends early
  */
 export async function spoolRequest(
@@ -51,13 +52,14 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
     stops.push(watchPace({ ...watched, onTooSlow: () => reject(tooSlow()), ...pace }));
     const limit = setTimeout(() => reject(tooSlow()), ARRIVAL_MAX_MS);
     stops.push(() => clearTimeout(limit));
-    const take = (chunk: Buffer) => {
+    // Places are the request's party's, and a line is left when the request is closed: events alone do not know the request.
+    const take = AsyncLocalStorage.bind((chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return reject(new ServiceError("payload_too_large", tooLarge(maxBytes)));
-      if (size <= IN_MEMORY_MAX_BYTES) return store.keep(chunk);
+      if (store.keep(chunk)) return;
       req.pause();
       store.write(chunk).then(() => req.resume(), reject);
-    };
+    });
     req.on("data", take);
     stops.push(() => req.off("data", take));
     req.once("end", resolve);
@@ -69,47 +71,103 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
   });
 }
 
-/** Bytes in memory, or from a certain size in a file. */
+/**
+ * Bytes in memory, or in a file. Chunks are copied: each Buffer costs some hundred bytes beside what it holds, and a client may send a
+ * byte in each chunk.
+ */
 class Store {
   readonly #within: string;
-  readonly #chunks: Buffer[] = [];
+  #memory = Buffer.allocUnsafeSlow(SMALL_MAX_BYTES);
+  /** How much of the memory is used. */
+  #size = 0;
   #file: FileHandle | undefined;
   #release: Release | undefined;
+  #writing: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(within: string) {
     this.#within = within;
   }
 
-  keep(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+  /** @returns whether there was room in memory; otherwise it is to be written */
+  keep(chunk: Buffer): boolean {
+    if (this.#file) return false;
+    const size = this.#size + chunk.length;
+    if (size > this.#memory.length && !this.#grow(size)) return false;
+    chunk.copy(this.#memory, this.#size);
+    this.#size = size;
+    return true;
   }
 
-  async write(chunk: Buffer): Promise<void> {
-    this.#file ??= await this.#open();
-    // The client may have gone while this waited for room.
-    if (this.#isClosed) return this.close();
-    for (const one of [...this.#chunks.splice(0), chunk]) await this.#file.writeFile(one);
+  /** Call it again only when it has ended. */
+  write(chunk: Buffer): Promise<void> {
+    this.#writing = this.#write(chunk);
+    return this.#writing;
   }
 
   stream(): Readable {
-    return this.#file?.createReadStream({ start: 0, autoClose: false }) ?? Readable.from(this.#chunks, { objectMode: false });
+    if (this.#file) return this.#file.createReadStream({ start: 0, autoClose: false });
+    return Readable.from([this.#memory.subarray(0, this.#size)], { objectMode: false });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#chunks.length = 0;
-    await this.#file?.close();
-    this.#release?.();
+    const file = this.#file;
+    this.#dropMemory();
+    if (!file) return;
+    this.#file = undefined;
+    await this.#writing?.catch(() => undefined);
+    await file.close().finally(this.#release);
   }
 
-  async #open(): Promise<FileHandle> {
-    this.#release = await largeRequests.take({ within: this.#within });
-    const folder = await mkdtemp(join(tmpdir(), "fetch-"));
+  #grow(size: number): boolean {
+    if (this.#isClosed || this.#release || size > REQUEST_MEMORY_BYTES) return false;
+    this.#release = requestMemory.tryTake({ within: this.#within });
+    if (!this.#release) return false;
+    const larger = Buffer.allocUnsafeSlow(REQUEST_MEMORY_BYTES);
+    this.#memory.copy(larger, 0, 0, this.#size);
+    this.#memory = larger;
+    return true;
+  }
+
+  async #write(chunk: Buffer): Promise<void> {
+    const file = this.#file ?? (await this.#moveToFile());
+    await file.writeFile(chunk);
+  }
+
+  async #moveToFile(): Promise<FileHandle> {
+    const release = await largeRequests.take({ within: this.#within });
+    let file: FileHandle | undefined;
     try {
-      return await open(join(folder, "request"), "wx+", 0o600);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
+      file = await openNameless();
+      await file.writeFile(this.#memory.subarray(0, this.#size));
+      // The client may have gone meanwhile; then nobody else gives anything back.
+      if (this.#isClosed) throw new ServiceError("invalid_request", "The request ended early.");
+    } catch (error) {
+      await file?.close().catch(() => undefined);
+      release();
+      throw error;
     }
+    this.#dropMemory();
+    this.#file = file;
+    this.#release = release;
+    return file;
+  }
+
+  #dropMemory(): void {
+    if (this.#file) return;
+    this.#memory = Buffer.alloc(0);
+    this.#size = 0;
+    this.#release?.();
+    this.#release = undefined;
+  }
+}
+
+async function openNameless(): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), "fetch-"));
+  try {
+    return await open(join(folder, "request"), "wx+", 0o600);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
