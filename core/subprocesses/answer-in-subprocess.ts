@@ -1,13 +1,13 @@
-/** What a subprocess says: that it is ready, what came of a question, or that it was too much; and the CPU time it has used so far. */
+/** What a subprocess says: that it is ready, what came of a question, or that it was too large; and the CPU time it has used so far. */
 export type Said<Answer> = { cpuMicroseconds: number } & (
   | { kind: "ready" }
   | { kind: "answer"; answer: Answer }
-  | { kind: "too much" }
+  | { kind: "too large" }
 );
 
 /**
  * Makes the module that calls it the program of a `SubprocessPool`.
- * @param work what throws counts as too much: too deep for the stack, or too large
+ * @param work what throws counts as too large, or too deep for the stack
  */
 export function answerInSubprocess<Question, Answer>(work: (question: Question) => Answer): void {
   // Whoever provokes 65,000 errors need not have a stack trace made for each.
@@ -20,7 +20,7 @@ function outcomeOf<Question, Answer>(work: (question: Question) => Answer, quest
   try {
     return { kind: "answer", answer: work(question) } as const;
   } catch {
-    return { kind: "too much" } as const;
+    return { kind: "too large" } as const;
   }
 }
 

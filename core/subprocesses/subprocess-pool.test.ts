@@ -15,14 +15,26 @@ const newPool = (subprocesses = 2, cpuMaxMs = 200) =>
   });
 
 describe("S137 a question in a subprocess", () => {
-  test.for(["throw", "loop", "regex", "memory", "exit"] as const)(
-    "%s is too much, and the next one is answered",
-    async (question) => {
+  test("that throws is too large, and the next one is answered by the same subprocess", async () => {
+    const pool = newPool();
+    expect(await pool.ask("throw")).toBe("too large");
+    expect(await pool.ask("echo")).toEqual({ answer: "echo" });
+  });
+
+  test.for(["SIGKILL", "SIGTERM"] as const)(
+    "is not to blame when somebody else sends %s: it may be asked again",
+    async (killWith) => {
       const pool = newPool();
-      expect(await pool.ask(question)).toBe("too much");
+      expect(await pool.ask({ killWith })).toBe("busy");
       expect(await pool.ask("echo")).toEqual({ answer: "echo" });
     },
   );
+
+  test.for(["loop", "regex", "memory", "exit"] as const)("%s is too much, and the next one is answered", async (question) => {
+    const pool = newPool();
+    expect(await pool.ask(question)).toBe("too much");
+    expect(await pool.ask("echo")).toEqual({ answer: "echo" });
+  });
 
   test("costs the event loop nothing while it runs", async () => {
     const pool = newPool();

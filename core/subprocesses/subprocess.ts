@@ -12,8 +12,14 @@ export type SubprocessLimits = {
   memoryMaxMb: number;
 };
 
-/** `too much`: it took too much time or memory, and would again. `busy`: the machine did not get to it, so ask again later. */
-export type Outcome<Answer> = { answer: Answer } | "too much" | "busy";
+/**
+ * `too much`: it took too much time or memory, and would again. `too large`: the program refused it (it threw). `busy`: the machine did
+ * not get to it, so ask again later.
+ */
+export type Outcome<Answer> = { answer: Answer } | "too large" | "too much" | "busy";
+
+/** Signals that somebody else sends: the system when memory runs out, and whoever stops the service. No question causes them. */
+const SIGNALS_FROM_OUTSIDE: ReadonlySet<NodeJS.Signals | null> = new Set(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"]);
 
 const START_MAX_MS = 30_000;
 /** How long a question may take by the clock, in multiples of its CPU time: whoever waits for the answer must get one. */
@@ -100,8 +106,10 @@ export class Subprocess {
         child.off("message", answer).off("exit", fail);
         resolve(outcome);
       };
-      const answer = (said: Said<Answer>) => finish(said.kind === "answer" ? { answer: said.answer } : "too much");
-      const fail = () => finish("too much");
+      const answer = (said: Said<Answer>) => finish(said.kind === "answer" ? { answer: said.answer } : "too large");
+      // A heap over its limit aborts, and our own signal comes after `finish`. Any other death is not this question's fault.
+      const fail = (_code: number | null, signal: NodeJS.Signals | null) =>
+        finish(SIGNALS_FROM_OUTSIDE.has(signal) ? "busy" : "too much");
       const look = async () => {
         const byClock = Date.now() - start;
         const usedMs = (await cpuMsOf(child.pid)) - before;

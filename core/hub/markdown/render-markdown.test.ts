@@ -1,4 +1,4 @@
-import type { Element, Nodes } from "hast";
+import type { Element, Nodes, Root } from "hast";
 import { fromParse5 } from "hast-util-from-parse5";
 import { parseFragment } from "parse5";
 import { describe, expect, it } from "vitest";
@@ -205,6 +205,33 @@ describe("Markdown", () => {
     const first = await timeOf("one");
     expect(await timeOf("two")).toBeLessThan(first / 10);
   });
+
+  it("S137 a copy in a folder with a very long name does not take away the original", { timeout: 60_000 }, async () => {
+    const long = { ...place, base: "/datasets/mallory/x", folder: "ü".repeat(1_950) };
+    // Two hundred long addresses are too large for a page; twelve thousand would take too long as well.
+    for (const links of [200, 12_000]) {
+      const text = Array.from({ length: links }, (_, at) => `[a](${at}.md)`).join(" ");
+      expect(await renderMarkdown(text, long), `${links}`).toBeUndefined();
+      expect(await renderMarkdown(text, place), `${links}`).toContain("docs/0.md");
+    }
+  });
+
+  it.each(["li", "dd", "dt", "td", "tr", "summary", "p", "a", "rt"])(
+    "a bare <%s> does not leave the element that the text stands in",
+    async (name) => {
+      const text = `<${name}>one</${name}>two<div><${name}>three</${name}></div>`;
+      for (const [list, item] of [
+        ["ol", "li"],
+        ["dl", "dd"],
+        ["dl", "dt"],
+      ]) {
+        const page = `<${list}><${item}><div>${await renderMarkdown(text)}</div>after</${item}></${list}>`;
+        const [root] = (fromParse5(parseFragment(page)) as Root).children as Element[];
+        expect(root?.children).toHaveLength(1);
+        expect(textOf(root?.children[0] as Element)).toMatch(/one.*two.*three.*after/s);
+      }
+    },
+  );
 
   it.each(["", " ", "\0", "\u{feff}# x", "\ud800", "---\n---\n", "---\na: [", "\r\n\r\n# x\r"])("takes %j", async (text) => {
     expect(await renderMarkdown(text)).toBeTypeOf("string");

@@ -8,8 +8,11 @@ export const MARKDOWN_MAX_CHARACTERS = 1024 * 1024;
 /** HTML that may stand on our pages, whoever wrote the text: it went through the sanitiser (to-safe-tree.ts), or is coloured code. */
 export type SafeHtml = string & { readonly brand: unique symbol };
 
-/** What a text that ran out of time is known by: its content alone, so that no other place or repository makes it new. */
-type Verdict = "slow" | "too much";
+/**
+ * A text that ran out of time is known by its content alone, so that no other place makes it new. What is too large may be so because
+ * of its place (long addresses), so that is known by both: else a copy in a folder with a long name would take the original away.
+ */
+type Verdict = "slow" | "too large" | "too much";
 
 // One for the process: each bundle of Next makes its own module instances (architecture decision 7).
 const keeper = globalThis as typeof globalThis & { keyhookMarkdown?: ReturnType<typeof newMarkdown> };
@@ -67,7 +70,9 @@ async function layOut(asked: ToLayOut, { content, key, within }: Keys): Promise<
   const { quick, slow, html, verdicts } = markdown;
   const known = (): Outcome<SafeHtml> | undefined => {
     const answer = html.get(key);
-    return answer !== undefined ? { answer } : verdicts.get(content) === "too much" ? "too much" : undefined;
+    if (answer !== undefined) return { answer };
+    if (verdicts.get(key) === "too large") return "too large";
+    return verdicts.get(content) === "too much" ? "too much" : undefined;
   };
   const knownInQuick = () => known() ?? (verdicts.get(content) ? "too much" : undefined);
   let outcome = known() ?? knownInQuick() ?? (await quick.ask(asked, { within, known: knownInQuick }));
@@ -76,6 +81,7 @@ async function layOut(asked: ToLayOut, { content, key, within }: Keys): Promise<
     outcome = await slow.ask(asked, { within, known });
     if (outcome === "too much") verdicts.set(content, "too much", content.length);
   }
+  if (outcome === "too large") verdicts.set(key, outcome, key.length);
   if (typeof outcome === "string") return undefined;
   html.set(key, outcome.answer, outcome.answer.length);
   return outcome.answer;

@@ -65,7 +65,13 @@ export function schemaOf(idPrefix: string): Schema {
       details: ["open"],
       section: ["dataFootnotes"],
     },
-    ancestors: Object.fromEntries(["thead", "tbody", "tfoot", "tr", "th", "td"].map((name) => [name, ["table"]])),
+    // What stands without its parent ends an element of the page's own: an item in a comment would end the list of comments' item.
+    ancestors: {
+      ...Object.fromEntries(["thead", "tbody", "tfoot", "tr", "th", "td"].map((name) => [name, ["table"]])),
+      li: ["ul", "ol"],
+      dt: ["dl"],
+      dd: ["dl"],
+    },
     required: { input: { disabled: true, type: "checkbox" } },
     protocols: { href: ["http", "https", "mailto"], src: ["http", "https"] },
     // So that no id takes the place of one of ours, or of a property of `document` (DOM clobbering).

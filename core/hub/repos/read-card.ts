@@ -83,7 +83,7 @@ export async function parseFrontMatter(text: string, within?: string): Promise<F
       retryAfterSeconds: 5,
     });
   }
-  const card = outcome === "too much" ? null : (outcome.answer as FrontMatter);
+  const card = typeof outcome === "string" ? null : (outcome.answer as FrontMatter);
   cards.known.set(key, { card }, yaml.length);
   return card;
 }
@@ -98,7 +98,7 @@ export async function checkCard(text: string, type: RepoType): Promise<CardCheck
     return { errors: [], warnings: [`The front matter is longer than ${most}, and is not read here.`] };
   }
   const outcome = await cards.subprocesses.ask({ check: yaml, type });
-  if (outcome === "too much") {
+  if (outcome === "too much" || outcome === "too large") {
     return {
       errors: ["The front matter takes too long to read. Write it as plain names and values, with fewer errors."],
       warnings: [],
