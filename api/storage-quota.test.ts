@@ -6,6 +6,7 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { from, organizationOf } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
+import { countObjects } from "#core/hub/git/count-objects.ts";
 import { listRefs } from "#core/hub/git/refs/list-refs.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
@@ -95,6 +96,43 @@ describe("a git push beyond the quota", () => {
     );
     expect(runs.filter(({ status }) => status === 0).length).toBe(2);
     expect((await usageOf(ada)).git).toBeLessThanOrEqual(5 * MB);
+  });
+
+  test("that the protected branch refuses leaves nothing on the disk", async () => {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    await db().repo.update({ where: { id: repo.id }, data: { isDefaultBranchProtected: true } });
+    const path = await openRepository(repo);
+    const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
+    const copy = await workingCopy({ "a.txt": "a" });
+    await mustGit(copy, ["push", "--quiet", url, "main"]);
+    const files = await filesOf(path);
+    const unrelated = await workingCopy({ "a.bin": randomBytes(2 * MB) });
+    const { status, err } = await git(unrelated, ["push", "--force", url, "main"]);
+    expect(status).not.toBe(0);
+    expect(err).toContain("main is protected: it cannot be forced");
+    expect(await filesOf(path)).toEqual(files);
+    // Together with a branch that is made, git decides for each; what stays is counted.
+    await git(unrelated, ["push", "--force", url, "main", "main:other"]);
+    expect((await usageOf(ada)).git).toBeGreaterThan(2 * MB);
+  });
+
+  test("whose refs git refuses counts all the same, so that a loop of them ends", async () => {
+    const ada = await person();
+    const repo = await someRepo(ada);
+    const path = await openRepository(repo);
+    const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
+    await mustGit(await workingCopy({ "a.txt": "a" }), ["push", "--quiet", url, "main"]);
+    await quota(ada.username, "3 MB");
+    for (let round = 0; round < 3; round++) {
+      const copy = await workingCopy({ "a.bin": randomBytes(2 * MB) });
+      const { status } = await git(copy, ["push", url, "main:refs/heads/main/below"]);
+      expect(status).not.toBe(0);
+    }
+    const { bytes } = await countObjects(path);
+    expect(bytes).toBeLessThan(3 * MB);
+    expect((await usageOf(ada)).git).toBe(bytes);
+    expect(await holds(ada.id)).toBe(0);
   });
 
   test("of an outsider's pull request does not tell how much the owner stores", async () => {
@@ -277,6 +315,18 @@ describe("the commit API beyond the quota", () => {
       body: JSON.stringify({ name: "with-files", type: "model", license: "mit" }),
     });
     expect([made.status, await db().repo.count({ where: { ownerId: ada.id, name: "with-files" } })]).toEqual([507, 0]);
+  });
+
+  test("counts a commit that could not be proposed after all", async () => {
+    const ada = await person("write-repos", "write-discussions");
+    const repo = await someRepo(ada);
+    expect((await post(ada, `${repo.fullName}/commit/main`, ndjson({ "a.txt": Buffer.from("a") }))).status).toBe(200);
+    const lines = ndjson({ "b.bin": randomBytes(MB) }).replace('"Add"', JSON.stringify("x".repeat(300)));
+    const refused = await post(ada, `${repo.fullName}/commit/main?create_pr=1`, lines);
+    expect(refused.status).toBe(400);
+    const { bytes } = await countObjects(await openRepository(repo));
+    expect((await usageOf(ada)).git).toBe(bytes);
+    expect(await holds(ada.id)).toBe(0);
   });
 
   test("a repository moves only where there is room, and takes its bytes along", async () => {

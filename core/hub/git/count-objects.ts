@@ -1,3 +1,6 @@
+import { type Db, db } from "../../db.ts";
+import { lockRepo } from "../repos/read-repos.ts";
+import { openRepository } from "./repository.ts";
 import { runGit } from "./run-git.ts";
 
 /**
@@ -9,4 +12,17 @@ export async function countObjects(path: string, quarantine?: string): Promise<{
   const output = (await runGit(path, ["count-objects", "-v"], options)).toString("latin1");
   const count = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(output)?.[1] ?? 0);
   return { loose: count("count"), packs: count("packs"), bytes: (count("size") + count("size-pack")) * 1024 };
+}
+
+/**
+ * Counts what a repository has on disk and writes it to its row, from which the owner's use follows (decision 076). For changes that
+ * failed after their objects had arrived: git keeps those until it collects them. Counted under the row's lock, so that of two counts
+ * the later one is written last.
+ */
+export async function recountRepository(repoId: string, tx?: Db): Promise<void> {
+  if (!tx) return db().$transaction((own) => recountRepository(repoId, own));
+  const repo = await lockRepo(tx, repoId);
+  if (!repo || repo.platformId) return;
+  const { bytes } = await countObjects(await openRepository(repo));
+  if (bytes !== repo.sizeBytes) await tx.repo.update({ where: { id: repoId }, data: { sizeBytes: bytes } });
 }

@@ -1,9 +1,9 @@
 import { access, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { db, pool } from "../../../db.ts";
+import { pool } from "../../../db.ts";
 import { log } from "../../../log.ts";
 import { readRepo } from "../../repos/read-repos.ts";
-import { countObjects } from "../count-objects.ts";
+import { countObjects, recountRepository } from "../count-objects.ts";
 import { repositoryPath } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import type { DueMaintenance } from "./maintenance-table.ts";
@@ -34,7 +34,7 @@ export async function maintainRepository({ id, attempts }: DueMaintenance, claim
     const path = repositoryPath(id);
     if (repo && !repo.platformId && (await isThere(path))) {
       await tidy(path);
-      await db().repo.updateMany({ where: { id }, data: { sizeBytes: (await countObjects(path)).bytes } });
+      await recountRepository(id);
     }
     await pool().query(`DELETE FROM repo_maintenance WHERE id = $1 AND claim_id = $2`, [id, claimId]);
   } catch (error) {

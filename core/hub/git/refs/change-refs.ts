@@ -5,6 +5,7 @@ import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
 import type { Repo } from "../../repos/repo.ts";
+import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintenance-table.ts";
 import { repositoryPath } from "../repository.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
@@ -44,7 +45,13 @@ export async function changeRefs(
   await insertNote(note, asked);
   const heartbeat = setInterval(() => void renew(note.id), HEARTBEAT_MS);
   try {
-    const changed = await perform();
+    const changed = await perform().catch(async (error: unknown) => {
+      // What it may have brought stays on the disk. If this fails too, reconcile.ts counts.
+      await recountRepository(repo.id).catch((err: unknown) =>
+        log().warn({ err, repo: repo.id }, "a repository was not counted"),
+      );
+      throw error;
+    });
     await readCardAhead(repositoryPath(repo.id), newHeads(repo, changed));
     return await db().$transaction((tx) => recordRefChanges(tx, note, changed));
   } finally {

@@ -5,7 +5,7 @@ import { followRefChanges } from "../../discussions/follow-ref-changes.ts";
 import { readCard } from "../../repos/read-card.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoPayload } from "../../repos/repo.ts";
-import { countObjects } from "../count-objects.ts";
+import { countObjects, recountRepository } from "../count-objects.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { isRecorded, readRefHistory } from "./history-of-refs.ts";
@@ -17,7 +17,8 @@ export type Recorded = { eventId: string; repo: Repo; changed: readonly RefChang
 
 /**
  * Records that refs were changed: what the repository's row says of its content, and one event, however many refs there are. The note
- * in `ref_update` goes with it. Nothing is recorded of a repository that was deleted meanwhile.
+ * in `ref_update` goes with it. Nothing is recorded of a repository that was deleted meanwhile. Where git refused every ref, its objects
+ * are on the disk all the same, and are counted: otherwise refused pushes would fill it without ever reaching the quota.
  */
 export async function recordRefChanges(
   tx: Db,
@@ -25,7 +26,10 @@ export async function recordRefChanges(
   changed: readonly RefChange[],
 ): Promise<Recorded | undefined> {
   const { count } = await tx.refUpdate.deleteMany({ where: { id: note.id } });
-  if (changed.length === 0) return undefined;
+  if (changed.length === 0) {
+    await recountRepository(note.repoId, tx);
+    return undefined;
+  }
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
   // Somebody took us for dead, and has recorded what they saw of this.

@@ -9,7 +9,8 @@ import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
 const MIB = 1024 * 1024;
 const NAMES_MAX_BYTES = 64 * MIB;
 
-export type Verdict = { reason: string; messages: string[] };
+/** Why a push is refused: `reasons` for refs that have one of their own. */
+export type Verdict = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
 /**
  * Whether a push that has arrived is larger inside than it may be (S137), makes a pull request of what is no commit, or its
@@ -55,7 +56,7 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
 }
 
 /** What has arrived, and what was there before. */
-const quarantined = (path: string, quarantine: string) => ({
+export const quarantined = (path: string, quarantine: string) => ({
   GIT_OBJECT_DIRECTORY: quarantine,
   GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
 });

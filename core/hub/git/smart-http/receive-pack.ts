@@ -13,13 +13,13 @@ import type { Recorded } from "../refs/record-ref-changes.ts";
 import type { RefChange } from "../refs/ref-change.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
-import { HookChannel } from "./hook-channel.ts";
+import { type Arrival, HookChannel } from "./hook-channel.ts";
 import { judgeArrival, type Verdict } from "./judge-arrival.ts";
 import { judgeRoom, judgeUnread, pushInputMax } from "./judge-room.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { pushMessages } from "./push-messages.ts";
 import { type Command, type PushHead, readCommands } from "./read-commands.ts";
-import { refuseByRight, refuseCommands } from "./refuse-commands.ts";
+import { refuseByRight, refuseByState, refuseCommands } from "./refuse-commands.ts";
 import { answerPush, ReceivedOutput, type Report } from "./report.ts";
 import {
   answerHead,
@@ -141,7 +141,9 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
     const arrival = await channel.arrival;
     const refused =
       arrival &&
-      ((await judgeRight(actor, repo, commands)) ?? (await judgeArrival({ path, repoId: repo.id }, arrival, commands)));
+      ((await judgeRight(actor, repo, commands)) ??
+        (await judgeArrival({ path, repoId: repo.id }, arrival, commands)) ??
+        (await judgeState(repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })));
     const room = arrival && !refused ? await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine }) : {};
     const isCutShort = !arrival && inputMax < pushMaxBytes() && body.receivedBytes() > inputMax;
     // Git has given up on it; a client that cannot send the rest hears no answer.
@@ -169,7 +171,8 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
     await room.hold?.release();
     const report = output.report();
     if (report) outcome.report = report;
-    if (verdict) outcome.report.refs = new Map(commands.map(({ rawRef }) => [rawRef, verdict.reason]));
+    if (verdict)
+      outcome.report.refs = new Map(commands.map((each) => [each.rawRef, verdict.reasons?.get(each) ?? verdict.reason]));
     if (isSlow()) outcome.messages.push(TOO_SLOW);
     if (body.isCut()) outcome.messages.push(tooLarge(pushMaxBytes()));
     if (!arrival && report) outcome.recorded = await recordUnasked(actor, repo, changedBy(output, commands));
@@ -212,6 +215,19 @@ async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command
   if (!repo) return { reason: "this repository is no more", messages: [] };
   const [reason] = (await refuseByRight(actor, repo, commands)).values();
   return reason === undefined ? undefined : { reason, messages: [] };
+}
+
+/** A push of which no ref can change, with objects that would stay nevertheless. */
+async function judgeState(
+  repo: Repo,
+  path: string,
+  { quarantine }: Arrival,
+  { commands, isAtomic }: { commands: readonly Command[]; isAtomic: boolean },
+): Promise<Verdict | undefined> {
+  if (quarantine === undefined) return undefined;
+  const reasons = await refuseByState(repo, path, quarantine, commands);
+  const isAllRefused = isAtomic ? reasons.size > 0 : reasons.size === commands.length;
+  return isAllRefused ? { reason: "refused together with another ref", messages: [], reasons } : undefined;
 }
 
 /** Refs that changed although the hook never asked, as where it cannot be run: what happened is recorded all the same. */

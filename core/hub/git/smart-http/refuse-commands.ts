@@ -6,6 +6,8 @@ import { type Repo, repoResource } from "../../repos/repo.ts";
 import { listRefs } from "../refs/list-refs.ts";
 import { isRefName } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
+import { GitFailed, runGit } from "../run-git.ts";
+import { quarantined } from "./judge-arrival.ts";
 import type { Command } from "./read-commands.ts";
 
 /** Pull requests that one push may change. */
@@ -44,6 +46,38 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
     if (reason) refused.set(command, reason);
   }
   return refused;
+}
+
+/**
+ * What git is certain to refuse once a push has arrived. It would keep the objects nevertheless: they leave their quarantine before it
+ * looks at the refs. So a push of which nothing can come is stopped before that. Whatever changes in the meantime git still refuses.
+ */
+export async function refuseByState(
+  repo: Repo,
+  path: string,
+  quarantine: string,
+  commands: readonly Command[],
+): Promise<Map<Command, string>> {
+  const refs = await listRefs(path);
+  const refused = new Map<Command, string>();
+  for (const command of commands) {
+    const { ref, oldSha, newSha } = command;
+    if ((refs.get(ref) ?? null) !== oldSha) refused.set(command, "it was changed meanwhile: fetch first");
+    else if (oldSha && newSha && isProtectedRef(repo, ref) && (await isForced(path, quarantine, oldSha, newSha)))
+      refused.set(command, `${repo.defaultBranch} is protected: it cannot be forced`);
+  }
+  return refused;
+}
+
+async function isForced(path: string, quarantine: string, oldSha: string, newSha: string): Promise<boolean> {
+  try {
+    await runGit(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
+    return false;
+  } catch (error) {
+    // Anything else than a plain no is for git's own hook to judge (hooks/forward/update).
+    if (error instanceof GitFailed) return error.status === 1;
+    throw error;
+  }
 }
 
 function refusal(repo: Repo, { ref, rawRef, newSha }: Command, isWriter: boolean): string | undefined {

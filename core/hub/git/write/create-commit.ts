@@ -7,7 +7,7 @@ import { openPullRequest } from "../../discussions/open-pull-request.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
-import { countObjects } from "../count-objects.ts";
+import { countObjects, recountRepository } from "../count-objects.ts";
 import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import { resolveRef } from "../refs/resolve-ref.ts";
@@ -154,7 +154,13 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
       head: { sha: built.sha },
     });
   };
-  const opened = await proposal().finally(() => hold?.release());
+  const opened = await proposal()
+    .catch(async (error: unknown) => {
+      // Its objects stay in the repository until git collects them, and count as long.
+      await recountRepository(repo.id);
+      throw error;
+    })
+    .finally(() => hold?.release());
   return { repo: opened.repo, sha: built.sha, ref: `refs/pr/${opened.row.num}`, isNew: true, pullRequest: opened.row.num };
 }
 
