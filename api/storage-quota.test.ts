@@ -271,6 +271,23 @@ describe("Git LFS beyond the quota", () => {
       expect(verified.status).toBe(200);
       expect(await usageOf(ada)).toMatchObject({ lfs: 3 * MB });
       expect(await holds(ada.id)).toBe(0);
+
+      // An upload that is done is counted where there is room by then, and is otherwise not kept.
+      const late = someObject(2 * MB);
+      const [sent] = await actionsFor(world.origin, repo, "upload", [late], { accessToken: ada.accessToken });
+      const to = sent?.actions?.upload;
+      await fetch(to?.href ?? "", { method: "PUT", headers: to?.header ?? {}, body: late.content as never });
+      await quota(ada.username, "4 MB");
+      const finish = () =>
+        fetch(sent?.actions?.verify?.href ?? "", {
+          method: "POST",
+          headers: { "content-type": "application/vnd.git-lfs+json" },
+          body: JSON.stringify({ oid: late.oid, size: late.size }),
+        });
+      expect((await finish()).status).toBe(507);
+      expect(await usageOf(ada)).toMatchObject({ lfs: 3 * MB });
+      await quota(ada.username, "10 MB");
+      expect((await finish()).status).toBe(404);
     } finally {
       await bucket.stop();
     }

@@ -7,7 +7,7 @@ import { readableSize } from "../readable-size.ts";
 import { defaultQuota, type StorageOwner } from "./limits.ts";
 
 /** Bytes that are about to be stored. Released when they are counted, or when nothing came of them. */
-export type Hold = { release(): Promise<void> };
+export type Hold = { id: string; release(): Promise<void> };
 
 /** A process that lives renews its holds; what a killed one held is free again after this. */
 const LEASE_SECONDS = 90;
@@ -24,10 +24,11 @@ export async function holdStorage(owner: StorageOwner, bytes: number, what: stri
   const id = newId();
   const room = await askForRoom(db(), owner, [{ id, bytes }], LEASE_SECONDS);
   if (!room.isHeld) throw isOutsider ? outsiderRefusal(owner, what) : refusal(owner, room, bytes, what);
-  if (room.quota === null) return { release: async () => undefined };
+  if (room.quota === null) return { id, release: async () => undefined };
   if (held.size === 0) renewing = setInterval(() => void renew(), RENEW_MS).unref();
   held.add(id);
   return {
+    id,
     async release() {
       held.delete(id);
       if (held.size === 0) clearInterval(renewing);
@@ -46,9 +47,9 @@ export async function holdStorage(owner: StorageOwner, bytes: number, what: stri
 export async function holdUploads(
   owner: StorageOwner,
   uploads: readonly { id: string; bytes: number }[],
-  { seconds, what }: { seconds: number; what: string },
+  { seconds, what, tx = db() }: { seconds: number; what: string; tx?: Db },
 ): Promise<void> {
-  const room = await askForRoom(db(), owner, uploads, seconds);
+  const room = await askForRoom(tx, owner, uploads, seconds);
   if (!room.isHeld) throw refusal(owner, room, total(uploads), what);
 }
 
@@ -95,6 +96,18 @@ async function askForRoom(
 
 const outsiderRefusal = ({ handle }: StorageOwner, what: string): ServiceError =>
   new ServiceError("storage_full", `There is no room for ${what} in the storage of ${handle}. Ask them to make some.`);
+
+/**
+ * Counts an upload that has arrived, in the transaction that records it: room is asked for once more, since the quota may be smaller by now,
+ * the hold may have expired, and a repository that moved has an owner who was never asked. What the hold was for beyond these bytes stays
+ * held: somebody has an address for it.
+ * @throws ServiceError `storage_full`
+ */
+export async function settleUpload(tx: Db, owner: StorageOwner, id: string, bytes: number): Promise<void> {
+  await holdUploads(owner, [{ id, bytes }], { seconds: 1, what: "this file", tx });
+  await tx.storageHold.deleteMany({ where: { id, bytes: { lte: bytes } } });
+  await tx.storageHold.updateMany({ where: { id }, data: { bytes: { decrement: bytes } } });
+}
 
 /** What those who may write to an owner's repositories are told when there is no room left. */
 function refusal(

@@ -15,7 +15,7 @@ import { moveRepo } from "../hub/repos/move-repo.ts";
 import { commitTo, someRepo } from "../hub/testing/repos.ts";
 import { newId, newOrderedId } from "../ids.ts";
 import { takeRequest } from "../relay/inbox/take-request.ts";
-import { holdStorage, requireRoom, roomOf } from "./hold-storage.ts";
+import { holdStorage, holdUploads, requireRoom, roomOf } from "./hold-storage.ts";
 import { makeRoom, recountStorage } from "./make-room.ts";
 import { findStoringOwner, listStoringOwners, parseQuota, setStorageQuota } from "./manage-quotas.ts";
 import { readStorageUsage } from "./read-usage.ts";
@@ -135,6 +135,25 @@ describe("room", () => {
     expect(await roomOf(owner)).toBe(4 * MB);
     await pool().query("update storage_hold set expires_at = now() where owner_id = $1", [ada.id]);
     expect(await roomOf(owner)).toBe(10 * MB);
+  });
+
+  test("for an upload is not shrunk by asking for it again as a smaller one, while its address is good", async () => {
+    const ada = await signedInPerson();
+    const owner = ownerOf(ada);
+    await setStorageQuota(operatorCommand, ada.username, "10 MB", from);
+    const ask = (id: string, bytes: number, seconds = 600) =>
+      holdUploads(owner, [{ id: `${ada.id} ${id}`, bytes }], { seconds, what: "this file" });
+    await ask("x", 8 * MB);
+    await ask("x", 1, 1);
+    await ask("x", 8 * MB, 1);
+    expect(await roomOf(owner)).toBe(2 * MB);
+    await expect(ask("y", 8 * MB)).rejects.toMatchObject({ code: "storage_full" });
+    const [hold] = await db().storageHold.findMany({ where: { ownerId: ada.id } });
+    expect(hold?.expiresAt.getTime()).toBeGreaterThan(Date.now() + 300_000);
+    // One that has expired holds nothing any more.
+    await pool().query("update storage_hold set expires_at = now() where owner_id = $1", [ada.id]);
+    await ask("x", 1);
+    expect(await roomOf(owner)).toBe(10 * MB - 1);
   });
 
   test("of what was deleted comes back at once, but not so often that the disk fills up", async () => {

@@ -1,6 +1,8 @@
 import { type Db, db } from "../../../db.ts";
 import { notFound, ServiceError } from "../../../errors.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
+import { settleUpload } from "../../../storage/hold-storage.ts";
+import { readRepo } from "../../repos/read-repos.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 
 /** Notes that storage is about to hold something that no repository has: if nothing comes of it, the sweep removes it. */
@@ -16,24 +18,26 @@ export async function noteLfsLeftover(location: string, uploadId: string | null 
  * Gives a repository an object whose content was proven to be what its hash says. Everybody who is about to add or remove the last
  * reason to keep what lies at a location holds its lock, so that the sweep never removes what was just given to somebody.
  * @param keep puts the content in its place
- * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for one that takes nothing any more
+ * @param options.holdId of the hold on its owner's room, which ends with this
+ * @throws ServiceError `not_found` for a repository that was deleted meanwhile, `forbidden` for one that takes nothing any more,
+ * `storage_full` when its owner has no room by now
  */
 export async function recordLfsObject(
   repoId: string,
   { oid, size }: LfsObjectId,
   location: string,
-  keep: () => Promise<void> = async () => undefined,
+  { keep, holdId = uploadHoldId(repoId, oid) }: { keep?: () => Promise<void>; holdId?: string } = {},
 ): Promise<void> {
   await db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
-    const [repo] = await tx.$queryRaw<
-      { isReadOnly: boolean }[]
-    >`SELECT is_read_only AS "isReadOnly" FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
+    await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
+    const repo = await readRepo(repoId, tx);
     if (!repo) throw notFound("Repository");
     if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
-    await keep();
+    const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
+    if (!isThere) await settleUpload(tx, repo.owner, holdId, size);
+    await keep?.();
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
-    await tx.storageHold.deleteMany({ where: { id: uploadHoldId(repoId, oid) } });
     // Of two uploads of the same at once, the other one's may count; ours is then a leftover.
     await tx.$executeRaw(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,

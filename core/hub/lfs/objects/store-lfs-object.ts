@@ -22,7 +22,7 @@ export async function storeLfsObject(repoId: string, object: LfsObjectId, conten
     await noteLfsLeftover(location);
     const received = await storage.receive(location, object, content);
     try {
-      await recordLfsObject(repoId, object, location, received.keep);
+      await recordLfsObject(repoId, object, location, { keep: received.keep, holdId: hold.id });
     } catch (error) {
       await received.discard();
       throw error;

@@ -1,7 +1,8 @@
-import { ServiceError } from "../../../errors.ts";
+import { db } from "../../../db.ts";
+import { isServiceError, ServiceError } from "../../../errors.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { findLfsObject } from "../objects/find-lfs-object.ts";
-import { noteLfsLeftover, recordLfsObject } from "../objects/record-lfs-object.ts";
+import { lockLfsLocation, noteLfsLeftover, recordLfsObject } from "../objects/record-lfs-object.ts";
 import { storeLfsObject } from "../objects/store-lfs-object.ts";
 import { lfsStorage, storageOf } from "../storage/storages.ts";
 import type { Transfer } from "./transfer-authorization.ts";
@@ -45,7 +46,23 @@ async function recordVerified(
   const spare = isFinal ? location : lfsStorage().newLocation(repoId, oid);
   if (!isFinal) await noteLfsLeftover(spare);
   const verified = await directOf(location).verify(location, { oid, size }, { isFinal, spare });
-  await recordLfsObject(repoId, { oid, size }, verified);
+  try {
+    await recordLfsObject(repoId, { oid, size }, verified);
+  } catch (error) {
+    // The sweep would come in two days; until then it would take the very room that there is not.
+    if (isServiceError(error) && error.code === "storage_full") {
+      for (const each of new Set([verified, location])) await removeUnlessNeeded(each);
+    }
+    throw error;
+  }
+}
+
+/** Under the lock, since the same upload may be finished twice at once, and counted the second time. */
+async function removeUnlessNeeded(location: string): Promise<void> {
+  await db().$transaction(async (tx) => {
+    await lockLfsLocation(tx, location);
+    if ((await tx.lfsObject.count({ where: { location } })) === 0) await storageOf(location).remove(location);
+  });
 }
 
 function directOf(location: string) {
