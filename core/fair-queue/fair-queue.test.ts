@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { requestContext } from "../log.ts";
-import { FairQueue, fairQueue, type Release } from "./fair-queue.ts";
+import { FairQueue, fairQueue, type Place } from "./fair-queue.ts";
 import { countAgainst, currentParty, type Party } from "./party.ts";
 
 const account = (name: string): Party => ({ key: `account ${name}`, isAnonymous: false });
@@ -9,7 +9,7 @@ const address = (name: string): Party => ({ key: `address ${name}`, isAnonymous:
 /** A queue with everything that was asked of it and what came of it, in order. */
 class Observed {
   readonly queue: FairQueue;
-  readonly held: { party: Party; within: string | undefined; release: Release }[] = [];
+  readonly held: { party: Party; within: string | undefined; release: Place }[] = [];
   /** Who was given a place after having waited or at once. */
   readonly served: string[] = [];
   readonly refused: string[] = [];
@@ -110,6 +110,48 @@ describe("S137 waiting parties are served in turn", () => {
     await seen.ask(account("ada"), "small");
     for (let each = 0; each < 5; each++) await seen.end();
     expect(seen.served.slice(1)).toEqual(["account ada large", "account ada small", "account ada large", "account ada large"]);
+  });
+});
+
+describe("S137 holders who are slow yield to those who wait", () => {
+  const slow = Array.from({ length: 240 }, (_, each) => address(`slow${each}`));
+
+  /** One tick: whoever is slow and is told to, ends, and asks again. */
+  async function tick(): Promise<void> {
+    for (const one of seen.held.filter(({ party, release }) => party.key.includes("slow") && release.yields())) {
+      await seen.end(seen.held.indexOf(one));
+      await seen.ask(one.party);
+    }
+  }
+
+  test("ten times as many slow parties as places shut no newcomer out", async () => {
+    seen = new Observed({ places: 48, waitMaxMs: 60_000 });
+    for (const party of slow) await seen.ask(party);
+    expect(seen.queue.counts).toMatchObject({ taken: 24, waiting: 216 });
+    // Each has its turn once, and is known from then on.
+    for (let each = 0; each < 10; each++) await tick();
+    for (let each = 0; each < 20; each++) {
+      const newcomer = address(`newcomer${each}`);
+      await seen.ask(newcomer);
+      await tick();
+      expect(seen.heldBy(newcomer)).toBe(1);
+    }
+  });
+
+  test("as many as wait, and none for their own party or for who would get no place by it", async () => {
+    seen = new Observed({ places: 4 });
+    await seen.askTimes(9, account("slow"));
+    const yielding = () => seen.held.filter(({ release }) => release.yields()).length;
+    expect(yielding()).toBe(0);
+    await seen.ask(account("a"));
+    await seen.ask(account("b"));
+    await seen.ask(account("c"));
+    expect(seen.queue.counts.taken).toBe(4);
+    expect(seen.heldBy(account("c"))).toBe(0);
+    expect(yielding()).toBeGreaterThan(0);
+    for (const { release } of [...seen.held]) release();
+    await settled();
+    expect(seen.heldBy(account("c"))).toBe(1);
   });
 });
 
@@ -248,10 +290,10 @@ describe("S137 whatever is asked for in whatever order", () => {
 });
 
 describe("the party of a request", () => {
-  test("is its address, an IPv6 network of /64, until its account is known; nobody's outside of requests", () => {
+  test("is its address, an IPv6 network of /48, until its account is known; nobody's outside of requests", () => {
     expect(currentParty()).toEqual({ key: "background", isAnonymous: false });
     requestContext.run({ requestId: "test", ip: "2001:db8:1:2:3::4" }, () => {
-      expect(currentParty()).toEqual({ key: "address 2001:db8:1:2::/64", isAnonymous: true });
+      expect(currentParty()).toEqual({ key: "address 2001:db8:1::/48", isAnonymous: true });
       countAgainst({ kind: "token", tokenId: "a token", userId: "u1", scopes: [], orgIds: "all", clientId: null });
       expect(currentParty()).toEqual({ key: "account u1", isAnonymous: false });
     });

@@ -25,6 +25,15 @@ export type TakeOptions = {
 /** Gives a place back; calling it again does nothing. */
 export type Release = () => void;
 
+/** A place that is held; calling it gives it back. */
+export type Place = Release & {
+  /**
+   * Whether another party waits that could have this place. Ask when the work is slow through its client's fault; end it when this is
+   * true. No more holders are told so than wait.
+   */
+  yields(): boolean;
+};
+
 type Waiter = { within: string | undefined; start: () => void; refuse: (error: ServiceError) => void };
 /** What waits for one party, by what it is within. Maps keep their order: whoever was served goes to the end. */
 type Line = { party: Party; waiting: number; byWithin: Map<string, Waiter[]> };
@@ -33,11 +42,17 @@ type Side = { lines: Map<string, Line>; waiting: number };
 
 const WAITING_PARTIES = 8;
 const RETRY_AFTER_SECONDS = 5;
+/** How long a party that had to yield a place is served after those that did not, and how many such parties are remembered. */
+const YIELDED_MS = 10 * 60_000;
+const YIELDED_MAX = 10_000;
 
 /**
  * Places for expensive work, shared among parties (an account, or an address) and within a party among repositories. Waiting parties
  * are served in turn, not first come first served: a hundred requests of one party delay another party's only request by one place,
  * not by a hundred (S137). Nobody takes all the places (share.ts), and those who are not signed in only have a part of them.
+ *
+ * A place can be held for as long as somebody reads. While others wait, slow holders end (http/pace.ts), and come after whoever has not
+ * had to: so many parties that each hold one place shut nobody out.
  *
  * Take a place when the work can start, and hold none while waiting for a place in the same queue: nobody would ever give one back.
  */
@@ -52,6 +67,10 @@ export class FairQueue {
   /** Whose turn is next. */
   #sides: readonly [Side, Side] = [this.#known, this.#unknown];
   #refused = 0;
+  /** How many holders were told to end and have not done so yet. */
+  #yielding = 0;
+  /** Parties that had to yield, and until when that counts. */
+  readonly #yielded = new Map<string, number>();
 
   constructor({ name, places, anonymousShare = 0.5, waitMaxMs = 10_000, waitingMax = 64 }: FairQueueOptions) {
     this.name = name;
@@ -80,7 +99,7 @@ export class FairQueue {
    * Takes a place for work that ends elsewhere, such as a stream.
    * @throws ServiceError `unavailable` when the party's line is full, when it waited too long, or when its request was closed
    */
-  take({ within, party = currentParty() }: TakeOptions = {}): Promise<Release> {
+  take({ within, party = currentParty() }: TakeOptions = {}): Promise<Place> {
     // Whoever waits is not admitted at this moment: a newcomer that is passes nobody who could have gone.
     if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
     return this.#wait(party, within);
@@ -95,20 +114,55 @@ export class FairQueue {
     return this.#all.admits(key, within) && (!isAnonymous || this.#anonymous.admits(key, within));
   }
 
-  #hold({ key, isAnonymous }: Party, within: string | undefined): Release {
+  #hold({ key, isAnonymous }: Party, within: string | undefined): Place {
     this.#all.take(key, within);
     if (isAnonymous) this.#anonymous.take(key, within);
-    let isHeld = true;
-    return () => {
+    let [isHeld, isYielding] = [true, false];
+    const release = () => {
       if (!isHeld) return;
       isHeld = false;
+      if (isYielding) this.#yielding -= 1;
       this.#all.giveBack(key, within);
       if (isAnonymous) this.#anonymous.giveBack(key, within);
       this.#serve();
     };
+    const yields = () => {
+      if (isHeld && !isYielding && this.#isWanted({ key, isAnonymous }, within)) {
+        isYielding = true;
+        this.#yielding += 1;
+        this.#noteYielded(key);
+      }
+      return isYielding;
+    };
+    return Object.assign(release, { yields });
   }
 
-  #wait(party: Party, within: string | undefined): Promise<Release> {
+  #isWanted({ key, isAnonymous }: Party, within: string | undefined): boolean {
+    if (this.#yielding >= this.counts.waiting) return false;
+    this.#all.giveBack(key, within);
+    if (isAnonymous) this.#anonymous.giveBack(key, within);
+    const lines = [...this.#known.lines.values(), ...this.#unknown.lines.values()];
+    const isWanted = lines.some(
+      ({ party, byWithin }) =>
+        party.key !== key && [...byWithin.values()].some(([first]) => first && this.#admits(party, first.within)),
+    );
+    this.#all.take(key, within);
+    if (isAnonymous) this.#anonymous.take(key, within);
+    return isWanted;
+  }
+
+  #noteYielded(key: string): void {
+    this.#yielded.delete(key);
+    this.#yielded.set(key, Date.now() + YIELDED_MS);
+    const oldest = this.#yielded.size > YIELDED_MAX ? this.#yielded.keys().next().value : undefined;
+    if (oldest !== undefined) this.#yielded.delete(oldest);
+  }
+
+  #hasYielded({ key }: Party): boolean {
+    return (this.#yielded.get(key) ?? 0) > Date.now();
+  }
+
+  #wait(party: Party, within: string | undefined): Promise<Place> {
     const request = requestContext.getStore();
     return new Promise((resolve, reject) => {
       if (!this.#hasRoom(party)) return reject(this.#refusal("full"));
@@ -149,7 +203,11 @@ export class FairQueue {
   }
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
-    for (const line of side.lines.values()) {
+    const lines = [...side.lines.values()];
+    // Slow parties, however many they are, come back after each place that they yield: they are served when nobody else is there.
+    const yielded = lines.filter(({ party }) => this.#hasYielded(party));
+    const others = yielded.length > 0 ? lines.filter((line) => !yielded.includes(line)) : lines;
+    for (const line of [...others, ...yielded]) {
       for (const [key, [first]] of line.byWithin) {
         if (!first || !this.#admits(line.party, first.within)) continue;
         return () => {
@@ -170,7 +228,12 @@ export class FairQueue {
     if (own >= this.#waitingMax) return false;
     if (waiting < this.#waitingMax * WAITING_PARTIES) return true;
     const longest = [...lines.values()].reduce((one, other) => (other.waiting > one.waiting ? other : one));
-    if (longest.waiting <= own + 1) return false;
+    if (longest.waiting <= own + 1) {
+      const slow = this.#hasYielded(party) ? undefined : [...lines.values()].find((line) => this.#hasYielded(line.party));
+      if (own > 0 || !slow) return false;
+      [...slow.byWithin.values()].at(-1)?.at(-1)?.refuse(this.#refusal("full"));
+      return true;
+    }
     [...longest.byWithin.values()].at(-1)?.at(-1)?.refuse(this.#refusal("full"));
     return true;
   }

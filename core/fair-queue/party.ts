@@ -15,7 +15,8 @@ const BACKGROUND: Party = { key: "background", isAnonymous: false };
 export function currentParty(): Party {
   const context = requestContext.getStore();
   if (!context) return BACKGROUND;
-  context.party ??= { key: `address ${addressKey(context.ip ?? null) ?? "unknown"}`, isAnonymous: true };
+  // One customer may have a /48: with /64 networks alone, one connection would be as many parties as there are places.
+  context.party ??= { key: `address ${addressKey(context.ip ?? null, 48) ?? "unknown"}`, isAnonymous: true };
   return context.party;
 }
 

@@ -1,6 +1,9 @@
 /** What a client has to send or to read, on average; a telephone line of 1998 does four times as much. */
 const BYTES_PER_SECOND = 1024;
 const CHECK_EVERY_MS = 1_000;
+/** What keeps a place that somebody else waits for, and how long less will do. */
+const WANTED_BYTES_PER_SECOND = 64 * 1024;
+const WANTED_GRACE_MS = 10_000;
 
 export type Watched = {
   /** How many bytes have passed so far. */
@@ -12,6 +15,9 @@ export type Watched = {
   onTooSlow: () => void;
   bytesPerSecond?: number;
   checkEveryMs?: number;
+  /** Whether somebody else waits for the place that is held meanwhile (core/fair-queue): then a client has to keep 64 KiB a second. */
+  yields?: (() => boolean) | undefined;
+  wantedGraceMs?: number;
 };
 
 /**
@@ -28,15 +34,22 @@ export function watchPace({
   onTooSlow,
   bytesPerSecond = BYTES_PER_SECOND,
   checkEveryMs = CHECK_EVERY_MS,
+  yields,
+  wantedGraceMs = WANTED_GRACE_MS,
 }: Watched): () => void {
   let leftMs = graceMs;
+  let wantedLeftMs = wantedGraceMs;
   let [passed, checkedAt] = [bytes(), performance.now()];
   const timer = setInterval(() => {
     const [now, at] = [bytes(), performance.now()];
     leftMs = Math.min(graceMs, leftMs + ((now - passed) / bytesPerSecond) * 1_000);
-    if (isWaiting()) leftMs -= at - checkedAt;
+    wantedLeftMs = Math.min(wantedGraceMs, wantedLeftMs + ((now - passed) / WANTED_BYTES_PER_SECOND) * 1_000);
+    if (isWaiting()) {
+      leftMs -= at - checkedAt;
+      wantedLeftMs = Math.max(0, wantedLeftMs - (at - checkedAt));
+    }
     [passed, checkedAt] = [now, at];
-    if (leftMs >= 0) return;
+    if (leftMs >= 0 && !(wantedLeftMs <= 0 && yields?.())) return;
     clearInterval(timer);
     onTooSlow();
   }, checkEveryMs);

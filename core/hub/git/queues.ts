@@ -27,5 +27,5 @@ export const downloads = fairQueue({ name: "git_downloads", places: 64 });
 /** Objects that are looked up, which takes milliseconds. A page with pictures asks for many at once. */
 export const objectReads = fairQueue({ name: "git_objects", places: 32, waitingMax: 256 });
 
-/** History, differences and merges: work for the processor, up to a deadline. */
-export const walks = fairQueue({ name: "git_walks", places: Math.max(8, cores * 4) });
+/** History, differences and merges: work for the processor, up to a deadline. One waits for longer than a walk may take (WALK_MAX_MS). */
+export const walks = fairQueue({ name: "git_walks", places: Math.max(8, cores * 4), waitMaxMs: 30_000 });

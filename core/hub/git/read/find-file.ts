@@ -1,5 +1,7 @@
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { notFound } from "../../../errors.ts";
+import { type Watched, watchPace } from "../../../http/pace.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { downloads } from "../queues.ts";
 import { openRepository } from "../repository.ts";
@@ -64,24 +66,40 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
 
 /** How long a download may take altogether. */
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
+/** How long a reader may take nothing at all: what lies in buffers on the way is read first. */
+const READ_GRACE_MS = 5 * 60_000;
 
 /**
- * The bytes of a blob as they come; ending the stream ends git, and gives its place back.
+ * The bytes of a blob as they come; ending the stream ends git, and gives its place back. So does a reader who is too slow, most of all
+ * while others wait (S137): a download can be resumed by its range.
  * @param oid of an entry that was found here
  * @throws ServiceError `unavailable`
  */
-export async function streamBlob(repo: Repo, oid: string): Promise<Readable> {
+export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched>): Promise<Readable> {
   const directory = await openRepository(repo);
   const release = await downloads.take({ within: directory });
   try {
-    return startBlob(directory, oid).once("close", release);
+    const blob = startBlob(directory, oid);
+    const stopWatching = watchPace({
+      bytes: () => blob.bytesRead,
+      // git waits while as much as may be lies here unread.
+      isWaiting: () => blob.readableLength >= blob.readableHighWaterMark,
+      graceMs: READ_GRACE_MS,
+      onTooSlow: () => blob.destroy(new Error("It was read too slowly.")),
+      yields: release.yields,
+      ...pace,
+    });
+    return blob.once("close", () => {
+      stopWatching();
+      release();
+    });
   } catch (error) {
     release();
     throw error;
   }
 }
 
-function startBlob(directory: string, oid: string): Readable {
+function startBlob(directory: string, oid: string): Socket {
   const child = spawnGit(directory, ["cat-file", "blob", oid], {
     // Otherwise git has all of a file in memory, for as long as somebody takes to read it.
     config: ["core.bigFileThreshold=1m"],
@@ -95,5 +113,5 @@ function startBlob(directory: string, oid: string): Readable {
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
   // Whoever reads it hears of errors; nobody may.
-  return child.stdout.on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
+  return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }

@@ -62,6 +62,7 @@ export async function withTransfer(
       bytes: () => res.socket?.bytesWritten ?? 0,
       isWaiting: () => res.writableNeedDrain,
       graceMs: READ_GRACE_MS,
+      yields: release.yields,
       onTooSlow: () => res.destroy(),
     });
     void closed.then(stopWatching);
