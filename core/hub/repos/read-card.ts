@@ -42,17 +42,35 @@ function newCards() {
  * @throws ServiceError `unavailable` when others are being read and there is no place in time
  */
 export async function readCard(path: string, sha: string | null, { type, sdk }: Pick<Repo, "type" | "sdk">): Promise<Card> {
-  const card = sha ? await frontMatterAt(path, sha) : null;
+  return cardOf(sha ? await frontMatterAt(path, sha) : null, { type, sdk });
+}
+
+/** `readCard` for whoever must not wait: undefined for what was not read lately. */
+export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
+  const known = cards.known.get(contentKey(path, sha));
+  return known && cardOf(known.card, repo);
+}
+
+function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): Card {
   const declared = typeof card?.sdk === "string" ? card.sdk.slice(0, TAG_MAX_CHARACTERS) : undefined;
   return { card, tags: tagsOf(card), sdk: type === "space" ? (declared ?? sdk) : null };
 }
 
-/** Has `readCard` of these commits know its answer. @throws as it; whatever else is wrong is left for it to find */
-export async function readCardAhead(path: string, shas: readonly string[]): Promise<void> {
-  for (const outcome of await Promise.allSettled(shas.map((sha) => frontMatterAt(path, sha)))) {
-    if (outcome.status === "rejected" && outcome.reason instanceof ServiceError) throw outcome.reason;
-  }
+/**
+ * Has `readCard` of these commits know its answer. Whatever is wrong is left for it to find.
+ * @returns whether it got to all of them; false when others are being read and there was no place in time
+ */
+export async function readCardAhead(path: string, shas: readonly string[]): Promise<boolean> {
+  const outcomes = await Promise.allSettled(shas.map((sha) => frontMatterAt(path, sha)));
+  return !outcomes.some(({ status, reason }: { status: string; reason?: unknown }) => status === "rejected" && isBusy(reason));
 }
+
+const isBusy = (error: unknown): boolean => error instanceof ServiceError && error.code === "unavailable";
+
+export const cardsBusy = (): ServiceError =>
+  new ServiceError("unavailable", "Too many cards are being read at this moment. Try again in a few seconds.", {
+    retryAfterSeconds: 5,
+  });
 
 async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
   const key = contentKey(path, sha);
@@ -78,11 +96,7 @@ export async function parseFrontMatter(text: string, within?: string): Promise<F
     return one && { answer: one.card };
   };
   const outcome = known() ?? (await cards.subprocesses.ask({ parse: yaml }, { within, known }));
-  if (outcome === "busy") {
-    throw new ServiceError("unavailable", "Too many cards are being read at this moment. Try again in a few seconds.", {
-      retryAfterSeconds: 5,
-    });
-  }
+  if (outcome === "busy") throw cardsBusy();
   const card = typeof outcome === "string" ? null : (outcome.answer as FrontMatter);
   cards.known.set(key, { card }, yaml.length);
   return card;

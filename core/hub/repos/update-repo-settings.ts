@@ -11,7 +11,7 @@ import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
 import { changeRepo } from "./change-repo.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
-import { readCard, readCardAhead } from "./read-card.ts";
+import { cardsBusy, readCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
@@ -81,7 +81,7 @@ async function readAhead(repo: Repo, branch: string): Promise<void> {
   if (repo.platformId || !isRefName(branch)) return;
   const path = await openRepository(repo);
   const sha = await resolveRef(path, `refs/heads/${branch}`);
-  if (sha) await readCardAhead(path, [sha]);
+  if (sha && !(await readCardAhead(path, [sha]))) throw cardsBusy();
 }
 
 /** What another branch says of the repository. While there are no commits at all, any name will do: it is what the first push makes. */

@@ -1,8 +1,11 @@
 import { access, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pool } from "../../../db.ts";
+import { db, pool } from "../../../db.ts";
+import { ServiceError } from "../../../errors.ts";
+import { Prisma } from "../../../generated/prisma/client.ts";
 import { log } from "../../../log.ts";
-import { readRepo } from "../../repos/read-repos.ts";
+import { cardsBusy, knownCard, readCardAhead } from "../../repos/read-card.ts";
+import { lockRepo, readRepo } from "../../repos/read-repos.ts";
 import { countObjects, recountRepository } from "../count-objects.ts";
 import { repositoryPath } from "../repository.ts";
 import { runGit } from "../run-git.ts";
@@ -18,6 +21,8 @@ const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
 const STEP_MAX_MS = 60 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
+/** After others were in the way. */
+const BUSY_RETRY_SECONDS = 60;
 
 // One core, little memory, and packs of gigabytes are left as they are: whoever clones comes first.
 const config = [
@@ -35,16 +40,47 @@ export async function maintainRepository({ id, attempts }: DueMaintenance, claim
     if (repo && !repo.platformId && (await isThere(path))) {
       await tidy(path);
       await recountRepository(id);
+      await readCardAgain(id, path);
     }
-    await pool().query(`DELETE FROM repo_maintenance WHERE id = $1 AND claim_id = $2`, [id, claimId]);
+    await finish(id, claimId);
   } catch (error) {
     log().warn({ err: error, repo: id, attempts }, "a repository could not be looked after; it is tried again later");
     await pool().query(
       `UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL, due_at = now() + make_interval(secs => $3)
         WHERE id = $1 AND claim_id = $2`,
-      [id, claimId, RETRY_SECONDS * Math.min(attempts, 24)],
+      [id, claimId, (isBusy(error) ? BUSY_RETRY_SECONDS : RETRY_SECONDS) * Math.min(attempts, 24)],
     );
   }
+}
+
+const isBusy = (error: unknown): boolean => error instanceof ServiceError && error.code === "unavailable";
+
+/** Of a push that was recorded while cards were busy. It comes last: what is put off from now on finds the row due again. */
+async function readCardAgain(id: string, path: string): Promise<void> {
+  const sha = (await readRepo(id))?.headSha;
+  if (!sha) return;
+  if (!(await readCardAhead(path, [sha]))) throw cardsBusy();
+  await db().$transaction(async (tx) => {
+    const repo = await lockRepo(tx, id);
+    // A later push has read its own card, or has put it off too.
+    const read = repo?.headSha === sha ? knownCard(path, sha, repo) : undefined;
+    if (!read) return;
+    const { tags, card, sdk } = read;
+    await tx.repo.update({ where: { id }, data: { tags, sdk, card: (card as Prisma.InputJsonObject | null) ?? Prisma.DbNull } });
+  });
+}
+
+/** The row stays when somebody made it due again (`scheduleMaintenanceSoon`). */
+async function finish(id: string, claimId: string): Promise<void> {
+  const { rowCount } = await pool().query(`DELETE FROM repo_maintenance WHERE id = $1 AND claim_id = $2 AND due_at <= now()`, [
+    id,
+    claimId,
+  ]);
+  if (rowCount) return;
+  await pool().query(`UPDATE repo_maintenance SET claim_id = NULL, claimed_until = NULL WHERE id = $1 AND claim_id = $2`, [
+    id,
+    claimId,
+  ]);
 }
 
 /**

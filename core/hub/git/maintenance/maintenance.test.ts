@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import { db } from "../../../db.ts";
+import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { newId } from "../../../ids.ts";
 import { claimRows } from "../../../leases/leased-table.ts";
 import { readRepo } from "../../repos/read-repos.ts";
-import { commitTo, fsck, someRepo } from "../../testing/repos.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "../../testing/repos.ts";
 import { countObjects } from "../count-objects.ts";
 import { listRefs } from "../refs/list-refs.ts";
 import { openRepository, repositoryPath } from "../repository.ts";
 import { maintainRepository, tidy } from "./maintain-repository.ts";
-import { type DueMaintenance, maintenanceTable } from "./maintenance-table.ts";
+import { type DueMaintenance, maintenanceTable, scheduleMaintenanceSoon } from "./maintenance-table.ts";
 import { removeDeletedRepositories } from "./remove-deleted.ts";
 
 const longAgo = new Date(Date.now() - 30 * 24 * 60 * 60 * 1000);
@@ -53,6 +54,45 @@ test("a repository to which something was sent is looked after by one worker, on
   for (const { row, claimId } of claimed) await maintainRepository(row, claimId);
   expect(await db().repoMaintenance.count({ where: { id: repo.id } })).toBe(0);
   expect((await readRepo(repo.id))?.sizeBytes).toBeGreaterThan(0);
+});
+
+test("S137 a push is recorded at once while cards are busy, and its card is read later", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  const readme = (license: string) => ({ "README.md": `---\nlicense: ${license}\n---\n` });
+  await commitTo(repo, ada, readme("mit"));
+  const queue = fairQueue({ name: "cards", places: 4 });
+  const take = (key: string) => queue.take({ party: { key, isAnonymous: false } });
+  const held = await Promise.all(["a", "b", "c", "d"].map(take));
+  const waiting = Array.from({ length: 64 }, () => take("background"));
+  const maintain = async (meanwhile = async () => {}) => {
+    await db().repoMaintenance.update({ where: { id: repo.id }, data: { dueAt: new Date(0) } });
+    const { claimId, rows } = await claimRows<DueMaintenance>(maintenanceTable, 1);
+    await meanwhile();
+    await maintainRepository(rows[0] as DueMaintenance, claimId);
+    return db().repoMaintenance.findUnique({ where: { id: repo.id } });
+  };
+  const busy = await (async () => {
+    try {
+      const sha = await commitTo(repo, ada, readme("bsd"));
+      const pushed = await readRepo(repo.id);
+      const due = await db().repoMaintenance.findUniqueOrThrow({ where: { id: repo.id } });
+      const events = (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content").length;
+      return { sha, pushed, due, events, later: await maintain() };
+    } finally {
+      for (const release of held) release();
+      for (const place of waiting) (await place)();
+    }
+  })();
+  expect(busy.pushed).toMatchObject({ headSha: busy.sha, card: { license: "mit" } });
+  expect(busy.events).toBe(2);
+  expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
+  expect(busy.due.dueAt.getTime()).toBeLessThan(Date.now() + 60_000);
+  expect(busy.later).toMatchObject({ claimId: null });
+  // What is asked for while it is looked after is not lost.
+  expect(await maintain(() => db().$transaction((tx) => scheduleMaintenanceSoon(tx, repo.id)))).toMatchObject({ claimId: null });
+  expect(await readRepo(repo.id)).toMatchObject({ headSha: busy.sha, card: { license: "bsd" } });
+  expect(await maintain()).toBeNull();
 });
 
 test("of a repository that is gone there is nothing to look after, and what fails is tried later", async () => {

@@ -52,8 +52,8 @@ export async function changeRefs(
       );
       throw error;
     });
-    await readCardAhead(repositoryPath(repo.id), newHeads(repo, changed));
-    return await db().$transaction((tx) => recordRefChanges(tx, note, changed));
+    const isCardRead = await readCardAhead(repositoryPath(repo.id), newHeads(repo, changed));
+    return await db().$transaction((tx) => recordRefChanges(tx, note, changed, { isCardRead }));
   } finally {
     clearInterval(heartbeat);
   }

@@ -48,12 +48,12 @@ async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
-  await readCardAhead(path, newHeads(repo, asked));
+  const isCardRead = await readCardAhead(path, newHeads(repo, asked));
   await db().$transaction(async (tx) => {
     const refs = await listRefs(path);
     const history = await readRefHistory(tx, note.repoId, note.startedAt);
     const happened = asked.filter((change) => hasHappened(history, change, refs.get(change.ref) ?? null));
-    const recorded = await recordRefChanges(tx, note, happened);
+    const recorded = await recordRefChanges(tx, note, happened, { isCardRead });
     log().info(
       { repo: note.repoId, asked: asked.length, recorded: recorded?.changed.length ?? 0 },
       "a change of refs was reconciled",

@@ -2,10 +2,11 @@ import type { Db } from "../../../db.ts";
 import { recordEvent } from "../../../events/record-event.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
 import { followRefChanges } from "../../discussions/follow-ref-changes.ts";
-import { readCard } from "../../repos/read-card.ts";
+import { knownCard, readCard } from "../../repos/read-card.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoPayload } from "../../repos/repo.ts";
 import { countObjects, recountRepository } from "../count-objects.ts";
+import { scheduleMaintenanceSoon } from "../maintenance/maintenance-table.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { isRecorded, readRefHistory } from "./history-of-refs.ts";
@@ -19,11 +20,14 @@ export type Recorded = { eventId: string; repo: Repo; changed: readonly RefChang
  * Records that refs were changed: what the repository's row says of its content, and one event, however many refs there are. The note
  * in `ref_update` goes with it. Nothing is recorded of a repository that was deleted meanwhile. Where git refused every ref, its objects
  * are on the disk all the same, and are counted: otherwise refused pushes would fill it without ever reaching the quota.
+ * @param isCardRead false when others' cards kept this one from being read: it stays what it was until maintenance reads it, since
+ * refs have moved already, and what was pushed is told at once (S137)
  */
 export async function recordRefChanges(
   tx: Db,
   note: { id: string; repoId: string; actorId: string | null; startedAt: Date },
   changed: readonly RefChange[],
+  { isCardRead }: { isCardRead: boolean },
 ): Promise<Recorded | undefined> {
   const { count } = await tx.refUpdate.deleteMany({ where: { id: note.id } });
   if (changed.length === 0) {
@@ -37,7 +41,7 @@ export async function recordRefChanges(
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
   const defaultBranch = await chooseDefaultBranch(path, before, fresh);
-  const head = await readHead(path, { ...before, defaultBranch });
+  const head = await readHead(tx, path, { ...before, defaultBranch }, isCardRead);
   const repo: Repo = { ...before, defaultBranch, ...head, sizeBytes: (await countObjects(path)).bytes, updatedAt: new Date() };
   await tx.repo.update({
     where: { id: repo.id },
@@ -84,8 +88,19 @@ async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly R
 }
 
 /** What the default branch says now; read under the row's lock, so that of two pushes the later one has the last word. */
-async function readHead(path: string, repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
+async function readHead(
+  tx: Db,
+  path: string,
+  repo: Repo,
+  isCardRead: boolean,
+): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`);
-  if (headSha === repo.headSha) return { headSha, tags: repo.tags, card: repo.card, sdk: repo.sdk };
+  const former = { headSha, tags: repo.tags, card: repo.card, sdk: repo.sdk };
+  if (headSha === repo.headSha) return former;
+  if (headSha && !isCardRead) {
+    const card = knownCard(path, headSha, repo);
+    if (!card) await scheduleMaintenanceSoon(tx, repo.id);
+    return { ...former, ...card };
+  }
   return { headSha, ...(await readCard(path, headSha, repo)) };
 }
