@@ -159,6 +159,34 @@ describe("a git push beyond the quota", () => {
   });
 });
 
+test("somebody who may only propose takes a small part of the owner's storage, and stops nobody else", async () => {
+  const [ada, bea, cid] = [
+    await person("write-repos", "write-discussions"),
+    await person("write-repos", "write-discussions"),
+    await person("write-repos", "write-discussions"),
+  ];
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a" });
+  // A twentieth for all proposals to a repository, and a quarter of that for each author.
+  await quota(ada.username, "100 MB");
+  const propose = async ({ accessToken }: Person, bytes: number) => {
+    const response = await fetch(`${world.origin}/api/models/${repo.fullName}/commit/main?create_pr=1`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/x-ndjson" },
+      body: ndjson({ "b.bin": randomBytes(bytes) }),
+    });
+    return [response.status, ((await response.json()) as { error?: string }).error ?? ""] as const;
+  };
+  expect((await propose(bea, MB))[0]).toBe(200);
+  const [status, message] = await propose(bea, MB);
+  expect(status).toBe(507);
+  expect(message).toContain("What others propose may take only a small part of it");
+  expect(message).not.toMatch(/\d+ [MG]B/);
+  expect((await propose(cid, MB))[0]).toBe(200);
+  expect((await propose(ada, 10 * MB))[0]).toBe(200);
+  expect(await holds(ada.id)).toBe(0);
+});
+
 const ndjson = (files: Record<string, Buffer>) =>
   [
     { key: "header", value: { summary: "Add" } },

@@ -75,6 +75,11 @@ export async function roomOf(owner: StorageOwner): Promise<number | undefined> {
   return Math.max(0, Math.min(quota - used - held, 2 * quota - used - held - removed));
 }
 
+/** Null is without limit. */
+export async function quotaOf(owner: StorageOwner): Promise<number | null> {
+  return (await askForRoom(db(), owner, [], 0, 0)).quota;
+}
+
 type Room = { isHeld: boolean; used: number; held: number; removed: number; quota: number | null };
 
 const total = (uploads: readonly { bytes: number }[]): number => uploads.reduce((sum, { bytes }) => sum + bytes, 0);

@@ -4,6 +4,7 @@ import { isServiceError } from "../../../errors.ts";
 import { type Hold, holdStorage, requireRoom, roomOf } from "../../../storage/hold-storage.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { countObjects } from "../count-objects.ts";
+import { holdProposal } from "../hold-proposal.ts";
 import type { Verdict } from "./judge-arrival.ts";
 import { pushMaxBytes } from "./transfer-settings.ts";
 
@@ -26,7 +27,10 @@ export async function judgeRoom(
   // Deleting a branch or moving one to an older commit is always possible: it may be how somebody makes room.
   if (bytes === 0) return {};
   try {
-    return { hold: await holdStorage(repo.owner, bytes, "this push", await asked(actor, repo)) };
+    const { isOutsider } = await asked(actor, repo);
+    return {
+      hold: isOutsider ? await holdProposal(actor, repo, bytes, "this push") : await holdStorage(repo.owner, bytes, "this push"),
+    };
   } catch (error) {
     return { verdict: refused(error) };
   }

@@ -8,6 +8,7 @@ import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { countObjects, recountRepository } from "../count-objects.ts";
+import { holdProposal } from "../hold-proposal.ts";
 import { pushes } from "../queues.ts";
 import { changeRefs } from "../refs/change-refs.ts";
 import { resolveRef } from "../refs/resolve-ref.ts";
@@ -171,8 +172,10 @@ async function propose(draft: Draft, { summary, description, parentCommit }: New
 async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<Hold | undefined> {
   const { changes, lfsPaths } = collected;
   if (!changes.some(({ kind, path }) => kind === "put" && !lfsPaths.includes(path))) return undefined;
-  const isOutsider = !(await may(actor, "repo.write", repoResource(repo)));
-  return holdStorage(repo.owner, (await countObjects(quarantine.path)).bytes, "this commit", { isOutsider });
+  const { bytes } = await countObjects(quarantine.path);
+  return (await may(actor, "repo.write", repoResource(repo)))
+    ? holdStorage(repo.owner, bytes, "this commit")
+    : holdProposal(actor, repo, bytes, "this commit");
 }
 
 async function build({ actor, message, collected, quarantine, imports }: Draft, parent: string | null): Promise<BuiltCommit> {
