@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import type { Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { expectAccessible } from "./support/accessibility.ts";
+import { admin } from "./support/admin.ts";
 import type { Demo } from "./support/demo.ts";
 import { enter } from "./support/enter.ts";
 import { makeRepo, makeToken, WorkTree } from "./support/git-repository.ts";
@@ -209,4 +210,48 @@ test.describe("without JavaScript", () => {
     await page.waitForTimeout(2_000);
     expect(receiver.received.filter(({ body }) => body.includes(`${org}/after`))).toEqual([]);
   });
+});
+
+test("S114 revoking a token says which webhooks and schedules stop, and stops them; enabled by hand they are one's own", async ({
+  page,
+  demo,
+  person,
+}) => {
+  test.slow();
+  await using receiver = await WebhookReceiver.start();
+  const { token = "" } = await admin(demo, "token", "create", "--user", person.username, "--scopes", "webhooks jobs");
+  const send = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+    const response = await fetch(demo.origin + path, { method: "POST", headers, body: JSON.stringify(body) });
+    expect(response.status).toBe(200);
+    return (await response.json()) as { webhook: { id: string; createdBy: { type: string } } };
+  };
+  const watched = [{ type: "user", name: person.username }];
+  const { webhook } = await send("/api/settings/webhooks", { url: receiver.url, watched });
+  expect(webhook.createdBy.type).toBe("token");
+  const jobSpec = { dockerImage: "debian", command: ["true"], flavor: "cpu-basic" };
+  await send(`/api/scheduled-jobs/${person.username}`, { jobSpec, schedule: "@yearly" });
+
+  await enter(page, person);
+  await page.goto(`/settings/webhooks/${webhook.id}`);
+  await expect(page.getByText("Created with the token")).toBeVisible();
+  await page.goto("/settings/tokens");
+  await page.getByText("Revoke", { exact: true }).click();
+  const question = page.getByRole("listitem").filter({ hasText: "Revoking also stops what this token created" });
+  await expect(question.first()).toContainText(`Webhook to ${new URL(receiver.url).origin}`);
+  await expect(question.first()).toContainText("Scheduled job on debian");
+  await page.getByRole("button", { name: /^Revoke/ }).click();
+  await expect(page.getByText("The token is revoked.")).toBeVisible();
+
+  await expect(async () => {
+    await page.goto(`/settings/webhooks/${webhook.id}`);
+    await expect(page.getByText("Access ended", { exact: true })).toBeVisible({ timeout: 500 });
+  }).toPass();
+  await expectAccessible(page);
+  await page.goto("/settings/jobs/schedules");
+  await expect(page.getByText("Suspended", { exact: true })).toBeVisible();
+  await page.goto(`/settings/webhooks/${webhook.id}`);
+  await page.getByRole("button", { name: "Enable" }).click();
+  await expect(page.getByText("Enabled. What waited is sent now.")).toBeVisible();
+  await expect(page.getByText("Created with the token")).toBeHidden();
 });
