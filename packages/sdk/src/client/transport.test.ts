@@ -534,5 +534,6 @@ const someJob = {
   status: { stage: "RUNNING", message: null, failureCount: 0, exitCode: null },
   durations: { schedulingSecs: null, runningSecs: null, totalSecs: null },
   owner: { id: "1", name: "o", type: "org" },
+  createdBy: { type: "user", userId: "u" },
   initiator: { type: "user", id: "1" },
 };
