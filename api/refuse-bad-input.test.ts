@@ -67,7 +67,8 @@ test("S138 a large body is not waited for where it takes a token that did not co
   expect(await begin("/v1/chat/completions", 15 * MIB)).toMatchObject({ status: 401 });
   expect(await begin("/api/events", 3 * MIB, { authorization: "Bearer unknown" })).toMatchObject({ status: 401 });
   expect(bodyBudget.takenBytes).toBe(before);
-  expect(await begin("/api/repos/create", 60_000)).toMatchObject({ status: 401 });
+  // A small one is read, so that its connection is good for another request.
+  expect(await begin("/api/repos/create", 60_000)).toBeUndefined();
 });
 
 test("S137 what one address has under way is bounded; a small body and another party's are taken all the same", async () => {

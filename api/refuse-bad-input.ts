@@ -15,7 +15,11 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
   const query = c.req.url.split("?").slice(1).join("?");
   const problem = query && malformedParameters(query);
   if (problem) throw new ServiceError("invalid_request", `Not understood: ${problem}.`);
-  await limitBody(c, bodyLimitOf(new URL(c.req.url).pathname));
+  await limitBody(c, bodyLimitOf(new URL(c.req.url).pathname)).catch((error: unknown) => {
+    // What is left of the body is not read: another request on this connection would come to nothing.
+    c.header("Connection", "close");
+    throw error;
+  });
   await refuseDeepJson(c);
   await next();
 };

@@ -2,6 +2,7 @@ import { OpenAPIHono, type RouteConfig, z } from "@hono/zod-openapi";
 import { errorBodySchema } from "@keyhook/sdk";
 import type { MiddlewareHandler } from "hono";
 import { type ErrorCode, ServiceError } from "#core/errors.ts";
+import { SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
 import { requireHolder } from "../bearer.ts";
 
 /**
@@ -31,7 +32,11 @@ const takesTokenAndBody = ({ security, request }: RouteConfig): boolean => secur
 
 /** Nobody's body is parsed and held against a schema for somebody who has no token (S138). What they may do is asked by the route. */
 const tokenFirst: MiddlewareHandler = async (c, next) => {
-  await requireHolder(c);
+  await requireHolder(c).catch(async (error: unknown) => {
+    // A body that nobody reads costs the client its connection. A larger one was refused before this.
+    if (Number(c.req.header("Content-Length") ?? 0) <= SMALL_BODY_BYTES) await c.req.arrayBuffer();
+    throw error;
+  });
   await next();
 };
 
