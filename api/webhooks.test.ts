@@ -93,6 +93,7 @@ test("the life of a webhook, as the Python client and the command-line tool live
       domains: ["repo", "discussion"],
       hasSecret: true,
       owner: { id: ada.id, name: ada.username, type: "user" },
+      createdBy: { type: "token", userId: ada.id, name: "laptop" },
       createdAt: expect.any(String),
       updatedAt: expect.any(String),
     },
