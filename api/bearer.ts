@@ -29,6 +29,24 @@ export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & J
   return holder;
 }
 
+/** Has the token looked up anew by whoever asks next: it may have been revoked since the request began (S112). */
+export function forgetHolder(c: Context): void {
+  c.set("holder", undefined);
+}
+
+/**
+ * Who is behind a request that outlives the moment in which it came, such as a stream: asked anew each time but the first (S112).
+ * @param find by `requireHolder`
+ */
+export function askedAnew<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) forgetHolder(c);
+    isFirst = false;
+    return find();
+  };
+}
+
 async function findHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
   const header = c.req.header("Authorization");
   if (!header) throw new ServiceError("unauthorized", "Invalid username or password.");

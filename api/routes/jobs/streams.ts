@@ -11,6 +11,7 @@ import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
 import { requireToken } from "../../actor.ts";
+import { forgetHolder } from "../../bearer.ts";
 import { sendEvents } from "../inference/send-events.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { eventOf } from "./events.ts";
@@ -104,6 +105,7 @@ async function found(c: Context, { namespace, jobId }: { namespace: string; jobI
  */
 async function checkAgain(c: Context, first: Actor, namespace: string): Promise<void> {
   const isBearer = /^bearer /i.test(c.req.header("Authorization") ?? "");
+  if (isBearer) forgetHolder(c);
   await findJobNamespace(isBearer ? (await requireToken(c)).actor : first, "job.read", namespace);
 }
 

@@ -11,6 +11,7 @@ import { EVENT_STREAM_HEADERS } from "#core/webhooks/activity/stream-activity.ts
 import { findStaleWebhooks } from "#core/webhooks/relayed/find-stale-webhooks.ts";
 import { refreshRelayed } from "#core/webhooks/relayed/refresh-relayed.ts";
 import { requirePersonsToken } from "../../actor.ts";
+import { askedAnew } from "../../bearer.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 
@@ -114,7 +115,7 @@ relayRoutes.openapi(requests, async (c) => {
   const { account } = await requirePersonsToken(c);
   const events = await streamRequests({
     // Asked anew for as long as it lasts: a token ends, and so does what it reaches.
-    actorNow: async () => (await requirePersonsToken(c)).actor,
+    actorNow: askedAnew(c, async () => (await requirePersonsToken(c)).actor),
     userId: account.id,
     name,
     listenerId: listener,

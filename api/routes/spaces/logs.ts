@@ -5,6 +5,7 @@ import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { followSpaceLog } from "#core/spaces/logs/follow-space-log.ts";
 import { requireToken } from "../../actor.ts";
+import { forgetHolder } from "../../bearer.ts";
 import { sendEvents } from "../inference/send-events.ts";
 import { eventOf } from "../jobs/events.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
@@ -47,5 +48,6 @@ async function* pieces(repoId: string, signal: AbortSignal) {
  */
 async function checkAgain(c: Context, first: Actor, find: (as: Actor) => Promise<unknown>): Promise<void> {
   const isBearer = /^bearer /i.test(c.req.header("Authorization") ?? "");
+  if (isBearer) forgetHolder(c);
   await find(isBearer ? (await requireToken(c)).actor : first);
 }

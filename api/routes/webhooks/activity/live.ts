@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { EVENT_STREAM_HEADERS, streamActivity } from "#core/webhooks/activity/stream-activity.ts";
+import { askedAnew } from "../../../bearer.ts";
 import { openApiRoutes, withToken } from "../../open-api.ts";
 import { callerAndOf, webhookAddresses, webhookParams } from "../webhook-address.ts";
 
@@ -20,7 +21,7 @@ for (const { base, of } of webhookAddresses) {
   liveActivityRoutes.openapi(route, async (c) => {
     const { id, name } = c.req.valid("param");
     // Asked anew for as long as it lasts: a token ends, and so does what it reaches.
-    const actorNow = async () => (await callerAndOf(c, name)).actor;
+    const actorNow = askedAnew(c, async () => (await callerAndOf(c, name)).actor);
     const { of: ownerId } = await callerAndOf(c, name);
     const after = c.req.header("Last-Event-ID") ?? c.req.valid("query").tail;
     const events = await streamActivity({ actorNow, webhookId: id, ownerId, after, signal: c.req.raw.signal });
