@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { repoApiPath, repoPath } from "@keyhook/sdk";
-import { callAs } from "./call-as.ts";
+import { callAs, callToMakeWebhooks } from "./call-as.ts";
 import type { Notes } from "./notes.ts";
 
 /** A Space that receives webhooks, from examples/webhook-space. */
@@ -38,7 +38,7 @@ export async function seedSpace({ made, save }: Notes, origin: string): Promise<
   // By address as well: on another port it is another service.
   const url = `${origin}${repoPath("space", FULL_NAME)}/app/`;
   await once(made.webhooks, `space ${url}`, async () => {
-    const call = await callAs(sampleSpace.owner, origin, "webhooks");
+    const call = await callToMakeWebhooks(sampleSpace.owner, origin);
     await call("POST", "/api/settings/webhooks", { url, watched: sampleSpace.watched, domains: ["repo", "discussion"], secret });
   });
 }

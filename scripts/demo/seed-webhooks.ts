@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { callAs } from "./call-as.ts";
+import { callToMakeWebhooks } from "./call-as.ts";
 import type { Notes } from "./notes.ts";
 import { sampleWebhooks } from "./samples.ts";
 
@@ -18,7 +18,7 @@ export async function seedWebhooks(notes: Notes, origin: string, receiverUrl: st
     // By address as well: on another port it is another receiver.
     const url = `${receiverUrl}${path}`;
     if (made.webhooks[`${key} ${url}`]) continue;
-    const call = await callAs(by, origin, "webhooks");
+    const call = await callToMakeWebhooks(by, origin);
     await call("POST", api, { url, watched, domains: ["repo", "discussion"], secret: webhookSecret(notes) });
     made.webhooks[`${key} ${url}`] = true;
     save();
