@@ -96,16 +96,13 @@ describe("an upload to the bucket", () => {
     expect((await put({ ...upload, header: other }, object.content)).status).toBe(403);
   });
 
-  test("of other content is read by us where the bucket does not vouch for it, and does not count", async () => {
+  test("of other content is read by us where the bucket does not vouch for it, does not count and is removed", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
-    for (const content of [Buffer.from(object.content).fill(0, 0, 1), object.content.subarray(1)]) {
-      const { actions } = await ask(repo, "upload", object);
-      expect((await put(actions?.upload as BatchAction, content)).status).toBe(200);
-      expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(400);
-      expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
-    }
     const { actions } = await ask(repo, "upload", object);
+    expect((await put(actions?.upload as BatchAction, Buffer.from(object.content).fill(0, 0, 1))).status).toBe(200);
+    expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(400);
+    expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
     expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(404);
     expect((await say(actions?.verify, { oid: object.oid, size: 1 })).status).toBe(400);
   });
@@ -116,8 +113,22 @@ describe("an upload to the bucket", () => {
     const { actions } = await ask(repo, "upload", object);
     await put(actions?.upload as BatchAction, object.content);
     await say(actions?.verify, { oid: object.oid, size: object.size });
-    expect((await put(actions?.upload as BatchAction, Buffer.from("something else"))).status).toBe(200);
+    expect((await put(actions?.upload as BatchAction, Buffer.from(object.content).fill(0, 0, 1))).status).toBe(200);
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+  });
+
+  test("S137 takes the bytes that room is held for, and no others, however often its address is asked for", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const first = (await ask(repo, "upload", object)).actions?.upload as BatchAction;
+    for (const content of [object.content.subarray(1), Buffer.concat([object.content, Buffer.alloc(1)])]) {
+      expect((await put(first, content)).status).toBe(403);
+    }
+    const again = (await ask(repo, "upload", object)).actions?.upload as BatchAction;
+    expect(new URL(again.href).pathname).toBe(new URL(first.href).pathname);
+    const larger = { ...object, size: object.size + 1 };
+    const other = (await ask(repo, "upload", larger)).actions?.upload as BatchAction;
+    expect(new URL(other.href).pathname).not.toBe(new URL(first.href).pathname);
   });
 
   test("is not read again where the bucket vouches for its hash", async () => {
@@ -170,6 +181,23 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
     // An answer may get lost.
     expect((await say(upload, completion)).status).toBe(200);
+  });
+
+  test("S137 takes the bytes that room is held for, and goes on where it stopped when it is asked for again", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject(33 * MIB);
+    const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
+    const uploads = await Promise.all([asking(), asking(), asking()]);
+    const addressesOf = ({ header = {} }: BatchAction) =>
+      ["00001", "00002"]
+        .map((number) => new URL(header[number] as string))
+        .map(({ pathname, searchParams }) => [pathname, searchParams.get("uploadId")].join(" "));
+    for (const upload of uploads) expect(addressesOf(upload)).toEqual(addressesOf(uploads[0] as BatchAction));
+    const [last = ""] = Object.entries((await asking()).header ?? {}).flatMap(([name, href]) => (name === "00002" ? [href] : []));
+    expect((await put({ href: last, expires_in: 1 }, object.content.subarray(0, MIB + 1))).status).toBe(403);
+    const parts = await putParts(await asking(), object.content);
+    expect((await say(uploads[0], { oid: object.oid, parts })).status).toBe(200);
+    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
   });
 
   test("of other content, or without all of its parts, does not count", async () => {

@@ -91,7 +91,7 @@ describe("in a bucket", () => {
     await storedIn(repo);
     await db().repo.delete({ where: { id: repo.id } });
     const parts = lfsStorage().newLocation(repo.id, "f".repeat(64));
-    await noteLfsLeftover(parts, "an-upload");
+    await db().lfsLeftover.create({ data: { location: parts, uploadId: "an-upload" } });
     bucket.intercept((_req, res) => {
       res.writeHead(403).end();
       return true;

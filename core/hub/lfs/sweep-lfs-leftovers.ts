@@ -46,6 +46,7 @@ function removeLeftover(location: string, before: Date): Promise<boolean> {
     const isNeeded = (await tx.lfsObject.findFirst({ where: { location }, select: { oid: true } })) !== null;
     if (!isNeeded) await storageOf(location).remove(location, leftover.uploadId);
     await tx.lfsLeftover.delete({ where: { location } });
+    if (leftover.holdId !== null) await tx.storageHold.deleteMany({ where: { id: leftover.holdId } });
     return !isNeeded;
   });
 }

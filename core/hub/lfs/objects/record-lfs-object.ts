@@ -6,12 +6,13 @@ import { readRepo } from "../../repos/read-repos.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 
 /** Notes that storage is about to hold something that no repository has: if nothing comes of it, the sweep removes it. */
-export async function noteLfsLeftover(location: string, uploadId: string | null = null): Promise<void> {
-  await db().lfsLeftover.upsert({
-    where: { location },
-    create: { location, uploadId },
-    update: { uploadId, createdAt: new Date() },
-  });
+export async function noteLfsLeftover(location: string): Promise<void> {
+  await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
+}
+
+/** Nothing more can be uploaded to it: whoever asks again begins anew. */
+export async function noteJoined(location: string, uploadId: string): Promise<void> {
+  await db().lfsLeftover.updateMany({ where: { location, uploadId }, data: { uploadId: null } });
 }
 
 /**
@@ -26,7 +27,7 @@ export async function recordLfsObject(
   repoId: string,
   { oid, size }: LfsObjectId,
   location: string,
-  { keep, holdId = uploadHoldId(repoId, oid) }: { keep?: () => Promise<void>; holdId?: string } = {},
+  { keep, holdId }: { keep?: () => Promise<void>; holdId: string },
 ): Promise<void> {
   await db().$transaction(async (tx) => {
     await lockLfsLocation(tx, location);
@@ -46,7 +47,27 @@ export async function recordLfsObject(
 }
 
 /** By which room is held for an object that its client uploads past us. */
-export const uploadHoldId = (repoId: string, oid: string): string => `lfs ${repoId} ${oid}`;
+export function uploadHoldId(repoId: string, { oid, size }: LfsObjectId, kind: "basic" | "multipart"): string {
+  return `lfs ${repoId} ${oid} ${size} ${kind}`;
+}
+
+/**
+ * Where a client is to upload past us: where it was sent before, if it asks again. Otherwise each address would take the room that is
+ * held for one.
+ * @param newLocation if there is none yet
+ */
+export async function claimUpload(holdId: string, newLocation: string): Promise<{ location: string; uploadId: string | null }> {
+  const [claimed] = await db().$queryRaw<{ location: string; uploadId: string | null }[]>`
+    INSERT INTO lfs_leftover (location, hold_id) VALUES (${newLocation}, ${holdId})
+    ON CONFLICT (hold_id) DO UPDATE SET created_at = now() RETURNING location, upload_id AS "uploadId"`;
+  return claimed as { location: string; uploadId: string | null };
+}
+
+/** Notes the upload in parts that a client is given addresses of. @returns false when another request was first, with another one */
+export async function noteUploadId(holdId: string, before: string | null, uploadId: string): Promise<boolean> {
+  const { count } = await db().lfsLeftover.updateMany({ where: { holdId, uploadId: before }, data: { uploadId } });
+  return count > 0;
+}
 
 /** Held until the transaction ends. */
 export async function lockLfsLocation(tx: Db, location: string): Promise<void> {

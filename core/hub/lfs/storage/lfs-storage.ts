@@ -33,13 +33,16 @@ export type LfsStorage = {
 
 export type DirectTransfers = {
   downloadAddress(location: string, options: { seconds: number; fileName?: string; contentType?: string }): Promise<string>;
-  /** For one request; `header` has to be sent with it. */
+  /** For one request, whose body has the object's size; `header` has to be sent with it. */
   uploadAddress(
     location: string,
     object: LfsObjectId,
     seconds: number,
   ): Promise<{ href: string; header: Record<string, string> }>;
-  startParts(location: string, object: LfsObjectId, seconds: number): Promise<PartsUpload>;
+  /** @param before an upload to the same place that goes on, if the storage still knows it */
+  startParts(location: string, object: LfsObjectId, seconds: number, before: string | null): Promise<PartsUpload>;
+  /** Forgets an upload in parts, with what has come of it. */
+  endParts(location: string, uploadId: string): Promise<void>;
   /** Makes one object of the parts. Doing it again is fine. @throws ServiceError `invalid_request` for parts that are not there */
   joinParts(location: string, uploadId: string, parts: readonly { partNumber: number; etag: string }[]): Promise<void>;
   /**

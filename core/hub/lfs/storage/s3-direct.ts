@@ -5,7 +5,7 @@ import { base64OfOid, type LfsObjectId } from "../lfs-object.ts";
 import type { DirectTransfers } from "./lfs-storage.ts";
 import { s3, s3Status } from "./s3-client.ts";
 import { keyOf } from "./s3-location.ts";
-import { joinParts, partAddresses, startParts } from "./s3-parts.ts";
+import { endParts, isOpen, joinParts, partAddresses, partSizes, startParts } from "./s3-parts.ts";
 
 const CHECKSUM_HEADER = "x-amz-checksum-sha256";
 
@@ -22,11 +22,16 @@ export const s3Direct: DirectTransfers = {
     return getSignedUrl(client, command, { expiresIn: seconds });
   },
 
-  async uploadAddress(location, { oid }, seconds) {
+  async uploadAddress(location, { oid, size }, seconds) {
     const { sdk, client, bucket, getSignedUrl } = await s3();
     const checksum = base64OfOid(oid);
-    const command = new sdk.PutObjectCommand({ Bucket: bucket, Key: keyOf(location), ChecksumSHA256: checksum });
-    // As a signed header it has to be sent, and S3 refuses whatever has another hash. In the query it would be a mere note.
+    const command = new sdk.PutObjectCommand({
+      Bucket: bucket,
+      Key: keyOf(location),
+      ChecksumSHA256: checksum,
+      ContentLength: size,
+    });
+    // As a signed header it has to be sent, and S3 refuses whatever has another hash or length. In the query it would be a mere note.
     const href = await getSignedUrl(client, command, {
       expiresIn: seconds,
       unhoistableHeaders: new Set([CHECKSUM_HEADER]),
@@ -34,11 +39,13 @@ export const s3Direct: DirectTransfers = {
     return { href, header: { [CHECKSUM_HEADER]: checksum } };
   },
 
-  async startParts(location, object, seconds) {
-    const { uploadId, chunkBytes, count } = await startParts(location, object);
-    const numbers = Array.from({ length: count }, (_, at) => at + 1);
-    return { uploadId, chunkBytes, addresses: await partAddresses(location, uploadId, numbers, seconds) };
+  async startParts(location, object, seconds, before) {
+    const uploadId = before !== null && (await isOpen(location, before)) ? before : await startParts(location);
+    const sizes = partSizes(object.size);
+    return { uploadId, chunkBytes: sizes[0] ?? 0, addresses: await partAddresses(location, uploadId, sizes, seconds) };
   },
+
+  endParts,
 
   joinParts,
   verify,

@@ -1,35 +1,62 @@
 import { ServiceError } from "../../../errors.ts";
-import type { LfsObjectId } from "../lfs-object.ts";
 import { s3, s3Status } from "./s3-client.ts";
 import { keyOf } from "./s3-location.ts";
 
 const MIB = 1024 ** 2;
 const CHUNK_MIN_BYTES = 32 * MIB;
+/** Completed or aborted already; or of a service that has no such operation, and forgets by itself. */
+const NOT_THERE = new Set([404, 405, 501]);
 /** S3 takes 10,000; but each has an address of its own in one answer. */
 const PARTS_MAX = 1_000;
 
-/** Begins an upload in parts: all of one size, but for the last. */
-export async function startParts(
-  location: string,
-  { size }: LfsObjectId,
-): Promise<{ uploadId: string; chunkBytes: number; count: number }> {
-  const { sdk, client, bucket } = await s3();
+/** How large the parts of a file are: all of one size, but for the last. */
+export function partSizes(size: number): number[] {
   const chunkBytes = Math.max(CHUNK_MIN_BYTES, Math.ceil(size / PARTS_MAX / MIB) * MIB);
-  const { UploadId = "" } = await client.send(new sdk.CreateMultipartUploadCommand({ Bucket: bucket, Key: keyOf(location) }));
-  return { uploadId: UploadId, chunkBytes, count: Math.ceil(size / chunkBytes) };
+  return Array.from({ length: Math.ceil(size / chunkBytes) }, (_, at) => Math.min(chunkBytes, size - at * chunkBytes));
 }
 
+/** Begins an upload in parts. @returns its id */
+export async function startParts(location: string): Promise<string> {
+  const { sdk, client, bucket } = await s3();
+  const { UploadId = "" } = await client.send(new sdk.CreateMultipartUploadCommand({ Bucket: bucket, Key: keyOf(location) }));
+  return UploadId;
+}
+
+/** Whether an upload in parts can go on, as far as the service can tell. */
+export async function isOpen(location: string, uploadId: string): Promise<boolean> {
+  const { sdk, client, bucket } = await s3();
+  const upload = { Bucket: bucket, Key: keyOf(location), UploadId: uploadId };
+  return client.send(new sdk.ListPartsCommand({ ...upload, MaxParts: 1 })).then(
+    () => true,
+    (error: unknown) => {
+      if (s3Status(error) === 404) return false;
+      if (NOT_THERE.has(s3Status(error) ?? 0)) return true;
+      throw error;
+    },
+  );
+}
+
+export async function endParts(location: string, uploadId: string): Promise<void> {
+  const { sdk, client, bucket } = await s3();
+  const upload = { Bucket: bucket, Key: keyOf(location), UploadId: uploadId };
+  await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch((error: unknown) => {
+    if (!NOT_THERE.has(s3Status(error) ?? 0)) throw error;
+  });
+}
+
+/** Signed addresses of parts, from the one at `first`; each takes exactly as many bytes as its part has. */
 export async function partAddresses(
   location: string,
   uploadId: string,
-  partNumbers: readonly number[],
+  sizes: readonly number[],
   seconds: number,
+  first = 1,
 ): Promise<string[]> {
   const { sdk, client, bucket, getSignedUrl } = await s3();
   const part = { Bucket: bucket, Key: keyOf(location), UploadId: uploadId };
-  const sign = (PartNumber: number) =>
-    getSignedUrl(client, new sdk.UploadPartCommand({ ...part, PartNumber }), { expiresIn: seconds });
-  return Promise.all(partNumbers.map(sign));
+  const sign = (ContentLength: number, at: number) =>
+    getSignedUrl(client, new sdk.UploadPartCommand({ ...part, PartNumber: first + at, ContentLength }), { expiresIn: seconds });
+  return Promise.all(sizes.map(sign));
 }
 
 export async function joinParts(

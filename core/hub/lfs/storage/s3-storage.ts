@@ -11,7 +11,7 @@ import type { LfsStorage, ReceivedContent } from "./lfs-storage.ts";
 import { s3, s3Status } from "./s3-client.ts";
 import { s3Direct } from "./s3-direct.ts";
 import { keyOf, S3_PREFIX } from "./s3-location.ts";
-import { joinParts, partAddresses, startParts } from "./s3-parts.ts";
+import { endParts, joinParts, partAddresses, partSizes, startParts } from "./s3-parts.ts";
 
 /** What S3 takes in one request (5 GiB); more goes in parts. */
 export const SINGLE_PUT_MAX_BYTES = 5 * 1024 ** 3;
@@ -51,12 +51,12 @@ async function putWhole(location: string, object: LfsObjectId, content: AsyncIte
 }
 
 async function putInParts(location: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
-  const { uploadId, chunkBytes, count } = await startParts(location, object);
+  const uploadId = await startParts(location);
   const slices = new Slices(content);
   const parts: { partNumber: number; etag: string }[] = [];
-  for (let partNumber = 1; partNumber <= count; partNumber++) {
-    const size = Math.min(chunkBytes, object.size - (partNumber - 1) * chunkBytes);
-    const [href = ""] = await partAddresses(location, uploadId, [partNumber], ADDRESS_SECONDS);
+  for (const [at, size] of partSizes(object.size).entries()) {
+    const partNumber = at + 1;
+    const [href = ""] = await partAddresses(location, uploadId, [size], ADDRESS_SECONDS, partNumber);
     parts.push({ partNumber, etag: await put(href, size, slices.next(size)) });
   }
   await slices.end();
@@ -128,14 +128,8 @@ async function openObject(location: string, size: number, range?: ByteRange): Pr
 
 async function remove(location: string, uploadId?: string | null): Promise<void> {
   const { sdk, client, bucket } = await s3();
-  const object = { Bucket: bucket, Key: keyOf(location) };
-  if (uploadId) {
-    await client.send(new sdk.AbortMultipartUploadCommand({ ...object, UploadId: uploadId })).catch((error: unknown) => {
-      // Completed or aborted already, or a service that has no such operation and forgets by itself.
-      if (![404, 405, 501].includes(s3Status(error) ?? 0)) throw error;
-    });
-  }
-  await client.send(new sdk.DeleteObjectCommand(object));
+  if (uploadId) await endParts(location, uploadId);
+  await client.send(new sdk.DeleteObjectCommand({ Bucket: bucket, Key: keyOf(location) }));
 }
 
 async function probe(): Promise<void> {

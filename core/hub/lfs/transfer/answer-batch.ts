@@ -8,8 +8,8 @@ import { isLfsOid, isLfsSize, type LfsObjectId } from "../lfs-object.ts";
 import { findLfsObjects, type StoredLfsObject } from "../objects/find-lfs-object.ts";
 import { uploadHoldId } from "../objects/record-lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
+import { LFS_LEFTOVER_HOURS } from "../sweep-lfs-leftovers.ts";
 import { type Actions, downloadActions, type TransferKind, uploadActions, uploadKind } from "./transfer-actions.ts";
-import { TRANSFER_SECONDS } from "./transfer-authorization.ts";
 
 /** The largest batch that a client of today sends has 256. */
 export const OBJECTS_MAX = 1_000;
@@ -50,7 +50,7 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   const transfer: TransferKind = isUpload ? uploadKind(batch.transfers ?? []) : "basic";
   const wanted = [...new Map(batch.objects.map((object) => [object.oid, object])).values()];
   const stored = await findLfsObjects(repo.id, wanted.map(({ oid }) => oid).filter(isLfsOid));
-  if (isUpload) await requireRoomFor(repo, wanted, stored);
+  if (isUpload) await requireRoomFor(repo, wanted, stored, transfer);
   const objects: BatchObject[] = [];
   for (let at = 0; at < wanted.length; at += AT_ONCE) {
     const some = wanted.slice(at, at + AT_ONCE);
@@ -61,9 +61,14 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
 
 /**
  * What comes through us is held as it comes. What goes to a bucket directly is out of our sight until it is there, so that room for it is
- * held as long as its address is good.
+ * held until what nobody finished is removed (sweep-lfs-leftovers.ts).
  */
-async function requireRoomFor(repo: Repo, wanted: Batch["objects"], stored: ReadonlyMap<string, StoredLfsObject>): Promise<void> {
+async function requireRoomFor(
+  repo: Repo,
+  wanted: Batch["objects"],
+  stored: ReadonlyMap<string, StoredLfsObject>,
+  kind: TransferKind,
+): Promise<void> {
   const coming = wanted.filter(
     (object): object is LfsObjectId => isLfsOid(object.oid) && !stored.has(object.oid) && isAllowedSize(object.size),
   );
@@ -71,8 +76,8 @@ async function requireRoomFor(repo: Repo, wanted: Batch["objects"], stored: Read
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
   if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
-  const uploads = coming.map(({ oid, size }) => ({ id: uploadHoldId(repo.id, oid), bytes: size }));
-  return holdUploads(repo.owner, uploads, { seconds: TRANSFER_SECONDS.upload, what });
+  const uploads = coming.map((object) => ({ id: uploadHoldId(repo.id, object, kind), bytes: object.size }));
+  return holdUploads(repo.owner, uploads, { seconds: (LFS_LEFTOVER_HOURS + 1) * 3_600, what });
 }
 
 const isAllowedSize = (size: unknown): boolean => isLfsSize(size) && size <= env().LFS_MAX_OBJECT_MB * MB;

@@ -2,7 +2,7 @@ import { db } from "../../../db.ts";
 import { isServiceError, ServiceError } from "../../../errors.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { findLfsObject } from "../objects/find-lfs-object.ts";
-import { lockLfsLocation, noteLfsLeftover, recordLfsObject } from "../objects/record-lfs-object.ts";
+import { lockLfsLocation, noteJoined, noteLfsLeftover, recordLfsObject, uploadHoldId } from "../objects/record-lfs-object.ts";
 import { storeLfsObject } from "../objects/store-lfs-object.ts";
 import { lfsStorage, storageOf } from "../storage/storages.ts";
 import type { Transfer } from "./transfer-authorization.ts";
@@ -35,22 +35,28 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
   if (size === 0) return storeLfsObject(repoId, { oid, size }, emptyContent());
   if (!location || !uploadId) throw new ServiceError("invalid_request", "This upload has no parts.");
   await directOf(location).joinParts(location, uploadId, parts);
+  await noteJoined(location, uploadId);
   await recordVerified(transfer, location, { isFinal: true });
 }
 
+/** There is no room for it, or it is something else. */
+const REFUSALS = ["storage_full", "invalid_request"];
+
 async function recordVerified(
-  { repoId, oid, size }: Transfer,
+  { repoId, oid, size, uploadId }: Transfer,
   location: string,
   { isFinal }: { isFinal: boolean },
 ): Promise<void> {
   const spare = isFinal ? location : lfsStorage().newLocation(repoId, oid);
   if (!isFinal) await noteLfsLeftover(spare);
-  const verified = await directOf(location).verify(location, { oid, size }, { isFinal, spare });
+  let verified = location;
   try {
-    await recordLfsObject(repoId, { oid, size }, verified);
+    verified = await directOf(location).verify(location, { oid, size }, { isFinal, spare });
+    const holdId = uploadHoldId(repoId, { oid, size }, uploadId ? "multipart" : "basic");
+    await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
-    // The sweep would come in two days; until then it would take the very room that there is not.
-    if (isServiceError(error) && error.code === "storage_full") {
+    // The sweep would come in two days; until then it would take room, and whoever uploads it again has to begin anew.
+    if (isServiceError(error) && REFUSALS.includes(error.code)) {
       for (const each of new Set([verified, location])) await removeUnlessNeeded(each);
     }
     throw error;

@@ -3,7 +3,7 @@ import { env } from "../../../env.ts";
 import type { Repo } from "../../repos/repo.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import type { StoredLfsObject } from "../objects/find-lfs-object.ts";
-import { noteLfsLeftover } from "../objects/record-lfs-object.ts";
+import { claimUpload, noteUploadId, uploadHoldId } from "../objects/record-lfs-object.ts";
 import type { DirectTransfers } from "../storage/lfs-storage.ts";
 import { lfsStorage, storageOf } from "../storage/storages.ts";
 import { signTransfer, TRANSFER_SECONDS, type Transfer } from "./transfer-authorization.ts";
@@ -34,9 +34,8 @@ export async function uploadActions(repo: Repo, object: LfsObjectId, kind: Trans
   const storage = lfsStorage();
   if (!storage.direct)
     return { upload: { href: addressOf(repo, { operation: "upload", ...object }), expires_in: TRANSFER_SECONDS.upload } };
-  const location = storage.newLocation(repo.id, object.oid);
-  if (kind === "multipart") return { upload: await partsAction(storage.direct, repo, object, location) };
-  await noteLfsLeftover(location);
+  if (kind === "multipart") return { upload: await partsAction(storage.direct, repo, object) };
+  const { location } = await claimUpload(uploadHoldId(repo.id, object, kind), storage.newLocation(repo.id, object.oid));
   const upload = await storage.direct.uploadAddress(location, object, TRANSFER_SECONDS.upload);
   return {
     upload: { ...upload, expires_in: TRANSFER_SECONDS.upload },
@@ -48,17 +47,22 @@ export async function uploadActions(repo: Repo, object: LfsObjectId, kind: Trans
 }
 
 /** The address of each part under its number, the size of a part, and where to say that all are there. */
-async function partsAction(direct: DirectTransfers, repo: Repo, object: LfsObjectId, location: string): Promise<Action> {
-  const transfer = { operation: "upload", ...object, location } as const;
+async function partsAction(direct: DirectTransfers, repo: Repo, object: LfsObjectId): Promise<Action> {
   // Nothing has no parts.
   if (object.size === 0) {
-    return { href: addressOf(repo, transfer, "/complete"), header: { chunk_size: "1" }, expires_in: TRANSFER_SECONDS.upload };
+    const href = addressOf(repo, { operation: "upload", ...object }, "/complete");
+    return { href, header: { chunk_size: "1" }, expires_in: TRANSFER_SECONDS.upload };
   }
-  const { uploadId, chunkBytes, addresses } = await direct.startParts(location, object, TRANSFER_SECONDS.upload);
-  await noteLfsLeftover(location, uploadId);
+  const holdId = uploadHoldId(repo.id, object, "multipart");
+  const { location, uploadId: before } = await claimUpload(holdId, lfsStorage().newLocation(repo.id, object.oid));
+  const { uploadId, chunkBytes, addresses } = await direct.startParts(location, object, TRANSFER_SECONDS.upload, before);
+  if (uploadId !== before && !(await noteUploadId(holdId, before, uploadId))) {
+    await direct.endParts(location, uploadId);
+    return partsAction(direct, repo, object);
+  }
   const parts = addresses.map((address, at) => [String(at + 1).padStart(5, "0"), address]);
   return {
-    href: addressOf(repo, { ...transfer, uploadId }, "/complete"),
+    href: addressOf(repo, { operation: "upload", ...object, location, uploadId }, "/complete"),
     header: { chunk_size: String(chunkBytes), ...Object.fromEntries(parts) },
     expires_in: TRANSFER_SECONDS.upload,
   };
