@@ -20,6 +20,8 @@ export type TakeOptions = {
   within?: string;
   /** Whose place it is; the current request's party, unless said otherwise. */
   party?: Party;
+  /** Less than the queue's own, for what can be done without. */
+  waitMaxMs?: number;
 };
 
 /** Gives a place back; calling it again does nothing. */
@@ -99,10 +101,10 @@ export class FairQueue {
    * Takes a place for work that ends elsewhere, such as a stream.
    * @throws ServiceError `unavailable` when the party's line is full, when it waited too long, or when its request was closed
    */
-  take({ within, party = currentParty() }: TakeOptions = {}): Promise<Place> {
+  take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs }: TakeOptions = {}): Promise<Place> {
     // Whoever waits is not admitted at this moment: a newcomer that is passes nobody who could have gone.
     if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
-    return this.#wait(party, within);
+    return this.#wait(party, within, waitMaxMs);
   }
 
   /** A place if there is one at this moment, for what can be done without one. */
@@ -162,11 +164,11 @@ export class FairQueue {
     return (this.#yielded.get(key) ?? 0) > Date.now();
   }
 
-  #wait(party: Party, within: string | undefined): Promise<Place> {
+  #wait(party: Party, within: string | undefined, waitMaxMs: number): Promise<Place> {
     const request = requestContext.getStore();
     return new Promise((resolve, reject) => {
       if (!this.#hasRoom(party)) return reject(this.#refusal("full"));
-      const timer = setTimeout(() => leave(this.#refusal("late")), this.#waitMaxMs);
+      const timer = setTimeout(() => leave(this.#refusal("late")), waitMaxMs);
       const stopListening = request?.whenClosed?.(() => leave(new ServiceError("unavailable", "The request was closed.")));
       let isOver = false;
       const end = () => {

@@ -14,7 +14,7 @@ type Pending = {
 };
 
 const ARGUMENTS = ["cat-file", "--batch-command"];
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 20_000;
 const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
 /**

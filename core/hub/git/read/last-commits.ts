@@ -9,20 +9,28 @@ type LastCommits = ReadonlyMap<string, CommitSummary>;
 
 const findOnce = walker<LastCommits>({ max: 500 });
 
+type LastCommitsQuery = {
+  /** Without a slash at its end; empty for the root. */
+  folder: string;
+  /** From the root. */
+  paths: readonly string[];
+  maxMs?: number;
+  waitMaxMs?: number;
+};
+
 /**
  * The latest commit that changed each of some paths below one folder, all found in one walk of the history that stops at the last of
  * them.
- * @param folder without a slash at its end; empty for the root
- * @param paths from the root
+ * @throws ServiceError `unavailable` when no place came in time
  */
 export async function findLastCommits(
   path: string,
   commit: string,
-  { folder, paths, maxMs = LAST_COMMITS_MAX_MS }: { folder: string; paths: readonly string[]; maxMs?: number },
+  { folder, paths, maxMs = LAST_COMMITS_MAX_MS, waitMaxMs }: LastCommitsQuery,
 ): Promise<LastCommits> {
   if (paths.length === 0) return new Map();
   const walk = () => walkBack(path, commit, folder, new Set(paths), maxMs);
-  return findOnce({ directory: path, of: [commit, folder, ...paths], walk });
+  return findOnce({ directory: path, of: [commit, folder, ...paths], walk, waitMaxMs });
 }
 
 async function walkBack(

@@ -45,13 +45,17 @@ export async function listCommits(repo: Repo, { path = "", ...query }: CommitQue
   return { revision, commits, total, page, pageSize };
 }
 
-/** How many commits a commit has behind it, itself included. */
-export async function countCommits(directory: string, sha: string, path = ""): Promise<number> {
+/**
+ * How many commits a commit has behind it, itself included.
+ * @param path counts only commits that changed what is there
+ * @throws ServiceError `unavailable` when no place came in time, or counting took too long
+ */
+export async function countCommits(directory: string, sha: string, path = "", waitMaxMs?: number): Promise<number> {
   const walk = async () => {
     const output = await runWalkGit(directory, ["rev-list", "--count", "--end-of-options", sha, ...onlyAt(path)], literal);
     return { value: Number(output.toString("latin1")), isWhole: true };
   };
-  return countOnce({ directory, of: [sha, path], walk });
+  return countOnce({ directory, of: [sha, path], walk, waitMaxMs });
 }
 
 /** @param range arguments that choose commits, the revision last */

@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { signedInPerson } from "../../../accounts/testing/people.ts";
+import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
-import { objectReads } from "../queues.ts";
+import { objectReads, walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { compareRevisions, parseRange } from "./compare-revisions.ts";
 import { findFile } from "./find-file.ts";
@@ -19,11 +19,12 @@ import { readSnapshot } from "./read-snapshot.ts";
 import { viewFile } from "./view-file.ts";
 import { runWalk } from "./walk.ts";
 
+let ada: TestPerson;
 let repo: Repo;
 const paths = Array.from({ length: 60 }, (_, at) => `a/${at % 7}/${at}.txt`);
 
 beforeAll(async () => {
-  const ada = await signedInPerson();
+  ada = await signedInPerson();
   repo = await someRepo(ada);
   for (let at = 0; at < 5; at++) {
     const files = Object.fromEntries(paths.filter((_, index) => index % 5 === at).map((path) => [path, `${path} ${at}`]));
@@ -96,6 +97,30 @@ describe("git is started a few times for a page, however much is on it", () => {
     expect(file).toMatchObject({ text: null, entry: { size: 3 } });
     expect(file.bytes).toBeUndefined();
   });
+});
+
+test("S137 while others walk in all the places, a folder and a file are shown without their last commits", async () => {
+  const places = [];
+  // The first gets a part of the places, the last ones what is left.
+  for (let party = 0; walks.counts.waiting === 0; party++) {
+    const place = walks.take({ party: { key: `account ${party}`, isAnonymous: false }, waitMaxMs: 20 });
+    places.push(place.catch(() => () => undefined));
+  }
+  await commitTo(repo, ada, { "later.txt": "" });
+  vi.useFakeTimers({ toFake: ["setTimeout"] });
+  try {
+    const folder = readFolder(repo, { revision: "main", path: "", withReadme: true });
+    const file = viewFile(repo, { revision: "main", path: "README.md", withContent: true });
+    await expect.poll(() => walks.counts.waiting).toBe(3);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await folder).toMatchObject({ lastCommit: null, commitCount: null, readme: { name: "README.md" } });
+    expect(await file).toMatchObject({ lastCommit: null, text: "# 4" });
+  } finally {
+    vi.useRealTimers();
+    for (const release of await Promise.all(places)) release();
+  }
+  // What nobody had a place for is not remembered as what cannot be found.
+  expect(await readFolder(repo, { revision: "main", path: "", withReadme: false })).toMatchObject({ commitCount: 6 });
 });
 
 describe("S137 a walk that ran out of time is not begun again", () => {

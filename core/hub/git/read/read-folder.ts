@@ -6,14 +6,15 @@ import { withObjects } from "./git-objects.ts";
 import { findLastCommits } from "./last-commits.ts";
 import { countCommits } from "./list-commits.ts";
 import { listTreeWith, type TreePage } from "./list-tree.ts";
+import { EXTRA_WAIT_MS, ifInTime } from "./walk.ts";
 
 export const FOLDER_PAGE_ENTRIES = 100;
 
 export type Folder = TreePage & {
   /** The latest commit that changed anything in it; null where there is none, or none was found in time. */
   lastCommit: CommitSummary | null;
-  /** Of the whole revision. */
-  commitCount: number;
+  /** Of the whole revision; null when they could not be counted in time. */
+  commitCount: number | null;
   readme: Readme | null;
 };
 
@@ -41,8 +42,8 @@ export async function readFolder(repo: Repo, { revision, path, cursor, withReadm
   if (sha === null) return { ...page, lastCommit: null, commitCount: 0, readme };
   const paths = page.entries.map((entry) => entry.path);
   const [commits, commitCount] = await Promise.all([
-    findLastCommits(directory, sha, { folder: path, paths }),
-    countCommits(directory, sha),
+    ifInTime(findLastCommits(directory, sha, { folder: path, paths, waitMaxMs: EXTRA_WAIT_MS }), new Map<string, never>()),
+    ifInTime(countCommits(directory, sha, "", EXTRA_WAIT_MS), null),
   ]);
   const entries = page.entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
   const dated = entries.flatMap(({ lastCommit }) => (lastCommit ? [lastCommit] : []));

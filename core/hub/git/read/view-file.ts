@@ -4,11 +4,13 @@ import type { CommitSummary } from "./commit.ts";
 import { isText } from "./content-type.ts";
 import { type FoundFile, findFile } from "./find-file.ts";
 import { findLastCommits } from "./last-commits.ts";
+import { EXTRA_WAIT_MS, ifInTime } from "./walk.ts";
 
 /** Larger texts are not laid out on a page. */
 export const VIEW_MAX_BYTES = 512 * 1024;
 
 export type ViewedFile = FoundFile & {
+  /** Null when none was found in time. */
   lastCommit: CommitSummary | null;
   /** Its content, where it is text that is small enough, is not kept by Git LFS, and may be read. */
   text: string | null;
@@ -26,7 +28,8 @@ export async function viewFile(
   { revision, path, withContent }: { revision: string; path: string; withContent: boolean },
 ): Promise<ViewedFile> {
   const file = await findFile(repo, { revision, path, maxBytes: withContent ? VIEW_MAX_BYTES : 0 });
-  const commits = await findLastCommits(await openRepository(repo), file.sha, { folder: path, paths: [path] });
+  const query = { folder: path, paths: [path], waitMaxMs: EXTRA_WAIT_MS };
+  const commits = await ifInTime(findLastCommits(await openRepository(repo), file.sha, query), new Map<string, never>());
   const isReadable = file.bytes !== undefined && !file.entry.lfs && isText(file.bytes);
   return {
     ...file,

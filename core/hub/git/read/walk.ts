@@ -1,5 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { createHash } from "node:crypto";
+import { isServiceError } from "../../../errors.ts";
 import { walks } from "../queues.ts";
 import { type GitOptions, RanOutOfTime, runGit, type SpawnOptions, spawnGit } from "../run-git.ts";
 
@@ -32,6 +33,8 @@ type Walk<T> = {
   /** What the walk depends on besides: ids of commits, paths, options. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
+  /** How long to wait for a place, where not as long as a walk may take. */
+  waitMaxMs?: number | undefined;
 };
 
 type Known<T> = { outcome: { value: T } | { error: RanOutOfTime }; until: number };
@@ -55,7 +58,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
     const oldest = known.size > max ? known.keys().next().value : undefined;
     if (oldest !== undefined) known.delete(oldest);
   };
-  return async ({ directory, of, walk }) => {
+  return async ({ directory, of, walk, waitMaxMs }) => {
     const name = createHash("sha256")
       .update([directory, ...of].join("\0"))
       .digest("base64url");
@@ -75,8 +78,21 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
         throw error;
       }
     };
-    return walks.run(find, { within: directory });
+    return walks.run(find, { within: directory, ...(waitMaxMs !== undefined && { waitMaxMs }) });
   };
+}
+
+/** How long a page waits for what it can be shown without. */
+export const EXTRA_WAIT_MS = 2_000;
+
+/** What a page can be shown without: `otherwise` when others have all the places, or when it takes too long. */
+export async function ifInTime<T, U>(walk: Promise<T>, otherwise: U): Promise<T | U> {
+  try {
+    return await walk;
+  } catch (error) {
+    if (isServiceError(error) && error.code === "unavailable") return otherwise;
+    throw error;
+  }
 }
 
 function resultOf<T>({ outcome }: Known<T>): T {

@@ -8,7 +8,8 @@ import { runInNewContext } from "node:vm";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import { isServiceError } from "../../../errors.ts";
-import { watchPace } from "../../../http/pace.ts";
+import type { Place } from "../../../fair-queue/fair-queue.ts";
+import { type Watched, watchPace } from "../../../http/pace.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { largeRequests, pushes, requestMemory } from "../queues.ts";
@@ -78,7 +79,7 @@ test("S137 a client that sends nothing more is told so, and one that is slow but
   );
   const idle = await send(origin, ["x"], 0, { ends: false });
   expect(idle.status).toBe(503);
-  expect(idle.body).toMatch(/more slowly than .* Try again/);
+  expect(idle.body).toMatch(/too slowly.* Try again/);
   expect(await steady).toEqual({ status: 200, body: "ten bytes.".repeat(30) });
 });
 
@@ -144,8 +145,8 @@ describe("S137 a push", () => {
     await commitTo(repo, ada, { "README.md": "# Tide\n" });
   });
 
-  async function receiving(): Promise<string> {
-    const server = createServer((req, res) => void receivePack(ada.actor, repo, repo.fullName, { req, res }, pace));
+  async function receiving(asked: Partial<Watched> = pace): Promise<string> {
+    const server = createServer((req, res) => void receivePack(ada.actor, repo, repo.fullName, { req, res }, asked));
     servers.push(server);
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -168,9 +169,30 @@ describe("S137 a push", () => {
     const answered = once(req, "response") as Promise<[IncomingMessage]>;
     await expect.poll(() => pushes.counts.taken, { interval: 5 }).toBe(1);
     const [res] = await answered;
-    expect(await text(res)).toMatch(/more slowly than 1 KiB a second.*ng refs\/heads\/side/s);
+    expect(await text(res)).toMatch(/came too slowly.*ng refs\/heads\/side/s);
     expect(pushes.counts.taken).toBe(0);
     if (!req.socket?.destroyed) await once(req.socket as Socket, "close");
+  });
+
+  test("that is slow yields its place when all are taken and another party waits", async () => {
+    const req = request(await receiving({ ...pace, graceMs: 60_000, wantedGraceMs: 50 }), {
+      method: "POST",
+      agent: false,
+      headers: { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" },
+    });
+    req.on("error", () => undefined);
+    req.write(head);
+    req.write("PACK");
+    await expect.poll(() => pushes.counts.taken, { interval: 5 }).toBe(1);
+    const others: Promise<Place>[] = [];
+    // While a place is free, nobody has to yield.
+    for (let party = 0; pushes.counts.waiting === 0; party++) {
+      others.push(pushes.take({ party: { key: `account ${party}`, isAnonymous: false } }));
+    }
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    expect(await text(res)).toMatch(/too slowly.*ng refs\/heads\/side/s);
+    for (const release of await Promise.all(others)) release();
+    expect(pushes.counts).toMatchObject({ taken: 0, waiting: 0 });
   });
 });
 

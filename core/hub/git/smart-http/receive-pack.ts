@@ -41,6 +41,8 @@ const ABSENT = "0".repeat(40);
 
 /** How long a push may send nothing at all: git may have to compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
+/** The same while others wait for its place. */
+const PUSH_WANTED_GRACE_MS = 60_000;
 /** By then a client that still listens has heard the answer. */
 const HEARD_AFTER_MS = 2_000;
 
@@ -126,57 +128,63 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
     env: { KEYHOOK_FILE_MAX_BYTES: String(fileMaxBytes()), ...(protectedRef && { KEYHOOK_PROTECTED_REF: protectedRef }) },
   };
   await scheduleMaintenance(repo.id);
-  await withTransfer(pushes, path, ["receive-pack", "--stateless-rpc", "--", path], options, async ({ child, closed }) => {
-    begin();
-    const output = new ReceivedOutput((packet) => {
-      if (head.capabilities.has("side-band-64k") && !res.closed) res.write(packet);
-    });
-    child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
-    const channel = new HookChannel(child);
-    child.stdin.write(requestOf(head, commands));
-    child.stdin.write(head.rest);
-    // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
-    feed(body.stream, child.stdin);
-    const isSlow = endWhenSlow({ req, res, child, closed, pace });
-    const arrival = await channel.arrival;
-    const refused =
-      arrival &&
-      ((await judgeRight(actor, repo, commands)) ??
-        (await judgeArrival({ path, repoId: repo.id }, arrival, commands)) ??
-        (await judgeState(repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })));
-    const room = arrival && !refused ? await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine }) : {};
-    const isCutShort = !arrival && inputMax < pushMaxBytes() && body.receivedBytes() > inputMax;
-    // Git has given up on it; a client that cannot send the rest hears no answer.
-    if (isCutShort) await finished(body.stream, { writable: false }).catch(() => undefined);
-    const verdict = refused ?? room.verdict ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
-    if (verdict) outcome.messages.push(...verdict.messages);
-    if (arrival && !verdict) {
-      let hasGone = false;
-      const perform = async () => {
-        hasGone = true;
-        channel.answer("go");
-        await closed;
-        return changedBy(output, commands);
-      };
-      try {
-        outcome.recorded = await changeRefs(repo, actor, commands.map(asChange), perform);
-      } catch (error) {
-        log().error({ err: error, repo: repo.id, hasGone }, "a push could not be recorded");
-        outcome.messages.push(hasGone ? "What this push has changed will be recorded in a moment." : "Try again in a moment.");
-      }
-      if (!hasGone) channel.answer("stop");
-    } else channel.answer("stop");
-    await closed;
-    channel.close();
-    await room.hold?.release();
-    const report = output.report();
-    if (report) outcome.report = report;
-    if (verdict)
-      outcome.report.refs = new Map(commands.map((each) => [each.rawRef, verdict.reasons?.get(each) ?? verdict.reason]));
-    if (isSlow()) outcome.messages.push(TOO_SLOW);
-    if (body.isCut()) outcome.messages.push(tooLarge(pushMaxBytes()));
-    if (!arrival && report) outcome.recorded = await recordUnasked(actor, repo, changedBy(output, commands));
-  });
+  await withTransfer(
+    pushes,
+    path,
+    ["receive-pack", "--stateless-rpc", "--", path],
+    options,
+    async ({ child, closed, yields }) => {
+      begin();
+      const output = new ReceivedOutput((packet) => {
+        if (head.capabilities.has("side-band-64k") && !res.closed) res.write(packet);
+      });
+      child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
+      const channel = new HookChannel(child);
+      child.stdin.write(requestOf(head, commands));
+      child.stdin.write(head.rest);
+      // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
+      feed(body.stream, child.stdin);
+      const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
+      const arrival = await channel.arrival;
+      const refused =
+        arrival &&
+        ((await judgeRight(actor, repo, commands)) ??
+          (await judgeArrival({ path, repoId: repo.id }, arrival, commands)) ??
+          (await judgeState(repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })));
+      const room = arrival && !refused ? await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine }) : {};
+      const isCutShort = !arrival && inputMax < pushMaxBytes() && body.receivedBytes() > inputMax;
+      // Git has given up on it; a client that cannot send the rest hears no answer.
+      if (isCutShort) await finished(body.stream, { writable: false }).catch(() => undefined);
+      const verdict = refused ?? room.verdict ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
+      if (verdict) outcome.messages.push(...verdict.messages);
+      if (arrival && !verdict) {
+        let hasGone = false;
+        const perform = async () => {
+          hasGone = true;
+          channel.answer("go");
+          await closed;
+          return changedBy(output, commands);
+        };
+        try {
+          outcome.recorded = await changeRefs(repo, actor, commands.map(asChange), perform);
+        } catch (error) {
+          log().error({ err: error, repo: repo.id, hasGone }, "a push could not be recorded");
+          outcome.messages.push(hasGone ? "What this push has changed will be recorded in a moment." : "Try again in a moment.");
+        }
+        if (!hasGone) channel.answer("stop");
+      } else channel.answer("stop");
+      await closed;
+      channel.close();
+      await room.hold?.release();
+      const report = output.report();
+      if (report) outcome.report = report;
+      if (verdict)
+        outcome.report.refs = new Map(commands.map((each) => [each.rawRef, verdict.reasons?.get(each) ?? verdict.reason]));
+      if (isSlow()) outcome.messages.push(TOO_SLOW);
+      if (body.isCut()) outcome.messages.push(tooLarge(pushMaxBytes()));
+      if (!arrival && report) outcome.recorded = await recordUnasked(actor, repo, changedBy(output, commands));
+    },
+  );
   return outcome;
 }
 
@@ -190,13 +198,16 @@ function endWhenSlow({
   res,
   child,
   closed,
+  yields,
   pace,
-}: Pick<Push, "req" | "res" | "pace"> & Pick<Transfer, "child" | "closed">): () => boolean {
+}: Pick<Push, "req" | "res" | "pace"> & Pick<Transfer, "child" | "closed" | "yields">): () => boolean {
   let isSlow = false;
   const stop = watchPace({
     bytes: () => req.socket.bytesRead,
     isWaiting: () => !req.complete && !child.stdin.destroyed && !child.stdin.writableNeedDrain,
     graceMs: PUSH_GRACE_MS,
+    wantedGraceMs: PUSH_WANTED_GRACE_MS,
+    yields,
     onTooSlow: () => {
       isSlow = true;
       child.stdin.destroy();

@@ -92,7 +92,8 @@ export function tooLarge(maxBytes: number): string {
   return `That is larger than ${Math.floor(maxBytes / 1024 / 1024)} MiB.`;
 }
 
-export const TOO_SLOW = "That came more slowly than 1 KiB a second, and others were waiting. Try again over a better connection.";
+export const TOO_SLOW =
+  "That came too slowly: 1 KiB a second is needed, and 64 KiB a second while others wait. Try again over a better connection.";
 
 export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 

@@ -12,6 +12,8 @@ export type Transfer = {
   closed: Promise<void>;
   /** Ends git when the client goes away: nobody is left to read. */
   endWithClient(res: ServerResponse): void;
+  /** Whether somebody else waits for this place (fair-queue.ts). */
+  yields: () => boolean;
 };
 
 const STDERR_MAX_CHARACTERS = 4_000;
@@ -68,7 +70,7 @@ export async function withTransfer(
     void closed.then(stopWatching);
   };
   try {
-    await use({ child, closed, endWithClient });
+    await use({ child, closed, endWithClient, yields: release.yields });
     await closed;
     if (failure) throw failure;
   } catch (error) {

@@ -102,7 +102,7 @@ type LastCommitProps = Readonly<{
   revision: string;
   path: string;
   commit: CommitSummary | null;
-  count: number;
+  count: number | null;
   now: Date;
 }>;
 
@@ -130,7 +130,7 @@ function LastCommit({ repo, revision, path, commit, count, now }: LastCommitProp
         className="inline-flex items-center gap-1.5 hover:underline"
       >
         <History className="size-4 text-muted" aria-hidden="true" />
-        {path === "" ? `${count.toLocaleString("en")} ${count === 1 ? "commit" : "commits"}` : "History"}
+        {path === "" && count !== null ? `${count.toLocaleString("en")} ${count === 1 ? "commit" : "commits"}` : "History"}
       </Link>
     </div>
   );
