@@ -91,10 +91,10 @@ const MOST_TRIES = 3;
  * A transaction that is begun again where Postgres ended it for a deadlock: nothing of it was done, and what it met is done by then.
  * `work` must do nothing outside its transaction.
  */
-export async function inTransaction<T>(work: (tx: Db) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(work: (tx: Db) => Promise<T>, options?: { timeout: number }): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
-      return await db().$transaction(work);
+      return await db().$transaction(work, options);
     } catch (error) {
       if (tries === MOST_TRIES || !databaseCodes(error).includes(DEADLOCK)) throw error;
     }

@@ -1,3 +1,4 @@
+import { createServer as createHttpServer, type ServerResponse } from "node:http";
 import { createServer, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { provideSettings } from "../env.ts";
@@ -57,16 +58,12 @@ describe("connections that are kept", () => {
 
   test("are 256 at most, so that many hosts do not use up the process's files; all are closed at its end", async () => {
     const open = new Set<Socket>();
-    const server = createServer((socket) => {
-      open.add(socket);
-      socket.on("close", () => open.delete(socket)).on("error", () => undefined);
-      socket.on("data", () => {
-        // All answers at once: until then no connection is free to be used again.
-        if (open.size >= 257 || isFull) for (const each of open) each.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
-        isFull ||= open.size >= 257;
-      });
+    const asked: ServerResponse[] = [];
+    // All answers at once: until then no connection is free to be used again.
+    const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_req, res) => {
+      if (asked.push(res) === 257) for (const each of asked) each.end("ok");
     });
-    let isFull = false;
+    server.on("connection", (socket: Socket) => void open.add(socket.on("close", () => open.delete(socket))));
     const url = `http://127.0.0.1:${await listening(server)}`;
     const results = await Promise.all(Array.from({ length: 257 }, () => post(url, undefined, { deadlineMs: 20_000 })));
     expect(new Set(results.map(reused))).toEqual(new Set([false]));

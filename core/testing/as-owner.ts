@@ -1,12 +1,42 @@
 import pg from "pg";
+import { expect } from "vitest";
 import { databaseUrl, env } from "../env.ts";
 
 /** Runs SQL as the role that owns the tables, for what the service itself may not: tables, constraints, statistics. */
 export async function asOwner(sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: env().DATABASE_OWNER_URL ?? databaseUrl() });
-  await client.connect();
+  const client = await connectAsOwner();
   try {
     await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+async function connectAsOwner(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: env().DATABASE_OWNER_URL ?? databaseUrl() });
+  await client.connect();
+  return client;
+}
+
+/**
+ * Makes `other` wait for a lock of ours, and us for one of its, so that Postgres ends its transaction for the deadlock and not ours.
+ * @param first takes the lock that `other` will wait for
+ * @param last waits for a lock that `other` holds by then
+ * @returns what `other` does
+ */
+export async function deadlock<T>(first: string, other: () => Promise<T>, last: string): Promise<T> {
+  const client = await connectAsOwner();
+  try {
+    await client.query("begin");
+    await client.query("set local deadlock_timeout = '1min'");
+    await client.query(first);
+    const acting = other();
+    acting.catch(() => undefined);
+    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    await expect.poll(async () => (await client.query(waiting)).rowCount).toBeGreaterThan(0);
+    await client.query(last);
+    await client.query("commit");
+    return acting;
   } finally {
     await client.end();
   }

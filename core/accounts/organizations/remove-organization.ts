@@ -2,7 +2,7 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
@@ -30,7 +30,7 @@ export async function removeOrganization(
 ): Promise<void> {
   await requirePermission(actor, "organization.delete", { orgId }, { what: "Organization" });
   if (!isId(orgId)) throw notFound("Organization");
-  await db().$transaction(
+  await inTransaction(
     async (tx) => {
       // Whoever puts something under its name, or joins, holds a weaker lock of this row: they are waited for, or find nothing.
       const locked = await tx.$queryRaw<unknown[]>`SELECT 1 FROM organization WHERE id = ${orgId} FOR UPDATE`;

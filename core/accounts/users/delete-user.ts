@@ -2,7 +2,7 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { deleteOwnedApps } from "../delete-owned-apps.ts";
 import { lockOrganization } from "../organizations/lock-organization.ts";
@@ -25,7 +25,7 @@ export async function deleteUser(
   alongside?: (tx: Db) => Promise<void>,
 ): Promise<void> {
   await requirePermission(actor, "user.delete", { userId }, { what: "User" });
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     await requireOtherOperator(tx, userId);
     const user = await tx.user.findUnique({ where: { id: userId }, select: { username: true, avatarId: true } });
     if (!user) throw notFound("User");

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { env } from "../../env.ts";
+import { deadlock } from "../../testing/as-owner.ts";
 import { someRepo } from "../testing/repos.ts";
 import type { LfsObjectId } from "./lfs-object.ts";
 import { noteLfsLeftover } from "./objects/record-lfs-object.ts";
@@ -31,6 +32,16 @@ async function storedIn(...repos: { id: string }[]): Promise<LfsObjectId> {
 
 const fileOf = ({ oid }: LfsObjectId) => join(env().DATA_DIR, "lfs/objects", oid.slice(0, 2), oid.slice(2, 4), oid);
 const leftovers = () => db().lfsLeftover.count();
+
+test("an upload that meets the deletion of its repository in a deadlock is told that it is gone", async () => {
+  const [repo, other] = [await someRepo(ada), await someRepo(ada)];
+  await storedIn(repo, other);
+  // As when an account is deleted: each repository changes what its owner uses, and the next one is an upload's at this moment.
+  const deleteRepo = ({ id }: { id: string }) => `delete from repo where id = '${id}'`;
+  const upload = deadlock<unknown>(deleteRepo(other), () => storedIn(repo), deleteRepo(repo));
+  await expect(upload).rejects.toMatchObject({ code: "not_found" });
+  await sweep();
+});
 
 describe("the sweep", () => {
   test("removes what a deleted repository had, after a while, and nothing that another one has", async () => {

@@ -1,6 +1,6 @@
 import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
 import { lockRepo } from "./read-repos.ts";
@@ -19,7 +19,7 @@ export async function changeRepo<T>(
   prepare?: (tx: Db) => Promise<void>,
 ): Promise<T> {
   const { id } = await findRepo(actor, wanted, "repo.manage");
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     await prepare?.(tx);
     const repo = await lockRepo(tx, id);
     if (!repo) throw notFound("Repository");

@@ -24,6 +24,7 @@ import type { Repo } from "../../hub/repos/repo.ts";
 import { updateRepoSettings } from "../../hub/repos/update-repo-settings.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
 import { newId } from "../../ids.ts";
+import { deadlock } from "../../testing/as-owner.ts";
 import { countStatements } from "../../testing/count-statements.ts";
 import { DELIVERY_CHANNEL } from "../vocabulary.ts";
 import { createWebhook } from "./create-webhook.ts";
@@ -401,18 +402,11 @@ it("S122 a change that meets the record of a delivery in a deadlock is begun aga
       [deliveryId, id, ada.id, newId()],
     );
     // The record of a delivery takes its row of the queue, and then the webhook.
-    const record = await pool().connect();
-    await record.query("begin");
-    await record.query("select from delivery_queue where id = $1 for update", [deliveryId]);
-    const acting = act();
-    await expect.poll(async () => (await pool().query(WAITING)).rowCount).toBeGreaterThan(0);
-    await record.query("update webhook set failing_since = now() where id = $1", [id]);
-    await record.query("commit");
-    record.release();
-    await acting;
+    await deadlock(
+      `select from delivery_queue where id = '${deliveryId}' for update`,
+      act,
+      `update webhook set failing_since = now() where id = '${id}'`,
+    );
     expect(await db().webhook.count({ where: { id } })).toBe(isLeft ? 1 : 0);
   }
 });
-
-/** Somebody waits for a lock. */
-const WAITING = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";

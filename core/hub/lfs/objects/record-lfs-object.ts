@@ -1,4 +1,4 @@
-import { type Db, db } from "../../../db.ts";
+import { type Db, db, inTransaction } from "../../../db.ts";
 import { notFound, ServiceError } from "../../../errors.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
 import { settleUpload } from "../../../storage/hold-storage.ts";
@@ -29,7 +29,7 @@ export async function recordLfsObject(
   location: string,
   { keep, holdId }: { keep?: () => Promise<void>; holdId: string },
 ): Promise<void> {
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     await lockLfsLocation(tx, location);
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
     const repo = await readRepo(repoId, tx);
@@ -37,8 +37,9 @@ export async function recordLfsObject(
     if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, size);
-    await keep?.();
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
+    // After all that may meet somebody else's locks, since it is done once (inTransaction).
+    await keep?.();
     // Of two uploads of the same at once, the other one's may count; ours is then a leftover.
     await tx.$executeRaw(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
