@@ -29,25 +29,22 @@ export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & J
   return holder;
 }
 
-/** Has the token looked up anew by whoever asks next: it may have been revoked since the request began (S112). */
-export function forgetHolder(c: Context): void {
-  c.set("holder", undefined);
-}
-
 /**
- * Who is behind a request that outlives the moment in which it came, such as a stream: asked anew each time but the first (S112).
+ * Who is behind a request that outlives the moment in which it came, such as a stream: asked anew each time but the first, since the token
+ * may have been revoked (S112, S114).
  * @param find by `requireHolder`
  */
 export function askedAnew<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
   let isFirst = true;
   return () => {
-    if (!isFirst) forgetHolder(c);
+    if (!isFirst) c.set("holder", findHolder(c, { isProven: true }));
     isFirst = false;
     return find();
   };
 }
 
-async function findHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
+/** @param options.isProven the proof of possession was taken when the request came */
+async function findHolder(c: Context, { isProven = false } = {}): Promise<Bearer | ({ kind: "job" } & Job)> {
   const header = c.req.header("Authorization");
   if (!header) throw new ServiceError("unauthorized", "Invalid username or password.");
   const [, scheme = "", token] = AUTHORIZATION.exec(header) ?? [];
@@ -57,7 +54,7 @@ async function findHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)>
     c.set("auditToken", { type: "ci", id: job.id, name: job.description, role: "write", last4: token.slice(-4) });
     return { ...job, kind: "job" };
   }
-  const bearer = await findBearer(token, presentationOf(c, scheme)).catch((cause) => {
+  const bearer = await findBearer(token, presentationOf(c, scheme, isProven)).catch((cause) => {
     if (cause instanceof InvalidDpopProof)
       throw new ServiceError("unauthorized", `Invalid DPoP proof: ${cause.message}`, { cause });
     throw cause;
@@ -67,8 +64,9 @@ async function findHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)>
   return bearer;
 }
 
-function presentationOf(c: Context, scheme: string): Presentation {
+function presentationOf(c: Context, scheme: string, isProven: boolean): Presentation {
   if (scheme.toLowerCase() === "bearer") return { scheme: "bearer" };
+  if (isProven) return { scheme: "dpop", isProven };
   return { scheme: "dpop", proof: c.req.header("DPoP") ?? "", method: c.req.method, path: new URL(c.req.url).pathname };
 }
 

@@ -1,9 +1,11 @@
+import { isServiceError } from "../errors.ts";
+
 /** Well within the 30 seconds that clients and proxies wait. */
 const KEEP_ALIVE_MS = 15_000;
 
 /**
  * Server-sent events that say something while there is nothing to say, so that nobody on the way takes the stream for dead.
- * @param check runs with each; what it throws ends the stream
+ * @param check runs with each; a refusal (ServiceError) ends the stream
  */
 export async function* withKeepAlive(
   events: AsyncGenerator<string, void, undefined>,
@@ -20,7 +22,7 @@ export async function* withKeepAlive(
       const come = await Promise.race([next, quiet]).finally(() => clearTimeout(timer));
       // A stream that is never quiet is looked at as often.
       if (performance.now() - checkedAt >= KEEP_ALIVE_MS) {
-        await check();
+        if (!(await mayGoOn(check))) return;
         checkedAt = performance.now();
       }
       if (come === "quiet") {
@@ -34,5 +36,15 @@ export async function* withKeepAlive(
   } finally {
     // Whatever it waits for is told to stop by the request's signal.
     void events.return().catch(() => undefined);
+  }
+}
+
+async function mayGoOn(check: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await check();
+    return true;
+  } catch (error) {
+    if (isServiceError(error)) return false;
+    throw error;
   }
 }

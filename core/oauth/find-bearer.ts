@@ -44,8 +44,14 @@ export type Bearer = {
   isReadOnly?: true;
 };
 
-/** How a token was presented: as RFC 6750 has it, or with the proof of RFC 9449, which is for one request only. */
-export type Presentation = { scheme: "bearer" } | ({ scheme: "dpop" } & ProvenRequest);
+/**
+ * How a token was presented: as RFC 6750 has it, or with the proof of RFC 9449, which is taken once: for a request that lasts, the token
+ * is looked up again without it.
+ */
+export type Presentation =
+  | { scheme: "bearer" }
+  | { scheme: "dpop"; isProven: true }
+  | ({ scheme: "dpop"; isProven?: undefined } & ProvenRequest);
 
 /**
  * Resolves an access token of any kind. Undefined when it is unknown, expired or revoked, or its person, consent or app is
@@ -91,7 +97,7 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
     // RFC 9449 §7.2: a bound token never passes for a plain one, and no plain one for bound.
     const keyThumbprint = typeof payload.jkt === "string" ? payload.jkt : undefined;
     if ((presentation.scheme === "dpop") !== (keyThumbprint !== undefined)) return undefined;
-    if (presentation.scheme === "dpop" && keyThumbprint) {
+    if (presentation.scheme === "dpop" && !presentation.isProven && keyThumbprint) {
       await takeDpopProof(presentation, { value: token, clientId, keyThumbprint });
     }
     const scopes = String(payload.scope ?? "")

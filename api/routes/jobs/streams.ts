@@ -1,7 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { errorBodySchema } from "@keyhook/sdk";
 import type { Context } from "hono";
-import type { Actor } from "#core/access/actor.ts";
 import { ServiceError } from "#core/errors.ts";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
@@ -11,7 +10,7 @@ import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
 import { requireToken } from "../../actor.ts";
-import { forgetHolder } from "../../bearer.ts";
+import { askedAnew } from "../../bearer.ts";
 import { sendEvents } from "../inference/send-events.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { eventOf } from "./events.ts";
@@ -93,20 +92,13 @@ export const jobStreamRoutes = openApiRoutes()
 const AFTER_ALL = 2 ** 31 - 1;
 
 async function found(c: Context, { namespace, jobId }: { namespace: string; jobId: string }) {
-  const { actor } = await requireToken(c);
+  const actorNow = askedAnew(c, async () => (await requireToken(c)).actor);
+  const actor = await actorNow();
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const find = () => findRun(actor, owner, jobId);
-  return { owner, find, signal: c.req.raw.signal, check: () => checkAgain(c, actor, namespace) };
-}
-
-/**
- * A stream may last a day: who follows it must still be somebody who may (S114). A proof of possession (DPoP) is good for one look at the
- * token only; what its person may see is asked all the same.
- */
-async function checkAgain(c: Context, first: Actor, namespace: string): Promise<void> {
-  const isBearer = /^bearer /i.test(c.req.header("Authorization") ?? "");
-  if (isBearer) forgetHolder(c);
-  await findJobNamespace(isBearer ? (await requireToken(c)).actor : first, "job.read", namespace);
+  // A stream may last a day: who follows it must still be somebody who may (S114).
+  const check = async () => findJobNamespace(await actorNow(), "job.read", namespace);
+  return { owner, find, signal: c.req.raw.signal, check };
 }
 
 async function* linesOf(runId: string, signal: AbortSignal, after = 0, lines = new LogLines()) {

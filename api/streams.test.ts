@@ -1,0 +1,100 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { db } from "#core/db.ts";
+import { proofKey } from "#core/oauth/testing/dpop.ts";
+import { authorize, prepare, redemption } from "#core/oauth/testing/sign-in.ts";
+import { type Caller, someCaller } from "./testing/hub-caller.ts";
+import { startApiWorld } from "./testing/start-api-world.ts";
+
+let world: Awaited<ReturnType<typeof startApiWorld>>;
+let ada: Caller;
+beforeAll(async () => {
+  world = await startApiWorld();
+  ada = await someCaller("jobs", "manage-repos", "webhooks");
+});
+afterAll(() => world.stop());
+afterEach(() => void vi.useRealTimers());
+
+async function post(path: string, body: object, accessToken = ada.accessToken): Promise<{ id: string; webhook: { id: string } }> {
+  const headers = { authorization: `Bearer ${accessToken}`, "content-type": "application/json" };
+  const response = await fetch(world.origin + path, { method: "POST", headers, body: JSON.stringify(body) });
+  expect(response.status, path).toBeLessThan(300);
+  return response.json();
+}
+
+const job = { dockerImage: "python:3.12", command: ["python"], arguments: [], environment: {}, flavor: "cpu-basic" };
+
+/** Streams that are open, and which of them have ended. */
+async function follow(...requests: [path: string, headers: Record<string, string>][]) {
+  const ended = new Set<string>();
+  for (const [path, headers] of requests) {
+    const response = await fetch(world.origin + path, { headers });
+    expect(response.status, path).toBe(200);
+    expect(response.headers.get("content-type"), path).toContain("text/event-stream");
+    const end = () => void ended.add(path);
+    void response.text().then(end, end);
+  }
+  return ended;
+}
+
+/** Streams look their token up again every 15 seconds, of the service's clock. */
+const fakeClock = () =>
+  vi.useFakeTimers({
+    toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval", "performance", "Date"],
+    shouldAdvanceTime: true,
+  });
+
+/** Step by step: a jump would be a time-out of whatever is under way. */
+async function pass(seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second++) {
+    await vi.advanceTimersByTimeAsync(1_000);
+    await delay(10);
+  }
+}
+
+test("S112 S114 whatever is followed with a token ends when the token is revoked, and not before", async () => {
+  const run = await post(`/api/jobs/${ada.username}`, job);
+  await post("/api/repos/create", { type: "space", name: "tide", sdk: "node" });
+  const { webhook } = await post("/api/settings/webhooks", {
+    url: "https://example.com/",
+    watched: [{ type: "user", name: ada.username }],
+    domains: ["repo"],
+  });
+  fakeClock();
+  const headers = { authorization: `Bearer ${ada.accessToken}` };
+  const paths = [
+    `/api/jobs/${ada.username}/${run.id}/logs`,
+    `/api/jobs/${ada.username}/${run.id}/events`,
+    `/api/spaces/${ada.username}/tide/logs/run`,
+    `/api/settings/webhooks/${webhook.id}/deliveries/live`,
+  ];
+  const ended = await follow(...paths.map((path): [string, Record<string, string>] => [path, headers]));
+  await pass(31);
+  expect([...ended]).toEqual([]);
+  await db().personalAccessToken.updateMany({ where: { userId: ada.id }, data: { revokedAt: new Date() } });
+  await pass(16);
+  await expect.poll(() => [...ended].sort()).toEqual(paths.toSorted());
+});
+
+test("S112 a proof of possession opens a stream once; the stream goes on until its token is revoked", async () => {
+  const [at, key] = [await prepare(world, { scopes: ["openid", "profile", "jobs"] }), await proofKey()];
+  const proof = await key.proof("POST", `${world.origin}/oauth/token`);
+  const form = { client_id: at.app.clientId, ...redemption(await authorize(at, { scope: "openid profile jobs" })) };
+  const { access_token: token } = await (await world.post("/oauth/token", form, { dpop: proof })).json();
+  const { username = "" } = (await db().user.findUnique({ where: { id: at.person.id } })) ?? {};
+  const jobs = `${world.origin}/api/jobs/${username}`;
+  const made = await fetch(jobs, {
+    method: "POST",
+    headers: { authorization: `DPoP ${token}`, dpop: await key.proof("POST", jobs, token), "content-type": "application/json" },
+    body: JSON.stringify(job),
+  });
+  const path = `/api/jobs/${username}/${(await made.json()).id}/logs`;
+  const dpop = await key.proof("GET", world.origin + path, token);
+  fakeClock();
+  const ended = await follow([path, { authorization: `DPoP ${token}`, dpop }]);
+  await pass(31);
+  expect([...ended]).toEqual([]);
+  await db().oAuthGrant.updateMany({ where: { consent: { userId: at.person.id } }, data: { revokedAt: new Date() } });
+  await pass(16);
+  await expect.poll(() => [...ended]).toEqual([path]);
+});
