@@ -1,20 +1,26 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { request } from "node:http";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { bodyBudget } from "#core/fair-queue/body-budget.ts";
+import { someRepo } from "#core/hub/testing/repos.ts";
 import { somebodyWithToken } from "./testing/lfs.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let token: string;
+let commitPath: string;
 beforeAll(async () => {
   world = await startApiWorld();
-  token = (await somebodyWithToken("manage-repos")).accessToken;
+  const ada = await somebodyWithToken("manage-repos");
+  token = ada.accessToken;
+  commitPath = `/api/models/${(await someRepo(ada)).fullName}/commit/main`;
 });
 afterAll(() => world.stop());
 
 const MIB = 1024 * 1024;
 
-async function send(path: string, body: string): Promise<{ status: number; mainMs: number }> {
+async function send(path: string, body: string, type = "application/json"): Promise<{ status: number; mainMs: number }> {
   const before = process.threadCpuUsage();
-  const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+  const headers = { "content-type": type, authorization: `Bearer ${token}` };
   const { status } = await fetch(world.origin + path, { method: "POST", headers, body });
   const { user, system } = process.threadCpuUsage(before);
   return { status, mainMs: (user + system) / 1_000 };
@@ -60,4 +66,39 @@ test.each([
   ],
 ])("a long body with %s", async (_, body, expected) => {
   expect((await send("/api/validate-yaml", body)).status).toBe(expected);
+});
+
+describe("lines of a commit", () => {
+  const ndjson = "application/x-ndjson";
+  const header = `${JSON.stringify({ key: "header", value: { summary: "Tide" } })}\n`;
+  const deletion = (junk: string) => `{"key":"deletedFile","value":{"path":"x"},"junk":${junk}}\n`;
+
+  test("S138 one of nothing but small values is not parsed", async () => {
+    const junk = `[${"{},".repeat(4 * MIB)}{}]`;
+    const before = process.threadCpuUsage();
+    JSON.parse(`[${"{},".repeat(MIB)}{}]`);
+    const parsingPartMs = process.threadCpuUsage(before).user / 1_000;
+    const ordinary = await send(commitPath, header + deletion(`"${"x".repeat(junk.length)}"`), ndjson);
+    const { status, mainMs } = await send(commitPath, header + deletion(junk), ndjson);
+    expect(status).toBe(400);
+    expect(mainMs - ordinary.mainMs).toBeLessThan(parsingPartMs);
+  });
+
+  test.each([
+    ["the header's of many values", () => header.replace("{", `{"junk":[${"{},".repeat(150_000)}{}],`), 400],
+    ["a header's that has more than the longest description", () => header.replace("Tide", "x".repeat(600 * 1024)), 413],
+    ["many that are empty", () => "\n".repeat(4 * MIB), 413],
+    ["an operation's of many values", () => header + deletion(`[${"1,".repeat(50_000)}1]`), 400],
+  ])("S138 %s", async (_, body, expected) => {
+    expect((await send(commitPath, body(), ndjson)).status).toBe(expected);
+  });
+
+  test("S137 count as bodies that are kept whole while they arrive, and no longer", async () => {
+    const headers = { "content-type": ndjson, authorization: `Bearer ${token}`, "content-length": 16 * MIB };
+    const sending = request(world.origin + commitPath, { method: "POST", headers }).on("error", () => undefined);
+    sending.write(header + deletion(`"${"x".repeat(8 * MIB)}`).trimEnd());
+    await vi.waitFor(() => expect(bodyBudget.takenBytes).toBeGreaterThan(7 * MIB), 5_000);
+    sending.destroy();
+    await vi.waitFor(() => expect(bodyBudget.takenBytes).toBe(0), 5_000);
+  });
 });

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { ServiceError } from "#core/errors.ts";
-import { bodyHolder, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
+import { BodyRoom, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
 import { malformedParameters } from "#core/http/malformed-parameters.ts";
 import { requireToken } from "./actor.ts";
 import { type BodyLimit, bodyLimitOf } from "./body-limits.ts";
@@ -45,7 +45,8 @@ async function refuseDeepJson(c: Context): Promise<void> {
 }
 
 /** @throws ServiceError `invalid_request` for what costs far more to parse than to send */
-export function refuseHeavyJson(json: Buffer): void {
+export function refuseHeavyJson(json: Buffer, { what = "The body", valuesMax = JSON_VALUES_MAX } = {}): void {
+  if (json.byteLength <= JSON_LOOKED_INTO_BYTES) return;
   let depth = 0;
   let values = 1;
   for (let at = 0; at < json.length; at++) {
@@ -55,8 +56,8 @@ export function refuseHeavyJson(json: Buffer): void {
     else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
     else if (byte === COMMA) values += 1;
     if (depth > JSON_DEPTH_MAX)
-      throw new ServiceError("invalid_request", `The body is nested deeper than ${JSON_DEPTH_MAX} levels.`);
-    if (values > JSON_VALUES_MAX) throw new ServiceError("invalid_request", `The body has more than ${JSON_VALUES_MAX} values.`);
+      throw new ServiceError("invalid_request", `${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`);
+    if (values > valuesMax) throw new ServiceError("invalid_request", `${what} has more than ${valuesMax} values.`);
   }
 }
 
@@ -79,7 +80,7 @@ async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: Bod
     if (takesTokenOf === "platform") await requirePlatform(c);
     else if (takesTokenOf === "anybody") await requireToken(c);
   }
-  const room = new Room();
+  const room = new BodyRoom();
   // Node holds a body to its Content-Length; one that is sent in chunks has none.
   if (!isChunked) {
     if (!isStreamed) room.widen(Number(length ?? 0));
@@ -92,29 +93,14 @@ async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: Bod
   c.req.raw = new Request(c.req.url, init as RequestInit);
 }
 
-/** What one request holds of the memory for bodies, until it has been answered. */
-class Room {
-  #heldBytes = SMALL_BODY_BYTES;
-  #hold: ((bytes: number) => void) | undefined;
-
-  /** @throws ServiceError `unavailable` */
-  widen(toBytes: number): void {
-    if (toBytes <= this.#heldBytes) return;
-    this.#hold ??= bodyHolder();
-    this.#hold(toBytes - this.#heldBytes);
-    this.#heldBytes = toBytes;
-  }
-}
-
 /** Lets bytes through as long as there are not too many. */
-function countBytes(maxBytes: number, room: Room | undefined): TransformStream<Uint8Array, Uint8Array> {
+function countBytes(maxBytes: number, room: BodyRoom | undefined): TransformStream<Uint8Array, Uint8Array> {
   let received = 0;
   return new TransformStream({
     transform(chunk, controller) {
       received += chunk.byteLength;
       if (received > maxBytes) return controller.error(tooLarge(maxBytes));
-      // In steps, so that a body of many small chunks is not asked for each of them.
-      room?.widen(Math.ceil(received / SMALL_BODY_BYTES) * SMALL_BODY_BYTES);
+      room?.grow(received);
       controller.enqueue(chunk);
     },
   });

@@ -72,3 +72,25 @@ export function bodyHolder(party?: Party): (bytes: number) => void {
     if (!isOver) releases.push(bodyBudget.take(bytes, party));
   };
 }
+
+/**
+ * What one request holds of the memory for bodies, until it has been answered. The first 64 KiB are free. Make one per request, before
+ * its body arrives.
+ */
+export class BodyRoom {
+  #heldBytes = SMALL_BODY_BYTES;
+  #hold: ((bytes: number) => void) | undefined;
+
+  /** Holds room for `toBytes` in all; it never holds less than before. @throws ServiceError `unavailable` */
+  widen(toBytes: number): void {
+    if (toBytes <= this.#heldBytes) return;
+    this.#hold ??= bodyHolder();
+    this.#hold(toBytes - this.#heldBytes);
+    this.#heldBytes = toBytes;
+  }
+
+  /** The same for a body that grows: in steps, so that a body of many small chunks is not counted for each of them. */
+  grow(toBytes: number): void {
+    this.widen(Math.ceil(toBytes / SMALL_BODY_BYTES) * SMALL_BODY_BYTES);
+  }
+}

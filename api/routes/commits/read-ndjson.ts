@@ -1,7 +1,16 @@
 import { ServiceError } from "#core/errors.ts";
+import { BodyRoom } from "#core/fair-queue/body-budget.ts";
+import { OPERATIONS_MAX } from "#core/hub/git/write/operation.ts";
+import { refuseHeavyJson } from "../../refuse-bad-input.ts";
 
 /** A file of 10 MiB as base64, with room for its name. */
 const LINE_MAX_BYTES = 16 * 1024 * 1024;
+/** The longest description that a commit may have, with each character as `\u1234`. The header arrives before the commit has a place. */
+const HEADER_MAX_BYTES = 512 * 1024;
+/** A line is one operation, which has fewer than ten. */
+const LINE_VALUES_MAX = 1_000;
+/** Empty lines are allowed, but a body of nothing else costs far more to split than to send. */
+const LINES_MAX = 2 * OPERATIONS_MAX;
 /** A sender that is silent for longer has gone, whether or not its connection says so. */
 const SILENCE_MAX_MS = 60_000;
 /** On average, so that nobody keeps a place from others by a byte now and then (core/http/pace.ts). */
@@ -11,41 +20,58 @@ const LINE_FEED = 0x0a;
 export type Line = { value: unknown; number: number };
 
 /**
- * The JSON values of a body that has one in each line, as they come; no more than one line is held. Empty lines are left out.
+ * The JSON values of a body that has one in each line, as they come. Empty lines are left out. No more than one line is kept, and it
+ * counts as a body that is kept whole (S137).
  * @throws ServiceError `invalid_request` with the line's number, also for a body that ends before its end or comes too slowly;
- * `payload_too_large`
+ * `payload_too_large`; `unavailable` when the sender has too much under way
  */
 export async function* readNdjson(body: ReadableStream<Uint8Array>, silenceMaxMs = SILENCE_MAX_MS): AsyncGenerator<Line> {
+  const room = new BodyRoom();
   let parts: Uint8Array[] = [];
   let size = 0;
   let number = 0;
+  let maxBytes = HEADER_MAX_BYTES;
+  const add = (part: Uint8Array) => {
+    size += part.byteLength;
+    if (size > maxBytes) throw tooLong(number + 1, maxBytes);
+    room.grow(size);
+    parts.push(part);
+  };
+  const end = () => {
+    if (++number > LINES_MAX) throw new ServiceError("payload_too_large", `Send at most ${LINES_MAX} lines.`);
+    const line = parseLine(Buffer.concat(parts), number);
+    parts = [];
+    size = 0;
+    if (line) maxBytes = LINE_MAX_BYTES;
+    return line;
+  };
   for await (const chunk of chunksOf(body, silenceMaxMs)) {
     let from = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, from)) {
-      const line = parseLine([...parts, chunk.subarray(from, end)], ++number);
+    for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
+      add(chunk.subarray(from, at));
+      const line = end();
       if (line) yield line;
-      parts = [];
-      size = 0;
-      from = end + 1;
+      from = at + 1;
     }
-    parts.push(chunk.subarray(from));
-    size += chunk.byteLength - from;
-    if (size > LINE_MAX_BYTES) {
-      throw new ServiceError("payload_too_large", `Line ${number + 1} is longer than ${LINE_MAX_BYTES / 1024 / 1024} MiB.`);
-    }
+    add(chunk.subarray(from));
   }
-  const last = parseLine(parts, ++number);
+  const last = end();
   if (last) yield last;
 }
 
-function parseLine(parts: readonly Uint8Array[], number: number): Line | undefined {
-  const bytes = Buffer.concat(parts);
+function parseLine(bytes: Buffer, number: number): Line | undefined {
+  refuseHeavyJson(bytes, { what: `Line ${number}`, valuesMax: LINE_VALUES_MAX });
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     return text.trim() === "" ? undefined : { value: JSON.parse(text), number };
   } catch {
     throw new ServiceError("invalid_request", `Line ${number} is not JSON.`);
   }
+}
+
+function tooLong(number: number, maxBytes: number): ServiceError {
+  const what = maxBytes === HEADER_MAX_BYTES ? "The header" : `Line ${number}`;
+  return new ServiceError("payload_too_large", `${what} is longer than ${maxBytes / 1024} KiB.`);
 }
 
 async function* chunksOf(body: ReadableStream<Uint8Array>, silenceMaxMs: number): AsyncGenerator<Uint8Array> {
