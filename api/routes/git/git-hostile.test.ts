@@ -15,6 +15,7 @@ import { pktLine } from "#core/hub/git/smart-http/pkt-line.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
+import { asOwner } from "#core/testing/as-owner.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
@@ -555,6 +556,23 @@ describe("S137 the machine is shared", () => {
     for (let tries = 0; tries < 100 && placesTaken() > 0; tries++) await delay(50);
     expect(placesTaken()).toBe(0);
   });
+});
+
+test("S137 a push that cannot be checked is refused, says so, and gives its place back", async () => {
+  const { sha, pack } = await packOf({ "a.txt": "a" });
+  const rename = (from: string, to: string) => asOwner(`ALTER TABLE ${from} RENAME TO ${to}`);
+  try {
+    const answer = await send({
+      body: pushBody([command("refs/heads/side", sha)], pack),
+      meanwhile: () => rename("storage_hold", "storage_hold_away"),
+    });
+    expect(answer.body).toContain("went wrong on our side. Try again");
+    expect(answer.body).toContain("ng refs/heads/side it could not be checked");
+  } finally {
+    await rename("storage_hold_away", "storage_hold");
+  }
+  expect(pushes.counts.taken).toBe(0);
+  await expectUntouched();
 });
 
 test("a push to a repository that is deleted meanwhile is not recorded", async () => {

@@ -2,8 +2,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Actor } from "../../../access/actor.ts";
+import { isServiceError } from "../../../errors.ts";
 import { type Watched, watchPace } from "../../../http/pace.ts";
 import { log } from "../../../log.ts";
+import type { Hold } from "../../../storage/hold-storage.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { scheduleMaintenance } from "../maintenance/maintenance-table.ts";
@@ -146,16 +148,13 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
       feed(body.stream, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
       const arrival = await channel.arrival;
-      const refused =
-        arrival &&
-        ((await judgeRight(actor, repo, commands)) ??
-          (await judgeArrival({ path, repoId: repo.id }, arrival, commands)) ??
-          (await judgeState(repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })));
-      const room = arrival && !refused ? await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine }) : {};
+      const room = arrival
+        ? await judge(actor, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
+        : {};
       const isCutShort = !arrival && inputMax < pushMaxBytes() && body.receivedBytes() > inputMax;
       // Git has given up on it; a client that cannot send the rest hears no answer.
       if (isCutShort) await finished(body.stream, { writable: false }).catch(() => undefined);
-      const verdict = refused ?? room.verdict ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
+      const verdict = room.verdict ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
       if (verdict) outcome.messages.push(...verdict.messages);
       if (arrival && !verdict) {
         let hasGone = false;
@@ -220,6 +219,29 @@ function endWhenSlow({
   return () => isSlow;
 }
 
+type Asked = { commands: readonly Command[]; isAtomic: boolean };
+
+/** Whether a push that has arrived may go on; if so, there is a hold on room for it. Git waits for the answer, so a failure is one too. */
+async function judge(
+  actor: Actor,
+  repo: Repo,
+  path: string,
+  arrival: Arrival,
+  asked: Asked,
+): Promise<{ verdict?: Verdict; hold?: Hold }> {
+  try {
+    const refused =
+      (await judgeRight(actor, repo, asked.commands)) ??
+      (await judgeArrival({ path, repoId: repo.id }, arrival, asked.commands)) ??
+      (await judgeState(repo, path, arrival, asked));
+    return refused ? { verdict: refused } : await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine });
+  } catch (error) {
+    if (!isServiceError(error)) log().error({ err: error, repo: repo.id }, "a push could not be judged");
+    const sentence = isServiceError(error) ? error.message : "Something went wrong on our side. Try again in a moment.";
+    return { verdict: { reason: "it could not be checked", messages: [sentence] } };
+  }
+}
+
 /** Whoever has lost the right to push, or the repository that took it, while it was under way (S135). */
 async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Verdict | undefined> {
   const repo = await readRepo(id);
@@ -233,7 +255,7 @@ async function judgeState(
   repo: Repo,
   path: string,
   { quarantine }: Arrival,
-  { commands, isAtomic }: { commands: readonly Command[]; isAtomic: boolean },
+  { commands, isAtomic }: Asked,
 ): Promise<Verdict | undefined> {
   if (quarantine === undefined) return undefined;
   const reasons = await refuseByState(repo, path, quarantine, commands);

@@ -1,7 +1,14 @@
 import { spawn } from "node:child_process";
+import { hash } from "node:crypto";
+import { access, mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { fetches } from "../queues.ts";
+import { fetches, pushes } from "../queues.ts";
+import { runGit } from "../run-git.ts";
+import { type Arrival, HookChannel } from "./hook-channel.ts";
+import { pktLine } from "./pkt-line.ts";
+import { pushSettings } from "./transfer-settings.ts";
 import { withTransfer } from "./with-transfer.ts";
 
 test("S137 a transfer that cannot be started holds no place", async () => {
@@ -31,4 +38,57 @@ test("S137 git that cannot be started, since too much is open, ends no process b
   const status = await new Promise((resolve) => child.once("close", resolve));
   expect(stderr).toBe("");
   expect(status).toBe(0);
+});
+
+test("S137 a push that fails while its hook waits for an answer gives its place back and leaves nothing behind", async () => {
+  const path = await mkdtemp(join(tmpdir(), "push-"));
+  await runGit(path, ["init", "--quiet", "--bare"]);
+  const tree = (await runGit(path, ["mktree"], { input: "" })).toString().trim();
+  const person = { NAME: "Ada", EMAIL: "ada@example.test" };
+  const env = Object.fromEntries(
+    ["AUTHOR", "COMMITTER"].flatMap((role) => Object.entries(person).map(([key, value]) => [`GIT_${role}_${key}`, value])),
+  );
+  const commit = (await runGit(path, ["commit-tree", tree, "-m", "x"], { env })).toString().trim();
+  const pack = Buffer.from("PACK\0\0\0\x02\0\0\0\0", "latin1");
+  let arrival: Arrival | undefined;
+  const pushed = withTransfer(
+    pushes,
+    path,
+    ["receive-pack", "--stateless-rpc", "--", path],
+    { isLimited: true, hasChannel: true, config: pushSettings("plain") },
+    async ({ child }) => {
+      child.stdout.resume();
+      const channel = new HookChannel(child);
+      child.stdin.write(pktLine(`${"0".repeat(40)} ${commit} refs/heads/main\0 report-status`));
+      child.stdin.write(Buffer.concat([Buffer.from("0000"), pack, hash("sha1", pack, "buffer")]));
+      arrival = await channel.arrival;
+      throw new Error("the database is away");
+    },
+  );
+  await expect(pushed).rejects.toThrow("the database is away");
+  expect(pushes.counts.taken).toBe(0);
+  await expect(access(arrival?.quarantine as string)).rejects.toThrow("ENOENT");
+  expect((await readdir(join(path, "objects"))).filter((name) => /tmp|incoming/.test(name))).toEqual([]);
+});
+
+test("S137 what git has left running keeps no place once git has ended", async () => {
+  const path = await mkdtemp(join(tmpdir(), "left-"));
+  await runGit(path, ["init", "--quiet", "--bare"]);
+  // A process that outlives git, with all that git has open.
+  const left = ["-c", "alias.leave=!sleep 60 & echo $!", "leave"];
+  let pid = 0;
+  await withTransfer(
+    pushes,
+    path,
+    left,
+    { hasChannel: true },
+    async ({ child }) => {
+      child.stdout.on("data", (chunk: Buffer) => {
+        pid = Number(chunk.toString());
+      });
+    },
+    { leftOpenMs: 50 },
+  );
+  process.kill(pid);
+  expect(pushes.counts.taken).toBe(0);
 });

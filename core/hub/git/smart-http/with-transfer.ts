@@ -1,5 +1,7 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import type { FairQueue } from "../../../fair-queue/fair-queue.ts";
 import { watchPace } from "../../../http/pace.ts";
 import { log } from "../../../log.ts";
@@ -17,13 +19,17 @@ export type Transfer = {
 };
 
 const STDERR_MAX_CHARACTERS = 4_000;
+const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
 /** How long a client may read nothing at all: what lies in buffers on the way is read first. */
 const READ_GRACE_MS = 5 * 60_000;
+/** How long the streams of a git process that has ended may stay open without a byte. */
+const LEFT_OPEN_MS = 10_000;
 
 /**
  * Runs one git process of a transfer in a place of `queue` while `use` moves its bytes. When `use` returns, git has ended; when it
  * throws, git is ended.
+ * @param leftOpenMs another value for tests
  * @throws ServiceError `unavailable` when too many are under way; whatever `use` throws, unless the client is gone
  */
 export async function withTransfer(
@@ -32,6 +38,7 @@ export async function withTransfer(
   args: readonly string[],
   options: SpawnOptions,
   use: (transfer: Transfer) => Promise<void>,
+  { leftOpenMs = LEFT_OPEN_MS } = {},
 ): Promise<void> {
   const release = await queue.take({ within: path });
   const child = start(path, args, options, release);
@@ -50,6 +57,7 @@ export async function withTransfer(
     child.once("close", () => resolve());
   });
   void closed.then(release);
+  child.once("exit", () => closeSoon(child, leftOpenMs));
   const limit = setTimeout(() => end(child), TRANSFER_MAX_MS);
   const endWithClient = (res: ServerResponse) => {
     const gone = () => {
@@ -101,12 +109,37 @@ function start(
 
 /** Lets git put away what it has begun, and does not wait for ever. */
 function end(child: ChildProcessWithoutNullStreams): void {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.stdin.destroy();
-  child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS);
-  timer.unref();
-  child.once("close", () => clearTimeout(timer));
+  closeInputs(child);
   // Nobody reads any more, and what is not read keeps it from closing.
   child.stdout.resume();
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];
+  // A push ends by itself when its pack or its hook does, and removes what has arrived; a signal would leave that behind.
+  if (channelOf(child)) timers.push(setTimeout(() => child.kill("SIGTERM"), TERMINATE_AFTER_MS).unref());
+  else child.kill("SIGTERM");
+  child.once("exit", () => timers.forEach(clearTimeout));
+}
+
+const channelOf = ({ stdio }: ChildProcessWithoutNullStreams) => (stdio as unknown as (Duplex | undefined)[])[3];
+
+/** A hook that waits for an answer outlives its git, and keeps the channel open until our end of it is closed (hook-channel.ts). */
+function closeInputs(child: ChildProcessWithoutNullStreams): void {
+  child.stdin.destroy();
+  channelOf(child)?.destroy();
+}
+
+/**
+ * Node says that a process is closed when all of its streams are, and git may leave processes behind that have them open. So after its
+ * exit they are closed, unless its output still goes to a slow reader, who is watched otherwise.
+ */
+function closeSoon(child: ChildProcessWithoutNullStreams, leftOpenMs: number): void {
+  closeInputs(child);
+  const bytesRead = () => (child.stdout as Socket).bytesRead;
+  let passed = bytesRead();
+  const timer = setInterval(() => {
+    if (bytesRead() === passed && child.stdout.readableLength === 0) for (const stream of child.stdio) stream?.destroy();
+    passed = bytesRead();
+  }, leftOpenMs);
+  timer.unref();
+  child.once("close", () => clearInterval(timer));
 }
