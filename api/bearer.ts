@@ -21,11 +21,20 @@ export async function requireBearer(c: Context): Promise<Bearer> {
 
 /** The same, for what a CI job may do as well with a token for its repository. */
 export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
-  // Asked before the body is read and again by the route: a DPoP proof is good for once.
-  const known: ReturnType<typeof findHolder> | undefined = c.get("holder");
-  if (known) return known;
-  const holder = findHolder(c);
-  c.set("holder", holder);
+  // Asked before the body is read and again by the route: a DPoP proof is good for once. A body may take minutes to arrive, and a token
+  // that was revoked meanwhile is good for nothing (S114).
+  const known: Known | undefined = c.get("holder");
+  if (known && performance.now() - known.at < TRUST_MS) return known.holder;
+  return lookUp(c, known !== undefined);
+}
+
+type Known = { holder: ReturnType<typeof findHolder>; at: number };
+
+const TRUST_MS = 1_000;
+
+function lookUp(c: Context, isProven: boolean): ReturnType<typeof findHolder> {
+  const holder = findHolder(c, { isProven });
+  c.set("holder", { holder, at: performance.now() });
   return holder;
 }
 
@@ -37,7 +46,7 @@ export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & J
 export function askedAnew<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
   let isFirst = true;
   return () => {
-    if (!isFirst) c.set("holder", findHolder(c, { isProven: true }));
+    if (!isFirst) void lookUp(c, true);
     isFirst = false;
     return find();
   };

@@ -76,6 +76,31 @@ test("S112 S114 whatever is followed with a token ends when the token is revoked
   await expect.poll(() => [...ended].sort()).toEqual(paths.toSorted());
 });
 
+test("S114 a token that is revoked while its request's body arrives changes nothing", async () => {
+  const bob = await someCaller("write-collections");
+  const send = async (isRevoked: boolean) => {
+    fakeClock();
+    const body = JSON.stringify({ title: "Tides", namespace: bob.username });
+    const stream = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(Buffer.from(body.slice(0, 5)));
+        await delay(100);
+        await pass(2);
+        if (isRevoked) await db().personalAccessToken.updateMany({ where: { userId: bob.id }, data: { revokedAt: new Date() } });
+        controller.enqueue(Buffer.from(body.slice(5)));
+        controller.close();
+      },
+    });
+    const headers = { authorization: `Bearer ${bob.accessToken}`, "content-type": "application/json" };
+    const request = { method: "POST", headers, body: stream, duplex: "half" } as RequestInit;
+    const { status } = await fetch(`${world.origin}/api/collections`, request);
+    vi.useRealTimers();
+    return status;
+  };
+  expect([await send(false), await send(true)]).toEqual([200, 401]);
+  expect(await db().collection.count({ where: { ownerId: bob.id } })).toBe(1);
+});
+
 test("S112 a proof of possession opens a stream once; the stream goes on until its token is revoked", async () => {
   const [at, key] = [await prepare(world, { scopes: ["openid", "profile", "jobs"] }), await proofKey()];
   const proof = await key.proof("POST", `${world.origin}/oauth/token`);

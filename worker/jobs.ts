@@ -3,6 +3,7 @@ import { executeRun } from "#core/jobs/runs/execute-run.ts";
 import { type ClaimedRun, jobTable } from "#core/jobs/runs/job-table.ts";
 import { JOB_CHANNEL } from "#core/jobs/stages.ts";
 import { takeSpaceFiles } from "#core/spaces/files/take-space-files.ts";
+import { mayBeTold } from "#core/webhooks/activity/may-owner-read.ts";
 import { wakeDelivery } from "#core/webhooks/delivery/wake-delivery.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
@@ -14,7 +15,7 @@ export async function startJobs(): Promise<Loop> {
     channel: JOB_CHANNEL,
     concurrency: env().JOBS_CONCURRENCY,
     async run(row, claimId) {
-      await executeRun(row, claimId, { takeFiles: takeSpaceFiles, stopping: stopping.signal });
+      await executeRun(row, claimId, { takeFiles: takeSpaceFiles, mayBeTold, stopping: stopping.signal });
       if (row.delivery_id) await wakeDelivery(row.delivery_id);
     },
   });

@@ -17,7 +17,15 @@ export type Person = {
   sessionId: string;
   /** When they last proved who they are (S113). */
   authenticatedAt: Date;
+  actsForOrgId?: ActsForOrgId;
 };
+
+/**
+ * The organization that owns what acts now and was made earlier. What it asks of members who come to it (a second step, a sign-in by its
+ * own provider) is not asked of whoever made it, who is not there: their role is. Otherwise an organization's webhooks and schedules
+ * would stop a week after its administrator was last here (decision 071).
+ */
+type ActsForOrgId = string;
 
 /** A program with a token: no more than its person, its scopes and its organizations together allow. */
 export type TokenHolder = {
@@ -39,6 +47,7 @@ export type TokenHolder = {
   authenticatedAt?: Date;
   /** Where its person stood in their organizations when the token was looked up, by organization: no second question is needed. */
   standings?: ReadonlyMap<string, Standing>;
+  actsForOrgId?: ActsForOrgId;
 };
 
 /** A job of continuous integration with a token for one repository: no person stands behind it (brief §4.3, wire.md 1.12). */

@@ -7,6 +7,8 @@ import { db } from "../db.ts";
 import { Prisma } from "../generated/prisma/client.ts";
 import { sweep } from "../housekeeping/sweep.ts";
 import { newId } from "../ids.ts";
+import { documentPolicies, setDocumentPolicy } from "../oauth/documents/hosts/document-policy.ts";
+import { type HostRule, standingOf } from "../oauth/documents/hosts/judge-host.ts";
 import { revokeLeakedCredentials } from "../oauth/leaks/revoke-leaked-credentials.ts";
 import { revokeTokenAtOrganization } from "../oauth/leaks/revoke-token-at-organization.ts";
 import { revokeReplayedGrant } from "../oauth/revoke-replayed-grant.ts";
@@ -77,7 +79,7 @@ test("S135 S129 a delegation reads what `may` says that its token reads now: eve
     ];
     for (const token of holders) {
       const delegationId = await lend(token);
-      const delegate = await findDelegate({ createdById: ada, delegationId });
+      const delegate = await findDelegate({ createdById: ada, delegationId, ownerKind: "user", ownerId: ada });
       if (!delegate) throw new Error("the delegation does not hold");
       for (const ownerId of owners) {
         for (const makerClientId of [null, app, newId()]) {
@@ -112,7 +114,7 @@ test("S114 a delegation ends for good with its consent, whatever is allowed anew
   expect([await acts(one, "webhooks"), await acts(one, "jobs")]).toEqual([true, false]);
   await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });
   expect([await acts(one, "webhooks"), await acts(theirs, "webhooks")]).toEqual([false, true]);
-  expect(await findDelegate({ createdById: ada, delegationId: one })).toBeUndefined();
+  expect(await findDelegate({ createdById: ada, delegationId: one, ownerKind: "user", ownerId: ada })).toBeUndefined();
   const again = await appToken(ada, { clientId: app, scopes: ["webhooks"] });
   expect([await acts(one, "webhooks"), await acts(await lend(again), "webhooks")]).toEqual([false, true]);
 });
@@ -153,9 +155,6 @@ test("app policy, a blocked app, a disabled person, a lost membership and a cut-
   await db().organizationRevokedToken.create({ data: { orgId: org, tokenId: token.tokenId, userId: ada } });
   expect(await state()).toEqual([true, false, true]);
   await db().organizationRevokedToken.deleteMany({ where: { orgId: org } });
-  await db().organization.update({ where: { id: org }, data: { requiresSecondStep: true } });
-  expect(await state()).toEqual([true, false, true]);
-  await db().organization.update({ where: { id: org }, data: { requiresSecondStep: false } });
   expect(await state()).toEqual(open);
   await db().oAuthApp.update({ where: { clientId: app }, data: { blockedAt: new Date() } });
   expect(await state()).toEqual([false, false, false]);
@@ -239,6 +238,60 @@ test("for an organization a delegation acts while its person may there: not once
   expect(await state()).toEqual([false, false, true]);
 });
 
+test("S87 an app known by its metadata document does nothing while the operator keeps it out, and goes on afterwards", async () => {
+  const ada = await someUser();
+  const hosts = ["kite.example", "a.kite.example", "b.a.kite.example", "kites.example", "xkite.example", "[::1]", "a_b.example"];
+  const clients = hosts.flatMap((host) => [`https://${host}/app.json`, `https://${host}:8443/x`]);
+  const lent = new Map<string, string>();
+  for (const clientId of clients) lent.set(clientId, await lend(await appToken(ada, { clientId, scopes: ["webhooks"] })));
+  const rules: HostRule[] = [
+    { host: "kite.example", rule: "block" },
+    { host: "a.kite.example", rule: "allow" },
+    { host: "axb.example", rule: "block" },
+    { host: "[::1]", rule: "allow" },
+  ];
+  for (const policy of documentPolicies) {
+    for (const some of [[], rules.slice(0, 1), rules]) {
+      await db().oAuthClientHost.deleteMany();
+      await db().oAuthClientHost.createMany({ data: some });
+      await setDocumentPolicy(operatorCommand, policy, noOrigin);
+      for (const [clientId, id] of lent) {
+        const { isAllowed } = standingOf(new URL(clientId).hostname, some, policy);
+        expect({ policy, clientId, some, acts: await acts(id, "webhooks") }).toEqual({ policy, clientId, some, acts: isAllowed });
+      }
+    }
+  }
+  await db().oAuthClientHost.deleteMany();
+  await setDocumentPolicy(operatorCommand, "open", noOrigin);
+});
+
+test("S114 however many requests lend its rights, whoever revokes a consent gets their turn", async () => {
+  const ada = await someUser();
+  const token = await appToken(ada, { scopes: ["webhooks"] });
+  let [begun, isOver] = [0, false];
+  const flood = async () => {
+    while (!isOver && begun < 400) {
+      begun++;
+      await db().$transaction(async (tx) => {
+        await recordDelegation(tx, token);
+        await tx.$executeRaw`SELECT pg_sleep(0.02)`;
+      });
+    }
+  };
+  const streams = Array.from({ length: 6 }, () => flood().catch((error: unknown) => error));
+  await expect.poll(() => begun).toBeGreaterThan(12);
+  const before = begun;
+  await db().$transaction([
+    db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } }),
+    db().oAuthGrant.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } }),
+  ]);
+  const passed = begun - before;
+  isOver = true;
+  await Promise.all(streams);
+  // Those that were in line before it, and no more.
+  expect(passed).toBeLessThan(20);
+});
+
 test("one token lends the same rights with one row; it says which app or token it was", async () => {
   const ada = await someUser();
   const app = await someApp();
@@ -282,9 +335,16 @@ test("S43 S47 a thief who signs out first keeps nothing: neither a replay, nor a
   await revokeLeakedCredentials([token], { ...noOrigin, ip: "192.0.2.77" });
   expect(await acts(leaked, "webhooks")).toBe(false);
 
-  // An administrator finds it however long ago its token expired.
-  await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: { expiresAt: new Date(0) } });
+  // An administrator finds it however long ago its token was signed out of or expired. A careful app signs out of a token that it
+  // exchanged, and what it made goes on.
+  await db().oAuthGrant.update({ where: { id: exchanged.tokenId }, data: { revokedAt: new Date(), expiresAt: new Date(0) } });
+  const consented = await appToken(ada, { scopes: ["read-repos"], orgIds: [org] });
+  const away = await lend(consented);
+  await db().oAuthGrant.update({ where: { id: consented.tokenId }, data: { revokedAt: new Date() } });
   await sweep(new AbortController().signal);
+  expect(await reads(away, org, null)).toBe(true);
+  await revokeTokenAtOrganization(operatorCommand, org, { tokenId: consented.tokenId }, noOrigin);
+  expect([await reads(away, org, null), await reads(away, ada, null)]).toEqual([false, true]);
   expect(await acts(cut, "webhooks", org)).toBe(true);
   await revokeTokenAtOrganization(operatorCommand, org, { tokenId: exchanged.tokenId }, noOrigin);
   expect(await acts(cut, "webhooks", org)).toBe(false);

@@ -51,39 +51,52 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 /**
  * Holds what a token rests on until the transaction ends, so that whoever revokes it finds what it lends. A request that was let in
  * before the revocation, and waited since, lends nothing any more.
+ *
+ * One request at a time holds it, in turn: shared locks that overlap would keep whoever revokes waiting for as long as an app likes. The
+ * consent comes before the grant, as where they are revoked.
  * @returns the id of the consent; null for a token without one
  * @throws ServiceError `unauthorized`
  */
 async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
-  const held =
-    clientId === null
-      ? await tx.$queryRaw<{ consentId: string | null }[]>`
-          SELECT NULL AS "consentId" FROM personal_access_token WHERE id = ${tokenId} AND revoked_at IS NULL FOR SHARE`
-      : boundOrgId !== undefined
-        ? await tx.$queryRaw<{ consentId: string | null }[]>`
-            SELECT NULL AS "consentId" FROM oauth_grant WHERE id = ${tokenId} AND revoked_at IS NULL FOR SHARE`
-        : await tx.$queryRaw<{ consentId: string | null }[]>`
-            SELECT c.id AS "consentId" FROM oauth_grant g JOIN oauth_consent c ON c.id = g.consent_id
-            WHERE g.id = ${tokenId} AND g.revoked_at IS NULL AND c.revoked_at IS NULL AND c.user_id = ${userId} FOR SHARE`;
-  if (!held[0]) throw new ServiceError("unauthorized", "The access of this token was revoked.");
-  return held[0].consentId;
+  const held = async (rows: Prisma.Sql) => {
+    const [row] = await tx.$queryRaw<{ id: string }[]>`${rows} FOR NO KEY UPDATE`;
+    if (!row) throw new ServiceError("unauthorized", "The access of this token was revoked.");
+    return row.id;
+  };
+  if (clientId === null) {
+    await held(Prisma.sql`SELECT id FROM personal_access_token WHERE id = ${tokenId} AND revoked_at IS NULL`);
+    return null;
+  }
+  const consentId =
+    boundOrgId === undefined
+      ? await held(Prisma.sql`SELECT id FROM oauth_consent
+          WHERE id = (SELECT consent_id FROM oauth_grant WHERE id = ${tokenId}) AND revoked_at IS NULL AND user_id = ${userId}`)
+      : null;
+  await held(Prisma.sql`SELECT id FROM oauth_grant WHERE id = ${tokenId} AND revoked_at IS NULL`);
+  return consentId;
 }
 
 /** Less than the day after which an unused delegation is swept. */
 const REUSED_MS = 3_600_000;
 
-/** In whose name something acts that was kept: the token that lent its rights, or else the person. */
-export type ActsFor = { createdById: string | null; delegationId: string | null };
+/** In whose name something acts that was kept: the token that lent its rights, or else the person; and whose it is. */
+export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
 
 /**
  * Who acts now for what was made earlier: undefined once the grant has ended or the person is gone, and then nothing may be done. What
  * is done is decided by `may`, as for any other actor.
  */
-export async function findDelegate({ createdById, delegationId }: ActsFor, tx: Db = db()): Promise<Actor | undefined> {
-  if (delegationId !== null) return findTokenDelegate(delegationId, tx);
-  if (createdById === null) return undefined;
-  const live = await tx.user.count({ where: { id: createdById, disabledAt: null } });
-  return live === 0 ? undefined : absent(createdById);
+export async function findDelegate(
+  { createdById, delegationId, ownerKind, ownerId }: ActsFor,
+  tx: Db = db(),
+): Promise<Actor | undefined> {
+  const found = delegationId !== null ? await findTokenDelegate(delegationId, tx) : await findPersonDelegate(createdById, tx);
+  return found && ownerKind === "organization" ? { ...found, actsForOrgId: ownerId } : found;
+}
+
+async function findPersonDelegate(id: string | null, tx: Db): Promise<Person | undefined> {
+  const live = id === null ? 0 : await tx.user.count({ where: { id, disabledAt: null } });
+  return id === null || live === 0 ? undefined : absent(id);
 }
 
 /** Somebody who is not here, and has proved nothing lately. */
@@ -159,7 +172,10 @@ export function delegationReads(
   return delegationMay("repo.read", delegationId, ownerId, makerClientId);
 }
 
-/** It says of many rows what `may` says of one, is derived from the same rule by the same functions, and a test compares the two. */
+/**
+ * It says of many rows what `may` says of one, is derived from the same rule by the same functions, and a test compares the two. What an
+ * organization asks of members who come to it is asked of a row's owner, where that is a person (webhooks/watchers.ts), and not here.
+ */
 function delegationMay(action: RowAction, delegationId: Prisma.Sql, ownerId: Prisma.Sql, makerClientId: Prisma.Sql): Prisma.Sql {
   const isScopeEnough = (way: "own" | "organization") => {
     const cases = kinds.map((kind) => {
@@ -173,7 +189,7 @@ function delegationMay(action: RowAction, delegationId: Prisma.Sql, ownerId: Pri
     OR (${isScopeEnough("organization")} AND (n.is_all_orgs OR ${ownerId} = ANY (n.org_ids))
       AND (n.bound_org_id IS NULL OR n.bound_org_id = ${ownerId})
       AND EXISTS (SELECT 1 FROM member_standing m WHERE m.org_id = ${ownerId} AND m.user_id = n.user_id
-        AND ${membersWhoMay(action, null)} AND ${isAdmitted} AND NOT ${isCutOff})))))`;
+        AND ${membersWhoMay(action, null, { isPresent: false })} AND ${isAdmitted} AND NOT ${isCutOff})))))`;
 }
 
 const kinds: readonly Kind[] = ["own", "app", "exchanged"];
@@ -237,6 +253,12 @@ export function createdByJson({ createdById, madeWith }: { createdById: string |
  * @param what it is, such as "webhook"
  * @throws ServiceError `forbidden`
  */
+export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: string | null, what: string): Promise<void> {
+  const madeWith = await describeDelegations([delegationId], tx);
+  requireOwnWork(actor, madeWith.get(delegationId ?? "") ?? null, what);
+}
+
+/** The same, where what it was made with is known. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
   throw new ServiceError(

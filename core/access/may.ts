@@ -7,7 +7,7 @@ import { hasGrantedAccess } from "./has-granted-access.ts";
 import { isRecentlyAuthenticated } from "./is-recently-authenticated.ts";
 import { type Missing, refused, refusedContent } from "./refused.ts";
 import { type Action, type ResourceOf, type Rule, rules, type TokenScopes } from "./rules.ts";
-import { type Standing, standingInOrganization, withTokenRestrictions } from "./standing-in-organization.ts";
+import { type Standing, standingInOrganization, withoutPresence, withTokenRestrictions } from "./standing-in-organization.ts";
 
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
@@ -147,9 +147,10 @@ async function standingOf(
   tx: Db,
 ): Promise<Standing | undefined> {
   if (actor.kind === "token" && !reachesOrganization(actor, orgId)) return undefined;
-  if (actor.kind === "token" && actor.standings && isReading && tx === db()) return actor.standings.get(orgId);
-  const standing = await standingInOrganization(actor.userId, orgId, tx);
-  return standing && withTokenRestrictions(actor, orgId, standing);
+  const isKnown = actor.kind === "token" && actor.standings && isReading && tx === db();
+  const found = isKnown ? actor.standings?.get(orgId) : await standingInOrganization(actor.userId, orgId, tx);
+  const standing = found && withTokenRestrictions(actor, orgId, found);
+  return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;
 }
 
 /**

@@ -26,7 +26,12 @@ export async function standingsOf(userId: string, tx: Db = db()): Promise<Map<st
 export function withTokenRestrictions(actor: Person | TokenHolder, orgId: string, standing: Standing): Standing {
   const known = actor.kind === "token" ? actor.standings?.get(orgId)?.restrictions : undefined;
   if (!known?.includes("token-revoked")) return standing;
-  return { ...standing, restrictions: [...standing.restrictions, "token-revoked"] };
+  return { ...standing, restrictions: [...new Set([...standing.restrictions, "token-revoked" as const])] };
+}
+
+/** The standing without what an organization asks of members who come to it. That it cut a token off holds whoever is there. */
+export function withoutPresence({ role, restrictions }: Standing): Standing {
+  return { role, restrictions: restrictions.filter((each) => each === "token-revoked") };
 }
 
 /** The role of a user in an organization, whether or not they have met what it asks; undefined for everybody who is not a member. */

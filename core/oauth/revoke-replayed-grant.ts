@@ -1,7 +1,7 @@
 import { endDelegationsOf } from "#core/access/delegation.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
+import { inTransaction } from "#core/db.ts";
 
 export type Replay = { grantId: string; clientId: string | null; accountId: string | null };
 
@@ -14,7 +14,7 @@ export async function revokeReplayedGrant(
   { grantId, clientId, accountId }: Replay,
   from: RequestOrigin,
 ): Promise<void> {
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     const live = { id: grantId, revokedAt: null };
     const { count } = await tx.oAuthGrant.updateMany({ where: live, data: { revokedAt: new Date() } });
     // Whoever used the stolen code may have made a webhook with it, and have signed out since.

@@ -1,6 +1,8 @@
 import type { Scope } from "@keyhook/sdk";
 import { afterAll, expect, it } from "vitest";
 import type { TokenHolder } from "../access/actor.ts";
+import { findDelegate } from "../access/delegation.ts";
+import { may } from "../access/may.ts";
 import { readableOwners } from "../access/readable-owners.ts";
 import { from, lettersTo, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
 import { ownToken, appToken as tokenOfApp } from "../accounts/testing/tokens.ts";
@@ -15,6 +17,7 @@ import { createSchedule } from "../jobs/schedules/create-schedule.ts";
 import { findSchedule } from "../jobs/schedules/find-schedule.ts";
 import { resumeSchedule } from "../jobs/schedules/resume-schedule.ts";
 import { runScheduleNow } from "../jobs/schedules/run-schedule-now.ts";
+import { updateSchedule } from "../jobs/schedules/update-schedule.ts";
 import { stopListening } from "../notifications.ts";
 import { openRelay } from "../relay/open-relay.ts";
 import { listDeliveries } from "./activity/list-deliveries.ts";
@@ -236,6 +239,7 @@ it("H2 a run that was claimed as its grant ended does not begin, and one whose t
   const execute = async (id: string) => {
     const delegates: unknown[] = [];
     await executeRun(await claim(id), "claim", {
+      mayBeTold: async () => true,
       stopping: new AbortController().signal,
       takeFiles: async (_space, { delegate }) => {
         delegates.push(delegate && (await readableOwners(delegate, "repo.read")).ownerIds);
@@ -294,6 +298,7 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
     () => runScheduleNow(other, of, from),
     () => resumeSchedule(other, of, from),
     () => duplicateRun(other, alice.username, runId, from),
+    () => createWebhook(other, own(alice), { jobSourceId: runId, watched }, from),
   ]) {
     await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
   }
@@ -305,6 +310,50 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
   await revoke(one);
   await settle();
   expect(await db().relay.findFirst({ where: { userId: alice.id } })).toMatchObject({ closedAt: null });
+});
+
+it("whoever changes a schedule, or is told a webhook's secret, answers for it from then on", async () => {
+  const alice = await signedInPerson("alice");
+  const app = await appToken(alice, ["webhooks", "jobs"]);
+  const watched = [{ type: "user" as const, name: alice.username }];
+  const made = async () => (await createWebhook(alice.actor, own(alice), { url, watched, secret: "hush" }, from)).webhook.id;
+  const [rotated, replaced, kept] = [await made(), await made(), await made()];
+  await rotateWebhookSecret(app, rotated, from);
+  await updateWebhook(app, replaced, { secret: "known to the app" }, from);
+  const input = { spec: spec(), secrets: {}, schedule: "@yearly" };
+  const { schedule } = await createSchedule(alice.actor, alice.username, input, from);
+  const of = { namespace: alice.username, scheduleId: schedule.id };
+  await updateSchedule(app, of, { schedule: "@daily" }, from);
+  await revoke(app);
+  await settle();
+  const reasonOf = async (id: string) => (await findWebhook(alice.actor, id)).disabledReason;
+  expect([await reasonOf(rotated), await reasonOf(replaced), await reasonOf(kept)]).toEqual(["grant_ended", "grant_ended", null]);
+  expect((await findSchedule(alice.actor, of)).schedule).toMatchObject({ isSuspended: true });
+});
+
+it("an organization's webhook goes on while its maker has yet to meet what it asks of members; a person's own carries nothing", async () => {
+  const [alice, oper] = [await signedInPerson("alice"), await signedInPerson("oper")];
+  const org = await organizationOf(oper, [[alice, "admin"]]);
+  const token = await ownToken(alice.id, ["webhooks", "read-repos", "jobs"]);
+  const watched = [{ type: "org" as const, name: org.name }];
+  const { webhook } = await createWebhook(token, { kind: "organization", id: org.id }, { url, watched }, from);
+  const mine = await createWebhook(token, own(alice), { url, watched }, from);
+  const event = async () => {
+    const id = await someEvent({ id: newId(), ownerId: org.id, isPrivate: true });
+    await fanOutAll();
+    return (await toldOf(id)).sort();
+  };
+  expect(await event()).toEqual([webhook.id, mine.webhook.id].sort());
+  await db().organization.update({ where: { id: org.id }, data: { requiresSecondStep: true } });
+  await settle();
+  expect(await event()).toEqual([webhook.id]);
+  const { disabledAt, createdById, delegationId } = await db().webhook.findUniqueOrThrow({ where: { id: webhook.id } });
+  expect(disabledAt).toBeNull();
+  const acting = async (ownerKind: string, ownerId: string) => {
+    const delegate = await findDelegate({ createdById, delegationId, ownerKind, ownerId });
+    return delegate && may(delegate, "job.run", { ownerUserId: null, ownerOrgId: org.id });
+  };
+  expect([await acting("organization", org.id), await acting("user", alice.id)]).toEqual([true, false]);
 });
 
 it("a token replays what it may see, by name and by time", async () => {

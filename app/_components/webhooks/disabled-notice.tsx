@@ -11,7 +11,7 @@ const SHORT_MS = 10 * 60_000;
 
 /** Why a webhook tells nobody, since when, and what to do about it; or that it will come to that. */
 export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps) {
-  const { id, disabledAt, disabledReason, failingSince, job } = webhook;
+  const { id, disabledAt, disabledReason, failingSince, job, madeWith } = webhook;
   const enable = isManager && (
     <div className="mt-2">
       <EnabledForm home={home} webhookId={id} isEnabled={false} />
@@ -54,7 +54,7 @@ export function DisabledNotice({ webhook, home, isManager }: DisabledNoticeProps
       </FormMessage>
     );
   }
-  if (disabledReason === "grant_ended") {
+  if (disabledReason === "grant_ended" || madeWith?.isEnded) {
     return (
       <FormMessage tone="warn">
         Disabled {since}: an app or a token created this webhook or changed it last, and its access has ended. Check where the

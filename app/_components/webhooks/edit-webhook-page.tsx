@@ -3,6 +3,8 @@ import type { WebhookPage } from "../../_server/webhooks/find-webhook-page.ts";
 import { jobsPath, webhookListPath, webhookPath } from "../../_server/webhooks/webhook-paths.ts";
 import { ActionForm } from "../action-form.client.tsx";
 import { ButtonLink } from "../button.tsx";
+import { FormMessage } from "../form-message.tsx";
+import { MadeWith } from "../made-with.tsx";
 import { PageHeader } from "../page-header.tsx";
 import { SubmitButton } from "../submit-button.client.tsx";
 import { jobChoices } from "./job-choices.ts";
@@ -26,6 +28,12 @@ export async function EditWebhookPage({ page: { person, owner, home, webhook } }
         title="Edit webhook"
         description="What waits to be sent goes where the webhook points then, with the secret that it has then."
       />
+      {webhook.madeWith && (
+        <FormMessage tone="warn" className="mb-4">
+          <MadeWith madeWith={webhook.madeWith} verb="This webhook was created or last changed" />. Check where it sends events
+          before you save: it then acts with your own rights, which may reach further.
+        </FormMessage>
+      )}
       <ActionForm
         action={updateWebhookAction.bind(null, home, webhook.id)}
         values={{ url: webhook.url ?? "" }}

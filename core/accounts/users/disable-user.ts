@@ -2,7 +2,7 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
+import { inTransaction } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { requireOtherOperator } from "./require-other-operator.ts";
 import { revokeEverything } from "./revoke-everything.ts";
@@ -14,7 +14,7 @@ import { revokeEverything } from "./revoke-everything.ts";
  */
 export async function disableUser(actor: Actor, userId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(actor, "user.disable", { userId }, { what: "User" });
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     await requireOtherOperator(tx, userId);
     const { count } = await tx.user.updateMany({ where: { id: userId, disabledAt: null }, data: { disabledAt: new Date() } });
     if (count === 0) {

@@ -27,8 +27,12 @@ export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
  */
 export type TakeFiles = (space: string, of: RunFor, directory: string, note: (sentence: string) => void) => Promise<void>;
 
+/** Whether a run may have now what its delivery brings (S129): it may have waited for long. */
+export type MayBeTold = (deliveryId: string) => Promise<boolean>;
+
 type Surroundings = {
   takeFiles: TakeFiles;
+  mayBeTold: MayBeTold;
   /** The worker is about to stop. */
   stopping: AbortSignal;
   /** In place of the installation's, for tests. */
@@ -50,8 +54,9 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
     if ("endLeftovers" in found) await found.endLeftovers?.(run.id);
     return interrupted(run, claimId);
   }
-  if (!(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
-    // Cancelled while it was being claimed. A claim that is lost records nothing.
+  const mayBeTold = run.delivery_id === null || (await surroundings.mayBeTold(run.delivery_id));
+  if (!mayBeTold || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
+    // Cancelled while it waited or was being claimed. A claim that is lost records nothing.
     await recordEnd(run.id, claimId, cancelled);
     return;
   }
@@ -127,7 +132,10 @@ async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, tak
   try {
     if (files && spec.spaceId) {
       const owner: RunOwner = { kind: run.owner_kind, id: run.owner_id };
-      const delegate = await findDelegate({ createdById: run.created_by_id, delegationId: run.delegation_id });
+      const delegate = await findDelegate({
+        ...{ createdById: run.created_by_id, delegationId: run.delegation_id },
+        ...{ ownerKind: run.owner_kind, ownerId: run.owner_id },
+      });
       await takeFiles(spec.spaceId, { owner, delegate }, files, (sentence) => writer.note(sentence));
     }
     if (end.signal.aborted) return outcomeOf(undefined, why, seconds);

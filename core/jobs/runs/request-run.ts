@@ -1,6 +1,6 @@
 import type { JobSpec } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
-import { describeDelegations, recordDelegation, requireOwnWork } from "../../access/delegation.ts";
+import { recordDelegation, requireOwnWorkOf } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
@@ -39,8 +39,7 @@ export async function duplicateRun(actor: Actor, namespace: string, runId: strin
   return request(actor, namespace, from, async (tx, owner) => {
     const row = isId(runId) ? await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id } }) : null;
     if (!row) throw notFound("Job");
-    const madeWith = await describeDelegations([row.delegationId], tx);
-    requireOwnWork(actor, madeWith.get(row.delegationId ?? "") ?? null, "job");
+    await requireOwnWorkOf(tx, actor, row.delegationId, "job");
     const { spec } = runOf(row);
     requireOffered(spec);
     return { spec, secrets: unsealJobSecrets(row.secrets), initiator: { type: "duplicated-job", id: runId } };

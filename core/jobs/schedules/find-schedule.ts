@@ -1,5 +1,5 @@
 import type { Actor } from "../../access/actor.ts";
-import { describeDelegations, requireOwnWork } from "../../access/delegation.ts";
+import { requireOwnWorkOf } from "../../access/delegation.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
@@ -40,8 +40,7 @@ export async function changeSchedule<T>(
       SELECT 1 FROM scheduled_job WHERE id = ${scheduleId} AND owner_id = ${owner.id} FOR UPDATE`;
     if (locked.length === 0) throw notFound("Scheduled job");
     const row = await tx.scheduledJob.findUniqueOrThrow({ where: { id: scheduleId } });
-    const madeWith = await describeDelegations([row.delegationId], tx);
-    requireOwnWork(actor, madeWith.get(row.delegationId ?? "") ?? null, "schedule");
+    await requireOwnWorkOf(tx, actor, row.delegationId, "schedule");
     return change(tx, row, owner);
   });
 }

@@ -13,12 +13,11 @@ import type { ScheduleRow } from "./schedule.ts";
  * @returns the run's id
  * @throws ServiceError `rate_limited`: too many of its owner's wait
  */
-export async function startRunOf(tx: Db, row: ScheduleRow, { createdById, delegationId }: ActsFor): Promise<string> {
+export async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "createdById" | "delegationId">): Promise<string> {
   await requireRoom(tx, { id: row.ownerId });
   return createRun(tx, {
     owner: ownerOf(row),
-    createdById,
-    delegationId,
+    ...{ createdById: by.createdById, delegationId: by.delegationId },
     initiator: { type: "scheduled-job", id: row.id },
     spec: jobSpecSchema.parse(row.spec),
     secrets: unsealJobSecrets(row.secrets),

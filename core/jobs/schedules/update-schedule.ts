@@ -1,7 +1,9 @@
 import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
-import type { Actor } from "../../access/actor.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
+import { recordDelegation } from "../../access/delegation.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { JobNamespace } from "../find-job-namespace.ts";
+import { requireSpace } from "../runs/require-offered.ts";
 import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { recordScheduleChange } from "./record-schedule-change.ts";
@@ -16,7 +18,8 @@ export type ScheduleChanges = {
 };
 
 /**
- * Changes when a job runs, or its labels. What is left out stays. Another schedule counts from now on.
+ * Changes when a job runs, or its labels. What is left out stays. Another schedule counts from now on, and it runs in the name of whoever
+ * changed it.
  * @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`
  */
 export async function updateSchedule(
@@ -27,6 +30,7 @@ export async function updateSchedule(
 ): Promise<{ owner: JobNamespace; schedule: Schedule }> {
   return changeSchedule(actor, of, async (tx, row, owner) => {
     const { labels, mayOverlap = row.mayOverlap } = changes;
+    await requireSpace(tx, actor, jobSpecSchema.parse(row.spec));
     const when = parseSchedule({ schedule: changes.schedule ?? row.schedule, timezone: changes.timezone ?? row.timezone });
     const isMoved = when.schedule !== row.schedule || when.timezone !== row.timezone;
     const changed = await tx.scheduledJob.update({
@@ -34,6 +38,9 @@ export async function updateSchedule(
       data: {
         ...when,
         mayOverlap,
+        // Whoever changes it answers for it from now on, as for a webhook.
+        createdById: actorId(actor) ?? row.createdById,
+        delegationId: await recordDelegation(tx, actor),
         ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
         // A worker that holds it for a time that is no longer due finds its claim gone.
         ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),

@@ -1,6 +1,6 @@
 import type { Actor } from "../../access/actor.ts";
 import { may, requirePermission } from "../../access/may.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import type { OAuthApp, OAuthAppSecret } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
@@ -30,7 +30,7 @@ export async function changeApp<Result>(
   { isByOrganization = false }: ChangeOptions = {},
 ): Promise<Result> {
   if (!isId(appId)) throw notFound("OAuth app");
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     await tx.$queryRaw`SELECT 1 FROM oauth_app WHERE id = ${appId} FOR UPDATE`;
     const app = await tx.oAuthApp.findUnique({ where: { id: appId }, include: { secrets: true } });
     if (!app) throw notFound("OAuth app");

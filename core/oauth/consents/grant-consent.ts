@@ -1,6 +1,6 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
+import { inTransaction } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import {
   ANOTHER_ACCOUNT,
@@ -33,7 +33,7 @@ export async function grantConsent(
   const request = await readConsentRequest(interaction.params, session);
   assertAsked(request, answer);
   const owner = { userId: session.user.id, clientId: request.app.clientId };
-  const choice = await db().$transaction((tx) => storeAnswer(tx, owner, request, answer, from));
+  const choice = await inTransaction((tx) => storeAnswer(tx, owner, request, answer, from));
   const provider = await currentProvider();
   const grant = new provider.Grant({ accountId: owner.userId, clientId: owner.clientId });
   fillGrant(grant, choice, interaction.params.redirect_uri);

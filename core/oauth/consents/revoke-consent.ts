@@ -1,7 +1,7 @@
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { db } from "#core/db.ts";
+import { inTransaction } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 import { isId } from "#core/ids.ts";
 import { recordOrganizationConsents } from "./record-organization-consents.ts";
@@ -13,7 +13,7 @@ import { recordOrganizationConsents } from "./record-organization-consents.ts";
  */
 export async function revokeConsent(session: SiteSession, consentId: string, from: RequestOrigin): Promise<void> {
   if (!isId(consentId)) throw notFound("Connected app");
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     const mine = { id: consentId, userId: session.user.id, revokedAt: null };
     const consent = await tx.oAuthConsent.findFirst({ where: mine });
     const { count } = await tx.oAuthConsent.updateMany({ where: mine, data: { revokedAt: new Date() } });

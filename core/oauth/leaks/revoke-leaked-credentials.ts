@@ -5,7 +5,7 @@ import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
-import { type Db, db } from "#core/db.ts";
+import { type Db, inTransaction } from "#core/db.ts";
 import { endByHash, type LeakedCredential } from "./end-by-hash.ts";
 import { tellOfLeaks } from "./tell-of-leaks.ts";
 
@@ -26,7 +26,7 @@ export async function revokeLeakedCredentials(credentials: readonly string[], fr
   await consumeThrottle(throttleKey("leaked-credentials", addressKey(from.ip) ?? "unknown"), LIMIT);
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));
   await takeAtLeast(ANSWER_MS, () =>
-    db().$transaction(async (tx) => {
+    inTransaction(async (tx) => {
       const ended = await endByHash(tx, [...byHash.keys()]);
       for (const one of ended) await recordLeak(tx, one, byHash.get(one.hash) ?? "", from);
       // What was made with a token that is over already was made by whoever had it, too.

@@ -5,7 +5,7 @@ import { letter } from "#core/accounts/mails/letter.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
-import { type Db, db } from "#core/db.ts";
+import { type Db, inTransaction } from "#core/db.ts";
 import { notFound } from "#core/errors.ts";
 import { queueMail } from "#core/mail/queue-mail.ts";
 
@@ -31,7 +31,7 @@ export async function revokeTokenAtOrganization(
   reference: TokenReference,
   from: RequestOrigin,
 ): Promise<void> {
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     await requirePermission(actor, "organization.revoke_token", { orgId }, { what: "Organization", tx });
     // Postgres holds no NUL, so that no id has one.
     const found = "tokenId" in reference && reference.tokenId.includes("\0") ? undefined : await findToken(tx, orgId, reference);
@@ -62,7 +62,7 @@ async function cutOff(
   await tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
 }
 
-/** A live token that reaches this organization: of a member, or of its own. */
+/** A token that reaches this organization, or what it made does: of a member, or of its own. */
 async function findToken(tx: Db, orgId: string, reference: TokenReference): Promise<Found | undefined> {
   const [hash, id] = "token" in reference ? [hashToken(reference.token), null] : [null, reference.tokenId];
   const [found] = await tx.$queryRaw<Found[]>`
@@ -75,6 +75,13 @@ async function findToken(tx: Db, orgId: string, reference: TokenReference): Prom
      WHERE (g.id = ${id} OR g.id = (SELECT a.grant_id FROM oauth_artifact a
               WHERE a.model IN ('AccessToken', 'RefreshToken') AND a.id_hash = ${hash} LIMIT 1))
        AND g.revoked_at IS NULL AND (g.bound_org_id = ${orgId} OR (g.bound_org_id IS NULL AND (g.is_all_orgs OR ${orgId} = ANY (g.org_ids))))
+    UNION ALL
+    -- Signed out of, or long expired: what it made may go on.
+    SELECT CASE n.kind WHEN 'exchanged' THEN 'exchanged' ELSE 'oauth' END, n.token_id, n.user_id, n.client_id FROM live_delegation n
+      JOIN membership m ON m.user_id = n.user_id AND m.org_id = ${orgId}
+     WHERE n.client_id IS NOT NULL AND (n.bound_org_id = ${orgId} OR (n.bound_org_id IS NULL AND (n.is_all_orgs OR ${orgId} = ANY (n.org_ids))))
+       AND (n.token_id = ${id} OR n.token_id = (SELECT a.grant_id FROM oauth_artifact a
+              WHERE a.model IN ('AccessToken', 'RefreshToken') AND a.id_hash = ${hash} LIMIT 1))
     UNION ALL
     SELECT 'ci', t.id, NULL, t.description FROM ci_token t JOIN repo r ON r.id = t.repo_id
      WHERE (t.token_hash = ${hash} OR t.id = ${id}) AND r.owner_id = ${orgId} AND r.owner_kind = 'organization' AND t.revoked_at IS NULL

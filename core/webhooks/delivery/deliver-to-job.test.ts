@@ -9,6 +9,7 @@ import type { Runner } from "../../jobs/runners/runner.ts";
 import { executeRun } from "../../jobs/runs/execute-run.ts";
 import { type ClaimedRun, jobTable } from "../../jobs/runs/job-table.ts";
 import { claimRows } from "../../leases/leased-table.ts";
+import { mayBeTold } from "../activity/may-owner-read.ts";
 import { queueDeliveries, someOwner } from "../testing/deliveries.ts";
 import { DeliveryEngine } from "./delivery-engine.ts";
 import { wakeDelivery } from "./wake-delivery.ts";
@@ -38,7 +39,8 @@ async function work(runner: Runner): Promise<void> {
   const { claimId, rows } = await claimRows<ClaimedRun>(jobTable, 10);
   await Promise.all(
     rows.map(async (row) => {
-      await executeRun(row, claimId, { takeFiles: async () => undefined, stopping: new AbortController().signal, runner });
+      const stopping = new AbortController().signal;
+      await executeRun(row, claimId, { takeFiles: async () => undefined, mayBeTold, stopping, runner });
       if (row.delivery_id) await wakeDelivery(row.delivery_id);
     }),
   );
@@ -72,6 +74,20 @@ describe("a webhook with a job", () => {
     const told = [...reversed].reverse().join("");
     expect(told).toBe(`hello ${id} job-s3cret webhook-s3cret`);
     expect(await db().deliveryQueue.count({ where: { id } })).toBe(0);
+  });
+
+  it("S129 is not run for a payload that may not be told any more once its turn comes", async () => {
+    const webhookId = await webhookWithJob('echo "$WEBHOOK_PAYLOAD"');
+    const [id = ""] = await queueDeliveries(webhookId);
+    startEngines();
+    await waitFor(async () => expect(await runsOf(id)).toHaveLength(1));
+    // The run waits; meanwhile what it would tell is somebody else's, and private.
+    const { eventId = "" } = (await db().delivery.findUnique({ where: { id } })) ?? {};
+    await db().event.update({ where: { id: eventId }, data: { isPrivate: true, ownerId: newId() } });
+    await work(bubblewrap);
+    const [run] = await runsOf(id);
+    expect(run).toMatchObject({ stage: "CANCELED", startedAt: null });
+    expect(await readLog(run?.id ?? "")).toEqual([]);
   });
 
   it("waits while its owner has as many runs open as they may, and loses nothing by it", async () => {

@@ -6,6 +6,7 @@ import { hasRoom } from "../../jobs/runs/require-room.ts";
 import { unsealJobSecrets } from "../../jobs/secrets.ts";
 import { isOver, type JobStage } from "../../jobs/stages.ts";
 import { deliveryBody } from "../delivery-body.ts";
+import { mayBeTold } from "../may-be-told.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
 export type JobStep =
@@ -65,18 +66,17 @@ function outcomeOf({ stage, exitCode, message }: Ended): {
 /** A sentence as a part of one, which is how attempts give their reasons. */
 const clause = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 
-async function startRun({ id, webhookId, ownerId, webhook, event }: ClaimedDelivery, deliveryTry: number): Promise<JobStep> {
-  const kept = await db().webhook.findUnique({
-    where: { id: webhookId },
-    select: { ownerKind: true, job: true, jobSecrets: true, createdById: true, delegationId: true },
-  });
+async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deliveryTry: number): Promise<JobStep> {
+  // The job, its secrets and whether it may be told, as they are at one moment: the webhook may have been changed since the claim.
+  const [kept] = event ? await readJob(webhookId, event.id) : [];
+  if (kept && !kept.mayBeTold) return LOOK_AGAIN;
   const spec = jobSpecSchema.safeParse(kept?.job);
   if (!kept || !event || !spec.success) {
     return neverRun("the webhook's job cannot be read: choose it again");
   }
   let secrets: Record<string, string>;
   try {
-    const secret: Record<string, string> = webhook?.secret ? { WEBHOOK_SECRET: unseal("webhook secret", webhook.secret) } : {};
+    const secret: Record<string, string> = kept.secret ? { WEBHOOK_SECRET: unseal("webhook secret", kept.secret) } : {};
     secrets = { ...unsealJobSecrets(kept.jobSecrets), ...secret };
   } catch {
     // They were sealed under another SECRET_KEY.
@@ -86,7 +86,7 @@ async function startRun({ id, webhookId, ownerId, webhook, event }: ClaimedDeliv
   if (!(await hasRoom(db(), ownerId))) return LOOK_AGAIN;
   try {
     await createRun(db(), {
-      owner: { kind: kept.ownerKind as "user" | "organization", id: ownerId },
+      owner: { kind: kept.ownerKind, id: ownerId },
       createdById: kept.createdById,
       delegationId: kept.delegationId,
       initiator: { type: "webhook", id: webhookId },
@@ -103,6 +103,21 @@ async function startRun({ id, webhookId, ownerId, webhook, event }: ClaimedDeliv
   }
   return LOOK_SOON;
 }
+
+type KeptJob = {
+  ownerKind: "user" | "organization";
+  job: unknown;
+  jobSecrets: Uint8Array | null;
+  secret: Uint8Array | null;
+  createdById: string | null;
+  delegationId: string | null;
+  mayBeTold: boolean;
+};
+
+const readJob = (webhookId: string, eventId: string): Promise<KeptJob[]> => db().$queryRaw`
+  SELECT w.owner_kind AS "ownerKind", w.job, w.job_secrets AS "jobSecrets", w.secret, w.created_by_id AS "createdById",
+    w.delegation_id AS "delegationId", ${mayBeTold()} AS "mayBeTold"
+  FROM webhook w JOIN event e ON e.id = ${eventId} LEFT JOIN repo r ON r.id = e.repo_id WHERE w.id = ${webhookId}`;
 
 const neverRun = (reason: string): JobStep => ({
   step: "over",

@@ -1,5 +1,5 @@
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
-import { requireOwnWork } from "../../access/delegation.ts";
+import { recordDelegation, requireOwnWork } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { seal } from "../../crypto/seal.ts";
@@ -25,6 +25,11 @@ export async function rotateWebhookSecret(
     const { owner, madeWith } = await findWebhookToChange(tx, actor, id, of);
     requireOwnWork(actor, madeWith, "webhook");
     await replaceSecret(tx, id, secret);
+    // Whoever is told the secret could sign what the receiver believes: the webhook ends with their grant.
+    await tx.webhook.update({
+      where: { id },
+      data: { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) },
+    });
     await recordAuditEvent(tx, {
       type: "webhook.rotate_secret",
       actorId: actorId(actor),

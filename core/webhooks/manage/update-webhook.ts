@@ -49,9 +49,10 @@ export async function updateWebhook(
       changes.watched && changes.watched.length > 0
         ? await resolveWatched(tx, actor, { owner, items: changes.watched, present: before.watched })
         : undefined;
-    // Whoever changes what is sent, or where, answers for it from now on: a person with their rights, a token with its own.
+    // Whoever changes what is sent, or where, or knows its secret, answers for it from now on: a person with their rights, a token with
+    // its own.
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
-    const isTakenOver = target !== undefined || watched !== undefined || domains !== undefined;
+    const isTakenOver = target !== undefined || watched !== undefined || domains !== undefined || secret !== undefined;
     await tx.webhook.update({
       where: { id },
       data: { ...target, ...(domains && { domains }), ...(isTakenOver && by), updatedAt: new Date() },

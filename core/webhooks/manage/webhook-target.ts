@@ -1,6 +1,7 @@
 import { type JobSpec, jobSecretsSchema, jobSpecSchema, type webhookJobSchema } from "@keyhook/sdk";
 import type { z } from "zod";
 import type { Actor } from "../../access/actor.ts";
+import { requireOwnWorkOf } from "../../access/delegation.ts";
 import { may, requirePermission } from "../../access/may.ts";
 import { seal } from "../../crypto/seal.ts";
 import type { Db } from "../../db.ts";
@@ -75,19 +76,26 @@ function requireRunnable({ dockerImage, spaceId, command }: JobSpec): void {
   if (command.length === 0) throw refuse("job.command: say what is to be run.");
 }
 
-type RunRow = { ownerId: string; ownerKind: "user" | "organization"; spec: JobSpec; secrets: Uint8Array | null };
+type RunRow = {
+  ownerId: string;
+  ownerKind: "user" | "organization";
+  delegationId: string | null;
+  spec: JobSpec;
+  secrets: Uint8Array | null;
+};
 
 /** The spec of a run that the actor may read; whoever runs it again in the same place has its secrets too. */
 async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: string): Promise<TargetColumns> {
   const [run] = isId(runId)
     ? await tx.$queryRaw<
         RunRow[]
-      >`SELECT owner_id AS "ownerId", owner_kind AS "ownerKind", spec, secrets FROM job_run WHERE id = ${runId}`
+      >`SELECT owner_id AS "ownerId", owner_kind AS "ownerKind", delegation_id AS "delegationId", spec, secrets FROM job_run WHERE id = ${runId}`
     : [];
   const isReadable =
     run !== undefined && (await may(actor, "job.read", webhookNamespace({ kind: run.ownerKind, id: run.ownerId }), tx));
   if (!isReadable)
     throw new ServiceError("invalid_request", "There is no job of this id that you can see.", { field: "jobSourceId" });
+  await requireOwnWorkOf(tx, actor, run.delegationId, "job");
   // Elsewhere they would stay with somebody who is no longer where they belong.
   if (run.secrets && run.ownerId !== owner.id) {
     const sentence = "This job has secrets, which stay with its owner: make the webhook there, or give the job with its secrets.";

@@ -2,7 +2,7 @@ import { type Actor, actorId } from "../../../access/actor.ts";
 import { requirePermission } from "../../../access/may.ts";
 import { recordAuditEvent } from "../../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../../audit/request-origin.ts";
-import { db } from "../../../db.ts";
+import { inTransaction } from "../../../db.ts";
 import { notFound } from "../../../errors.ts";
 import { isId } from "../../../ids.ts";
 import { revokeInvitationsBy } from "../invitations/revoke-invitations-by.ts";
@@ -20,7 +20,7 @@ export async function removeMember(actor: Actor, orgId: string, userId: string, 
   const isLeaving = actorId(actor) === userId;
   const action = isLeaving ? "organization.leave" : "organization.manage";
   if (!isId(userId)) throw notFound("Member");
-  await db().$transaction(async (tx) => {
+  await inTransaction(async (tx) => {
     await lockOrganization(tx, orgId);
     await requirePermission(actor, action, { orgId }, { what: "Organization", tx });
     const membership = await tx.membership.findUnique({ where: { orgId_userId: { orgId, userId } }, select: { role: true } });

@@ -3,7 +3,7 @@ import { requirePermission } from "#core/access/may.ts";
 import { displayText } from "#core/accounts/display-text.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { type Db, db } from "#core/db.ts";
+import { type Db, inTransaction } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/notify-app-change.ts";
 import { findClientsUnder } from "./find-clients-under.ts";
@@ -31,7 +31,7 @@ export async function setHostRule(
   input: NewHostRule,
   from: RequestOrigin,
 ): Promise<HostRule & { revokedConsents: number }> {
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     await requirePermission(actor, "installation.configure", null, { what: "The installation", tx });
     const host = parseHostName(input.host);
     const rule = parseRule(input.rule);
@@ -58,8 +58,11 @@ function parseRule(rule: string): HostRule["rule"] {
 /** @returns how many consents that were */
 async function revokeBlocked(tx: Db, host: string): Promise<number> {
   const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
+  // Consents before their grants, as everywhere.
+  const revoked =
+    await tx.$executeRaw`UPDATE oauth_consent SET revoked_at = now() WHERE client_id = ANY (${clientIds}) AND revoked_at IS NULL`;
   await tx.$executeRaw`
     UPDATE oauth_grant g SET revoked_at = now() FROM oauth_consent c
     WHERE c.id = g.consent_id AND c.client_id = ANY (${clientIds}) AND g.revoked_at IS NULL`;
-  return tx.$executeRaw`UPDATE oauth_consent SET revoked_at = now() WHERE client_id = ANY (${clientIds}) AND revoked_at IS NULL`;
+  return revoked;
 }
