@@ -26,12 +26,14 @@ export async function closeRelay(actor: Actor, userId: string, name: string, fro
 
 /** Closes the relays that tokens opened whose grants have ended, of whoever it is. */
 export async function closeDelegatedRelays(tx: Db, delegationIds: readonly string[]): Promise<void> {
-  const closed = await tx.$queryRaw<{ id: string; userId: string; name: string }[]>`
+  const closed = await tx.$queryRaw<{ id: string; userId: string; name: string; clientId: string | null }[]>`
     UPDATE relay SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL
-    WHERE delegation_id = ANY (${[...delegationIds]}) AND closed_at IS NULL RETURNING id, user_id AS "userId", name`;
-  for (const { id, userId, name } of closed) {
+    WHERE delegation_id = ANY (${[...delegationIds]}) AND closed_at IS NULL RETURNING id, user_id AS "userId", name,
+      (SELECT d.client_id FROM delegation d WHERE d.id = delegation_id) AS "clientId"`;
+  for (const { id, userId, name, clientId } of closed) {
     await sendAway(tx, id);
-    await recordAuditEvent(tx, { type: "relay.close", subjectId: userId, data: { name } });
+    const data = { name, reason: "the access of whatever opened it has ended" };
+    await recordAuditEvent(tx, { type: "relay.close", subjectId: userId, clientId, data });
   }
 }
 
