@@ -142,6 +142,25 @@ describe("information about a repository", () => {
     });
   });
 
+  test("S137 names that are too long for one answer are left out, and the rest is said", async () => {
+    const of = await someRepo(ada);
+    const path = await openRepository(of);
+    const hash = async (input: string) => (await runGit(path, ["mktree", "-z"], { input })).toString().trim();
+    const blob = (await runGit(path, ["hash-object", "-w", "--stdin"], { input: "x" })).toString().trim();
+    const folder = await hash(Array.from({ length: 2_500 }, (_, at) => `100644 blob ${blob}\tf${at}\0`).join(""));
+    const tree = await hash(`040000 tree ${folder}\t${"n".repeat(4_000)}\0`);
+    const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
+    const sha = (await runGit(path, ["commit-tree", tree, "-m", "long"], { env })).toString().trim();
+    await runGit(path, ["update-ref", "refs/heads/main", sha]);
+    for (const rest of ["", "/revision/main?blobs=true"]) {
+      const body = await (await send(api(rest, of))).json();
+      expect(repoInfoSchema.parse(body)).toMatchObject({ id: of.fullName, sha });
+      expect(body).not.toHaveProperty("siblings");
+    }
+    const pages = await all(listFiles({ repo: of.fullName, recursive: true, hubUrl: world.origin }));
+    expect(pages).toHaveLength(2_501);
+  });
+
   test("a Space says where it would be; an empty repository, and one held elsewhere, has no files", async () => {
     const space = await someRepo(ada, { type: "space", sdk: "static" });
     const body = await (await send(`/api/spaces/${space.fullName}`)).json();

@@ -21,7 +21,9 @@ const siblingSchema = z.object({
 
 export const repoInfoSchema = repoSchema.extend({
   usedStorage: z.number(),
-  siblings: z.array(siblingSchema).optional(),
+  siblings: z.array(siblingSchema).optional().openapi({
+    description: "Left out where the names of all files are too long for one answer: read the tree then, page by page.",
+  }),
   host: z.string().optional().openapi({ description: "Where the app of a Space is." }),
   runtime: runtimeSchema.optional(),
 });
@@ -54,17 +56,17 @@ async function answer(c: Context, name: Parameters<typeof findRepo>[1], revision
   const files = withFiles ? (isTrue(c.req.query("blobs")) ? "sizes" : "names") : "none";
   // What a platform beside us holds has no files here.
   const snapshot: Snapshot = repo.platformId
-    ? { ref: null, sha: repo.headSha, committedAt: null, files: [] }
+    ? { ref: null, sha: repo.headSha, committedAt: null, files: withFiles ? [] : null }
     : await readSnapshot(repo, revision ?? "HEAD", { files });
   await sayWhetherOnBranch(c, repo, snapshot);
   const runtime = repo.type === "space" ? await readSpaceRuntime(repo.id) : undefined;
-  return c.json(repoInfo(repo, snapshot, { isAtHead: revision === undefined, withFiles, runtime }));
+  return c.json(repoInfo(repo, snapshot, { isAtHead: revision === undefined, runtime }));
 }
 
 function repoInfo(
   repo: Repo,
   { sha, committedAt, files }: Snapshot,
-  { isAtHead, withFiles, runtime }: { isAtHead: boolean; withFiles: boolean; runtime: SpaceRuntime | undefined },
+  { isAtHead, runtime }: { isAtHead: boolean; runtime: SpaceRuntime | undefined },
 ): z.infer<typeof repoInfoSchema> {
   const lastModified = isAtHead ? repo.updatedAt : (committedAt ?? repo.updatedAt);
   return {
@@ -74,11 +76,11 @@ function repoInfo(
       ...(repo.platformId === null && { host: appUrl(repo).replace(/\/$/, "") }),
       runtime: runtimeJson(repo, runtime),
     }),
-    ...(withFiles && { siblings: files.map(sibling) }),
+    ...(files && { siblings: files.map(sibling) }),
   };
 }
 
-const sibling = ({ path, size, oid, lfs }: Snapshot["files"][number]) => ({
+const sibling = ({ path, size, oid, lfs }: NonNullable<Snapshot["files"]>[number]) => ({
   rfilename: path,
   ...(oid && { size, blobId: oid }),
   ...(lfs && { lfs: { sha256: lfs.oid, size: lfs.size, pointerSize: lfs.pointerSize } }),

@@ -7,7 +7,7 @@ import { isServiceError } from "../../errors.ts";
 import { streamBlob } from "../../hub/git/read/find-file.ts";
 import { type GitObjects, withObjects } from "../../hub/git/read/git-objects.ts";
 import { readLfsPointer } from "../../hub/git/read/lfs-pointer.ts";
-import { type Found, walkTree } from "../../hub/git/read/list-tree.ts";
+import { TooMuchToList, walkTree } from "../../hub/git/read/list-tree.ts";
 import { openRepository } from "../../hub/git/repository.ts";
 import { openLfsObject } from "../../hub/lfs/objects/open-lfs-object.ts";
 import type { Repo } from "../../hub/repos/repo.ts";
@@ -55,9 +55,10 @@ async function listFiles(
   commit: string,
   { note, maxBytes = SPACE_FILES_MAX_BYTES }: Options,
 ): Promise<{ files: File[]; links: Link[] }> {
-  const found: Found[] = [];
   const max = SPACE_FILES_MAX * 2;
-  await walkTree(objects, commit, { prefix: "", after: undefined, isRecursive: true, max }, found);
+  const found = await walkTree(objects, commit, { prefix: "", isRecursive: true, max }).catch((error: unknown) => {
+    throw error instanceof TooMuchToList ? new CannotLayOut(error.message) : error;
+  });
   const leaves = found.filter(({ entry }) => entry.type !== "directory");
   if (leaves.length > SPACE_FILES_MAX || found.length >= max)
     throw new CannotLayOut(`A Space has at most ${SPACE_FILES_MAX.toLocaleString("en")} files.`);

@@ -7,6 +7,7 @@ import { runGit } from "../run-git.ts";
 import { findFile } from "./find-file.ts";
 import { findPaths } from "./find-paths.ts";
 import { listTree } from "./list-tree.ts";
+import { readSnapshot } from "./read-snapshot.ts";
 
 let ada: TestPerson;
 let repo: Repo;
@@ -256,4 +257,42 @@ test("S138 many paths of a large folder cost one reading of it", async () => {
   const start = process.cpuUsage();
   expect(await findPaths(repo, { revision: "large", paths })).toHaveLength(200);
   expect(process.cpuUsage(start).user / 1e6).toBeLessThan(3);
+});
+
+describe("S137 names have no limit in git: a list of paths has one in bytes", () => {
+  const hash = async (type: string, input: Buffer) =>
+    (await runGit(await openRepository(repo), ["hash-object", "-t", type, "-w", "--stdin"], { input })).toString().trim();
+  /** A folder of this name with as many files in it. */
+  async function commitFolder(name: string, count: number, branch: string): Promise<void> {
+    const file = Buffer.from(await blob("one file, many names"), "hex");
+    const files = Array.from({ length: count }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
+    const folder = Buffer.from(await hash("tree", Buffer.concat(files)), "hex");
+    const root = [Buffer.from(`40000 ${name}\0`), folder, Buffer.from("100644 readable\0"), file];
+    const commit = [`tree ${await hash("tree", Buffer.concat(root))}`, "author A <a@b.c> 0 +0000", "committer A <a@b.c> 0 +0000"];
+    const sha = await hash("commit", Buffer.from(`${commit.join("\n")}\n\nlong\n`));
+    await runGit(await openRepository(repo), ["update-ref", `refs/heads/${branch}`, sha]);
+  }
+  const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+
+  test("what could not be asked for by its path is left out", async () => {
+    await commitFolder("n".repeat(480_000), 1_000, "long-name");
+    for (const isRecursive of [true, false]) {
+      const { entries, nextCursor } = await listTree(repo, { revision: "long-name", isRecursive });
+      expect(bytesOf(entries)).toBeLessThan(1_000);
+      expect(entries.map(({ path }) => path)).toEqual(["readable"]);
+      expect(nextCursor).toBeNull();
+    }
+    expect((await readSnapshot(repo, "long-name", { files: "sizes" })).files).toMatchObject([{ path: "readable" }]);
+  });
+
+  test("paths that can be asked for come in pages, and not all at once", async () => {
+    const name = "n".repeat(4_000);
+    await commitFolder(name, 2_500, "long-names");
+    const all = await everything({ revision: "long-names", isRecursive: true });
+    expect(all).toHaveLength(2_502);
+    expect(all.at(-2)).toBe(`${name}/f102499`);
+    const { sha, files } = await readSnapshot(repo, "long-names", { files: "names" });
+    expect(sha).toMatch(/^[0-9a-f]{40}$/);
+    expect(files).toBeNull();
+  });
 });

@@ -7,6 +7,7 @@ import { type GitObjects, withObjects } from "./git-objects.ts";
 import { findLastCommits } from "./last-commits.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
 import type { TreeEntry } from "./tree-entries.ts";
+import { PATH_MAX_BYTES } from "./tree-path.ts";
 
 export const TREE_PAGE_MAX = 1_000;
 /** With the last commit of each. */
@@ -60,13 +61,8 @@ export async function listTreeWith(
   const folder = await requireEntry(objects, revision.sha, path);
   if (folder !== "root" && folder.type !== "directory") throw notFound("Entry");
   if (revision.sha === null) return { revision, entries: [], nextCursor: null };
-  const found: Found[] = [];
-  await walkTree(
-    objects,
-    folder === "root" ? revision.sha : folder.oid,
-    { prefix: path, after, isRecursive, max: size + 1 },
-    found,
-  );
+  const treeish = folder === "root" ? revision.sha : folder.oid;
+  const found = await walkTree(objects, treeish, { prefix: path, after, isRecursive, max: size + 1 });
   const page = found.slice(0, size);
   const entries = await Promise.all(page.map(({ entry, path }) => describeEntry(objects, entry, path)));
   const last = page.at(-1);
@@ -80,37 +76,61 @@ export async function withLastCommits(directory: string, commit: string, folder:
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
 }
 
-/** Of folders that are open at once, each within the one before: all of them are in memory meanwhile (S137). */
-const OPEN_ENTRIES_MAX = 200_000;
+/**
+ * Of all folders that one walk reads. Each entry becomes an object, which costs a microsecond in which nobody else is served (S137). The longest
+ * list that anybody asks for (read-snapshot.ts), and one folder more.
+ */
+const WALK_ENTRIES_MAX = 250_000;
+
+/** Of all paths that one walk finds: each repeats the names of its folders, which whoever pushed them made as long as they like (S137). */
+const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
+
+/** More than one answer can have. */
+export class TooMuchToList extends ServiceError {
+  constructor(message: string) {
+    super("invalid_request", message);
+  }
+}
 
 export type Found = { entry: TreeEntry; path: string };
-export type Walk = { prefix: string; after: Cursor | undefined; isRecursive: boolean; max: number };
+export type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
 
 /**
- * What is below a tree, depth first; folders that lie wholly before the cursor are not opened.
- * @param open how many entries the folders around it have
- * @throws ServiceError `invalid_request` for more than can be listed
+ * What is below a tree, depth first; folders that lie wholly before the cursor are not opened. Paths that are too long to be asked for are left out,
+ * with all that is below them.
+ * @throws TooMuchToList
  */
-export async function walkTree(
-  objects: GitObjects,
-  treeish: string,
-  { prefix, after, isRecursive, max }: Walk,
-  found: Found[],
-  open = 0,
-): Promise<void> {
+export async function walkTree(objects: GitObjects, treeish: string, walk: Walk): Promise<Found[]> {
+  const walking = { found: [], entries: 0, pathBytes: 0 };
+  await walkInto(objects, treeish, walk, walking);
+  return walking.found;
+}
+
+type Walking = { found: Found[]; entries: number; pathBytes: number };
+
+async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walking: Walking): Promise<void> {
+  const { prefix, after, isRecursive, max } = walk;
   const base = prefix === "" ? "" : `${prefix}/`;
   if (base.split("/").length > DEPTH_MAX) return;
   const entries = await readTree(objects, treeish);
-  const opened = open + entries.length;
-  if (opened > OPEN_ENTRIES_MAX) throw new ServiceError("invalid_request", "These folders have too many entries to be listed.");
+  walking.entries += entries.length;
+  if (walking.entries > WALK_ENTRIES_MAX) throw new TooMuchToList("These folders have too many entries to be listed.");
+  const baseBytes = Buffer.byteLength(base);
   for (const entry of foldersFirst(entries)) {
-    if (found.length >= max) return;
+    if (walking.found.length >= max) return;
+    const pathBytes = baseBytes + Buffer.byteLength(entry.name);
+    if (pathBytes > PATH_MAX_BYTES) continue;
     const path = base + entry.name;
     const place = after ? compare({ path, isFolder: entry.type === "directory" }, after) : "after";
-    if (place === "after") found.push({ entry, path });
+    if (place === "after") {
+      walking.pathBytes += pathBytes;
+      if (walking.pathBytes > WALK_PATHS_MAX_BYTES)
+        throw new TooMuchToList("The paths of these files are too long to be listed at once.");
+      walking.found.push({ entry, path });
+    }
     if (isRecursive && entry.type === "directory" && place !== "before") {
-      const below = { prefix: path, after: place === "after" ? undefined : after, isRecursive, max };
-      await walkTree(objects, entry.oid, below, found, opened);
+      const below = { ...walk, prefix: path, after: place === "after" ? undefined : after };
+      await walkInto(objects, entry.oid, below, walking);
     }
   }
 }

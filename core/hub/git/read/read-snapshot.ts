@@ -2,7 +2,7 @@ import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import { describeEntry, type Entry } from "./entry.ts";
 import { type GitObjects, withObjects } from "./git-objects.ts";
-import { type Found, walkTree } from "./list-tree.ts";
+import { type Found, TooMuchToList, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 
 /**
@@ -22,8 +22,11 @@ export type Snapshot = {
   /** Null while there is no commit. */
   sha: string | null;
   committedAt: Date | null;
-  /** Empty where they were not asked for. */
-  files: (Pick<Entry, "path"> & Partial<Entry>)[];
+  /**
+   * Null where they were not asked for, or have more bytes of names than one answer can. Existing clients ask for the tree page by page then, as
+   * they do for too many files.
+   */
+  files: (Pick<Entry, "path"> & Partial<Entry>)[] | null;
 };
 
 /**
@@ -37,21 +40,28 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   return withObjects(await openRepository(repo), async (objects) => {
     const { sha, ref } = await resolveRevision(objects, repo, revision);
-    if (sha === null) return { ref, sha, committedAt: null, files: [] };
-    const found: Found[] = [];
-    if (files !== "none")
-      await walkTree(objects, sha, { prefix: "", after: undefined, isRecursive: true, max: ENTRIES_MAX }, found);
-    const leaves = found.filter(({ entry }) => entry.type !== "directory").slice(0, FILES_MAX);
+    if (sha === null) return { ref, sha, committedAt: null, files: files === "none" ? null : [] };
+    const leaves = files === "none" ? null : await findLeaves(objects, sha);
     return {
       ref,
       sha,
       committedAt: await commitTime(objects, sha),
       files:
-        files === "sizes"
+        leaves && files === "sizes"
           ? await Promise.all(leaves.map(({ entry, path }) => describeEntry(objects, entry, path)))
-          : leaves.map(({ path }) => ({ path })),
+          : (leaves?.map(({ path }) => ({ path })) ?? null),
     };
   });
+}
+
+async function findLeaves(objects: GitObjects, sha: string): Promise<Found[] | null> {
+  try {
+    const found = await walkTree(objects, sha, { prefix: "", isRecursive: true, max: ENTRIES_MAX });
+    return found.filter(({ entry }) => entry.type !== "directory").slice(0, FILES_MAX);
+  } catch (error) {
+    if (error instanceof TooMuchToList) return null;
+    throw error;
+  }
 }
 
 async function commitTime(objects: GitObjects, sha: string): Promise<Date | null> {

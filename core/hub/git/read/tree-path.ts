@@ -1,4 +1,5 @@
-const PATH_MAX_BYTES = 4096;
+/** What is longer can be in a tree, and cloned, but is neither listed nor found here. */
+export const PATH_MAX_BYTES = 4096;
 const NOT_A_NAME = new Set(["", ".", ".."]);
 
 /** Whether a text can be the path of something in a tree: what git would take for another place than it says is none (S137). */
