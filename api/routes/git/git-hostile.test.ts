@@ -479,6 +479,19 @@ describe("requests that are not git's", () => {
     await expectUntouched();
   });
 
+  test("S137 more refs than a repository may hold: another is refused with a reason, and one can be deleted", async () => {
+    const path = await openRepository(repo);
+    const name = (index: number) => `refs/tags/${"x".repeat(200)}/${"y".repeat(190)}${String(index).padStart(6, "0")}`;
+    const refs = Array.from({ length: 80_000 }, (_, index) => `${head} ${name(index)}\n`);
+    await writeFile(join(path, "packed-refs"), `# pack-refs with: sorted \n${refs.join("")}`);
+    const more = await send({ body: pushBody([command("refs/heads/side", head)], packWith()) });
+    expect(more.body).toContain("at most 50000 branches, tags and pull requests here. This one has 80001. Delete some");
+    expect(more.body).toContain("ng refs/heads/side too many refs");
+    expect(pushes.counts.taken).toBe(0);
+    const moved = [command(name(7), ZERO, head), command("refs/heads/side", head)];
+    expect((await send({ body: pushBody(moved, packWith()) })).body).toContain("ok refs/heads/side");
+  });
+
   test("gzip that is none, and Git-Protocol that is none", async () => {
     const answer = await send({ body: Buffer.from("no gzip"), headers: { "content-encoding": "gzip" } });
     expect(answer.status).toBeLessThan(500);

@@ -1,6 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { devNull, setPriority } from "node:os";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 import { sourcePath } from "../../source-path.ts";
@@ -145,6 +145,51 @@ export async function runGit(directory: string, args: readonly string[], options
   if (status === null || !acceptedStatuses.includes(status) || size > maxBytes)
     throw new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
   return Buffer.concat(chunks);
+}
+
+/**
+ * The lines that a git command writes, some at a time: for output that grows with what somebody has sent, which would fill memory and hold
+ * up the event loop as one text. Whoever stops reading ends the command.
+ * @throws GitFailed; RanOutOfTime
+ */
+export async function* gitLines(
+  directory: string,
+  args: readonly string[],
+  options: Pick<GitOptions, "input" | "env" | "maxBytes" | "timeoutMs" | "isLimited" | "givesWay"> = {},
+): AsyncGenerator<string[]> {
+  const { input, maxBytes = Number.POSITIVE_INFINITY, timeoutMs = TIMEOUT_MS, ...spawned } = options;
+  const limit = new AbortController();
+  const child = spawnGit(directory, args, { ...spawned, signal: limit.signal });
+  const timer = setTimeout(() => limit.abort(), timeoutMs);
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    if (stderr.length < STDERR_MAX_CHARACTERS) stderr += chunk.toString("utf8");
+  });
+  child.stdin.on("error", () => undefined);
+  child.once("error", () => undefined);
+  const closed = new Promise<number | null>((resolve) => child.once("close", resolve));
+  if (input instanceof Readable) input.pipe(child.stdin);
+  else child.stdin.end(input);
+  let size = 0;
+  try {
+    let rest = "";
+    for await (const text of child.stdout.setEncoding("utf8") as AsyncIterable<string>) {
+      size += text.length;
+      if (size > maxBytes) throw new GitFailed(args, null, `more than ${maxBytes} bytes of output`);
+      const lines = text.split("\n");
+      // Joined without being searched again: somebody's line may be as long as they like.
+      lines[0] = rest + lines[0];
+      rest = lines.pop() ?? "";
+      if (lines.length > 0) yield lines;
+    }
+    if (rest) yield [rest];
+    const status = await closed;
+    if (limit.signal.aborted) throw new RanOutOfTime();
+    if (status !== 0) throw new GitFailed(args, status, stderr);
+  } finally {
+    clearTimeout(timer);
+    child.kill("SIGKILL");
+  }
 }
 
 function gitEnvironment(): NodeJS.ProcessEnv {

@@ -6,7 +6,7 @@ import { removeStaleFiles } from "../maintenance/remove-stale-files.ts";
 import { openRepository } from "../repository.ts";
 import { type Note, newHeads, REF_UPDATE_LEASE_SECONDS } from "./change-refs.ts";
 import { hasHappened, readRefHistory } from "./history-of-refs.ts";
-import { listRefs } from "./list-refs.ts";
+import { findRefs } from "./list-refs.ts";
 import { recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-change.ts";
 
@@ -50,7 +50,7 @@ async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
   const isCardRead = await readCardAhead(path, newHeads(repo, asked));
   await db().$transaction(async (tx) => {
-    const refs = await listRefs(path);
+    const { refs } = await findRefs(path, new Set(asked.map(({ ref }) => ref)));
     const history = await readRefHistory(tx, note.repoId, note.startedAt);
     const happened = asked.filter((change) => hasHappened(history, change, refs.get(change.ref) ?? null));
     const recorded = await recordRefChanges(tx, note, happened, { isCardRead });

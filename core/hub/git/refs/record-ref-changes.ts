@@ -80,9 +80,10 @@ async function withoutRecorded(
 async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly RefChange[]): Promise<string> {
   const made = changed.flatMap(({ ref, oldSha }) => (oldSha === null && ref.startsWith("refs/heads/") ? [ref.slice(11)] : []));
   if (repo.headSha !== null || made.length === 0 || made.includes(repo.defaultBranch)) return repo.defaultBranch;
-  const there = [...(await listRefs(path, "refs/heads/")).keys()].map((ref) => ref.slice(11));
-  const [first] = there.includes("master") ? ["master"] : made.filter((branch) => there.includes(branch));
-  if (!first || there.some((branch) => !made.includes(branch))) return repo.defaultBranch;
+  const there = new Set([...(await listRefs(path, "refs/heads/")).keys()].map((ref) => ref.slice(11)));
+  const first = there.has("master") ? "master" : made.find((branch) => there.has(branch));
+  const isMade = new Set(made);
+  if (!first || [...there].some((branch) => !isMade.has(branch))) return repo.defaultBranch;
   await runGit(path, ["symbolic-ref", "HEAD", `refs/heads/${first}`]);
   return first;
 }

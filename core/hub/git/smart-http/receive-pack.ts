@@ -21,7 +21,7 @@ import { judgeRoom, judgeUnread, pushInputMax } from "./judge-room.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { pushMessages } from "./push-messages.ts";
 import { type Command, type PushHead, readCommands } from "./read-commands.ts";
-import { refuseByRight, refuseByState, refuseCommands } from "./refuse-commands.ts";
+import { judgeState, refuseByRight, refuseCommands } from "./refuse-commands.ts";
 import { answerPush, ReceivedOutput, type Report } from "./report.ts";
 import {
   answerHead,
@@ -233,7 +233,7 @@ async function judge(
     const refused =
       (await judgeRight(actor, repo, asked.commands)) ??
       (await judgeArrival({ path, repoId: repo.id }, arrival, asked.commands)) ??
-      (await judgeState(repo, path, arrival, asked));
+      (arrival.quarantine === undefined ? undefined : await judgeState(repo, path, arrival.quarantine, asked));
     return refused ? { verdict: refused } : await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine });
   } catch (error) {
     if (!isServiceError(error)) log().error({ err: error, repo: repo.id }, "a push could not be judged");
@@ -248,19 +248,6 @@ async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command
   if (!repo) return { reason: "this repository is no more", messages: [] };
   const [reason] = (await refuseByRight(actor, repo, commands)).values();
   return reason === undefined ? undefined : { reason, messages: [] };
-}
-
-/** A push of which no ref can change, with objects that would stay nevertheless. */
-async function judgeState(
-  repo: Repo,
-  path: string,
-  { quarantine }: Arrival,
-  { commands, isAtomic }: Asked,
-): Promise<Verdict | undefined> {
-  if (quarantine === undefined) return undefined;
-  const reasons = await refuseByState(repo, path, quarantine, commands);
-  const isAllRefused = isAtomic ? reasons.size > 0 : reasons.size === commands.length;
-  return isAllRefused ? { reason: "refused together with another ref", messages: [], reasons } : undefined;
 }
 
 /** Refs that changed although the hook never asked, as where it cannot be run: what happened is recorded all the same. */

@@ -3,11 +3,12 @@ import { may } from "../../../access/may.ts";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { pullRequestPushRefusal } from "../../discussions/may-push-to-pull-request.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
-import { listRefs } from "../refs/list-refs.ts";
+import { objectReads } from "../queues.ts";
+import { findRefs, REPOSITORY_REFS_MAX } from "../refs/list-refs.ts";
 import { isRefName } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
 import { GitFailed, runGit } from "../run-git.ts";
-import { quarantined } from "./judge-arrival.ts";
+import { quarantined, type Verdict } from "./judge-arrival.ts";
 import type { Command } from "./read-commands.ts";
 
 /** Pull requests that one push may change. */
@@ -27,7 +28,7 @@ export async function refuseCommands(
   const deletions = commands.filter((command) => command.newSha === null && !refused.has(command));
   if (deletions.length === 0) return refused;
   // Git takes the deletion of what is not there for done.
-  const refs = await listRefs(path);
+  const { refs } = await objectReads.run(() => findRefs(path, namesIn(deletions)), { within: path });
   for (const command of deletions) if (!refs.has(command.ref)) refused.set(command, "there is no such ref");
   return refused;
 }
@@ -49,25 +50,33 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
 }
 
 /**
- * What git is certain to refuse once a push has arrived. It would keep the objects nevertheless: they leave their quarantine before it
- * looks at the refs. So a push of which nothing can come is stopped before that. Whatever changes in the meantime git still refuses.
+ * What git is certain to refuse once a push has arrived, so that no ref can change. It would keep the objects nevertheless: they leave
+ * their quarantine before it looks at the refs. So such a push is stopped before that. Whatever changes in the meantime git still
+ * refuses. A push that would leave too many refs is refused too: each push, fetch and page reads all of them (S137).
  */
-export async function refuseByState(
+export async function judgeState(
   repo: Repo,
   path: string,
   quarantine: string,
-  commands: readonly Command[],
-): Promise<Map<Command, string>> {
-  const refs = await listRefs(path);
-  const refused = new Map<Command, string>();
+  { commands, isAtomic }: { commands: readonly Command[]; isAtomic: boolean },
+): Promise<Verdict | undefined> {
+  const { refs, total } = await findRefs(path, namesIn(commands));
+  const reasons = new Map<Command, string>();
   for (const command of commands) {
     const { ref, oldSha, newSha } = command;
-    if ((refs.get(ref) ?? null) !== oldSha) refused.set(command, "it was changed meanwhile: fetch first");
+    if ((refs.get(ref) ?? null) !== oldSha) reasons.set(command, "it was changed meanwhile: fetch first");
     else if (oldSha && newSha && isProtectedRef(repo, ref) && (await isForced(path, quarantine, oldSha, newSha)))
-      refused.set(command, `${repo.defaultBranch} is protected: it cannot be forced`);
+      reasons.set(command, `${repo.defaultBranch} is protected: it cannot be forced`);
   }
-  return refused;
+  const isAllRefused = isAtomic ? reasons.size > 0 : reasons.size === commands.length;
+  if (isAllRefused) return { reason: "refused together with another ref", messages: [], reasons };
+  const added = commands.filter(({ oldSha }) => oldSha === null).length - commands.filter(({ newSha }) => newSha === null).length;
+  if (added <= 0 || total + added <= REPOSITORY_REFS_MAX) return undefined;
+  const most = `A repository holds at most ${REPOSITORY_REFS_MAX} branches, tags and pull requests here.`;
+  return { reason: "too many refs", messages: [`${most} This one has ${total}. Delete some of them first.`] };
 }
+
+const namesIn = (commands: readonly Command[]) => new Set(commands.map(({ ref }) => ref));
 
 async function isForced(path: string, quarantine: string, oldSha: string, newSha: string): Promise<boolean> {
   try {
