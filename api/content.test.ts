@@ -3,12 +3,13 @@ import { Readable } from "node:stream";
 import { z } from "@hono/zod-openapi";
 import { downloadFile, listCommits, listFiles, modelInfo, pathsInfo } from "@huggingface/hub";
 import type { Scope } from "@keyhook/sdk";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
+import { downloads } from "#core/hub/git/queues.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { runGit } from "#core/hub/git/run-git.ts";
 import { storeLfsObject } from "#core/hub/lfs/objects/store-lfs-object.ts";
@@ -318,6 +319,29 @@ describe("a file", () => {
     const answer = await send(file("main/large.bin"), { signal: controller.signal });
     await answer.body?.getReader().read();
     controller.abort();
+  });
+
+  test("S137 one of more than 64 KiB, or of Git LFS, takes a place until it was read; a small one does not", async () => {
+    const [other, medium] = [await someRepo(ada), "tide\n".repeat(50_000)];
+    await commitTo(other, ada, { "medium.txt": medium });
+    const places = [];
+    for (let each = 0; downloads.counts.taken < 64; each++) {
+      places.push(await downloads.take({ party: { key: `account ${each}`, isAnonymous: false } }));
+    }
+    try {
+      expect(await (await send(file("main/page.html"))).text()).toBe(html);
+      const asked = await send(file("main/medium.txt", other), { method: "HEAD" });
+      expect(asked.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+      const waiting = [file("main/medium.txt", other), file("main/kept.bin")].map((path) => send(path));
+      await vi.waitFor(() => expect(downloads.counts.waiting).toBe(2), 5_000);
+      for (const release of places.splice(0)) release();
+      const [one, two] = await Promise.all(waiting.map(async (answer) => bytesOf(await answer)));
+      expect(one?.toString()).toBe(medium);
+      expect(two?.equals(kept)).toBe(true);
+    } finally {
+      for (const release of places) release();
+    }
+    await vi.waitFor(() => expect(downloads.counts.taken).toBe(0), 5_000);
   });
 
   test("of Git LFS is its content, and raw its pointer", async () => {

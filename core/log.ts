@@ -15,6 +15,8 @@ export type RequestContext = {
   party?: { key: string; isAnonymous: boolean };
   /** Calls `listener` once the answer is over or the client is gone. @returns stops listening */
   whenClosed?: (listener: () => void) => () => void;
+  /** Whether somebody else waits for the place that the answer holds. Then a slow reader is ended (server/limit-time.ts). */
+  yields?: () => boolean;
   /** Of the trace that the request is part of (W3C Trace Context), where traces are kept. */
   traceparent?: string;
   /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */

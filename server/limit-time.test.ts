@@ -1,10 +1,23 @@
 import { once } from "node:events";
-import { createServer, request } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { createServer, request, type Server, type ServerResponse } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
+import { FairQueue } from "#core/fair-queue/fair-queue.ts";
+import { type RequestContext, requestContext } from "#core/log.ts";
 import { limitTime } from "./limit-time.ts";
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, "127.0.0.1");
+  stopping.push(
+    () => server.close(),
+    () => server.closeAllConnections(),
+  );
+  await once(server, "listening");
+  return (server.address() as AddressInfo).port;
+}
 
 const stopping: (() => void)[] = [];
 afterEach(() => {
@@ -21,13 +34,7 @@ async function drip(isTransfer: boolean, pauseMs: number, graceMs = 5_000): Prom
     // What it takes after all has arrived is not the sender's time.
     req.on("end", () => setTimeout(() => res.end(received), 800));
   });
-  server.listen(0, "127.0.0.1");
-  stopping.push(
-    () => server.close(),
-    () => server.closeAllConnections(),
-  );
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(server);
   const sending = request({ port, host: "127.0.0.1", method: "PUT", headers: { "content-length": 5 } });
   const answered = once(sending, "response").then(
     async ([response]) => Buffer.concat(await response.toArray()).toString(),
@@ -60,6 +67,81 @@ test("a transfer takes as long as it takes, unless nothing of it arrives", async
   expect(stalled).toMatch(/ECONNRESET|EPIPE/);
 });
 
+/** Asks for what `answer` sends, with very little grace, and reads as `read` does. @returns whether all of it was sent */
+async function reading(
+  answer: (res: ServerResponse) => void,
+  { read = async () => undefined, graceMs = 400 }: { read?: (socket: Socket) => Promise<void>; graceMs?: number } = {},
+): Promise<boolean> {
+  const over = Promise.withResolvers<boolean>();
+  const server = createServer((req, res) => {
+    limitTime(req, res, { isTransfer: false, readGraceMs: graceMs });
+    res.once("close", () => over.resolve(res.writableFinished));
+    answer(res);
+  });
+  const socket = connect(await listening(server), "127.0.0.1").on("error", () => undefined);
+  stopping.push(() => socket.destroy());
+  socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  // Listened to and not taken: what is not read stays with the kernel, and fills it.
+  socket.on("readable", () => undefined);
+  await read(socket);
+  return over.promise;
+}
+
+/** More than the kernel takes for somebody who reads nothing. */
+const LARGE = Buffer.alloc(32 * 1024 * 1024, "x");
+
+test("S137 an answer that nobody reads is ended, from memory or piece by piece", async () => {
+  expect(await reading((res) => res.end(LARGE))).toBe(false);
+  const pieces = function* () {
+    for (let at = 0; at < LARGE.length; at += 65_536) yield LARGE.subarray(at, at + 65_536);
+  };
+  expect(await reading((res) => void Readable.from(pieces()).pipe(res))).toBe(false);
+});
+
+test("S137 an answer that nobody reads gives its place to whoever waits for it", async () => {
+  const queue = new FairQueue({ name: "test", places: 1 });
+  let asked = 0;
+  const server = createServer((req, res) => {
+    const context: RequestContext = {
+      requestId: "test",
+      party: { key: `account ${asked++}`, isAnonymous: false },
+      whenClosed: (listener) => {
+        res.once("close", listener);
+        return () => void res.off("close", listener);
+      },
+    };
+    void requestContext.run(context, async () => {
+      limitTime(req, res, { isTransfer: false, readGraceMs: 60_000, wantedGraceMs: 200 });
+      await queue.takeUntilAnswered();
+      res.end(LARGE);
+    });
+  });
+  const port = await listening(server);
+  const unread = connect(port, "127.0.0.1").on("error", () => undefined);
+  stopping.push(() => unread.destroy());
+  unread.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  await expect.poll(() => queue.counts.taken).toBe(1);
+  const answer = await fetch(`http://127.0.0.1:${port}`);
+  expect((await answer.arrayBuffer()).byteLength).toBe(LARGE.length);
+});
+
+test("an answer that is read slowly but steadily is sent whole, and so is one that is quiet meanwhile", async () => {
+  const steadily = async (socket: Socket) => {
+    // It takes much longer than the grace.
+    while (!socket.destroyed && socket.bytesRead < LARGE.length) {
+      while (socket.read() !== null);
+      await delay(10);
+    }
+  };
+  expect(await reading((res) => res.end(LARGE), { read: steadily, graceMs: 1_500 })).toBe(true);
+  const events = async (res: ServerResponse) => {
+    res.write("data: 1\n\n");
+    await delay(1_200);
+    res.end("data: 2\n\n");
+  };
+  expect(await reading(events)).toBe(true);
+});
+
 /** Sends chunks of HTTP as they are, many in one write. @returns the answer, or what came of it before the connection ended */
 async function sendChunks(count: number, content: string): Promise<string> {
   const server = createServer(async (req, res) => {
@@ -69,13 +151,7 @@ async function sendChunks(count: number, content: string): Promise<string> {
     req.on("error", () => undefined);
     req.on("end", () => res.end(`received ${received}`));
   });
-  server.listen(0, "127.0.0.1");
-  stopping.push(
-    () => server.close(),
-    () => server.closeAllConnections(),
-  );
-  await once(server, "listening");
-  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const socket = connect(await listening(server), "127.0.0.1");
   socket.write("POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n");
   socket.write(`${content.length.toString(16)}\r\n${content}\r\n`.repeat(count));
   socket.write("0\r\n\r\n");

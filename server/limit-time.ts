@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { watchPace } from "#core/http/pace.ts";
+import type { Socket } from "node:net";
+import { type Watched, watchPace } from "#core/http/pace.ts";
+import { requestContext } from "#core/log.ts";
 
 /** How long a request may take to arrive (Node's own limit, which it sets for all or none). */
 export const ARRIVAL_MS = 300_000;
@@ -7,13 +9,24 @@ export const ARRIVAL_MS = 300_000;
 export const TRANSFER_IDLE_MS = 120_000;
 /** How far whatever else is sent may fall behind 1 KiB a second: its body is kept in memory all the while. */
 const PACE_GRACE_MS = 30_000;
+/** How long a reader may take nothing at all. What the kernel has buffered is read first, which at 10 KiB/s takes minutes. */
+const READ_GRACE_MS = 5 * 60_000;
 /** A chunk costs some hundred bytes of memory beside its content: no honest client sends thousands that hold nearly nothing. */
 const CHUNKS_MAX = 4_096;
 const CHUNK_MEAN_MIN_BYTES = 64;
 
+type Limits = {
+  isTransfer: boolean;
+  arrivalMs?: number;
+  idleMs?: number;
+  graceMs?: number;
+  readGraceMs?: number;
+  wantedGraceMs?: number;
+};
+
 /**
- * Ends requests whose bodies do not arrive: whoever sends a byte now and then cannot hold a connection, and what it waits for, for
- * ever. Pushes and large files are limited by standing still only.
+ * Ends requests whose bodies do not arrive, and answers that are not read: whoever sends or reads a byte now and then cannot hold a
+ * connection, and what belongs to it, for ever. Bodies of pushes and large files are limited by standing still only.
  */
 export function limitTime(
   req: IncomingMessage,
@@ -23,8 +36,11 @@ export function limitTime(
     arrivalMs = ARRIVAL_MS,
     idleMs = TRANSFER_IDLE_MS,
     graceMs = PACE_GRACE_MS,
-  }: { isTransfer: boolean; arrivalMs?: number; idleMs?: number; graceMs?: number },
+    readGraceMs = READ_GRACE_MS,
+    ...pace
+  }: Limits,
 ): void {
+  limitReading(req, res, { ...pace, graceMs: readGraceMs });
   if (!hasBody(req)) return;
   limitChunks(req);
   const end = () => {
@@ -49,6 +65,33 @@ export function limitTime(
     clearTimeout(timer);
     stopWatching();
   });
+}
+
+/**
+ * Ends an answer that its client reads too slowly, whatever it is: all that was written of it stays in memory, often with a file, a
+ * process or a place (S137). Only time in which something waits to be sent counts, so that an event stream may be quiet for as long as
+ * it likes.
+ */
+function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pick<Watched, "graceMs" | "wantedGraceMs">): void {
+  const context = requestContext.getStore();
+  const stopWatching = watchPace({
+    bytes: () => sentBytes(socket),
+    isWaiting: () => res.writableLength > 0,
+    onTooSlow: () => socket.destroy(),
+    yields: () => context?.yields?.() ?? false,
+    checkEveryMs: Math.min(1_000, pace.graceMs / 2),
+    ...pace,
+  });
+  res.once("close", stopWatching);
+}
+
+/**
+ * How much the kernel has taken. `bytesWritten` counts what waits in the process too, so that it jumps by a whole answer. Node tells
+ * slow sockets from dead ones by the same number (`Socket#_onTimeout`), which it has on its handle only.
+ */
+function sentBytes(socket: Socket): number {
+  const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };
+  return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten;
 }
 
 /** Ends requests whose bodies come in a great many tiny chunks, whoever reads them: what keeps or parses them pays for each (S137). */

@@ -107,6 +107,19 @@ export class FairQueue {
     return this.#wait(party, within, waitMaxMs);
   }
 
+  /**
+   * Takes a place until the current request has been answered, for an answer that lasts as long as its client reads. A slow reader is
+   * ended while others wait (server/limit-time.ts). Outside of requests nobody reads, and no place is taken.
+   * @throws ServiceError as `take`
+   */
+  async takeUntilAnswered(options?: TakeOptions): Promise<void> {
+    const request = requestContext.getStore();
+    if (!request?.whenClosed) return;
+    const place = await this.take(options);
+    request.yields = place.yields;
+    request.whenClosed(place);
+  }
+
   /** A place if there is one at this moment, for what can be done without one. */
   tryTake({ within, party = currentParty() }: TakeOptions = {}): Release | undefined {
     return this.#admits(party, within) ? this.#hold(party, within) : undefined;

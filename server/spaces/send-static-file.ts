@@ -4,7 +4,7 @@ import mime from "mime";
 import { isServiceError } from "#core/errors.ts";
 import { isTagAmong, parseRange } from "#core/http/byte-range.ts";
 import { type FoundFile, findFile } from "#core/hub/git/read/find-file.ts";
-import { openFile, WHOLE_FILE_MAX_BYTES } from "#core/hub/git/read/open-file.ts";
+import { openFile, TO_OPEN } from "#core/hub/git/read/open-file.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { answerHeaders } from "#core/spaces/door/app-headers.ts";
 import type { FoundApp } from "#core/spaces/door/find-app.ts";
@@ -50,14 +50,14 @@ export async function sendStaticFile(
 
 async function find(repo: Repo, path: string): Promise<FoundFile | undefined> {
   if (repo.headSha === null) return undefined;
-  return findFile(repo, { revision: repo.headSha, path, maxBytes: WHOLE_FILE_MAX_BYTES }).catch((error: unknown) => {
+  return findFile(repo, { revision: repo.headSha, path, maxBytes: TO_OPEN.maxBytes }).catch((error: unknown) => {
     if (isServiceError(error) && error.code === "not_found") return undefined;
     throw error;
   });
 }
 
 function gone(error: unknown): null {
-  if (isServiceError(error)) return null;
+  if (isServiceError(error) && (error.code === "not_found" || error.code === "gone")) return null;
   throw error;
 }
 

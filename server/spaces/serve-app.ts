@@ -47,7 +47,9 @@ export async function serveApp(req: IncomingMessage, res: ServerResponse, target
   );
   if (res.writableEnded) return;
   const config = readSpaceConfig(app.repo);
-  if (config.kind === "static") return sendStaticFile(req, res, app, config);
+  if (config.kind === "static") {
+    return sendStaticFile(req, res, app, config).catch((error: unknown) => sendAppFailure(req, res, failureOf(error)));
+  }
   const requestId = requestContext.getStore()?.requestId ?? newId();
   const stopAsking = keepAsking(staysOpen(req, wanted, app), () => res.destroy());
   const failure = await passToApp(req, res, app, { path: app.path + target.search, ip: target.ip, requestId }).finally(
@@ -60,7 +62,9 @@ export function failureOf(error: unknown): AppFailure {
   if (isDatabaseDown(error)) return unavailable;
   if (!isServiceError(error)) throw error;
   if (error.code === "not_found" || error.code === "unauthorized") return notThere;
-  return { status: error.status, error: error.code, title: "You cannot open this Space", text: error.message };
+  const { status, code, message, retryAfterSeconds } = error;
+  if (code === "unavailable") return { ...busy, text: message, ...(retryAfterSeconds && { retryAfter: retryAfterSeconds }) };
+  return { status, error: code, title: "You cannot open this Space", text: message };
 }
 
 const malformed: AppFailure = {
@@ -88,6 +92,8 @@ const tooLarge: AppFailure = {
   title: "That is too large",
   text: `A Space is sent at most ${APP_REQUEST_MAX_BYTES / 1024 ** 2} MiB at once.`,
 };
+/** A read of a static Space's file that found no place (core/fair-queue). */
+const busy = { status: 503, error: "unavailable", title: "Too much is asked for at once" };
 export const unavailable: AppFailure = {
   status: 503,
   error: "unavailable",

@@ -7,7 +7,7 @@ import { type ByteRange, isTagAmong, parseRange } from "#core/http/byte-range.ts
 import { contentTypeOf } from "#core/hub/git/read/content-type.ts";
 import { type FoundFile, findFile } from "#core/hub/git/read/find-file.ts";
 import { isOnBranch } from "#core/hub/git/read/is-on-branch.ts";
-import { openFile, WHOLE_FILE_MAX_BYTES } from "#core/hub/git/read/open-file.ts";
+import { openFile, TO_OPEN } from "#core/hub/git/read/open-file.ts";
 import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { lfsDownloadAddress } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
@@ -74,7 +74,7 @@ type Asked = { revision: string; path: string; isPointer: boolean };
 
 async function serveFile(c: Context, name: Parameters<typeof findRepo>[1], { isPointer, ...where }: Asked): Promise<Response> {
   const repo = await findRepo(await visitorOf(c), name, "repo.read_content");
-  const file = await findFile(repo, { ...where, maxBytes: WHOLE_FILE_MAX_BYTES });
+  const file = await findFile(repo, { ...where, ...TO_OPEN });
   const { etag, size, headers } = factsOf(repo, file, { isPointer, isDownload: isTrue(c.req.query("download")) });
   if (!(await isOnBranch(repo, file.revision))) Object.assign(headers, notOnBranch);
   if (isTagAmong(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers);
@@ -105,9 +105,9 @@ function rangeOf(c: Context, etag: string, size: number): ByteRange | "unsatisfi
 }
 
 function factsOf(repo: Repo, file: FoundFile, { isPointer, isDownload }: { isPointer: boolean; isDownload: boolean }) {
-  const { entry, sha, bytes, storedSize } = file;
+  const { entry, sha, start, storedSize } = file;
   const lfs = isPointer ? undefined : entry.lfs;
-  const { type, kind } = contentTypeOf(entry.name, lfs ? undefined : bytes);
+  const { type, kind } = contentTypeOf(entry.name, lfs ? undefined : start);
   const etag = `"${lfs?.oid ?? entry.oid}"`;
   const isOpen = !repo.isPrivate && repo.gated === "none";
   return {

@@ -12,7 +12,7 @@ export type ContentType = {
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon"]);
 const TEXTS =
   /^text\/|^application\/(.+\+)?(json|xml|javascript|yaml|toml|sql|x-sh|ecmascript|typescript|rtf|xhtml|x-httpd-php)$|\+(xml|json)$/;
-const SNIFFED_BYTES = 8_000;
+export const SNIFFED_BYTES = 8_000;
 
 /**
  * What a file is, by its name, and where that says nothing by its beginning. Whatever could be read is text/plain, HTML and SVG

@@ -6,6 +6,7 @@ import type { Repo } from "../../repos/repo.ts";
 import { downloads } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { spawnGit } from "../run-git.ts";
+import { SNIFFED_BYTES } from "./content-type.ts";
 import { describeEntry, type Entry } from "./entry.ts";
 import { requireEntry } from "./find-entry.ts";
 import { type GitObjects, ObjectTooLarge, withObjects } from "./git-objects.ts";
@@ -21,6 +22,8 @@ export type FoundFile = {
   storedSize: number;
   /** What git holds, where it is at most as large as was asked for; undefined when it is larger. */
   bytes?: Buffer;
+  /** Its beginning, where it was asked for and the file is not larger than was asked for with it. */
+  start?: Buffer;
 };
 
 export type FileQuery = {
@@ -28,6 +31,8 @@ export type FileQuery = {
   path: string;
   /** How much to read at once; by default nothing. */
   maxBytes?: number;
+  /** How large a file may be whose beginning is wanted although the whole is larger than `maxBytes`, for its content type. */
+  startMaxBytes?: number;
 };
 
 /**
@@ -42,7 +47,7 @@ export async function findFile(repo: Repo, query: FileQuery): Promise<FoundFile>
 export async function findFileWith(
   objects: GitObjects,
   repo: Repo,
-  { revision: name, path, maxBytes = 0 }: FileQuery,
+  { revision: name, path, maxBytes = 0, startMaxBytes = 0 }: FileQuery,
 ): Promise<FoundFile> {
   const revision = await resolveRevision(objects, repo, name);
   const found = await requireEntry(objects, revision.sha, path);
@@ -51,8 +56,13 @@ export async function findFileWith(
   }
   const entry = await describeEntry(objects, found, path);
   const storedSize = entry.lfs?.pointerSize ?? entry.size;
-  const bytes = maxBytes > 0 ? await readAtMost(objects, entry.oid, maxBytes) : undefined;
-  return { revision, sha: revision.sha, entry, storedSize, ...(bytes && { bytes }) };
+  const readMaxBytes = Math.max(maxBytes, startMaxBytes);
+  const bytes = readMaxBytes > 0 ? await readAtMost(objects, entry.oid, readMaxBytes) : undefined;
+  const file = { revision, sha: revision.sha, entry, storedSize };
+  if (!bytes) return file;
+  // A copy: a part of a buffer keeps all of it.
+  const start = startMaxBytes > 0 && { start: Buffer.copyBytesFrom(bytes, 0, SNIFFED_BYTES + 1) };
+  return { ...file, ...start, ...(bytes.length <= maxBytes && { bytes }) };
 }
 
 async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): Promise<Buffer | undefined> {

@@ -1,16 +1,20 @@
 import { Readable } from "node:stream";
+import { SMALL_BODY_BYTES } from "../../../fair-queue/body-budget.ts";
 import type { ByteRange } from "../../../http/byte-range.ts";
 import { openLfsObject } from "../../lfs/objects/open-lfs-object.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { type FoundFile, streamBlob } from "./find-file.ts";
 
-/** What is sent from memory; larger files come from git piece by piece. */
-export const WHOLE_FILE_MAX_BYTES = 1024 * 1024;
+/**
+ * What `findFile` is asked for before `openFile`. What is sent from memory lies there until its reader has taken it, so that larger files
+ * come from git piece by piece, by readers who have a place (S137).
+ */
+export const TO_OPEN = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
 /**
  * The bytes of a file, or some of them: its content where it is in Git LFS, unless the pointer is asked for. A stream has to be read
  * or destroyed.
- * @param file found with `maxBytes: WHOLE_FILE_MAX_BYTES`, for somebody who may read content
+ * @param file found with `TO_OPEN`, for somebody who may read content
  * @throws ServiceError `not_found` or `gone` where Git LFS does not have the content
  */
 export async function openFile(

@@ -1,6 +1,7 @@
 import type { Readable } from "node:stream";
 import { notFound } from "../../../errors.ts";
 import type { ByteRange } from "../../../http/byte-range.ts";
+import { downloads } from "../../git/queues.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { storageOf } from "../storage/storages.ts";
 import { findLfsObject } from "./find-lfs-object.ts";
@@ -10,8 +11,9 @@ export const DOWNLOAD_SECONDS = 60 * 60;
 
 /**
  * Opens an object of a repository, whole or from byte to byte. Whoever asks has been allowed to read the content
- * (`repo.read_content`). The stream has to be read or destroyed.
- * @throws ServiceError `not_found` for what the repository does not have, `gone` when its bytes are lost
+ * (`repo.read_content`). The stream has to be read or destroyed. It holds a file or a connection for as long as somebody reads, so that
+ * the current request has a place until it has been answered (S137).
+ * @throws ServiceError `not_found` for what the repository does not have, `gone` when its bytes are lost, `unavailable`
  */
 export async function openLfsObject(
   repo: Pick<Repo, "id">,
@@ -20,6 +22,7 @@ export async function openLfsObject(
 ): Promise<{ size: number; stream: Readable }> {
   const object = await findLfsObject(repo.id, oid);
   if (!object) throw notFound("Entry");
+  await downloads.takeUntilAnswered({ within: repo.id });
   return { size: object.size, stream: await storageOf(object.location).open(object.location, object.size, range) };
 }
 
