@@ -5,9 +5,9 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isServiceError } from "../../errors.ts";
 import { streamBlob } from "../../hub/git/read/find-file.ts";
-import { type GitObjects, withObjects } from "../../hub/git/read/git-objects.ts";
+import { type GitObjects, TooMuchToRead, withObjects } from "../../hub/git/read/git-objects.ts";
 import { readLfsPointer } from "../../hub/git/read/lfs-pointer.ts";
-import { TooMuchToList, walkTree } from "../../hub/git/read/list-tree.ts";
+import { walkTree } from "../../hub/git/read/list-tree.ts";
 import { openRepository } from "../../hub/git/repository.ts";
 import { openLfsObject } from "../../hub/lfs/objects/open-lfs-object.ts";
 import type { Repo } from "../../hub/repos/repo.ts";
@@ -57,7 +57,7 @@ async function listFiles(
 ): Promise<{ files: File[]; links: Link[] }> {
   const max = SPACE_FILES_MAX * 2;
   const found = await walkTree(objects, commit, { prefix: "", isRecursive: true, max }).catch((error: unknown) => {
-    throw error instanceof TooMuchToList ? new CannotLayOut(error.message) : error;
+    throw error instanceof TooMuchToRead ? new CannotLayOut(error.message) : error;
   });
   const leaves = found.filter(({ entry }) => entry.type !== "directory");
   if (leaves.length > SPACE_FILES_MAX || found.length >= max)

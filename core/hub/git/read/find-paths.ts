@@ -1,7 +1,7 @@
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import { describeEntry, type Entry } from "./entry.ts";
-import { findEntry, rememberTrees } from "./find-entry.ts";
+import { findEntry } from "./find-entry.ts";
 import { withObjects } from "./git-objects.ts";
 import { withLastCommits } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
@@ -11,7 +11,7 @@ export const PATHS_MAX = 1_000;
 
 /**
  * What is at each of some paths of a revision; those where nothing is are left out.
- * @throws ServiceError `not_found` (RevisionNotFound)
+ * @throws ServiceError `not_found` (RevisionNotFound); TooMuchToRead
  */
 export async function findPaths(
   repo: Repo,
@@ -22,9 +22,8 @@ export async function findPaths(
     const { sha } = await resolveRevision(objects, repo, name);
     const entries: Entry[] = [];
     if (sha === null) return { sha, entries };
-    const read = rememberTrees();
     for (const path of new Set(paths.slice(0, PATHS_MAX))) {
-      const entry = await findEntry(objects, sha, path, read);
+      const entry = await findEntry(objects, sha, path);
       if (entry && entry !== "root") entries.push(await describeEntry(objects, entry, path));
     }
     return { sha, entries };

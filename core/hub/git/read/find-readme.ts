@@ -1,5 +1,6 @@
-import { findEntry, readTree } from "./find-entry.ts";
+import { findEntry } from "./find-entry.ts";
 import { type GitObjects, ObjectTooLarge } from "./git-objects.ts";
+import { entriesIn } from "./tree-entries.ts";
 
 export type Readme = {
   /** As the file is called. */
@@ -12,12 +13,16 @@ export type Readme = {
 const README_MAX_BYTES = 1024 * 1024;
 /** The first of these that there is. */
 const NAMES = ["readme.md", "readme.markdown", "readme", "readme.txt"];
+const LENGTHS = new Set(NAMES.map(({ length }) => length));
 
 /** What explains a folder; undefined where nothing does, or only something too large to be read. */
 export async function findReadme(objects: GitObjects, commit: string, path = ""): Promise<Readme | undefined> {
   const folder = await findEntry(objects, commit, path);
   if (!folder || (folder !== "root" && folder.type !== "directory")) return undefined;
-  const files = (await readTree(objects, folder === "root" ? commit : folder.oid)).filter(({ type }) => type === "file");
+  const tree = await objects.tree(folder === "root" ? commit : folder.oid);
+  if (!tree) return undefined;
+  const isOfInterest = (start: number, end: number) => LENGTHS.has(end - start);
+  const files = [...entriesIn(tree, isOfInterest)].filter(({ type }) => type === "file");
   for (const wanted of NAMES) {
     const file = files.find(({ name }) => name.toLowerCase() === wanted);
     if (!file) continue;

@@ -1,4 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { ServiceError } from "../../../errors.ts";
 import { objectReads } from "../queues.ts";
 import { GitFailed, RanOutOfTime, spawnGit } from "../run-git.ts";
 
@@ -15,6 +16,16 @@ type Pending = {
 
 const ARGUMENTS = ["cat-file", "--batch-command"];
 const TIMEOUT_MS = 20_000;
+
+/** About 100,000 entries in one folder: they are in memory while it is read. */
+const TREE_MAX_BYTES = 4 * 1024 * 1024;
+/**
+ * Of all folders that one request reads. Each name in a path has a folder of its own, and a request can name 1,000 paths: without an end to it, reading
+ * them keeps this process from everybody else (S137).
+ */
+const TREES_MAX_BYTES = 16 * 1024 * 1024;
+/** What the smallest tree costs: two answers from git, and being remembered. */
+const TREE_COST_BYTES = 256;
 const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
 /**
@@ -29,6 +40,9 @@ export class GitObjects {
   #length = 0;
   #failure: Error | undefined;
   #stderr = "";
+  /** By what they were asked for as. */
+  readonly #trees = new Map<string, Buffer>();
+  #treeBytes = 0;
 
   constructor(path: string) {
     // Not under limited-git, which costs half as much again: sizes are asked for before contents, and the deadline ends the rest.
@@ -61,6 +75,26 @@ export class GitObjects {
     if (!info) return undefined;
     if (info.size > maxBytes) throw new ObjectTooLarge(info);
     return (await this.#ask("contents", info.oid)) as GitObject | undefined;
+  }
+
+  /**
+   * The content of a tree, or of the root of a commit; undefined when there is none. Each is read once, however many paths lead through it (S138).
+   * @throws TooMuchToRead
+   */
+  async tree(treeish: string): Promise<Buffer | undefined> {
+    const known = this.#trees.get(treeish);
+    if (known) return known;
+    const info = await this.info(`${treeish}^{tree}`);
+    if (!info) return undefined;
+    if (info.size > TREE_MAX_BYTES) throw new TooMuchToRead("This folder has too many entries to be listed.");
+    this.#treeBytes += info.size + TREE_COST_BYTES;
+    if (this.#treeBytes > TREES_MAX_BYTES)
+      throw new TooMuchToRead(
+        "Too many large folders have to be read for this. Ask for fewer paths at once, or clone the repository.",
+      );
+    const tree = (await this.#ask("contents", info.oid)) as GitObject | undefined;
+    if (tree) this.#trees.set(treeish, tree.bytes);
+    return tree?.bytes;
   }
 
   close(): void {
@@ -130,6 +164,13 @@ export class ObjectTooLarge extends Error {
   constructor(info: ObjectInfo) {
     super(`${info.type} ${info.oid} has ${info.size} bytes`);
     this.info = info;
+  }
+}
+
+/** More than one answer can have. */
+export class TooMuchToRead extends ServiceError {
+  constructor(message: string) {
+    super("invalid_request", message);
   }
 }
 

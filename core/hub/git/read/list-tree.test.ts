@@ -1,3 +1,5 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
@@ -8,6 +10,7 @@ import { findFile } from "./find-file.ts";
 import { findPaths } from "./find-paths.ts";
 import { listTree } from "./list-tree.ts";
 import { readSnapshot } from "./read-snapshot.ts";
+import { entriesIn } from "./tree-entries.ts";
 
 let ada: TestPerson;
 let repo: Repo;
@@ -25,6 +28,9 @@ async function commitTree(lines: string, branch: string): Promise<string> {
 async function blob(content: string | Buffer): Promise<string> {
   return (await runGit(await openRepository(repo), ["hash-object", "-w", "--stdin"], { input: content })).toString().trim();
 }
+
+const hash = async (type: string, input: Buffer) =>
+  (await runGit(await openRepository(repo), ["hash-object", "-t", type, "-w", "--stdin"], { input })).toString().trim();
 
 async function everything(query: Parameters<typeof listTree>[1]): Promise<string[]> {
   const paths: string[] = [];
@@ -188,19 +194,22 @@ describe("listTree", () => {
     }
   });
 
-  test("very deep folders are walked down; a list stops at 200 deep instead of running out of stack", async () => {
+  test("S137 what is nested deeper than 200 is neither found nor listed: each folder on the way is read", async () => {
     let tree = `100644 blob ${await blob("deep")}\tfile\0`;
     const path = await openRepository(repo);
     for (let depth = 0; depth < 250; depth++) {
       const oid = (await runGit(path, ["mktree", "-z"], { input: tree })).toString("latin1").trim();
       tree = `040000 tree ${oid}\td\0`;
+      if (depth === 198) await commitTree(tree, "deep-enough");
     }
     const sha = await commitTree(tree, "deep");
-    const file = `${"d/".repeat(250)}file`;
-    expect((await findFile(repo, { revision: sha, path: file, maxBytes: 9 })).bytes?.toString()).toBe("deep");
-    const { entries } = await listTree(repo, { revision: sha, isRecursive: true });
-    expect(entries.length).toBeGreaterThan(190);
-    expect(entries.every(({ path }) => path.length < 2 * 250)).toBe(true);
+    const file = (depth: number) => `${"d/".repeat(depth)}file`;
+    expect((await findFile(repo, { revision: "deep-enough", path: file(199), maxBytes: 9 })).bytes?.toString()).toBe("deep");
+    await expect(findFile(repo, { revision: sha, path: file(250) })).rejects.toMatchObject({ wireCode: "EntryNotFound" });
+    const depths = async (revision: string) =>
+      (await listTree(repo, { revision, isRecursive: true })).entries.map(({ path }) => path.split("/").length);
+    expect(Math.max(...(await depths("deep-enough")))).toBe(200);
+    expect(Math.max(...(await depths(sha)))).toBe(200);
   });
 
   test("each entry has the commit that changed it last, a folder that of anything in it", async () => {
@@ -260,8 +269,6 @@ test("S138 many paths of a large folder cost one reading of it", async () => {
 });
 
 describe("S137 names have no limit in git: a list of paths has one in bytes", () => {
-  const hash = async (type: string, input: Buffer) =>
-    (await runGit(await openRepository(repo), ["hash-object", "-t", type, "-w", "--stdin"], { input })).toString().trim();
   /** A folder of this name with as many files in it. */
   async function commitFolder(name: string, count: number, branch: string): Promise<void> {
     const file = Buffer.from(await blob("one file, many names"), "hex");
@@ -294,5 +301,74 @@ describe("S137 names have no limit in git: a list of paths has one in bytes", ()
     const { sha, files } = await readSnapshot(repo, "long-names", { files: "names" });
     expect(sha).toMatch(/^[0-9a-f]{40}$/);
     expect(files).toBeNull();
+  });
+});
+
+describe("S137 a path whose folders are all large", () => {
+  /** Of 4 MiB, with a folder at its end. */
+  const large = async (last: string) => {
+    const file = Buffer.from(await blob("one file, many names"), "hex");
+    const files = Array.from({ length: 110_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
+    return Buffer.concat([...files, Buffer.from("40000 z\0"), Buffer.from(last, "hex")]);
+  };
+  const deep = 6;
+  let content: Buffer;
+  beforeAll(async () => {
+    let tree = await hash("tree", Buffer.concat([Buffer.from("100644 file\0"), Buffer.from(await blob("deep"), "hex")]));
+    for (let depth = 0; depth < deep; depth++) {
+      content = await large(tree);
+      tree = await hash("tree", content);
+    }
+    await commitTree(`040000 tree ${tree}\tz\0`, "wide");
+    await commitTree(`040000 tree ${tree}\ta\x00040000 tree ${await hash("tree", await large(tree))}\tb\0`, "two");
+  });
+
+  /** What git writes for a piece of work. */
+  async function bytesFromGit(work: () => Promise<unknown>): Promise<number> {
+    let bytes = 0;
+    const started = (message: unknown) => {
+      const { process: child } = message as { process: ChildProcessWithoutNullStreams };
+      const count = (chunk: Buffer) => {
+        bytes += chunk.length;
+      };
+      child.once("spawn", () => child.stdout.on("data", count));
+    };
+    subscribe("child_process", started);
+    await work().finally(() => unsubscribe("child_process", started));
+    return bytes;
+  }
+  const cpuOf = async (work: () => unknown) => {
+    const start = process.cpuUsage();
+    await work();
+    return process.cpuUsage(start).user;
+  };
+
+  test("one name is found in a folder without making objects of all others", async () => {
+    const find = () => findFile(repo, { revision: "wide", path: `${"z/".repeat(3)}f209999`, maxBytes: 99 });
+    const makeAll = () => [1, 2, 3].map(() => [...entriesIn(content)]);
+    makeAll();
+    const [found, all] = [await cpuOf(find), await cpuOf(makeAll)];
+    expect((await find()).bytes?.toString()).toBe("one file, many names");
+    expect(found).toBeLessThan(all / 2);
+  });
+
+  test("one request reads so much of them, and is told", async () => {
+    const path = `${"z/".repeat(deep)}z`;
+    const refusal = { code: "invalid_request", message: expect.stringMatching(/clone the repository/) };
+    const read = () => findFile(repo, { revision: "wide", path }).catch((error) => expect(error).toMatchObject(refusal));
+    expect(await bytesFromGit(read)).toBeLessThan(17 * 1024 * 1024);
+    const list = listTree(repo, { revision: "wide", isRecursive: true, limit: 5 });
+    await expect(list).rejects.toMatchObject({ code: "invalid_request" });
+    expect((await readSnapshot(repo, "wide", { files: "names" })).files).toBeNull();
+  });
+
+  test("names that alternate between two folders read each once", async () => {
+    const paths = Array.from({ length: 40 }, (_, at) => `${at % 2 ? "a" : "b"}/f${at + 100_000}`);
+    let found: unknown[] = [];
+    const bytes = await bytesFromGit(async () => {
+      found = await findPaths(repo, { revision: "two", paths });
+    });
+    expect(found).toHaveLength(40);
+    expect(bytes).toBeLessThan(3 * content.length);
   });
 });

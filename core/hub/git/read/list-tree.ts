@@ -2,18 +2,16 @@ import { notFound, ServiceError } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import { describeEntry, type Entry } from "./entry.ts";
-import { readTree, requireEntry } from "./find-entry.ts";
-import { type GitObjects, withObjects } from "./git-objects.ts";
+import { requireEntry } from "./find-entry.ts";
+import { type GitObjects, TooMuchToRead, withObjects } from "./git-objects.ts";
 import { findLastCommits } from "./last-commits.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
-import type { TreeEntry } from "./tree-entries.ts";
-import { PATH_MAX_BYTES } from "./tree-path.ts";
+import { entriesIn, type TreeEntry } from "./tree-entries.ts";
+import { PATH_MAX_BYTES, PATH_MAX_NAMES } from "./tree-path.ts";
 
 export const TREE_PAGE_MAX = 1_000;
 /** With the last commit of each. */
 export const EXPANDED_TREE_PAGE_MAX = 200;
-/** Trees can be nested without end by whoever makes them. */
-const DEPTH_MAX = 200;
 
 export type TreePage = {
   revision: Revision;
@@ -85,20 +83,13 @@ const WALK_ENTRIES_MAX = 250_000;
 /** Of all paths that one walk finds: each repeats the names of its folders, which whoever pushed them made as long as they like (S137). */
 const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
 
-/** More than one answer can have. */
-export class TooMuchToList extends ServiceError {
-  constructor(message: string) {
-    super("invalid_request", message);
-  }
-}
-
 export type Found = { entry: TreeEntry; path: string };
 export type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
 
 /**
  * What is below a tree, depth first; folders that lie wholly before the cursor are not opened. Paths that are too long to be asked for are left out,
  * with all that is below them.
- * @throws TooMuchToList
+ * @throws TooMuchToRead
  */
 export async function walkTree(objects: GitObjects, treeish: string, walk: Walk): Promise<Found[]> {
   const walking = { found: [], entries: 0, pathBytes: 0 };
@@ -111,10 +102,12 @@ type Walking = { found: Found[]; entries: number; pathBytes: number };
 async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walking: Walking): Promise<void> {
   const { prefix, after, isRecursive, max } = walk;
   const base = prefix === "" ? "" : `${prefix}/`;
-  if (base.split("/").length > DEPTH_MAX) return;
-  const entries = await readTree(objects, treeish);
+  if (base.split("/").length > PATH_MAX_NAMES) return;
+  const tree = await objects.tree(treeish);
+  if (!tree) return;
+  const entries = [...entriesIn(tree)];
   walking.entries += entries.length;
-  if (walking.entries > WALK_ENTRIES_MAX) throw new TooMuchToList("These folders have too many entries to be listed.");
+  if (walking.entries > WALK_ENTRIES_MAX) throw new TooMuchToRead("These folders have too many entries to be listed.");
   const baseBytes = Buffer.byteLength(base);
   for (const entry of foldersFirst(entries)) {
     if (walking.found.length >= max) return;
@@ -125,7 +118,7 @@ async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walkin
     if (place === "after") {
       walking.pathBytes += pathBytes;
       if (walking.pathBytes > WALK_PATHS_MAX_BYTES)
-        throw new TooMuchToList("The paths of these files are too long to be listed at once.");
+        throw new TooMuchToRead("The paths of these files are too long to be listed at once.");
       walking.found.push({ entry, path });
     }
     if (isRecursive && entry.type === "directory" && place !== "before") {

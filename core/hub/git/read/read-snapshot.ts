@@ -1,8 +1,8 @@
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import { describeEntry, type Entry } from "./entry.ts";
-import { type GitObjects, withObjects } from "./git-objects.ts";
-import { type Found, TooMuchToList, walkTree } from "./list-tree.ts";
+import { type GitObjects, TooMuchToRead, withObjects } from "./git-objects.ts";
+import { type Found, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 
 /**
@@ -59,7 +59,7 @@ async function findLeaves(objects: GitObjects, sha: string): Promise<Found[] | n
     const found = await walkTree(objects, sha, { prefix: "", isRecursive: true, max: ENTRIES_MAX });
     return found.filter(({ entry }) => entry.type !== "directory").slice(0, FILES_MAX);
   } catch (error) {
-    if (error instanceof TooMuchToList) return null;
+    if (error instanceof TooMuchToRead) return null;
     throw error;
   }
 }

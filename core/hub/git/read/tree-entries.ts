@@ -14,19 +14,45 @@ export type TreeEntry = {
 
 const OID_BYTES = 20;
 
-/** Reads the content of a tree object. */
-export function parseTree(content: Buffer): TreeEntry[] {
-  const entries: TreeEntry[] = [];
+/**
+ * The entries in the content of a tree object. Objects are made only of those that are wanted: of a folder with 100,000 entries, looking at the
+ * bytes takes 5 ms, and making all objects 150 ms, in which nobody else is served (S137).
+ * @param isWanted by where the name begins and ends
+ */
+export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: number) => true): Generator<TreeEntry> {
   for (let at = 0; at < content.length; ) {
-    const space = content.indexOf(0x20, at);
-    const end = content.indexOf(0, space);
-    const mode = content.toString("latin1", at, space).padStart(6, "0");
-    const bytes = content.subarray(space + 1, end);
-    at = end + 1 + OID_BYTES;
-    const oid = content.toString("hex", end + 1, at);
-    entries.push({ mode, type: typeOf(mode), name: bytes.toString("utf8"), bytes, oid });
+    let start = at;
+    while (start < content.length && content[start] !== 0x20) start++;
+    start++;
+    let end = start;
+    while (end < content.length && content[end] !== 0) end++;
+    const next = end + 1 + OID_BYTES;
+    // A damaged tree.
+    if (next > content.length) return;
+    if (isWanted(start, end)) {
+      const mode = content.toString("latin1", at, start - 1).padStart(6, "0");
+      const bytes = content.subarray(start, end);
+      yield { mode, type: typeOf(mode), name: bytes.toString("utf8"), bytes, oid: content.toString("hex", end + 1, next) };
+    }
+    at = next;
   }
-  return entries;
+}
+
+/** The entry of a name. One that is not UTF-8 is found as it is shown. */
+export function findNamed(content: Buffer, name: string): TreeEntry | undefined {
+  const wanted = Buffer.from(name);
+  const isExact = (start: number, end: number) => {
+    if (end - start !== wanted.length) return false;
+    let same = 0;
+    while (same < wanted.length && content[start + same] === wanted[same]) same++;
+    return same === wanted.length;
+  };
+  const [exact] = entriesIn(content, isExact);
+  if (exact || !name.includes("\ufffd")) return exact;
+  // Each replacement character has as many bytes as what it stands for, or more.
+  const isShownSo = (start: number, end: number) => end - start <= wanted.length && content.toString("utf8", start, end) === name;
+  const [shown] = entriesIn(content, isShownSo);
+  return shown;
 }
 
 function typeOf(mode: string): EntryType {

@@ -246,6 +246,7 @@ describe("what is refused names the path, and changes nothing", () => {
     ["git's folder with what NTFS cuts off", [file(".git. ./x")], "invalid_request"],
     ["git's folder with what HFS+ ignores", [file(".g\u200cit/x")], "invalid_request"],
     ["git's folder behind a backslash", [file("a\\.git\\x")], "invalid_request"],
+    ["a path of 201 parts, which could not be read here", [file(`${"d/".repeat(200)}x`)], "invalid_request"],
     ["submodules", [file(".gitmodules")], "invalid_request"],
     ["a NUL", [file("a\0b")], "invalid_request"],
     ["a line break", [file("a\nb")], "invalid_request"],

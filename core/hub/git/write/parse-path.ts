@@ -1,4 +1,5 @@
 import { ServiceError } from "../../../errors.ts";
+import { PATH_MAX_NAMES } from "../read/tree-path.ts";
 
 const PATH_MAX_BYTES = 2_000;
 const COMPONENT_MAX_BYTES = 255;
@@ -48,6 +49,7 @@ function problemWith(path: string): string | undefined {
   if (wrong) return wrong;
   if (path.includes("\\")) return "has a backslash, which is a separator on some machines; use a slash";
   const names = path.split("/");
+  if (names.length > PATH_MAX_NAMES) return `has more than ${PATH_MAX_NAMES} parts`;
   if (names.some((name) => isDotGit(name))) return "has a part that git keeps for itself";
   if (names.some((name) => isDotGit(name, "modules"))) return "is where git keeps submodules; add those with git";
   return undefined;
