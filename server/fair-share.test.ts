@@ -2,11 +2,9 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { openRepository } from "#core/hub/git/repository.ts";
-import { runGit } from "#core/hub/git/run-git.ts";
 import { pktLine } from "#core/hub/git/smart-http/pkt-line.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
-import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
+import { commitTo, someRepo, unfoldingRepo } from "#core/hub/testing/repos.ts";
 import { emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../api/testing/git-client.ts";
 import { startProcess } from "./testing/start-process.ts";
 
@@ -67,24 +65,8 @@ describe("connections that are opened and not used", () => {
   }, 60_000);
 });
 
-/** Few objects that unfold to ten thousand million paths. */
-async function unfolding(): Promise<Repo> {
-  const repo = await someRepo(ada);
-  const path = await openRepository(repo);
-  let oid = (await runGit(path, ["hash-object", "-w", "--stdin"], { input: "x" })).toString().trim();
-  for (let level = 0; level < 10; level++) {
-    const mode = level === 0 ? "100644 blob" : "040000 tree";
-    const lines = Array.from({ length: 10 }, (_, at) => `${mode} ${oid}\t${at}\n`).join("");
-    oid = (await runGit(path, ["mktree"], { input: lines })).toString().trim();
-  }
-  const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
-  const sha = (await runGit(path, ["commit-tree", oid, "-m", "unfold"], { env })).toString().trim();
-  await runGit(path, ["update-ref", "refs/heads/main", sha]);
-  return repo;
-}
-
 test("66 requests for a folder that takes very long leave other repositories to everybody, and are answered", async () => {
-  const hostile = await unfolding();
+  const hostile = await unfoldingRepo(ada);
   const read = async ({ fullName }: Repo) => {
     const answer = await fetch(`${service.origin}/api/models/${fullName}/tree/main?expand=true`);
     return { status: answer.status, entries: (await answer.json()) as unknown[] };

@@ -30,8 +30,8 @@ export type Release = () => void;
 /** A place that is held; calling it gives it back. */
 export type Place = Release & {
   /**
-   * Whether another party waits that could have this place. Ask when the work is slow through its client's fault; end it when this is
-   * true. No more holders are told so than wait.
+   * Whether another party waits that could have this place. Ask when the work is slow, through its client's fault or for what was asked;
+   * end it when this is true. No more holders are told so than wait.
    */
   yields(): boolean;
 };

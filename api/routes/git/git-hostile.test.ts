@@ -14,7 +14,7 @@ import { openRepository } from "#core/hub/git/repository.ts";
 import { pktLine } from "#core/hub/git/smart-http/pkt-line.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
-import { commitTo, eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
+import { commitTo, eventsOf, fsck, someRepo, unfoldingRepo } from "#core/hub/testing/repos.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
@@ -319,6 +319,20 @@ describe("what is larger inside than outside", () => {
       expect(answer.body).toContain("ng refs/heads/side");
       await expectUntouched();
     }
+  });
+
+  test("a fetch of a tree that unfolds to ten thousand million paths goes through none of them twice", async () => {
+    const hostile = remote(world.origin, `/${(await unfoldingRepo(ada)).fullName}`, token);
+    const into = await emptyFolder();
+    const blob = hash("sha1", "blob 1\0x");
+    for (const filter of ["blob:none", "blob:limit=1k", "tree:0", "tree:16", "object:type=commit"])
+      await mustGit(into, ["clone", "--quiet", "--bare", `--filter=${filter}`, hostile, filter.replace(/\W/g, "-")]);
+    for (const filter of [`sparse:oid=${blob}`, "combine:blob:none+tree:3", "tree:17"]) {
+      const { status, err } = await git(into, ["clone", "--quiet", "--bare", `--filter=${filter}`, hostile, "refused"]);
+      expect(status).not.toBe(0);
+      expect(err).toMatch(/not supported|max depth 16/);
+    }
+    expect(placesTaken()).toBe(0);
   });
 
   test("a compressed request for a fetch", async () => {

@@ -50,6 +50,21 @@ export async function commitTo(
   return newSha;
 }
 
+/** Few objects that unfold to ten thousand million paths. */
+export async function unfoldingRepo(person: TestPerson): Promise<Repo> {
+  const repo = await someRepo(person);
+  const path = await openRepository(repo);
+  let oid = (await runGit(path, ["hash-object", "-w", "--stdin"], { input: "x" })).toString().trim();
+  for (let level = 0; level < 10; level++) {
+    const mode = level === 0 ? "100644 blob" : "040000 tree";
+    const lines = Array.from({ length: 10 }, (_, at) => `${mode} ${oid}\t${at}\n`).join("");
+    oid = (await runGit(path, ["mktree"], { input: lines })).toString().trim();
+  }
+  const sha = (await runGit(path, ["commit-tree", oid, "-m", "unfold"], { env: author })).toString().trim();
+  await runGit(path, ["update-ref", "refs/heads/main", sha]);
+  return repo;
+}
+
 /** The events of a repository, the oldest first. */
 export async function eventsOf(repo: Pick<Repo, "id">): Promise<{ scope: string; action: string; payload: unknown }[]> {
   return db().event.findMany({

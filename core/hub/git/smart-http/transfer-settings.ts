@@ -26,10 +26,24 @@ const visibleRefs = [
 /** One process must not take all the memory, and not all the cores. */
 const thrift = ["pack.windowMemory=64m", "pack.threads=2", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 
+/**
+ * The filters that visit each object once. `sparse:oid`, and any that combines others, goes through every path instead: a few objects
+ * unfold to as many as somebody likes (S137). A tree is visited again for each depth that it is found at.
+ */
+const filters = [
+  "uploadpack.allowFilter=true",
+  "uploadpackfilter.allow=false",
+  ...["blob:none", "blob:limit", "tree", "object:type"].map((filter) => `uploadpackfilter.${filter}.allow=true`),
+  "uploadpackfilter.tree.maxDepth=16",
+];
+
+/** Far above what clones of large repositories take: processor time of each process, and address space in KiB (limited-git). */
+export const fetchLimits = { KEYHOOK_CPU_SECONDS: "1800", KEYHOOK_MEMORY_KIB: String(8 * 1024 * 1024) };
+
 export const fetchSettings = (): string[] => [
   ...visibleRefs,
   ...thrift,
-  "uploadpack.allowFilter=true",
+  ...filters,
   // Partial clones ask for single objects later. Version 2 of the protocol answers that whatever is set here, so older ones are
   // answered too. A commit of a pull request is reachable by its ref in any case: pages and the API say so where one is shown.
   "uploadpack.allowAnySHA1InWant=true",

@@ -11,7 +11,7 @@ import {
   type TransferRequest,
   transferBody,
 } from "./transfer-request.ts";
-import { FETCH_REQUEST_MAX_BYTES, fetchSettings } from "./transfer-settings.ts";
+import { FETCH_REQUEST_MAX_BYTES, fetchLimits, fetchSettings } from "./transfer-settings.ts";
 import { withTransfer } from "./with-transfer.ts";
 
 /** Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It has a place from when all of its request is there. */
@@ -25,7 +25,12 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest): Pro
       fetches,
       path,
       ["upload-pack", "--stateless-rpc", "--", path],
-      { config: fetchSettings(), env: protocolEnvironment(req.headers["git-protocol"]?.toString()) },
+      {
+        isLimited: true,
+        givesWay: true,
+        config: fetchSettings(),
+        env: { ...fetchLimits, ...protocolEnvironment(req.headers["git-protocol"]?.toString()) },
+      },
       async ({ child, endWithClient }) => {
         endWithClient(res);
         answerHead(res, "application/x-git-upload-pack-result");

@@ -1,10 +1,18 @@
 import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
+import { once } from "node:events";
 import { access, mkdtemp, readdir } from "node:fs/promises";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { expect, test } from "vitest";
+import { signedInPerson } from "../../../accounts/testing/people.ts";
+import type { Place } from "../../../fair-queue/fair-queue.ts";
+import { unfoldingRepo } from "../../testing/repos.ts";
 import { fetches, pushes } from "../queues.ts";
+import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { type Arrival, HookChannel } from "./hook-channel.ts";
 import { pktLine } from "./pkt-line.ts";
@@ -91,4 +99,42 @@ test("S137 what git has left running keeps no place once git has ended", async (
   );
   process.kill(pid);
   expect(pushes.counts.taken).toBe(0);
+});
+
+test("S137 git that computes for long and sends nothing yields its place when another party waits", async () => {
+  const path = await openRepository(await unfoldingRepo(await signedInPerson()));
+  const blob = (await runGit(path, ["hash-object", "-w", "--stdin"], { input: "/9\n" })).toString().trim();
+  const server = createServer((_, res) => {
+    const endless = ["rev-list", "--objects", `--filter=sparse:oid=${blob}`, "main"];
+    const transfer = withTransfer(
+      fetches,
+      path,
+      endless,
+      {},
+      async ({ child, endWithClient }) => {
+        endWithClient(res);
+        await pipeline(child.stdout, res);
+      },
+      { computeGraceMs: 50 },
+    );
+    transfer.catch(() => res.destroy());
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const req = request({ port: (server.address() as AddressInfo).port });
+  const closed = once(
+    req.on("error", () => undefined),
+    "close",
+  );
+  req.on("response", (res) => res.on("error", () => undefined).resume()).end();
+  await expect.poll(() => fetches.counts.taken, { interval: 5 }).toBe(1);
+  const others: Promise<Place>[] = [];
+  for (let party = 0; fetches.counts.waiting === 0; party++) {
+    others.push(fetches.take({ party: { key: `account ${party}`, isAnonymous: false } }));
+  }
+  // One that waits gets the place.
+  const places = await Promise.all(others);
+  await closed;
+  for (const release of places) release();
+  await expect.poll(() => fetches.counts).toMatchObject({ taken: 0, waiting: 0 });
+  server.close();
 });

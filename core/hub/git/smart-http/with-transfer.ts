@@ -23,13 +23,15 @@ const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
 /** How long a client may read nothing at all: what lies in buffers on the way is read first. */
 const READ_GRACE_MS = 5 * 60_000;
+/** How long git may compute while others wait for its place: large clones begin with a minute of it. */
+const COMPUTE_GRACE_MS = 120_000;
 /** How long the streams of a git process that has ended may stay open without a byte. */
 const LEFT_OPEN_MS = 10_000;
 
 /**
  * Runs one git process of a transfer in a place of `queue` while `use` moves its bytes. When `use` returns, git has ended; when it
  * throws, git is ended.
- * @param leftOpenMs another value for tests
+ * @param limits other ones for tests
  * @throws ServiceError `unavailable` when too many are under way; whatever `use` throws, unless the client is gone
  */
 export async function withTransfer(
@@ -38,7 +40,7 @@ export async function withTransfer(
   args: readonly string[],
   options: SpawnOptions,
   use: (transfer: Transfer) => Promise<void>,
-  { leftOpenMs = LEFT_OPEN_MS } = {},
+  { leftOpenMs = LEFT_OPEN_MS, computeGraceMs = COMPUTE_GRACE_MS } = {},
 ): Promise<void> {
   const release = await queue.take({ within: path });
   const child = start(path, args, options, release);
@@ -75,7 +77,16 @@ export async function withTransfer(
       yields: release.yields,
       onTooSlow: () => res.destroy(),
     });
-    void closed.then(stopWatching);
+    // Nor must git that computes and sends nothing, or next to nothing, while others wait.
+    const stopWatchingGit = watchPace({
+      bytes: () => (child.stdout as Socket).bytesRead,
+      isWaiting: () => !res.writableNeedDrain,
+      graceMs: Number.POSITIVE_INFINITY,
+      wantedGraceMs: computeGraceMs,
+      yields: release.yields,
+      onTooSlow: () => res.destroy(),
+    });
+    void closed.then(stopWatching).then(stopWatchingGit);
   };
   try {
     await use({ child, closed, endWithClient, yields: release.yields });
