@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -5,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { deflateSync } from "node:zlib";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import { isServiceError } from "../../../errors.ts";
@@ -136,6 +138,22 @@ describe("S137 the memory of requests that do not end", () => {
   });
 });
 
+/** Trees of which git says that their modes are odd. */
+function packOfOddTrees(trees: number): Buffer {
+  const count = Buffer.alloc(4);
+  count.writeUInt32BE(trees + 1);
+  const blob = hash("sha1", "blob 1\0x", "buffer");
+  const objects = [Buffer.from([(3 << 4) | 1]), deflateSync("x")];
+  for (let each = 0; each < trees; each++) {
+    const name = String(each).padStart(7, "0");
+    // 35 bytes: an entry of mode, name and object.
+    const tree = Buffer.concat([Buffer.from(`100666 ${name}\0`), blob]);
+    objects.push(Buffer.from([0x80 | (2 << 4) | (tree.length & 15), tree.length >> 4]), deflateSync(tree, { level: 0 }));
+  }
+  const body = Buffer.concat([Buffer.from("PACK\0\0\0\x02", "latin1"), count, ...objects]);
+  return Buffer.concat([body, hash("sha1", body, "buffer")]);
+}
+
 describe("S137 a push", () => {
   let ada: TestPerson;
   let repo: Repo;
@@ -172,6 +190,30 @@ describe("S137 a push", () => {
     expect(await text(res)).toMatch(/came too slowly.*ng refs\/heads\/side/s);
     expect(pushes.counts.taken).toBe(0);
     if (!req.socket?.destroyed) await once(req.socket as Socket, "close");
+  });
+
+  test("whose warnings nobody reads keeps few of them, and is answered", async () => {
+    const unread: number[] = [];
+    const server = createServer((req, res) => {
+      const timer = setInterval(() => unread.push(res.writableLength), 5);
+      void receivePack(ada.actor, repo, repo.fullName, { req, res }).finally(() => clearInterval(timer));
+    });
+    servers.push(server);
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const req = request({
+      port: (server.address() as AddressInfo).port,
+      method: "POST",
+      agent: false,
+      headers: { "content-type": "application/x-git-receive-pack-request" },
+    });
+    const answered = once(req, "response") as Promise<[IncomingMessage]>;
+    req.end(Buffer.concat([head, packOfOddTrees(60_000)]));
+    const [res] = await answered;
+    await expect.poll(() => pushes.counts.taken, { timeout: 25_000 }).toBe(0);
+    expect(Math.max(...unread)).toBeLessThan(1024 * 1024);
+    const said = await text(res);
+    expect(said).toContain("contains bad file modes");
+    expect(said).toMatch(/ng refs\/heads\/side/);
   });
 
   test("that is slow yields its place when all are taken and another party waits", async () => {

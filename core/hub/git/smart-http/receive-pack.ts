@@ -48,6 +48,9 @@ const PUSH_WANTED_GRACE_MS = 60_000;
 /** By then a client that still listens has heard the answer. */
 const HEARD_AFTER_MS = 2_000;
 
+/** How much of what git says a client may leave unread. Git warns of every odd tree in a pack, and a pack may hold millions. */
+const UNREAD_MAX_BYTES = 256 * 1024;
+
 /** What goes on to git of what a client can do: not what is done here. */
 const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
 
@@ -138,7 +141,8 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
     async ({ child, closed, yields }) => {
       begin();
       const output = new ReceivedOutput((packet) => {
-        if (head.capabilities.has("side-band-64k") && !res.closed) res.write(packet);
+        const isHeard = head.capabilities.has("side-band-64k") && !res.closed && res.writableLength < UNREAD_MAX_BYTES;
+        if (isHeard) res.write(packet);
       });
       child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
       const channel = new HookChannel(child);
