@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
-import { createServer, type IncomingMessage, request } from "node:http";
+import { type ClientRequest, createServer, type IncomingMessage, type RequestOptions, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import type { Duplex } from "node:stream";
@@ -85,7 +85,11 @@ const server = createServer(async (req, res) => {
       "x-litespeed-location": "/x", "x-cascade": "pass", "x-never-heard-of": "1", etag: '"1"', "retry-after": "7", "x-ratelimit-remaining": "3" }).end("<script>1</script>");
   }
   const chunks = [];
-  for await (const chunk of req) chunks.push(chunk);
+  try {
+    for await (const chunk of req) chunks.push(chunk);
+  } catch {
+    return; // Whoever sent it has left.
+  }
   const body = Buffer.concat(chunks);
   res.writeHead(url.pathname === "/teapot" ? 418 : 200, { "content-type": "application/json" });
   res.end(JSON.stringify({ method: req.method, url: req.url, headers: req.headers, length: body.length,
@@ -289,6 +293,36 @@ describe("a Space that serves", { timeout: 30_000 }, () => {
       socket.on("error", reject).end();
     });
     expect(echoed).toBe("over and back");
+  });
+
+  test("S137 slow requests and WebSockets of one address leave the Space to everybody else", async () => {
+    provideSettings({ TRUST_PROXY: "127.0.0.0/8,::1" });
+    const opened: ClientRequest[] = [];
+    const attempt = (address: string, options: RequestOptions) => {
+      const { headers, ...rest } = options;
+      const attempted = request(appOf(repo, "held"), {
+        agent: false,
+        ...rest,
+        headers: { ...headers, "x-forwarded-for": address },
+      });
+      opened.push(attempted.on("error", () => undefined).on("upgrade", (_, stream) => stream.on("error", () => undefined)));
+      return attempted;
+    };
+    try {
+      for (let each = 0; each < 300; each++) {
+        attempt("198.51.100.1", { method: "POST", headers: { "content-length": 100 } }).write("x");
+        attempt("198.51.100.1", { headers: WEBSOCKET }).end();
+      }
+      // Until as many as there are have got a place, and the rest wait or were refused.
+      await get(repo, "", { headers: { "x-forwarded-for": "198.51.100.1" } });
+      const [answer] = await once(attempt("203.0.113.1", { method: "POST" }).end("quick"), "response");
+      expect([answer.statusCode, JSON.parse(await text(answer)).length]).toEqual([200, 5]);
+      const [upgraded] = await once(attempt("203.0.113.1", { headers: WEBSOCKET }).end(), "upgrade");
+      expect(upgraded.statusCode).toBe(101);
+    } finally {
+      for (const each of opened) each.destroy();
+      provideSettings({ TRUST_PROXY: "" });
+    }
   });
 
   test("S132 reaches nothing: not the database, not the worker, not this service, not a cloud's metadata", async () => {

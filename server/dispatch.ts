@@ -34,7 +34,8 @@ export function dispatch(
   res: ServerResponse,
   { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  limitTime(req, res, { isTransfer: REPO_TRANSFER.test(pathname) || COMMIT.test(pathname) || isAppPath(pathname) });
+  const isTransfer = REPO_TRANSFER.test(pathname) || COMMIT.test(pathname);
+  limitTime(req, res, { body: isTransfer ? "transfer" : isAppPath(pathname) ? "passed_on" : "whole" });
   if (isAppPath(pathname)) return serveApp(req, res, { pathname, search, ip });
   if (isRelayPath(pathname)) return serveRelay(req, res, { pathname, search, ip });
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");

@@ -16,6 +16,7 @@ import { parseTarget, type Target } from "./parse-target.ts";
 import { protectResponse } from "./protect-response.ts";
 import { databaseAway, sendFailure } from "./send.ts";
 import { traceRequest } from "./trace-request.ts";
+import { whenClosed } from "./when-closed.ts";
 
 /** What happens to every request, whichever door it is for; the whole of it is on this page. */
 export function handleRequest(next: Door, req: IncomingMessage, res: ServerResponse): void {
@@ -38,13 +39,6 @@ export function handleRequest(next: Door, req: IncomingMessage, res: ServerRespo
     logAccess(req, res, { pathname: target?.pathname ?? "[invalid]", ip, span });
     answer(next, req, res, { target, location, ip }).catch((error: unknown) => sendCrash(req, res, error));
   });
-}
-
-function whenClosed(res: ServerResponse, listener: () => void): () => void {
-  // It tells of its end only once.
-  if (res.closed) queueMicrotask(listener);
-  res.once("close", listener);
-  return () => void res.off("close", listener);
 }
 
 async function answer(

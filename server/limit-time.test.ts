@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { FairQueue } from "#core/fair-queue/fair-queue.ts";
 import { type RequestContext, requestContext } from "#core/log.ts";
-import { limitTime } from "./limit-time.ts";
+import { type Limits, limitTime } from "./limit-time.ts";
 
 async function listening(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
@@ -25,9 +25,9 @@ afterEach(() => {
 });
 
 /** Sends a body of five bytes, one after each pause. @returns what was answered, or the error */
-async function drip(isTransfer: boolean, pauseMs: number, graceMs = 5_000): Promise<string> {
+async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Promise<string> {
   const server = createServer((req, res) => {
-    limitTime(req, res, { isTransfer, arrivalMs: 600, idleMs: 600, graceMs });
+    limitTime(req, res, { body, arrivalMs: 600, idleMs: 600, graceMs });
     let received = "";
     req.on("data", (chunk) => (received += chunk));
     req.on("error", () => undefined);
@@ -50,21 +50,27 @@ async function drip(isTransfer: boolean, pauseMs: number, graceMs = 5_000): Prom
 }
 
 test("a request has to arrive within its time, and is not hurried after", async () => {
-  const [quick, slow] = await Promise.all([drip(false, 10), drip(false, 300)]);
+  const [quick, slow] = await Promise.all([drip("whole", 10), drip("whole", 300)]);
   expect(quick).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });
 
 test("a body that comes more slowly than 1 KiB a second is given up before its time is over", async () => {
-  const [quick, slow] = await Promise.all([drip(false, 10, 200), drip(false, 100, 200)]);
+  const [quick, slow] = await Promise.all([drip("whole", 10, 200), drip("whole", 100, 200)]);
   expect(quick).toBe("12345");
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });
 
 test("a transfer takes as long as it takes, unless nothing of it arrives", async () => {
-  const [steady, stalled] = await Promise.all([drip(true, 300), drip(true, 1_500)]);
+  const [steady, stalled] = await Promise.all([drip("transfer", 300), drip("transfer", 1_500)]);
   expect(steady).toBe("12345");
   expect(stalled).toMatch(/ECONNRESET|EPIPE/);
+});
+
+test("S137 a body that is passed on takes as long as it takes, at a pace", async () => {
+  const [steady, slow] = await Promise.all([drip("passed_on", 300), drip("passed_on", 100, 200)]);
+  expect(steady).toBe("12345");
+  expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });
 
 /** Asks for what `answer` sends, with very little grace, and reads as `read` does. @returns whether all of it was sent */
@@ -74,7 +80,7 @@ async function reading(
 ): Promise<boolean> {
   const over = Promise.withResolvers<boolean>();
   const server = createServer((req, res) => {
-    limitTime(req, res, { isTransfer: false, readGraceMs: graceMs });
+    limitTime(req, res, { body: "whole", readGraceMs: graceMs });
     res.once("close", () => over.resolve(res.writableFinished));
     answer(res);
   });
@@ -111,7 +117,7 @@ test("S137 an answer that nobody reads gives its place to whoever waits for it",
       },
     };
     void requestContext.run(context, async () => {
-      limitTime(req, res, { isTransfer: false, readGraceMs: 60_000, wantedGraceMs: 200 });
+      limitTime(req, res, { body: "whole", readGraceMs: 60_000, wantedGraceMs: 200 });
       await queue.takeUntilAnswered();
       res.end(LARGE);
     });
@@ -145,7 +151,7 @@ test("an answer that is read slowly but steadily is sent whole, and so is one th
 /** Sends chunks of HTTP as they are, many in one write. @returns the answer, or what came of it before the connection ended */
 async function sendChunks(count: number, content: string): Promise<string> {
   const server = createServer(async (req, res) => {
-    limitTime(req, res, { isTransfer: true });
+    limitTime(req, res, { body: "transfer" });
     let received = 0;
     req.on("data", (chunk: Buffer) => (received += chunk.length));
     req.on("error", () => undefined);

@@ -15,8 +15,12 @@ const READ_GRACE_MS = 5 * 60_000;
 const CHUNKS_MAX = 4_096;
 const CHUNK_MEAN_MIN_BYTES = 64;
 
-type Limits = {
-  isTransfer: boolean;
+export type Limits = {
+  /**
+   * How the body is taken: kept whole until it is complete, passed on as it comes at whatever length (an app of a Space), or a transfer,
+   * which has a pace of its own where that matters.
+   */
+  body: "whole" | "passed_on" | "transfer";
   arrivalMs?: number;
   idleMs?: number;
   graceMs?: number;
@@ -26,13 +30,13 @@ type Limits = {
 
 /**
  * Ends requests whose bodies do not arrive, and answers that are not read: whoever sends or reads a byte now and then cannot hold a
- * connection, and what belongs to it, for ever. Bodies of pushes and large files are limited by standing still only.
+ * connection, and what belongs to it, for ever. Transfers are limited here by standing still only.
  */
 export function limitTime(
   req: IncomingMessage,
   res: ServerResponse,
   {
-    isTransfer,
+    body,
     arrivalMs = ARRIVAL_MS,
     idleMs = TRANSFER_IDLE_MS,
     graceMs = PACE_GRACE_MS,
@@ -46,19 +50,22 @@ export function limitTime(
   const end = () => {
     if (!req.complete) req.destroy();
   };
-  if (isTransfer) {
+  if (body === "transfer") {
     req.setTimeout(idleMs, end);
     // A socket that times out after that is closed by Node, whatever is being done for it.
     req.once("end", () => req.setTimeout(0));
     return;
   }
-  const timer = setTimeout(end, arrivalMs).unref();
+  const timer = body === "whole" ? setTimeout(end, arrivalMs).unref() : undefined;
+  const context = requestContext.getStore();
   const stopWatching = watchPace({
     bytes: () => req.socket.bytesRead,
     // What lies there unread is not the client's delay.
     isWaiting: () => !req.complete && req.readableLength < req.readableHighWaterMark,
     graceMs,
     onTooSlow: end,
+    yields: () => context?.yields?.() ?? false,
+    ...pace,
     checkEveryMs: Math.min(1_000, graceMs / 2),
   });
   res.once("close", () => {

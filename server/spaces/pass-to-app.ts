@@ -1,5 +1,7 @@
 import { Agent, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { isServiceError } from "#core/errors.ts";
+import { FairQueue } from "#core/fair-queue/fair-queue.ts";
 import { noteRequest, wakeSpace } from "#core/spaces/controls/wake-space.ts";
 import { answerHeaders, requestHeaders } from "#core/spaces/door/app-headers.ts";
 import { awaitRuntime } from "#core/spaces/door/await-runtime.ts";
@@ -17,6 +19,44 @@ const RETRY_AFTER_SECONDS = 3;
 /** Between two looks at an address where nobody is: its worker may just have gone. */
 const AGAIN_MS = 200;
 
+/**
+ * What one Space may be asked at once by way of this process. A place is for a request with its whole answer, or for a WebSocket; these
+ * last, and so have places of their own. Both together are half of what its gateway takes (REQUESTS_MAX): one process never fills it.
+ * Most visitors of a public Space have no account here, in its sandbox not even those who are signed in.
+ */
+const PLACES = { places: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
+
+type Places = Record<"requests" | "sockets", FairQueue>;
+/** Of each Space that is asked for at this moment. */
+const placesOf = new Map<string, Places>();
+
+/** @returns what to answer where there is no place: nobody takes a Space away from all others (S137). */
+async function takePlace(
+  repoId: string,
+  kind: keyof Places,
+  connection: ServerResponse | Duplex,
+): Promise<AppFailure | undefined> {
+  const places = placesOf.get(repoId) ?? {
+    requests: new FairQueue({ name: "space_requests", ...PLACES }),
+    sockets: new FairQueue({ name: "space_sockets", ...PLACES }),
+  };
+  placesOf.set(repoId, places);
+  try {
+    await places[kind].takeUntilAnswered();
+    return undefined;
+  } catch (error) {
+    if (!isServiceError(error)) throw error;
+    return { ...busy };
+  } finally {
+    const forget = () => {
+      const isInUse = Object.values(places).some(({ counts }) => counts.taken > 0 || counts.waiting > 0);
+      if (!isInUse && placesOf.get(repoId) === places) placesOf.delete(repoId);
+    };
+    if (connection.closed) forget();
+    else connection.once("close", forget);
+  }
+}
+
 const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
 
 type App = Extract<FoundApp, { kind: "app" }>;
@@ -29,6 +69,8 @@ export async function passToApp(
   app: App,
   sent: Sent,
 ): Promise<AppFailure | undefined> {
+  const full = await takePlace(app.repo.id, "requests", res);
+  if (full) return full;
   const leaving = new AbortController();
   res.once("close", () => leaving.abort());
   return untilAnswered(app, leaving.signal, async (address) => {
@@ -50,6 +92,8 @@ export async function passSocketToApp(
   head: Buffer,
   { app, sent, refuse }: { app: App; sent: Sent; refuse: (failure: AppFailure) => void },
 ): Promise<void> {
+  const full = await takePlace(app.repo.id, "sockets", socket);
+  if (full) return refuse(full);
   const leaving = new AbortController();
   socket.once("close", () => leaving.abort());
   const failure = await untilAnswered(app, leaving.signal, async (address) => {

@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import { newId } from "#core/ids.ts";
-import { log } from "#core/log.ts";
+import { log, requestContext } from "#core/log.ts";
 import { isAppPath, parseAppTarget } from "#core/spaces/door/app-target.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import { canonicalize } from "../canonicalize.ts";
 import { parseTarget } from "../parse-target.ts";
+import { whenClosed } from "../when-closed.ts";
 import { keepAsking } from "./keep-asking.ts";
 import { openApp, staysOpen } from "./open-app.ts";
 import { passSocketToApp } from "./pass-to-app.ts";
@@ -32,14 +33,16 @@ export async function serveAppSocket(req: IncomingMessage, socket: Duplex, head:
       return refuse({ status: 400, error: "invalid_request" });
     const requestId = newId();
     const ip = canonicalize(req, requestId);
-    const app = await openApp(req, wanted);
-    if (app.kind === "elsewhere") return refuse({ status: 404, error: "not_found" });
-    if (readSpaceConfig(app.repo).kind !== "service") return refuse({ status: 405, error: "invalid_request" });
-    socket.once(
-      "close",
-      keepAsking(staysOpen(req, wanted, app), () => socket.destroy()),
-    );
-    await passSocketToApp(req, socket, head, { app, sent: { path: app.path + target.search, ip, requestId }, refuse });
+    await requestContext.run({ requestId, ip, whenClosed: (listener) => whenClosed(socket, listener) }, async () => {
+      const app = await openApp(req, wanted);
+      if (app.kind === "elsewhere") return refuse({ status: 404, error: "not_found" });
+      if (readSpaceConfig(app.repo).kind !== "service") return refuse({ status: 405, error: "invalid_request" });
+      socket.once(
+        "close",
+        keepAsking(staysOpen(req, wanted, app), () => socket.destroy()),
+      );
+      await passSocketToApp(req, socket, head, { app, sent: { path: app.path + target.search, ip, requestId }, refuse });
+    });
   } catch (error) {
     try {
       refuse(failureOf(error));

@@ -2,6 +2,7 @@ import { type Actor, anonymous, operatorCommand, personActor } from "../../acces
 import { requirePermission } from "../../access/may.ts";
 import { findSessionPerson } from "../../accounts/sessions/find-session-person.ts";
 import { isServiceError, notFound } from "../../errors.ts";
+import { countAgainst } from "../../fair-queue/party.ts";
 import { findRepo } from "../../hub/repos/find-repo.ts";
 import { type Repo, repoResource } from "../../hub/repos/repo.ts";
 import { appPath, readVisitorSegment, visitorSegment } from "../app-address.ts";
@@ -74,6 +75,8 @@ async function isLetIn(repo: Repo, segment: string, runtime: SpaceRuntime | unde
   if (visitor.generation !== (runtime?.visitorGeneration ?? 0)) return false;
   const session = await findSessionPerson(visitor.sessionId, visitor.userId);
   if (!session) return false;
-  await requirePermission(personActor(session), "repo.read_content", repoResource(repo), { what: "Repository" });
+  const actor = personActor(session);
+  countAgainst(actor);
+  await requirePermission(actor, "repo.read_content", repoResource(repo), { what: "Repository" });
   return true;
 }

@@ -7,8 +7,11 @@ import { type Connect, endToEnd, type Passing, relay, relayUpgrade } from "./rel
 /** What a gateway answers, beside a status, when the Space itself did not: why. */
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 
-/** More than this at once waits nowhere: it is refused. */
-const REQUESTS_MAX = 256;
+/**
+ * Of one Space, from all web processes together; more is refused. It is for the worker's memory only: who gets how much of a Space is
+ * decided where it is known who asks (server/spaces/pass-to-app.ts).
+ */
+export const REQUESTS_MAX = 512;
 
 type Served = { connect: Connect; active: number; lastUsedAt: number };
 

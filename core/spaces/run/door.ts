@@ -4,14 +4,15 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { SOCKET_DIRECTORY } from "../../jobs/runners/runner.ts";
 import { sourcePath } from "../../source-path.ts";
+import { REQUESTS_MAX } from "../gateway/start-gateway.ts";
 
 const SOCKET = "door.sock";
 const BRIDGE = "bridge.mjs";
 const OPEN = Buffer.from([1]);
 /** A bridge offers eight at a time. What a sandbox opens beyond this costs the worker file descriptors and is closed. */
 const OFFERS_MAX = 32;
-/** Requests under way at once (REQUESTS_MAX of the gateway), and the offers. */
-const CONNECTIONS_MAX = 256 + OFFERS_MAX;
+/** Requests under way at once, and the offers. */
+const CONNECTIONS_MAX = REQUESTS_MAX + OFFERS_MAX;
 /** How long a request waits for a connection, or for the app to accept it. */
 const CONNECT_MS = 10_000;
 
