@@ -1,3 +1,4 @@
+import { walks } from "../queues.ts";
 import { GitFailed, runGit } from "../run-git.ts";
 import type { Change } from "./build-commit.ts";
 import type { Collected } from "./collect-changes.ts";
@@ -10,13 +11,15 @@ const LINE_MAX_BYTES = 2_048;
 /**
  * The changes of a commit, and where it puts files of Git LFS at paths that no .gitattributes gives to it, a .gitattributes that does:
  * without, a clone would have the pointers instead of the files.
+ * @param within the repository's path
+ * @throws ServiceError `unavailable` when no place for a walk came in time, or its patterns take too long
  */
 export async function addLfsAttributes(
   { changes, lfsPaths, rootAttributes }: Collected,
-  { git, gitDirectory, parent }: { git: Import; gitDirectory: string; parent: string | null },
+  { git, gitDirectory, parent, within }: { git: Import; gitDirectory: string; parent: string | null; within: string },
 ): Promise<readonly Change[]> {
   if (lfsPaths.length === 0) return changes;
-  const filters = await readLfsFilters(gitDirectory, lfsPaths, { commit: parent, rootAttributes });
+  const filters = await walks.run(() => readLfsFilters(gitDirectory, lfsPaths, { commit: parent, rootAttributes }), { within });
   const lines = [...new Set(lfsPaths.filter((path) => filters.get(path) !== "lfs").map(lfsAttributeLine))];
   const readable = lines.filter((line) => Buffer.byteLength(line) < LINE_MAX_BYTES);
   if (readable.length === 0) return changes;

@@ -178,9 +178,17 @@ async function holdRoom({ actor, repo, collected, quarantine }: Draft): Promise<
     : holdProposal(actor, repo, bytes, "this commit");
 }
 
-async function build({ actor, message, collected, quarantine, imports }: Draft, parent: string | null): Promise<BuiltCommit> {
+async function build(
+  { actor, path, message, collected, quarantine, imports }: Draft,
+  parent: string | null,
+): Promise<BuiltCommit> {
   const git = imports.current();
-  const changes: readonly Change[] = await addLfsAttributes(collected, { git, gitDirectory: quarantine.path, parent });
+  const changes: readonly Change[] = await addLfsAttributes(collected, {
+    git,
+    gitDirectory: quarantine.path,
+    parent,
+    within: path,
+  });
   const plan = { parent, changes, message, signature: await signatureOf(actor) };
   const built = await buildCommit(git, plan, imports.nextName());
   await imports.end();

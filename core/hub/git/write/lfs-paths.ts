@@ -1,5 +1,6 @@
 import { join } from "node:path";
-import { runGit } from "../run-git.ts";
+import { runWalkGit, WALK_MAX_MS } from "../read/walk.ts";
+import type { GitOptions } from "../run-git.ts";
 
 /** What is usually large and never merged line by line: kept by Git LFS unless a repository's .gitattributes say otherwise. */
 const LFS_EXTENSIONS: ReadonlySet<string> = new Set(
@@ -18,38 +19,44 @@ export type Attributed = {
   commit: string | null;
   /** The one at the root, where it is about to be another. */
   rootAttributes?: Uint8Array | undefined;
+  /** How long each command may take. */
+  maxMs?: number;
 };
 
 /** What `.gitattributes` say of a path's filter: that Git LFS keeps it, that nothing does, or no word. */
 export type Filter = "lfs" | "none" | undefined;
 
 /**
- * What the .gitattributes of a commit say of Git LFS for each path, in git's own reading of them.
+ * What the .gitattributes of a commit say of Git LFS for each path, in git's own reading of them. Call it within a walk, as findIgnoredPaths.
  * @param gitDirectory a quarantine, where the files that git needs for this are left
+ * @throws RanOutOfTime
  */
 export async function readLfsFilters(
   gitDirectory: string,
   paths: readonly string[],
-  { commit, rootAttributes }: Attributed,
+  { commit, rootAttributes, maxMs = WALK_MAX_MS }: Attributed,
 ): Promise<Map<string, Filter>> {
-  const found = new Map(commit ? await findAttributeFiles(gitDirectory, paths, commit) : []);
+  const run: Run = (args, options) => runWalkGit(gitDirectory, args, { timeoutMs: maxMs, ...options });
+  const found = new Map(commit ? await findAttributeFiles(run, paths, commit) : []);
   if (rootAttributes) {
-    const oid = await runGit(gitDirectory, ["hash-object", "-w", "--stdin"], { input: rootAttributes });
+    const oid = await run(["hash-object", "-w", "--stdin"], { input: rootAttributes });
     found.set(".gitattributes", oid.toString("latin1").trim());
   }
   if (found.size === 0) return new Map();
   // In a bare repository attributes are read from an index: one that has nothing but these files.
   const env = { GIT_INDEX_FILE: join(gitDirectory, "attributes-index") };
   const entries = [...found].map(([path, oid]) => `100644 ${oid}\t${path}\0`);
-  await runGit(gitDirectory, ["read-tree", "--empty"], { env });
-  await runGit(gitDirectory, ["update-index", "-z", "--index-info"], { input: entries.join(""), env });
+  await run(["read-tree", "--empty"], { env });
+  await run(["update-index", "-z", "--index-info"], { input: entries.join(""), env });
   const input = paths.map((path) => `${path}\0`).join("");
-  const output = await runGit(gitDirectory, ["check-attr", "--cached", "-z", "--stdin", "filter"], { input, env });
+  const output = await run(["check-attr", "--cached", "-z", "--stdin", "filter"], { input, env });
   const fields = output.toString("utf8").split("\0");
   const filters = new Map<string, Filter>();
   for (let at = 0; at + 2 < fields.length; at += 3) filters.set(fields[at] as string, filterOf(fields[at + 2] as string));
   return filters;
 }
+
+type Run = (args: readonly string[], options: GitOptions) => Promise<Buffer>;
 
 function filterOf(value: string): Filter {
   if (value === "lfs") return "lfs";
@@ -57,10 +64,10 @@ function filterOf(value: string): Filter {
 }
 
 /** The .gitattributes of all folders that the paths are in, each with its blob. */
-async function findAttributeFiles(gitDirectory: string, paths: readonly string[], commit: string): Promise<[string, string][]> {
+async function findAttributeFiles(run: Run, paths: readonly string[], commit: string): Promise<[string, string][]> {
   const candidates = [...new Set(paths.flatMap(attributeFilesFor))];
   const input = candidates.map((path) => `${commit}:${path}\n`).join("");
-  const output = await runGit(gitDirectory, ["cat-file", "--batch-check=%(objecttype) %(objectname)"], { input });
+  const output = await run(["cat-file", "--batch-check=%(objecttype) %(objectname)"], { input });
   const lines = output.toString("utf8").split("\n");
   return candidates.flatMap((path, index) => {
     const [, oid] = /^blob ([0-9a-f]{40})$/.exec(lines[index] ?? "") ?? [];

@@ -1,0 +1,103 @@
+import type { ChildProcess } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { beforeAll, describe, expect, test, vi } from "vitest";
+import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { commitTo, someRepo } from "../../testing/repos.ts";
+import { walks } from "../queues.ts";
+import { planUpload, type UploadQuestion } from "./plan-upload.ts";
+
+let ada: TestPerson;
+let repo: Repo;
+beforeAll(async () => {
+  ada = await signedInPerson();
+  repo = await someRepo(ada);
+  await commitTo(repo, ada, { ".gitignore": "build/\n", ".gitattributes": "*.csv filter=lfs\n" });
+});
+
+const plan = (question: Partial<UploadQuestion> = {}, of = repo) => {
+  const files = [{ path: "build/x", sizeBytes: 1 }];
+  const [owner = "", name = ""] = of.fullName.split("/");
+  return planUpload(ada.actor, { type: of.type, owner, name }, { revision: "main", files, ...question });
+};
+
+/** Whether git is at work on patterns. */
+const matches = ({ spawnargs }: ChildProcess) => spawnargs.includes("check-ignore") || spawnargs.includes("check-attr");
+
+/** Counts the processes that match paths with patterns, and how many of them there are at once. */
+function watchMatching() {
+  const seen = { started: [] as ChildProcess[], alive: 0, most: 0, stop: () => unsubscribe("child_process", watch) };
+  const watch = (message: unknown) => {
+    const { process: child } = message as { process: ChildProcess };
+    child.once("spawn", () => {
+      if (!matches(child)) return;
+      seen.started.push(child);
+      seen.most = Math.max(seen.most, ++seen.alive);
+      child.once("exit", () => seen.alive--);
+    });
+  };
+  subscribe("child_process", watch);
+  return seen;
+}
+
+test("a plan says what is ignored and what Git LFS keeps, by what is there or what is about to be", async () => {
+  const files = ["build/x", "a.csv", "b.csv/c.txt"].map((path) => ({ path, sizeBytes: 9 }));
+  expect(await plan({ files })).toMatchObject([{ isIgnored: true }, { mode: "lfs", isIgnored: false }, { mode: "regular" }]);
+  const other = { gitIgnore: "*.csv\n", gitAttributes: "*.txt filter=lfs\n" };
+  expect(await plan({ files, ...other })).toMatchObject([
+    { isIgnored: false },
+    { mode: "regular", isIgnored: true },
+    { mode: "lfs" },
+  ]);
+});
+
+describe("S137 patterns can keep git busy for as long as their author likes", () => {
+  test("those that are sent have a limit, and the line is named", async () => {
+    const slow = `**/${"a*a*a/**/".repeat(5)}b`;
+    await expect(plan({ gitIgnore: `fine\n${slow}\n` })).rejects.toMatchObject({
+      code: "invalid_request",
+      field: "gitIgnore",
+      message: expect.stringMatching(/^Line 2 of the \.gitignore has more than 10 stars/),
+    });
+    await expect(plan({ gitAttributes: `${slow} filter=lfs\n` })).rejects.toMatchObject({ field: "gitAttributes" });
+    await expect(plan({ gitIgnore: "x\n".repeat(600_000) })).rejects.toMatchObject({ field: "gitIgnore" });
+    // A line of decoration, and stars that are only characters.
+    await expect(plan({ gitIgnore: `# ${"*".repeat(70)}\n${"\\*".repeat(20)}\nbuild/\n` })).resolves.toMatchObject([
+      { isIgnored: true },
+    ]);
+  });
+
+  test("those that are there end with a deadline, and are not begun again", async () => {
+    const hostile = await someRepo(ada);
+    await commitTo(hostile, ada, { ".gitignore": `**/${"a*a*a/**/".repeat(8)}b\n` });
+    const files = [{ path: `${"aaaaaaaaa/".repeat(190)}c`, sizeBytes: 1 }];
+    const refuse = () => plan({ files }, hostile).catch((error: unknown) => error);
+    const refusal = { code: "unavailable", message: expect.stringMatching(/fewer stars/) };
+    const { started, stop } = watchMatching();
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      const refused = refuse();
+      await expect.poll(() => started.some(({ spawnargs }) => spawnargs.includes("check-ignore"))).toBe(true);
+      await vi.advanceTimersByTimeAsync(5_000);
+      expect(await refused).toMatchObject(refusal);
+    } finally {
+      vi.useRealTimers();
+    }
+    const { length } = started;
+    expect(await refuse()).toMatchObject(refusal);
+    expect(started).toHaveLength(length);
+    stop();
+  });
+
+  test("of many at once, as many are at work as have places, all of them limited", async () => {
+    const seen = watchMatching();
+    await Promise.all(Array.from({ length: 40 }, () => plan()));
+    seen.stop();
+    const { started, most } = seen;
+    expect(started).toHaveLength(80);
+    // Of one account in one repository.
+    expect(most).toBeLessThanOrEqual(4);
+    expect(started.every(({ spawnfile }) => spawnfile.endsWith("/limited-git"))).toBe(true);
+    expect(walks.counts).toMatchObject({ taken: 0, waiting: 0 });
+  });
+});
