@@ -70,7 +70,7 @@ function parseLine(bytes: Buffer, number: number): Line | undefined {
 }
 
 function tooLong(number: number, maxBytes: number): ServiceError {
-  const what = maxBytes === HEADER_MAX_BYTES ? "The header" : `Line ${number}`;
+  const what = maxBytes === HEADER_MAX_BYTES ? "The first line, the header," : `Line ${number}`;
   return new ServiceError("payload_too_large", `${what} is longer than ${maxBytes / 1024} KiB.`);
 }
 
