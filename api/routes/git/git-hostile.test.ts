@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { access, readdir, readFile, writeFile } from "node:fs/promises";
-import { request } from "node:http";
+import { type ClientRequest, request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { from, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
+import { bodyBudget } from "#core/fair-queue/body-budget.ts";
 import { fetches, pushes } from "#core/hub/git/queues.ts";
 import { listRefs } from "#core/hub/git/refs/list-refs.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
@@ -491,6 +492,26 @@ describe("requests that are not git's", () => {
     const commands = Array.from({ length: 10_001 }, (_, index) => command(`refs/tags/${index}`, head));
     expect((await send({ body: pushBody(commands) })).status).toBe(413);
     await expectUntouched();
+  });
+
+  test("S137 heads that do not end take their account's part of the memory for bodies, and no more", async () => {
+    const beginning = Buffer.from(pktLine(`shallow ${head}`).toString().repeat(75_000));
+    const refused: (number | undefined)[] = [];
+    const begun: ClientRequest[] = [];
+    for (let each = 0; each < 12; each++) {
+      const headers = { authorization: `Bearer ${token}`, "content-type": "application/x-git-receive-pack-request" };
+      const path = `/${repo.fullName}/git-receive-pack`;
+      const req = request(world.origin, { path, method: "POST", agent: false, headers });
+      req.on("response", (res) => refused.push(res.resume().statusCode)).on("error", () => undefined);
+      req.write(beginning);
+      begun.push(req);
+    }
+    await expect.poll(() => refused.length, { timeout: 20_000 }).toBeGreaterThan(2);
+    expect(new Set(refused)).toEqual(new Set([503]));
+    expect(refused.length).toBeLessThan(8);
+    expect(bodyBudget.takenBytes).toBeLessThanOrEqual(128 * 1024 * 1024);
+    for (const req of begun) req.destroy();
+    await expect.poll(() => bodyBudget.takenBytes).toBe(0);
   });
 
   test("S137 more refs than a repository may hold: another is refused with a reason, and one can be deleted", async () => {

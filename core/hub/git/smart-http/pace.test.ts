@@ -164,7 +164,11 @@ describe("S137 a push", () => {
   });
 
   async function receiving(asked: Partial<Watched> = pace): Promise<string> {
-    const server = createServer((req, res) => void receivePack(ada.actor, repo, repo.fullName, { req, res }, asked));
+    const server = createServer((req, res) => {
+      receivePack(ada.actor, repo, repo.fullName, { req, res }, asked).catch((error) =>
+        res.writeHead(error.status).end(error.message),
+      );
+    });
     servers.push(server);
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -189,6 +193,19 @@ describe("S137 a push", () => {
     const [res] = await answered;
     expect(await text(res)).toMatch(/came too slowly.*ng refs\/heads\/side/s);
     expect(pushes.counts.taken).toBe(0);
+    if (!req.socket?.destroyed) await once(req.socket as Socket, "close");
+  });
+
+  test("whose head stops in the middle is told so, and its connection ends", async () => {
+    const req = request(await receiving(), {
+      method: "POST",
+      agent: false,
+      headers: { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" },
+    });
+    req.on("error", () => undefined);
+    req.write(head.subarray(0, 50));
+    const [res] = (await once(req, "response")) as [IncomingMessage];
+    expect([res.statusCode, await text(res)]).toEqual([503, expect.stringMatching(/came too slowly.* Try again/)]);
     if (!req.socket?.destroyed) await once(req.socket as Socket, "close");
   });
 

@@ -1,10 +1,13 @@
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.ts";
+import { bodyHolder, SMALL_BODY_BYTES } from "../../../fair-queue/body-budget.ts";
 import type { RefChange } from "../refs/ref-change.ts";
 import { MalformedPkt, PktStream } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
+/** What a byte of it takes in memory once it is parsed; measured with short names, which take the most. */
+const MEMORY_PER_BYTE = 4;
 const PUSH_OPTIONS_MAX = 100;
 const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;
 const COMMAND = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0\n]+)$/;
@@ -30,27 +33,29 @@ export type PushHead = {
 
 /**
  * Reads what a push asks for (gitprotocol-pack, "Reference Update Request and Packfile Transfer") from the head of the request; the
- * pack stays in the stream.
- * @throws ServiceError `invalid_request`, `payload_too_large`
+ * pack stays in the stream. It has no place yet (queues.ts), so a long one needs a part of the memory for bodies.
+ * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable`
  */
 export async function readCommands(stream: Readable): Promise<PushHead> {
+  const hold = bodyHolder();
   try {
-    return await read(new PktStream(stream));
+    return await read(new PktStream(stream), hold);
   } catch (cause) {
     if (cause instanceof MalformedPkt) throw new ServiceError("invalid_request", `This is no push: ${cause.message}.`, { cause });
     throw cause;
   }
 }
 
-async function read(stream: PktStream): Promise<PushHead> {
+async function read(stream: PktStream, hold: (bytes: number) => void): Promise<PushHead> {
   const head: PushHead = { commands: [], capabilities: new Set(), shallow: [], pushOptions: [], rest: stream.rest };
-  let bytes = 0;
+  let [bytes, heldBytes] = [0, SMALL_BODY_BYTES];
   const refs = new Set<string>();
   for (let line = await stream.next(); line; line = await stream.next()) {
     bytes += line.length;
     if (bytes > HEAD_MAX_BYTES || head.commands.length >= COMMANDS_MAX) {
       throw new ServiceError("payload_too_large", `A push may change at most ${COMMANDS_MAX} refs. Send them in several pushes.`);
     }
+    for (; heldBytes < bytes; heldBytes += SMALL_BODY_BYTES) hold(SMALL_BODY_BYTES * MEMORY_PER_BYTE);
     const text = line.toString("latin1").replace(/\n$/, "");
     if (SHALLOW.test(text)) {
       head.shallow.push(text);

@@ -31,6 +31,7 @@ import {
   type TransferBody,
   type TransferRequest,
   tooLarge,
+  tooSlow,
   transferBody,
 } from "./transfer-request.ts";
 import { fileMaxBytes, pushMaxBytes, pushSettings } from "./transfer-settings.ts";
@@ -41,6 +42,7 @@ type Outcome = { report: Report; recorded?: Recorded | undefined; messages: stri
 
 const ABSENT = "0".repeat(40);
 
+const HEAD_GRACE_MS = 60_000;
 /** How long a push may send nothing at all: git may have to compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
 /** The same while others wait for its place. */
@@ -73,7 +75,7 @@ export async function receivePack(
   const path = await openRepository(repo);
   requireTransferHead(req, "receive-pack", pushMaxBytes());
   const body = transferBody(req, req, pushMaxBytes());
-  const head = await readCommands(body.stream);
+  const head = await readHead({ req, res }, body, pace);
   const begin = () => {
     if (!res.headersSent) answerHead(res, "application/x-git-receive-pack-result");
   };
@@ -98,6 +100,24 @@ export async function receivePack(
   }
   begin();
   res.end();
+}
+
+/** The head of a push has no place, and keeps memory while it arrives: so it has to arrive at a pace too. */
+async function readHead({ req, res }: TransferRequest, { stream }: TransferBody, pace: Partial<Watched>): Promise<PushHead> {
+  let stopWatching = () => {};
+  const slow = new Promise<never>((_, reject) => {
+    const watched = { bytes: () => req.socket.bytesRead, isWaiting: () => !req.complete, graceMs: HEAD_GRACE_MS };
+    stopWatching = watchPace({ ...watched, ...pace, onTooSlow: () => reject(tooSlow()) });
+  });
+  try {
+    return await Promise.race([readCommands(stream), slow]);
+  } catch (error) {
+    // What is still on its way is not waited for.
+    if (!res.headersSent) res.setHeader("Connection", "close");
+    throw error;
+  } finally {
+    stopWatching();
+  }
 }
 
 /** Nothing of it is wanted; but a client that is not listened to hears no answer. */
