@@ -4,6 +4,7 @@ import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { hasLfsObject } from "#core/hub/lfs/objects/find-lfs-object.ts";
 import { lfsDownloadAddress, openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
+import { s3Direct } from "#core/hub/lfs/storage/s3-direct.ts";
 import { startBucket, type TestBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { actionsFor, type BatchAction, type BatchObject, somebodyWithToken, someObject, type TestObject } from "./testing/lfs.ts";
@@ -198,6 +199,35 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     const parts = await putParts(await asking(), object.content);
     expect((await say(uploads[0], { oid: object.oid, parts })).status).toBe(200);
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+  });
+
+  test("S137 is read once, however often its end is told, and by its turn", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject(20 * MIB);
+    const upload = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
+    const completion = { oid: object.oid, parts: await putParts(upload, object.content) };
+    bucket.asked.length = 0;
+    const answers = await Promise.all(Array.from({ length: 20 }, () => say(upload, completion)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(bucket.asked.filter((line) => line.startsWith("GET "))).toHaveLength(1);
+    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+  });
+
+  test("S137 is given up where the bucket begins to send it and stops", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const upload = (await ask(repo, "upload", object)).actions?.upload as BatchAction;
+    await put(upload, object.content);
+    bucket.intercept((req, res) => {
+      if (req.method !== "GET") return false;
+      res.writeHead(200, { "content-length": object.size }).write("x");
+      return true;
+    });
+    const location = `s3:${new URL(upload.href).pathname.split("/").slice(2).join("/")}`;
+    const verifying = s3Direct.verify(location, object, { isFinal: true, spare: location, silenceMaxMs: 200 });
+    await expect(verifying).rejects.toThrow();
+    bucket.intercept(undefined);
+    expect(await s3Direct.verify(location, object, { isFinal: true, spare: location })).toBe(location);
   });
 
   test("of other content, or without all of its parts, does not count", async () => {

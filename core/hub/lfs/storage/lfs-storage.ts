@@ -52,7 +52,12 @@ export type DirectTransfers = {
    * @returns where it lies now
    * @throws ServiceError `not_found` when nothing was uploaded, `invalid_request` when it is something else
    */
-  verify(location: string, object: LfsObjectId, options: { isFinal: boolean; spare: string }): Promise<string>;
+  verify(
+    location: string,
+    object: LfsObjectId,
+    /** `silenceMaxMs`: for how long the bucket may send nothing. */
+    options: { isFinal: boolean; spare: string; silenceMaxMs?: number },
+  ): Promise<string>;
 };
 
 export type PartsUpload = { uploadId: string; chunkBytes: number; addresses: string[] };

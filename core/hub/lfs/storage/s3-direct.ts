@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Readable } from "node:stream";
+import { addAbortSignal, type Readable } from "node:stream";
 import { ServiceError } from "../../../errors.ts";
+import { fairQueue } from "../../../fair-queue/fair-queue.ts";
 import { base64OfOid, type LfsObjectId } from "../lfs-object.ts";
 import type { DirectTransfers } from "./lfs-storage.ts";
 import { s3, s3Status } from "./s3-client.ts";
@@ -54,10 +55,15 @@ export const s3Direct: DirectTransfers = {
 const attachment = (fileName: string | undefined): string =>
   fileName ? `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}` : "attachment";
 
+/** Objects that are read to be hashed: up to 50 GB each, by way of this process. Whoever finds no place in time asks again, as clients do on 503. */
+const reads = fairQueue({ name: "lfs_verifications", places: 8, waitMaxMs: 30_000 });
+/** A bucket that sends nothing for so long is given up, with the place. */
+const SILENCE_MAX_MS = 60_000;
+
 async function verify(
   location: string,
   { oid, size }: LfsObjectId,
-  { isFinal, spare }: { isFinal: boolean; spare: string },
+  { isFinal, spare, silenceMaxMs = SILENCE_MAX_MS }: { isFinal: boolean; spare: string; silenceMaxMs?: number },
 ): Promise<string> {
   const { sdk, client, bucket } = await s3();
   const Key = keyOf(location);
@@ -70,10 +76,8 @@ async function verify(
   if (head.ContentLength !== size) throw refuse(`The content has ${head.ContentLength} bytes, not the ${size} announced.`);
   // What S3 has computed itself over the whole; of an upload in parts it is a hash of hashes, with their number after a dash.
   if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
-  const { Body, ETag } = await client.send(new sdk.GetObjectCommand({ Bucket: bucket, Key }));
-  const hash = createHash("sha256");
-  for await (const chunk of Body as Readable) hash.update(chunk);
-  if (hash.digest("hex") !== oid) throw refuse("The content is not what its SHA-256 says. Upload it again.");
+  const { sha256, etag } = await reads.run(() => readHash(location, silenceMaxMs));
+  if (sha256 !== oid) throw refuse("The content is not what its SHA-256 says. Upload it again.");
   if (isFinal) return location;
   await client.send(
     new sdk.CopyObjectCommand({
@@ -81,10 +85,28 @@ async function verify(
       Key: keyOf(spare),
       CopySource: `${bucket}/${Key}`,
       // What was read, should somebody write there at this moment.
-      CopySourceIfMatch: ETag,
+      CopySourceIfMatch: etag,
     }),
   );
   return spare;
+}
+
+async function readHash(location: string, silenceMaxMs: number): Promise<{ sha256: string; etag: string | undefined }> {
+  const { sdk, client, bucket } = await s3();
+  const silence = new AbortController();
+  const timer = setTimeout(() => silence.abort(new Error("the bucket sent nothing for too long")), silenceMaxMs);
+  try {
+    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: keyOf(location) });
+    const { Body, ETag } = await client.send(command, { abortSignal: silence.signal });
+    const hash = createHash("sha256");
+    for await (const chunk of addAbortSignal(silence.signal, Body as Readable)) {
+      timer.refresh();
+      hash.update(chunk);
+    }
+    return { sha256: hash.digest("hex"), etag: ETag };
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 const refuse = (sentence: string): ServiceError => new ServiceError("invalid_request", sentence);

@@ -19,10 +19,11 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
   if (oid !== transfer.oid || size !== transfer.size) {
     throw new ServiceError("invalid_request", "This is not the object that was to be uploaded.");
   }
-  const found = await findLfsObject(transfer.repoId, oid);
-  if (found) return;
-  if (!transfer.location) throw new ServiceError("not_found", "Nothing was uploaded.");
-  await recordVerified(transfer, transfer.location, { isFinal: false });
+  const { location } = transfer;
+  await once(transfer, async () => {
+    if (!location) throw new ServiceError("not_found", "Nothing was uploaded.");
+    await recordVerified(transfer, location, { isFinal: false });
+  });
 }
 
 /**
@@ -31,12 +32,30 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
  */
 export async function completeUpload(transfer: Transfer, parts: readonly UploadedPart[]): Promise<void> {
   const { repoId, oid, size, location, uploadId } = transfer;
-  if (await findLfsObject(repoId, oid)) return;
-  if (size === 0) return storeLfsObject(repoId, { oid, size }, emptyContent());
-  if (!location || !uploadId) throw new ServiceError("invalid_request", "This upload has no parts.");
-  await directOf(location).joinParts(location, uploadId, parts);
-  await noteJoined(location, uploadId);
-  await recordVerified(transfer, location, { isFinal: true });
+  await once(transfer, async () => {
+    if (size === 0) return storeLfsObject(repoId, { oid, size }, emptyContent());
+    if (!location || !uploadId) throw new ServiceError("invalid_request", "This upload has no parts.");
+    await directOf(location).joinParts(location, uploadId, parts);
+    await noteJoined(location, uploadId);
+    await recordVerified(transfer, location, { isFinal: true });
+  });
+}
+
+const underWay = new Map<string, Promise<void>>();
+
+/**
+ * Finishes an upload unless the repository has the object. Whoever asks meanwhile is answered with what comes of it: each would have
+ * the whole object read from the bucket, 50 GB at most (S137).
+ */
+async function once({ repoId, oid, location }: Transfer, finish: () => Promise<void>): Promise<void> {
+  const key = location ?? `${repoId} ${oid}`;
+  const first = underWay.get(key);
+  if (first) return first;
+  const work = (async () => {
+    if (!(await findLfsObject(repoId, oid))) await finish();
+  })().finally(() => underWay.delete(key));
+  underWay.set(key, work);
+  return work;
 }
 
 /** There is no room for it, or it is something else. */
