@@ -1,13 +1,14 @@
+import { runWalk } from "../git/read/walk.ts";
 import { GitFailed, runGit } from "../git/run-git.ts";
 
 export type Commit = { oid: string; subject: string };
 
 const SUBJECT_MAX_CHARACTERS = 200;
 
-/** Whether a commit is in the history of another, or is that one. */
+/** Whether a commit is in the history of another, or is that one. It has a place of a walk meanwhile. @throws ServiceError `unavailable` */
 export async function isAncestor(path: string, sha: string, of: string): Promise<boolean> {
   try {
-    await runGit(path, ["merge-base", "--is-ancestor", "--end-of-options", sha, of]);
+    await runWalk(path, ["merge-base", "--is-ancestor", "--end-of-options", sha, of]);
     return true;
   } catch (error) {
     if (error instanceof GitFailed && error.status === 1) return false;

@@ -9,7 +9,7 @@ const FILES_NAMED = 10;
 
 /**
  * Writes the commit that brings a pull request and its base together; no ref leads to it yet.
- * @throws ServiceError `conflict`, which names the files
+ * @throws ServiceError `conflict`, which names the files; `unavailable` as mergeTree
  */
 export async function mergeCommit(
   path: string,

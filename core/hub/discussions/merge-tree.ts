@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ServiceError } from "../../errors.ts";
+import { runWalkGit, walker } from "../git/read/walk.ts";
 import { GitFailed, runGit } from "../git/run-git.ts";
 
 /** What becomes of two commits that are merged. */
@@ -11,39 +12,50 @@ export type Merged =
   /** They have no history in common. */
   | { outcome: "unrelated" };
 
-const TIMEOUT_MS = 20_000;
 const FILES_MAX = 1_000;
 
+const merges = walker<Merged>({ max: 200, keepsWhole: false });
+const tries = walker<Merged>({ max: 200 });
+
 /**
- * Merges two commits as git does, without a work tree.
- * @throws ServiceError `unavailable` where git is older than 2.38, which cannot do that
+ * Merges two commits as git does, without a work tree. Trees of a few kilobytes can keep git busy for hours: it has a place of a walk meanwhile (S137).
+ * @throws ServiceError `unavailable` where git is older than 2.38, which cannot do that; when no place came in time; where it takes too much
  */
-export async function mergeTree(path: string, ours: string, theirs: string, env: Record<string, string> = {}): Promise<Merged> {
+export function mergeTree(path: string, ours: string, theirs: string): Promise<Merged> {
+  const walk = async () => ({ value: await merge(path, ours, theirs), isWhole: true });
+  return merges({ directory: path, of: [ours, theirs], walk });
+}
+
+/**
+ * The same for whoever only wants to know: what it writes is thrown away. What two commits make is always the same, and is remembered for whoever
+ * looks next.
+ */
+export function tryMerge(path: string, ours: string, theirs: string): Promise<Merged> {
+  const walk = async () => {
+    const scratch = await mkdtemp(join(tmpdir(), "merge-"));
+    try {
+      const env = { GIT_OBJECT_DIRECTORY: scratch, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects") };
+      return { value: await merge(path, ours, theirs, env), isWhole: true };
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  };
+  return tries({ directory: path, of: [ours, theirs], walk });
+}
+
+async function merge(path: string, ours: string, theirs: string, env: Record<string, string> = {}): Promise<Merged> {
   await requireMergeTree(path);
   if (!(await haveCommonHistory(path, ours, theirs))) return { outcome: "unrelated" };
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs];
   // Ends with 1 where files conflict, and names them after the tree.
-  const output = await runGit(path, args, { env, timeoutMs: TIMEOUT_MS, acceptedStatuses: [0, 1], isLimited: true });
+  const output = await runWalkGit(path, args, { env, acceptedStatuses: [0, 1] });
   const [tree = "", ...files] = output.toString("utf8").split("\0").filter(Boolean);
   return files.length === 0 ? { outcome: "clean", tree } : { outcome: "conflicts", files: unique(files) };
 }
 
-/** The same for whoever only wants to know: what it writes is thrown away. */
-export async function tryMerge(path: string, ours: string, theirs: string): Promise<Merged> {
-  const scratch = await mkdtemp(join(tmpdir(), "merge-"));
-  try {
-    return await mergeTree(path, ours, theirs, {
-      GIT_OBJECT_DIRECTORY: scratch,
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
-    });
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
-}
-
 async function haveCommonHistory(path: string, one: string, other: string): Promise<boolean> {
   try {
-    await runGit(path, ["merge-base", "--end-of-options", one, other], { isLimited: true, timeoutMs: TIMEOUT_MS });
+    await runWalkGit(path, ["merge-base", "--end-of-options", one, other]);
     return true;
   } catch (error) {
     if (error instanceof GitFailed && error.status === 1) return false;

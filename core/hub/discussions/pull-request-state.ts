@@ -3,7 +3,7 @@ import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
 import type { Repo } from "../repos/repo.ts";
 import { type Discussion, pullRequestRef } from "./discussion.ts";
-import { type Merged, tryMerge } from "./merge-tree.ts";
+import { tryMerge } from "./merge-tree.ts";
 
 /** How the commits of a pull request stand to the branch that they are for. */
 export type PullRequestState = {
@@ -40,7 +40,7 @@ export async function readPullRequestState(
   const [ahead, behind] = await countApart(path, headSha, baseSha);
   const shas = { headSha, baseSha, ahead, behind };
   if (ahead === 0) return { ...none, ...shas, merge: "nothing" };
-  const merged = await tryMergeOnce(path, baseSha, headSha);
+  const merged = await tryMerge(path, baseSha, headSha);
   const files = merged.outcome === "conflicts" ? merged.files : [];
   return { ...none, ...shas, merge: merged.outcome, filesWithConflicts: files };
 }
@@ -54,12 +54,4 @@ async function countApart(path: string, headSha: string, baseSha: string): Promi
     return { value: [ahead, behind] as [number, number], isWhole: true };
   };
   return countOnce({ directory: path, of: [headSha, baseSha], walk });
-}
-
-const mergeOnce = walker<Merged>({ max: 200 });
-
-/** What two commits make is always the same: it is tried once, and remembered for whoever looks next. */
-function tryMergeOnce(path: string, baseSha: string, headSha: string): Promise<Merged> {
-  const walk = async () => ({ value: await tryMerge(path, baseSha, headSha), isWhole: true });
-  return mergeOnce({ directory: path, of: [baseSha, headSha], walk });
 }

@@ -1,7 +1,10 @@
+import type { ChildProcess } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
 import { from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
+import { walks } from "../git/queues.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
@@ -41,6 +44,24 @@ async function proposed(files: Record<string, string> = { "b.txt": "b" }) {
 }
 
 describe("mergePullRequest", () => {
+  test("S137 each merge has a place of a walk, a limit of memory and a low priority", async () => {
+    const seen: { command: string; places: number; memory: string | undefined }[] = [];
+    const watch = (message: unknown) => {
+      const { process: child } = message as { process: ChildProcess };
+      child.once("spawn", () => {
+        const command = child.spawnargs.find((word) => word === "merge-tree" || word === "merge-base");
+        if (command) seen.push({ command, places: walks.counts.taken, memory: child.spawnargs[1] });
+      });
+    };
+    const { ada, repo, at } = await proposed();
+    await commitTo(repo, ada, { "c.txt": "c" });
+    subscribe("child_process", watch);
+    await mergePullRequest(ada.actor, at).finally(() => unsubscribe("child_process", watch));
+    expect(seen.map(({ command }) => command)).toEqual(["merge-base", "merge-base", "merge-tree"]);
+    for (const { places, memory } of seen) expect([places, memory]).toEqual([1, String(1024 ** 2)]);
+    expect(walks.counts.taken).toBe(0);
+  });
+
   test("makes one merge commit, by whoever merges, and one event of each kind", async () => {
     const { ada, repo, base, head, row, at, status } = await proposed();
     const before = (await eventsOf(repo)).length;

@@ -18,17 +18,17 @@ export class GitFailed extends Error {
   }
 }
 
-/** Git had not ended by its deadline. */
+/** Git had not ended by its deadline, or had no room left to work in. */
 export class RanOutOfTime extends ServiceError {
   constructor(cause?: unknown) {
-    super("unavailable", "Git takes too long for this. Try again later, or clone the repository.", {
+    super("unavailable", "Git needs too much time or memory for this. Try again later, or clone the repository.", {
       cause,
       retryAfterSeconds: 60,
     });
   }
 }
 
-export type GitOptions = Pick<SpawnOptions, "isLimited" | "givesWay"> & {
+export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "givesWay"> & {
   /** Written to its standard input, which is then closed. */
   input?: string | Uint8Array | Readable;
   env?: Record<string, string>;
@@ -71,6 +71,8 @@ export type SpawnOptions = {
   signal?: AbortSignal;
   /** Under limits of time and memory, for what reads what somebody has sent. */
   isLimited?: boolean;
+  /** How much address space it has, where it is limited. */
+  memoryMiB?: number;
   /** Whether it leaves the processor to whatever else wants it. */
   givesWay?: boolean;
   /** A fourth stream, both ways, for a hook to speak over; it closes when this process ends. */
@@ -79,6 +81,7 @@ export type SpawnOptions = {
 
 /** What git maps of packs must fit into the address space that limited-git leaves it. */
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
+const MEMORY_MIB = 3_072;
 const LOW_PRIORITY = 10;
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
@@ -88,9 +91,10 @@ const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
  * @throws ServiceError `unavailable` when this process has too much open
  */
 export function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
-  const { env = {}, config = [], signal, isLimited, givesWay, hasChannel } = options;
+  const { env = {}, config = [], signal, isLimited, memoryMiB = MEMORY_MIB, givesWay, hasChannel } = options;
   const overrides = [...(isLimited ? LIMITED_CONFIG : []), ...config].flatMap((one) => ["-c", one]);
-  const child = spawn(isLimited ? LIMITED_GIT : "git", [...settings, ...overrides, ...args], {
+  const [command, ...before] = isLimited ? [LIMITED_GIT, String(memoryMiB * 1024)] : ["git"];
+  const child = spawn(command, [...before, ...settings, ...overrides, ...args], {
     cwd: directory,
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
     stdio: ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])],
@@ -105,6 +109,9 @@ export function spawnGit(directory: string, args: readonly string[], options: Sp
   });
 }
 
+/** Whether git, or the loader before it, said that it came to its limit of memory. */
+export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
+
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, LOW_PRIORITY);
@@ -116,10 +123,10 @@ function lowerPriority(pid: number): void {
 /** Runs a git command to its end and returns what it wrote. @throws GitFailed; RanOutOfTime */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
-  const { env, config, isLimited, givesWay } = options;
+  const { env, config, isLimited, memoryMiB, givesWay } = options;
   const limit = new AbortController();
   const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
-  const child = spawnGit(directory, args, { env, config, isLimited, givesWay, signal: ended });
+  const child = spawnGit(directory, args, { env, config, isLimited, memoryMiB, givesWay, signal: ended });
   // Taken back when git ends: a signal of AbortSignal.timeout would hold on to each command until its time is up.
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];
@@ -142,8 +149,10 @@ export async function runGit(directory: string, args: readonly string[], options
     child.once("error", (error) => reject(limit.signal.aborted ? new RanOutOfTime(error) : error));
     child.once("close", resolve);
   }).finally(() => clearTimeout(timer));
-  if (status === null || !acceptedStatuses.includes(status) || size > maxBytes)
-    throw new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
+  if (status === null || !acceptedStatuses.includes(status) || size > maxBytes) {
+    const failure = new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
+    throw isLimited && isOutOfMemory(stderr) ? new RanOutOfTime(failure) : failure;
+  }
   return Buffer.concat(chunks);
 }
 

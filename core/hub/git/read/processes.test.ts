@@ -6,6 +6,7 @@ import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { objectReads, walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
 import { compareRevisions, parseRange } from "./compare-revisions.ts";
 import { findFile } from "./find-file.ts";
 import { findPaths } from "./find-paths.ts";
@@ -17,7 +18,7 @@ import { EMPTY_TREE, readDiff } from "./read-diff.ts";
 import { readFolder } from "./read-folder.ts";
 import { readSnapshot } from "./read-snapshot.ts";
 import { viewFile } from "./view-file.ts";
-import { runWalk } from "./walk.ts";
+import { runWalk, runWalkGit } from "./walk.ts";
 
 let ada: TestPerson;
 let repo: Repo;
@@ -156,4 +157,18 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
     await expect(runWalk(directory, args)).rejects.toThrow(/clone the repository/);
   });
+
+  test("git that comes to its limit of memory: as git that takes too long", async () => {
+    const directory = await openRepository(repo);
+    const input = Buffer.alloc(40 * 1024 * 1024);
+    const large = (await runGit(directory, ["hash-object", "-w", "--stdin"], { input })).toString("latin1").trim();
+    const args = ["diff", "--stat", EMPTY_TREE, await treeWith(directory, large)];
+    await expect(runWalk(directory, args, { memoryMiB: 32 })).rejects.toMatchObject({ code: "unavailable" });
+    expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
+    // It is memory that it lacked, and walks have enough of it.
+    await expect(runWalkGit(directory, args)).resolves.toMatchObject({ length: expect.any(Number) });
+  });
+
+  const treeWith = async (directory: string, blob: string) =>
+    (await runGit(directory, ["mktree"], { input: `100644 blob ${blob}\tlarge\n` })).toString("latin1").trim();
 });

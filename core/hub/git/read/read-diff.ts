@@ -1,5 +1,5 @@
 import { notFound } from "../../../errors.ts";
-import { GitFailed } from "../run-git.ts";
+import { GitFailed, isOutOfMemory } from "../run-git.ts";
 import type { Diff } from "./diff.ts";
 import { Patches } from "./parse-patch.ts";
 import { RawDiff } from "./parse-raw-diff.ts";
@@ -86,8 +86,8 @@ async function walkDiff(
     // Two histories that never were one: all that differs.
     if (/no merge base/.test(stderr)) return walkDiff(directory, from, to, { sinceMergeBase: false, withLines, maxMs });
     if (/bad object|unable to read|ambiguous argument/.test(stderr)) throw notFound("Revision");
-    // Out of time: what has come is shown.
-    if (status !== null) throw new GitFailed(args, status, stderr);
+    // Out of time or of memory: what has come is shown.
+    if (status !== null && !isOutOfMemory(stderr)) throw new GitFailed(args, status, stderr);
     isWhole = false;
     isInTime = false;
   }

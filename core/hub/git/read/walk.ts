@@ -17,7 +17,9 @@ export const WALK_MAX_MS = 20_000;
 const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
 
-const limits = { isLimited: true, givesWay: true } as const;
+/** A few of them fit into any machine's memory at once. What a difference or a merge needs of a large file can be many times its size. */
+const limits = { isLimited: true, memoryMiB: 1_024, givesWay: true } as const;
+const CONFIG = ["core.packedGitLimit=256m", "core.bigFileThreshold=64m"];
 
 export type Walked<T> = {
   value: T;
@@ -110,11 +112,16 @@ export function runWalk(directory: string, args: readonly string[], options: Git
 
 /** Runs git within a `walker`. */
 export const runWalkGit = (directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> =>
-  runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...options, ...limits });
+  runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
 
 /** Starts git within a `walker`, for output that is read as it comes. */
 export const spawnWalkGit = (
   directory: string,
   args: readonly string[],
   options: SpawnOptions = {},
-): ChildProcessWithoutNullStreams => spawnGit(directory, args, { ...options, ...limits });
+): ChildProcessWithoutNullStreams => spawnGit(directory, args, { ...limits, ...withConfig(options) });
+
+const withConfig = <T extends SpawnOptions | GitOptions>(options: T): T => ({
+  ...options,
+  config: [...CONFIG, ...(options.config ?? [])],
+});
