@@ -187,6 +187,26 @@ test("somebody who may only propose takes a small part of the owner's storage, a
   expect(await holds(ada.id)).toBe(0);
 });
 
+test("a proposal that others leave no room for uses up nothing of its author's own share", async () => {
+  const [ada, ...others] = await Promise.all(Array.from({ length: 6 }, () => person("write-repos", "write-discussions")));
+  const last = others.pop() as Person;
+  const [repo, elsewhere] = [await someRepo(ada as Person), await someRepo(ada as Person)];
+  for (const each of [repo, elsewhere]) await commitTo(each, ada as Person, { "a.txt": "a" });
+  await quota((ada as Person).username, "100 MB");
+  const propose = async ({ accessToken }: Person, { fullName }: { fullName: string }, bytes: number) => {
+    const response = await fetch(`${world.origin}/api/models/${fullName}/commit/main?create_pr=1`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${accessToken}`, "content-type": "application/x-ndjson" },
+      body: ndjson({ "b.bin": randomBytes(bytes) }),
+    });
+    return response.status;
+  };
+  // 5 MB for the repository, 1.25 MB for each of them.
+  for (const each of others) expect(await propose(each, repo, 1.2 * MB)).toBe(200);
+  expect(await propose(last, repo, MB)).toBe(507);
+  expect(await propose(last, elsewhere, MB)).toBe(200);
+});
+
 const ndjson = (files: Record<string, Buffer>) =>
   [
     { key: "header", value: { summary: "Add" } },

@@ -24,15 +24,25 @@ export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: num
   ];
   const hold = await holdStorage(owner, bytes, what, { isOutsider: true });
   const amount = Math.ceil(bytes / KIB);
+  const counted: string[] = [];
   for (const [kind, subject, most] of limits) {
-    if (await count(throttleKey(kind, subject), amount, most / KIB)) continue;
-    await hold.release();
+    const key = throttleKey(kind, subject);
+    if (await count(key, amount, most / KIB)) {
+      counted.push(key);
+      continue;
+    }
+    await Promise.all([hold.release(), giveBack(counted, amount)]);
     throw new ServiceError(
       "storage_full",
       `There is no room for ${what} in the storage of ${owner.handle}. What others propose may take only a small part of it. Ask them to let you push.`,
     );
   }
   return hold;
+}
+
+/** What was refused for one share has used up no other one. */
+async function giveBack(keys: readonly string[], amount: number): Promise<void> {
+  await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
 /** In one statement, so that parallel proposals see each other. What is refused must not use up others' share, so it is not added. */
