@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { requestContext } from "../../log.ts";
 import { checkPassword, presentedPassword } from "./check-password.ts";
 import { hashPassword, isOutdatedHash, verifyPassword } from "./password-hash.ts";
 
@@ -60,11 +61,27 @@ describe("password hashes", () => {
 
   test("one password typed on two keyboards is one password", async () => {
     const composed = await hashPassword("Grüße aus Köln");
-    expect(await verifyPassword(composed, "Gru\u0308ße aus Ko\u0308ln")).toBe(true);
-    expect(await verifyPassword(composed, "Grüße aus Koln")).toBe(false);
+    expect(await verifyPassword(composed, "Gru\u0308ße aus Ko\u0308ln", "ada")).toBe(true);
+    expect(await verifyPassword(composed, "Grüße aus Koln", "ada")).toBe(false);
   });
 
   test("without a hash nothing is right", async () => {
-    for (const none of [null, undefined, ""]) expect(await verifyPassword(none, "a lantern over the quay")).toBe(false);
+    for (const none of [null, undefined, ""]) expect(await verifyPassword(none, "a lantern over the quay", "ada")).toBe(false);
   });
+});
+
+test.each([
+  ["from elsewhere", "198.51.100.1"],
+  ["from the same network", "192.0.2.1"],
+])("S137 many sign-ins by one account do not delay another one's %s", async (_, ip) => {
+  const passwordHash = await hashPassword("a lantern over the quay");
+  let finished = 0;
+  const attempt = (login: string, from: string) =>
+    requestContext.run({ requestId: "test", ip: from }, async () => {
+      expect(await verifyPassword(passwordHash, "a lantern over the quay", login)).toBe(true);
+      return ++finished;
+    });
+  const attack = Array.from({ length: 40 }, () => attempt("mallory", "192.0.2.1"));
+  expect(await attempt("ada", ip)).toBeLessThan(10);
+  await Promise.all(attack);
 });
