@@ -8,6 +8,7 @@ export type Arrival = {
   /** Files that are larger than a file may be. */
   large: { oid: string; bytes: number }[];
   unpackedBytes: number;
+  objects: number;
   /** Something of it could not be looked at. */
   isUnreadable: boolean;
 };
@@ -46,12 +47,13 @@ export class HookChannel {
 }
 
 function parseArrival(said: string): Arrival {
-  const arrival: Arrival = { quarantine: undefined, large: [], unpackedBytes: 0, isUnreadable: false };
+  const arrival: Arrival = { quarantine: undefined, large: [], unpackedBytes: 0, objects: 0, isUnreadable: false };
   for (const line of said.split("\n")) {
     const [word, ...rest] = line.split(" ");
     if (word === "quarantine") arrival.quarantine = rest.join(" ");
     else if (word === "large") arrival.large.push({ oid: rest[0] ?? "", bytes: Number(rest[1]) });
     else if (word === "unpacked") arrival.unpackedBytes = Number(rest[0]);
+    else if (word === "objects") arrival.objects = Number(rest[0]);
     else if (word === "failed") arrival.isUnreadable = true;
   }
   return arrival;

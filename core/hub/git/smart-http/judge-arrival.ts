@@ -1,13 +1,15 @@
 import { join } from "node:path";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
-import { findMissingPointers } from "../../lfs/find-missing-pointers.ts";
-import { GitFailed, runGit } from "../run-git.ts";
+import { findMissingPointers, MISSING_ENOUGH } from "../../lfs/find-missing-pointers.ts";
+import { GitFailed, gitLines, RanOutOfTime, runGit } from "../run-git.ts";
 import type { Arrival } from "./hook-channel.ts";
 import type { Command } from "./read-commands.ts";
 import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
 
 const MIB = 1024 * 1024;
 const NAMES_MAX_BYTES = 64 * MIB;
+/** Each object is looked at by several commands of git, for whose time the push keeps its place. */
+const OBJECTS_MAX = 1_000_000;
 
 /** Why a push is refused: `reasons` for refs that have one of their own. */
 export type Verdict = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
@@ -22,6 +24,14 @@ export async function judgeArrival(
   commands: readonly Command[],
 ): Promise<Verdict | undefined> {
   if (arrival.isUnreadable) return { reason: "the objects could not be read", messages: [] };
+  if (arrival.objects > OBJECTS_MAX) {
+    const [most, sent] = [OBJECTS_MAX, arrival.objects].map((count) => count.toLocaleString("en"));
+    const messages = [
+      `This push brings ${sent} objects, and at most ${most} are taken at once. Push older commits first:`,
+      "  git push <remote> <older commit>:refs/heads/<branch>",
+    ];
+    return { reason: "too many objects", messages };
+  }
   if (arrival.unpackedBytes > unpackedMaxBytes()) {
     const most = `${Math.floor(unpackedMaxBytes() / MIB)} MiB`;
     return { reason: "too large", messages: [`This push unpacks to more than ${most}. Send it in several pushes.`] };
@@ -79,7 +89,7 @@ async function judgePointers(
     messages: [
       "The content of these files, which Git LFS keeps, was not uploaded:",
       ...named.map(({ oid, object }) => `  ${names.get(oid) ?? oid} (${object})`),
-      ...(more > 0 ? [`  and ${more} more`] : []),
+      ...(more > 0 ? [`  and ${missing.length >= MISSING_ENOUGH ? "at least " : ""}${more} more`] : []),
       "Upload it with: git lfs push --all <remote>. Then push again.",
     ],
   };
@@ -95,28 +105,24 @@ async function namesOf(
   const names = new Map<string, string>();
   if (!quarantine) return names;
   const tips = commands.flatMap(({ newSha }) => (newSha ? [newSha] : []));
+  const wanted = new Set(blobs.map(({ oid }) => oid));
+  const listed = gitLines(path, ["rev-list", "--objects", "--stdin", "--not", "--all"], {
+    // Of options git reads none here before its version 2.42.
+    input: `${tips.join("\n")}\n`,
+    env: quarantined(path, quarantine),
+    maxBytes: NAMES_MAX_BYTES,
+    timeoutMs: 20_000,
+  });
   try {
-    const output = await runGit(path, ["rev-list", "--objects", "--stdin", "--not", "--all"], {
-      // Of options git reads none here before its version 2.42.
-      input: `${tips.join("\n")}\n`,
-      env: quarantined(path, quarantine),
-      maxBytes: NAMES_MAX_BYTES,
-      timeoutMs: 20_000,
-    });
-    const wanted = new Set(blobs.map(({ oid }) => oid));
-    for (const line of output.toString("utf8").split("\n")) {
-      const oid = line.slice(0, 40);
-      if (wanted.has(oid) && line.length > 41)
-        names.set(
-          oid,
-          line
-            .slice(41)
-            .replace(/\p{Cc}/gu, "?")
-            .slice(0, 200),
-        );
+    for await (const lines of listed) {
+      for (const line of lines) {
+        const oid = line.slice(0, 40);
+        if (wanted.has(oid) && line.length > 41) names.set(oid, line.slice(41, 241).replace(/\p{Cc}/gu, "?"));
+      }
+      if (names.size === wanted.size) break;
     }
   } catch (error) {
-    if (!(error instanceof GitFailed)) throw error;
+    if (!(error instanceof GitFailed) && !(error instanceof RanOutOfTime)) throw error;
   }
   return names;
 }

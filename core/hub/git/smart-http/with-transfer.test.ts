@@ -75,6 +75,7 @@ test("S137 a push that fails while its hook waits for an answer gives its place 
   );
   await expect(pushed).rejects.toThrow("the database is away");
   expect(pushes.counts.taken).toBe(0);
+  expect(arrival).toMatchObject({ objects: 0, isUnreadable: false });
   await expect(access(arrival?.quarantine as string)).rejects.toThrow("ENOENT");
   expect((await readdir(join(path, "objects"))).filter((name) => /tmp|incoming/.test(name))).toEqual([]);
 });

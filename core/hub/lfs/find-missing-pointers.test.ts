@@ -1,0 +1,74 @@
+import { hash } from "node:crypto";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { signedInPerson } from "../../accounts/testing/people.ts";
+import { openRepository } from "../git/repository.ts";
+import { runGit } from "../git/run-git.ts";
+import { judgeArrival } from "../git/smart-http/judge-arrival.ts";
+import type { Repo } from "../repos/repo.ts";
+import { someRepo } from "../testing/repos.ts";
+import { findMissingPointers, MISSING_ENOUGH } from "./find-missing-pointers.ts";
+import { lfsPointerTo } from "./parse-lfs-pointer.ts";
+
+const SMALL = 300_000;
+const POINTERS = 12_000;
+
+/** S137: a push of very many small files, among them more pointers than are read at once. */
+let repo: Repo;
+let path: string;
+beforeAll(async () => {
+  repo = await someRepo(await signedInPerson());
+  path = await openRepository(repo);
+  const blob = (content: string) => `blob\ndata ${content.length}\n${content}\n`;
+  const small = Array.from({ length: SMALL }, (_, each) => blob(`${each}`));
+  const pointers = Array.from({ length: POINTERS }, (_, size) => blob(lfsPointerTo({ oid: hash("sha256", `${size}`), size })));
+  await runGit(path, ["-c", "core.compression=0", "fast-import", "--quiet"], { input: [...small, ...pointers].join("") });
+});
+
+/** Of this thread, so that it is the same however busy the machine is. */
+const cpuMs = () => process.threadCpuUsage().user / 1_000;
+
+/** How long the event loop was taken at most between two of its turns. @returns stops looking, and says so */
+function longestPiece(): () => number {
+  let [longest, last, isOver] = [0, cpuMs(), false];
+  const look = () => {
+    const now = cpuMs();
+    [longest, last] = [Math.max(longest, now - last), now];
+    if (!isOver) setImmediate(look);
+  };
+  look();
+  return () => {
+    isOver = true;
+    return longest;
+  };
+}
+
+test("pointers are found among many files, and no more than say enough", async () => {
+  const found = await findMissingPointers(path, join(path, "objects"), repo.id);
+  expect(found.length).toBeGreaterThanOrEqual(MISSING_ENOUGH);
+  expect(found.length).toBeLessThan(POINTERS);
+  for (const { oid, size } of found) expect(oid).toBe(hash("sha256", `${size}`));
+});
+
+describe("S137 a push of very many objects", () => {
+  test("is looked through without holding up others", async () => {
+    const list = ["cat-file", "--batch-all-objects", "--batch-check=%(objecttype) %(objectsize) %(objectname)"];
+    const listing = (await runGit(path, list)).toString("latin1");
+    const before = cpuMs();
+    const lines = listing.split("\n").map((line) => line.split(" "));
+    const inOnePiece = cpuMs() - before;
+    expect(lines).toHaveLength(SMALL + POINTERS + 1);
+    const stop = longestPiece();
+    await findMissingPointers(path, join(path, "objects"), repo.id);
+    expect(stop()).toBeLessThan(inOnePiece * 0.75);
+  });
+
+  test("is refused when there are more than a million, with what to do", async () => {
+    const arrival = { quarantine: undefined, large: [], unpackedBytes: 0, isUnreadable: false };
+    expect(await judgeArrival({ path, repoId: repo.id }, { ...arrival, objects: 1_000_000 }, [])).toBeUndefined();
+    expect(await judgeArrival({ path, repoId: repo.id }, { ...arrival, objects: 1_000_001 }, [])).toEqual({
+      reason: "too many objects",
+      messages: [expect.stringContaining("brings 1,000,001 objects, and at most 1,000,000"), expect.stringContaining("git push")],
+    });
+  });
+});
