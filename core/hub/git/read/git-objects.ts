@@ -35,7 +35,9 @@ const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 export class GitObjects {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #deadline: NodeJS.Timeout;
-  readonly #pending: Pending[] = [];
+  /** What was asked for and has no answer yet begins at `#next`: taking the first of an array away moves all others (S137). */
+  #pending: Pending[] = [];
+  #next = 0;
   #chunks: Buffer[] = [];
   #length = 0;
   #failure: Error | undefined;
@@ -113,14 +115,14 @@ export class GitObjects {
   }
 
   #answer(): void {
-    for (let first = this.#pending[0]; first; first = this.#pending[0]) {
+    for (let first = this.#pending[this.#next]; first; first = this.#pending[this.#next]) {
       if (!first.info) {
         const line = this.#takeLine();
         if (line === undefined) return;
         const [, oid, type, size] = FOUND.exec(line) ?? [];
         if (oid) first.info = { oid, type: type as ObjectInfo["type"], size: Number(size) };
         if (!first.info || !first.isContents) {
-          this.#pending.shift();
+          this.#toNext();
           first.resolve(first.info);
           continue;
         }
@@ -128,9 +130,17 @@ export class GitObjects {
       if (this.#length < first.info.size + 1) return;
       // A line break ends the content.
       const bytes = this.#take(first.info.size + 1).subarray(0, -1);
-      this.#pending.shift();
+      this.#toNext();
       first.resolve({ ...first.info, bytes });
     }
+  }
+
+  #toNext(): void {
+    this.#next += 1;
+    // Half of it is no longer needed: the rest is moved once for as many answers.
+    if (this.#next * 2 < this.#pending.length) return;
+    this.#pending = this.#pending.slice(this.#next);
+    this.#next = 0;
   }
 
   #takeLine(): string | undefined {
@@ -152,7 +162,10 @@ export class GitObjects {
 
   #fail(error: Error): void {
     this.#failure ??= error;
-    for (const { reject } of this.#pending.splice(0)) reject(this.#failure);
+    const unanswered = this.#pending.slice(this.#next);
+    this.#pending = [];
+    this.#next = 0;
+    for (const { reject } of unanswered) reject(this.#failure);
   }
 }
 

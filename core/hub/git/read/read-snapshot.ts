@@ -12,6 +12,7 @@ import { resolveRevision } from "./revision.ts";
 const FILES_MAX = 50_001;
 /** Folders among them. */
 const ENTRIES_MAX = 150_000;
+const DESCRIBED_AT_ONCE = 1_000;
 /** Commits have few bytes but for their message. */
 const COMMIT_MAX_BYTES = 1024 * 1024;
 
@@ -46,10 +47,7 @@ export async function readSnapshot(
       ref,
       sha,
       committedAt: await commitTime(objects, sha),
-      files:
-        leaves && files === "sizes"
-          ? await Promise.all(leaves.map(({ entry, path }) => describeEntry(objects, entry, path)))
-          : (leaves?.map(({ path }) => ({ path })) ?? null),
+      files: leaves && files === "sizes" ? await describeAll(objects, leaves) : (leaves?.map(({ path }) => ({ path })) ?? null),
     };
   });
 }
@@ -62,6 +60,16 @@ async function findLeaves(objects: GitObjects, sha: string): Promise<Found[] | n
     if (error instanceof TooMuchToRead) return null;
     throw error;
   }
+}
+
+/** Some at a time, so that other requests have their turn, and git's input does not lie in memory. */
+async function describeAll(objects: GitObjects, leaves: readonly Found[]): Promise<Entry[]> {
+  const described: Entry[] = [];
+  for (let at = 0; at < leaves.length; at += DESCRIBED_AT_ONCE) {
+    const some = leaves.slice(at, at + DESCRIBED_AT_ONCE);
+    described.push(...(await Promise.all(some.map(({ entry, path }) => describeEntry(objects, entry, path)))));
+  }
+  return described;
 }
 
 async function commitTime(objects: GitObjects, sha: string): Promise<Date | null> {

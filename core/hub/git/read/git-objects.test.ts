@@ -1,0 +1,79 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { beforeAll, expect, test } from "vitest";
+import { signedInPerson } from "../../../accounts/testing/people.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { someRepo } from "../../testing/repos.ts";
+import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
+import { GitObjects, withObjects } from "./git-objects.ts";
+import { readSnapshot } from "./read-snapshot.ts";
+
+const FILES = 30_000;
+let repo: Repo;
+let path: string;
+let blob: string;
+beforeAll(async () => {
+  repo = await someRepo(await signedInPerson());
+  path = await openRepository(repo);
+  blob = (await runGit(path, ["hash-object", "-w", "--stdin"], { input: "one file, many names" })).toString().trim();
+  const input = Array.from({ length: FILES }, (_, at) => `100644 blob ${blob}\tf${at}\n`).join("");
+  const tree = (await runGit(path, ["mktree"], { input })).toString().trim();
+  const env = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
+  const sha = (await runGit(path, ["commit-tree", tree, "-m", "many"], { env })).toString().trim();
+  await runGit(path, ["update-ref", "refs/heads/main", sha]);
+});
+
+/** What asking for 60,000 objects, so many at once, costs this process. */
+async function costOf(atOnce: number): Promise<number> {
+  const start = process.cpuUsage();
+  await withObjects(path, async (objects) => {
+    for (let asked = 0; asked < 60_000; asked += atOnce) {
+      const found = await Promise.all(Array.from({ length: atOnce }, () => objects.info(blob)));
+      expect(found.at(-1)).toEqual({ oid: blob, type: "blob", size: 20 });
+    }
+  });
+  return process.cpuUsage(start).user;
+}
+
+test("S137 an object costs the same, however many are asked for at once", async () => {
+  await costOf(1_000);
+  const apart = await costOf(1_000);
+  expect(await costOf(60_000)).toBeLessThan(4 * apart);
+});
+
+test("S137 the sizes of many files are asked for some at a time", async () => {
+  let most = 0;
+  const watch = (message: unknown) => {
+    const { process: child } = message as { process: ChildProcessWithoutNullStreams };
+    child.once("spawn", () =>
+      child.stdout.on("data", () => {
+        most = Math.max(most, child.stdin.writableLength);
+      }),
+    );
+  };
+  subscribe("child_process", watch);
+  const { files } = await readSnapshot(repo, "main", { files: "sizes" }).finally(() => unsubscribe("child_process", watch));
+  expect(files).toHaveLength(FILES);
+  expect(files?.[FILES - 1]).toMatchObject({ path: "f9999", size: 20 });
+  // A question has 46 bytes.
+  expect(most).toBeLessThan(2_000 * 46);
+});
+
+test("each answer is that of its question, and what has none when the objects are closed is refused", async () => {
+  const objects = new GitObjects(path);
+  const tree = await objects.info("main^{tree}");
+  const asked = Array.from({ length: 2_000 }, (_, at) => [blob, "main^{tree}", "none"][at % 3] as string);
+  const answers = await Promise.all(asked.map((name) => objects.info(name)));
+  const expected = new Map([
+    [blob, blob],
+    ["main^{tree}", tree?.oid],
+  ]);
+  expect(answers.map((found) => found?.oid)).toEqual(asked.map((name) => expected.get(name)));
+  const late = Array.from({ length: 5_000 }, () => objects.info(blob));
+  objects.close();
+  // Git may have answered some by then.
+  const statuses = (await Promise.allSettled(late)).map(({ status }) => status);
+  expect(statuses).toEqual([...statuses].sort());
+  await expect(objects.info(blob)).rejects.toThrow(/closed/);
+});
