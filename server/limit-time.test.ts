@@ -131,6 +131,30 @@ test("S137 an answer that nobody reads gives its place to whoever waits for it",
   expect((await answer.arrayBuffer()).byteLength).toBe(LARGE.length);
 });
 
+test("S137 answers that nobody reads have a share of memory, and leave some for others", async () => {
+  const unread = new Map<string, number>();
+  let asked = 0;
+  const server = createServer((req, res) => {
+    const ip = String(req.url).slice(1);
+    asked += 1;
+    unread.set(ip, (unread.get(ip) ?? 0) + 1);
+    res.once("close", () => unread.set(ip, (unread.get(ip) ?? 0) - 1));
+    requestContext.run({ requestId: "test", ip }, () => {
+      limitTime(req, res, { body: "whole", readGraceMs: 60_000, wantedGraceMs: 200 });
+      res.end(LARGE);
+    });
+  });
+  const port = await listening(server);
+  for (const ip of [...Array(8).fill("192.0.2.1"), "198.51.100.1"]) {
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    stopping.push(() => socket.destroy());
+    socket.write(`GET /${ip} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  }
+  await expect.poll(() => asked).toBe(9);
+  await expect.poll(() => unread.get("192.0.2.1"), { timeout: 10_000 }).toBe(2);
+  expect(unread.get("198.51.100.1")).toBe(1);
+});
+
 test("an answer that is read slowly but steadily is sent whole, and so is one that is quiet meanwhile", async () => {
   const steadily = async (socket: Socket) => {
     // It takes much longer than the grace.

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { answerBudget, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
+import type { Release } from "#core/fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
@@ -77,19 +79,37 @@ export function limitTime(
 /**
  * Ends an answer that its client reads too slowly, whatever it is: all that was written of it stays in memory, often with a file, a
  * process or a place (S137). Only time in which something waits to be sent counts, so that an event stream may be quiet for as long as
- * it likes.
+ * it likes. Slow readers have a share of memory together, and whoever has more of it than others leave has to be quick.
  */
 function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pick<Watched, "graceMs" | "wantedGraceMs">): void {
   const context = requestContext.getStore();
+  let release: Release | undefined;
+  let isTooMuch = false;
+  const weigh = (bytes: number) => {
+    release?.();
+    [release, isTooMuch] = [undefined, false];
+    if (bytes <= SMALL_BODY_BYTES) return;
+    try {
+      release = answerBudget.take(bytes);
+    } catch {
+      isTooMuch = true;
+    }
+  };
   const stopWatching = watchPace({
     bytes: () => sentBytes(socket),
-    isWaiting: () => res.writableLength > 0,
+    isWaiting: () => {
+      weigh(res.writableLength);
+      return res.writableLength > 0;
+    },
     onTooSlow: () => socket.destroy(),
-    yields: () => context?.yields?.() ?? false,
+    yields: () => isTooMuch || (context?.yields?.() ?? false),
     checkEveryMs: Math.min(1_000, pace.graceMs / 2),
     ...pace,
   });
-  res.once("close", stopWatching);
+  res.once("close", () => {
+    stopWatching();
+    weigh(0);
+  });
 }
 
 /**

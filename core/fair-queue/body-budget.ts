@@ -50,9 +50,12 @@ export class BodyBudget {
 }
 
 // One for the process: the API and pages share it, and each bundle of Next makes its own module instances.
-const keeper = globalThis as typeof globalThis & { keyhookBodyBudget?: BodyBudget };
+const keeper = globalThis as typeof globalThis & { keyhookBodyBudget?: BodyBudget; keyhookAnswerBudget?: BodyBudget };
 keeper.keyhookBodyBudget ??= new BodyBudget();
 export const bodyBudget = keeper.keyhookBodyBudget;
+/** The same for answers that wait for their readers (server/limit-time.ts). */
+keeper.keyhookAnswerBudget ??= new BodyBudget();
+export const answerBudget = keeper.keyhookAnswerBudget;
 
 /**
  * For the body of the current request: what it returns takes memory, as often as more of it comes, and all of that is given back when
