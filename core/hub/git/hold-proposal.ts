@@ -3,11 +3,24 @@ import { throttleKey } from "../../accounts/throttle.ts";
 import { pool } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { type Hold, holdStorage, quotaOf } from "../../storage/hold-storage.ts";
+import type { StorageOwner } from "../../storage/limits.ts";
 import type { Repo } from "../repos/repo.ts";
 
 const GB = 1_000_000_000;
 const WINDOW_SECONDS = 30 * 24 * 3_600;
 const KIB = 1024;
+
+/** What an author's proposals to one owner may take: no push of theirs is larger. */
+export const authorShare = async (owner: StorageOwner): Promise<number> =>
+  shareOf((await quotaOf(owner)) ?? Number.POSITIVE_INFINITY) / 4;
+
+const shareOf = (quota: number): number => Math.min(GB, quota / 20);
+
+export const proposalRefusal = ({ handle }: StorageOwner, what: string): ServiceError =>
+  new ServiceError(
+    "storage_full",
+    `There is no room for ${what} in the storage of ${handle}. What others propose may take only a small part of it. Ask them to let you push.`,
+  );
 
 /**
  * Puts room aside for what somebody brings who may only propose. It lies in the owner's storage, so a stranger could fill that up and stop
@@ -16,7 +29,7 @@ const KIB = 1024;
  */
 export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: number, what: string): Promise<Hold> {
   const quota = (await quotaOf(owner)) ?? Number.POSITIVE_INFINITY;
-  const share = Math.min(GB, quota / 20);
+  const share = shareOf(quota);
   const limits: [kind: string, subject: string, most: number][] = [
     ["proposed-author", `${owner.id} ${actorId(actor) ?? ""}`, share / 4],
     ["proposed-repo", id, share],
@@ -32,10 +45,7 @@ export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: num
       continue;
     }
     await Promise.all([hold.release(), giveBack(counted, amount)]);
-    throw new ServiceError(
-      "storage_full",
-      `There is no room for ${what} in the storage of ${owner.handle}. What others propose may take only a small part of it. Ask them to let you push.`,
-    );
+    throw proposalRefusal(owner, what);
   }
   return hold;
 }

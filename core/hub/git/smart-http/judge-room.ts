@@ -1,20 +1,71 @@
 import type { Actor } from "../../../access/actor.ts";
 import { may } from "../../../access/may.ts";
 import { isServiceError } from "../../../errors.ts";
+import { log } from "../../../log.ts";
 import { type Hold, holdStorage, requireRoom, roomOf } from "../../../storage/hold-storage.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { countObjects } from "../count-objects.ts";
-import { holdProposal } from "../hold-proposal.ts";
+import { authorShare, holdProposal, proposalRefusal } from "../hold-proposal.ts";
 import type { Verdict } from "./judge-arrival.ts";
 import { pushMaxBytes } from "./transfer-settings.ts";
 
 /** Beyond what is left of the quota: the pack of a push that only moves or deletes refs, and brings nothing. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
+/** A push of less is small beside the place that it has. */
+const STEP_BYTES = 64 * 1024 * 1024;
+const LOOK_EVERY_MS = 500;
+
 /** How much of a push git takes in: what cannot stay in the end is not written to the disk in the meantime either. */
-export async function pushInputMax(repo: Repo): Promise<number> {
-  const room = await roomOf(repo.owner);
-  return room === undefined ? pushMaxBytes() : Math.min(pushMaxBytes(), room + EMPTY_PACK_BYTES);
+export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
+  const { isOutsider } = await asked(actor, repo);
+  const room = isOutsider ? await authorShare(repo.owner) : await roomOf(repo.owner);
+  return room === undefined ? pushMaxBytes() : Math.min(pushMaxBytes(), Math.floor(room) + EMPTY_PACK_BYTES);
+}
+
+/**
+ * Puts room aside for a pack while it arrives, in steps: many large pushes at the same time would fill the disk with several times as much as
+ * there is room for. Those who may only propose hold none, since they could keep it from the owner; what they send is small anyway.
+ * @param onFull when there is no more
+ * @returns gives it back, and says why if there was no more
+ */
+export function holdArriving(
+  actor: Actor,
+  repo: Repo,
+  receivedBytes: () => number,
+  onFull: () => void,
+  { stepBytes = STEP_BYTES, lookEveryMs = LOOK_EVERY_MS } = {},
+): () => Promise<Verdict | undefined> {
+  const holds: Hold[] = [];
+  let verdict: Verdict | undefined;
+  let looking: Promise<void> | undefined;
+  const look = async () => {
+    if (receivedBytes() <= stepBytes || (await asked(actor, repo)).isOutsider) return;
+    while (receivedBytes() > (holds.length + 1) * stepBytes) {
+      try {
+        holds.push(await holdStorage(repo.owner, stepBytes, "this push"));
+      } catch (error) {
+        // With what it needs as a whole, not as a step.
+        verdict = (await judgeUnread(actor, repo, receivedBytes())) ?? refused(error);
+        clearInterval(timer);
+        return onFull();
+      }
+    }
+  };
+  const timer = setInterval(() => {
+    looking ??= look()
+      // Whether it may stay is asked once more when it has arrived.
+      .catch((err: unknown) => log().warn({ err, repo: repo.id }, "no room is held for a push that arrives"))
+      .finally(() => {
+        looking = undefined;
+      });
+  }, lookEveryMs);
+  return async () => {
+    clearInterval(timer);
+    await looking;
+    await Promise.all(holds.map((hold) => hold.release()));
+    return verdict;
+  };
 }
 
 /** Whether the owner has room for what has arrived, which still lies apart; if so, it is put aside until it is counted. */
@@ -39,7 +90,9 @@ export async function judgeRoom(
 /** The same for a push of so many bytes whose pack git gave up on: undefined where that was not for want of room. */
 export async function judgeUnread(actor: Actor, repo: Repo, bytes: number): Promise<Verdict | undefined> {
   try {
-    await requireRoom(repo.owner, bytes, "this push", await asked(actor, repo));
+    const { isOutsider } = await asked(actor, repo);
+    if (isOutsider && bytes > (await authorShare(repo.owner))) throw proposalRefusal(repo.owner, "this push");
+    await requireRoom(repo.owner, bytes, "this push", { isOutsider });
     return undefined;
   } catch (error) {
     return refused(error);

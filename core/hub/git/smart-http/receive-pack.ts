@@ -17,7 +17,7 @@ import { isProtectedRef } from "../refs/require-changeable.ts";
 import { openRepository } from "../repository.ts";
 import { type Arrival, HookChannel } from "./hook-channel.ts";
 import { judgeArrival, type Verdict } from "./judge-arrival.ts";
-import { judgeRoom, judgeUnread, pushInputMax } from "./judge-room.ts";
+import { holdArriving, judgeRoom, judgeUnread, pushInputMax } from "./judge-room.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { pushMessages } from "./push-messages.ts";
 import { type Command, type PushHead, readCommands } from "./read-commands.ts";
@@ -145,7 +145,7 @@ type Push = {
 async function push({ actor, repo, path, head, body, commands, begin, req, res, pace }: Push): Promise<Outcome> {
   const outcome: Outcome = { report: { unpack: "the push ended early", refs: new Map() }, messages: [] };
   const protectedRef = commands.find(({ ref }) => isProtectedRef(repo, ref))?.ref;
-  const inputMax = await pushInputMax(repo);
+  const inputMax = await pushInputMax(actor, repo);
   const options = {
     isLimited: true,
     hasChannel: true,
@@ -171,14 +171,16 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
       // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
       feed(body.stream, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
+      const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
       const arrival = await channel.arrival;
+      const full = await stopHolding();
       const room = arrival
         ? await judge(actor, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
-      const isCutShort = !arrival && inputMax < pushMaxBytes() && body.receivedBytes() > inputMax;
+      const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
       // Git has given up on it; a client that cannot send the rest hears no answer.
       if (isCutShort) await finished(body.stream, { writable: false }).catch(() => undefined);
-      const verdict = room.verdict ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
+      const verdict = room.verdict ?? full ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
       if (verdict) outcome.messages.push(...verdict.messages);
       if (arrival && !verdict) {
         let hasGone = false;

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { operatorCommand } from "../../../access/actor.ts";
+import { from, signedInPerson } from "../../../accounts/testing/people.ts";
+import { db } from "../../../db.ts";
+import { setStorageQuota } from "../../../storage/manage-quotas.ts";
+import { someRepo } from "../../testing/repos.ts";
+import { holdArriving, pushInputMax } from "./judge-room.ts";
+
+const KB = 1_000;
+const steps = { stepBytes: 100 * KB, lookEveryMs: 5 };
+
+test("S137 packs that arrive at the same time get no more room together than there is", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada);
+  await setStorageQuota(operatorCommand, ada.username, "1 MB", from);
+  const holds = () => db().storageHold.count({ where: { ownerId: ada.id, isRemoved: false } });
+  let received = 50 * KB;
+  const full: string[] = [];
+  const arrive = (name: string) =>
+    holdArriving(
+      ada.actor,
+      repo,
+      () => received,
+      () => full.push(name),
+      steps,
+    );
+  const stop = [arrive("one"), arrive("two"), arrive("three")];
+  received = 301 * KB;
+  await expect.poll(holds).toBe(9);
+  expect(await pushInputMax(ada.actor, repo)).toBeLessThan(200 * KB);
+  expect(full).toEqual([]);
+  received = 501 * KB;
+  await expect.poll(() => full.length).toBeGreaterThan(1);
+  const verdicts = await Promise.all(stop.map((each) => each()));
+  expect(verdicts.filter((verdict) => verdict)).toHaveLength(full.length);
+  expect(verdicts.find((verdict) => verdict)).toMatchObject({ reason: "no storage left" });
+  expect(verdicts.flatMap((verdict) => verdict?.messages ?? []).join(" ")).toContain("no room for this push, which needs 501 kB");
+  expect(await holds()).toBe(0);
+});
+
+test("S137 a pack of somebody who may only propose keeps no room from the owner, and is small", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson()];
+  const repo = await someRepo(ada);
+  await setStorageQuota(operatorCommand, ada.username, "80 MB", from);
+  let looks = 0;
+  const received = () => {
+    looks++;
+    return 10_000 * KB;
+  };
+  const stop = holdArriving(bea.actor, repo, received, () => undefined, steps);
+  await expect.poll(() => looks).toBeGreaterThan(3);
+  expect(await db().storageHold.count({ where: { ownerId: ada.id } })).toBe(0);
+  expect(await stop()).toBeUndefined();
+  expect(await pushInputMax(bea.actor, repo)).toBe(1_000 * KB + 64 * 1024);
+});
