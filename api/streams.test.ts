@@ -44,11 +44,11 @@ const fakeClock = () =>
     shouldAdvanceTime: true,
   });
 
-/** Step by step: a jump would be a time-out of whatever is under way. */
+/** Step by step, and slowly enough for the database: a jump would be a time-out of whatever is under way. */
 async function pass(seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second++) {
     await vi.advanceTimersByTimeAsync(1_000);
-    await delay(10);
+    await delay(50);
   }
 }
 
