@@ -47,6 +47,13 @@ const say = (action: BatchAction | undefined, body: unknown) =>
     body: JSON.stringify(body),
   });
 
+/** The same but for its first byte. */
+function altered(content: Buffer): Buffer {
+  const other = Buffer.from(content);
+  other.writeUInt8(other.readUInt8(0) ^ 1, 0);
+  return other;
+}
+
 async function contentOf(repo: Repo, oid: string, range?: { start: number; end: number }): Promise<Buffer> {
   const { stream } = await openLfsObject(repo, oid, range && { range });
   return Buffer.concat(await stream.toArray());
@@ -101,7 +108,7 @@ describe("an upload to the bucket", () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const { actions } = await ask(repo, "upload", object);
-    expect((await put(actions?.upload as BatchAction, Buffer.from(object.content).fill(0, 0, 1))).status).toBe(200);
+    expect((await put(actions?.upload as BatchAction, altered(object.content))).status).toBe(200);
     expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(400);
     expect(await hasLfsObject(repo.id, object.oid)).toBe(false);
     expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(404);
@@ -114,7 +121,7 @@ describe("an upload to the bucket", () => {
     const { actions } = await ask(repo, "upload", object);
     await put(actions?.upload as BatchAction, object.content);
     await say(actions?.verify, { oid: object.oid, size: object.size });
-    expect((await put(actions?.upload as BatchAction, Buffer.from(object.content).fill(0, 0, 1))).status).toBe(200);
+    expect((await put(actions?.upload as BatchAction, altered(object.content))).status).toBe(200);
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
   });
 
@@ -180,6 +187,7 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     expect((await say(upload, completion)).status).toBe(200);
     expect(await hasLfsObject(repo.id, object.oid)).toBe(true);
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
     // An answer may get lost.
     expect((await say(upload, completion)).status).toBe(200);
   });
@@ -230,11 +238,36 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     expect(await s3Direct.verify(location, object, { isFinal: true, spare: location })).toBe(location);
   });
 
+  test("S137 while one upload is verified, nobody is sent to its place", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
+    const first = await asking();
+    const parts = await putParts(first, object.content);
+    // Its content is looked at now; whoever asks meanwhile begins another upload, elsewhere and with room of its own.
+    let second: BatchAction | undefined;
+    bucket.intercept((req, res) => {
+      if (second || req.method !== "HEAD") return false;
+      second = { href: "", expires_in: 1 };
+      void asking().then((upload) => {
+        second = upload;
+        res.writeHead(403).end();
+      });
+      return true;
+    });
+    await say(first, { oid: object.oid, parts });
+    bucket.intercept(undefined);
+    const placeOf = ({ header = {} }: BatchAction) => new URL(header["00001"] as string).pathname;
+    expect(placeOf(second as BatchAction)).not.toBe(placeOf(first));
+    const held = await db().storageHold.findMany({ where: { id: { contains: object.oid } } });
+    expect(held.map(({ bytes }) => Number(bytes))).toEqual([object.size, object.size]);
+  });
+
   test("of other content, or without all of its parts, does not count", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
     const other = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
-    const parts = await putParts(other, Buffer.from(object.content).fill(0, 0, 1));
+    const parts = await putParts(other, altered(object.content));
     expect((await say(other, { oid: object.oid, parts })).status).toBe(400);
     const none = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
     expect((await say(none, { oid: object.oid, parts: [] })).status).toBe(400);
@@ -261,7 +294,7 @@ test("with LFS_S3_PROXY the bytes pass through us, and the bucket is nobody's to
     const object = someObject(3_000_000);
     const { actions } = await ask(repo, "upload", object, ["basic", "multipart"]);
     expect(actions?.upload?.href).toMatch(new RegExp(`^${world.origin}/`));
-    const changed = Buffer.from(object.content).fill(0, 0, 1);
+    const changed = altered(object.content);
     for (const wrong of [changed, object.content.subarray(1)]) {
       const body = new Blob([Uint8Array.from(wrong)]).stream();
       const response = await fetch(actions?.upload?.href as string, { method: "PUT", body, duplex: "half" } as RequestInit);

@@ -1,4 +1,5 @@
 import type { RequestOrigin } from "../audit/request-origin.ts";
+import { isServiceError } from "../errors.ts";
 import { addressKey } from "./address-key.ts";
 import { clearThrottle, consumeThrottle, refundThrottle, type ThrottleLimit, throttleKey } from "./throttle.ts";
 
@@ -17,6 +18,8 @@ export const ACCOUNT_EVERYWHERE_LIMIT: ThrottleLimit = { limit: 100, windowSecon
 export const ADDRESS_LIMIT: ThrottleLimit = { limit: 50, windowSeconds: QUARTER_HOUR };
 
 export type PasswordAttempt = {
+  /** Verifies the password. When the machine had no place for that, it was no attempt. @throws ServiceError `unavailable` */
+  verify: (work: () => Promise<boolean>) => Promise<boolean>;
   /** Forgets the failures of this person's own making, and takes this attempt off the counters that others share. */
   succeeded: () => Promise<void>;
 };
@@ -33,6 +36,15 @@ export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOr
   // The shared ones last: an address that is out of tries for this account takes nothing from what everybody has.
   for (const [key, limit] of [...own, ...shared]) await consumeThrottle(key, limit);
   return {
+    verify: async (work) => {
+      try {
+        return await work();
+      } catch (error) {
+        if (isServiceError(error) && error.code === "unavailable")
+          await Promise.all([...own, ...shared].map(([key]) => refundThrottle(key)));
+        throw error;
+      }
+    },
     succeeded: async () => {
       await clearThrottle(...own.map(([key]) => key));
       // Given back, not cleared: whoever has one account of their own must not be able to wash their guesses away with it.

@@ -73,13 +73,14 @@ async function endApps(tx: Db, orgId: string, by: { actorId: string | null; from
   });
   for (const { clientId } of bound) await tx.$executeRaw`SELECT pg_notify('oauth_app', ${clientId})`;
   await tx.$executeRaw`UPDATE oauth_grant SET revoked_at = now() WHERE bound_org_id = ${orgId} AND revoked_at IS NULL`;
-  await tx.$executeRaw`
-    UPDATE oauth_grant g SET org_ids = array_remove(g.org_ids, ${orgId}) FROM oauth_consent c, membership m
-    WHERE m.org_id = ${orgId} AND c.user_id = m.user_id AND g.consent_id = c.id AND ${orgId} = ANY (g.org_ids)`;
+  // Consents before their grants, as everywhere.
   await tx.$executeRaw`
     UPDATE oauth_consent c SET org_ids = array_remove(c.org_ids, ${orgId}), declined_org_ids = array_remove(c.declined_org_ids, ${orgId})
     FROM membership m WHERE m.org_id = ${orgId} AND c.user_id = m.user_id
       AND (${orgId} = ANY (c.org_ids) OR ${orgId} = ANY (c.declined_org_ids))`;
+  await tx.$executeRaw`
+    UPDATE oauth_grant g SET org_ids = array_remove(g.org_ids, ${orgId}) FROM oauth_consent c, membership m
+    WHERE m.org_id = ${orgId} AND c.user_id = m.user_id AND g.consent_id = c.id AND ${orgId} = ANY (g.org_ids)`;
   return apps;
 }
 

@@ -14,7 +14,7 @@ export async function checkOwnPassword(userId: string, value: unknown, from: Req
   const password = presentedPassword(value, field);
   const attempt = await countPasswordAttempt({ signedInUserId: userId }, from);
   const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
-  if (!(await verifyPassword(user?.passwordHash, password, userId))) {
+  if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, userId)))) {
     throw new ServiceError("unauthorized", "This is not your password.", { field });
   }
   await attempt.succeeded();

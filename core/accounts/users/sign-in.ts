@@ -33,7 +33,7 @@ export async function signIn(input: SignInInput, from: RequestOrigin): Promise<S
   const password = presentedPassword(input.password);
   const user = await findByLogin(login);
   const attempt = await countPasswordAttempt({ login, device: knownDevice(user, input.knownBy) }, from);
-  if (!(await verifyPassword(user?.passwordHash, password, login)) || !user?.passwordHash) {
+  if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, login))) || !user?.passwordHash) {
     // Not the login as typed: people put their password into that field by mistake.
     log().info({ ip: from.ip, userId: user?.id }, "sign-in failed");
     // Not waited for: that an account is there must not show in the time that the refusal takes (S115).

@@ -73,6 +73,8 @@ export type SpawnOptions = {
   isLimited?: boolean;
   /** How much address space it has, where it is limited. */
   memoryMiB?: number;
+  /** How much processor time each of its processes has, where it is limited. */
+  cpuSeconds?: number;
   /** Whether it leaves the processor to whatever else wants it. */
   givesWay?: boolean;
   /** A fourth stream, both ways, for a hook to speak over; it closes when this process ends. */
@@ -82,6 +84,7 @@ export type SpawnOptions = {
 /** What git maps of packs must fit into the address space that limited-git leaves it. */
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
+const CPU_SECONDS = 600;
 const LOW_PRIORITY = 10;
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
@@ -91,9 +94,10 @@ const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
  * @throws ServiceError `unavailable` when this process has too much open
  */
 export function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
-  const { env = {}, config = [], signal, isLimited, memoryMiB = MEMORY_MIB, givesWay, hasChannel } = options;
+  const { env = {}, config = [], signal, isLimited, givesWay, hasChannel } = options;
+  const { memoryMiB = MEMORY_MIB, cpuSeconds = CPU_SECONDS } = options;
   const overrides = [...(isLimited ? LIMITED_CONFIG : []), ...config].flatMap((one) => ["-c", one]);
-  const [command, ...before] = isLimited ? [LIMITED_GIT, String(memoryMiB * 1024)] : ["git"];
+  const [command, ...before] = isLimited ? [LIMITED_GIT, String(memoryMiB * 1024), String(cpuSeconds)] : ["git"];
   const child = spawn(command, [...before, ...settings, ...overrides, ...args], {
     cwd: directory,
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },

@@ -3,7 +3,7 @@ import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
 import { recordDelegation, requireOwnWorkOf } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
@@ -53,7 +53,7 @@ async function request(
   prepare: (tx: Db, owner: JobNamespace) => Promise<Pick<NewRun, "spec" | "secrets" | "initiator">>,
 ): Promise<Requested> {
   const owner = await findJobNamespace(actor, "job.run", namespace);
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     if (!(await lockRunOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     await requireRoom(tx, owner);

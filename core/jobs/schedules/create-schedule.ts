@@ -2,7 +2,7 @@ import type { JobSpec } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../access/actor.ts";
 import { recordDelegation } from "../../access/delegation.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
@@ -39,7 +39,7 @@ export async function createSchedule(
   requireOffered(spec, secrets);
   const when = parseSchedule(input);
   const owner = await findJobNamespace(actor, "job.run", namespace);
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     if (!(await lockRunOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     await requireRoom(tx, owner);

@@ -1,6 +1,6 @@
 import type { Actor } from "../../access/actor.ts";
 import { requireOwnWorkOf } from "../../access/delegation.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, db, inTransaction } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 import { findJobNamespace, type JobNamespace, requireJobs } from "../find-job-namespace.ts";
@@ -32,7 +32,7 @@ export async function changeSchedule<T>(
 ): Promise<T> {
   const owner = await findJobNamespace(actor, "job.run", namespace);
   if (!isId(scheduleId)) throw notFound("Scheduled job");
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     // The owner first, as their deletion does: neither waits for what the other holds.
     if (!(await lockRunOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);

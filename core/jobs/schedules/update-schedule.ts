@@ -39,8 +39,7 @@ export async function updateSchedule(
         ...when,
         mayOverlap,
         // Whoever changes it answers for it from now on, as for a webhook.
-        createdById: actorId(actor) ?? row.createdById,
-        delegationId: await recordDelegation(tx, actor),
+        ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
         // A worker that holds it for a time that is no longer due finds its claim gone.
         ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),

@@ -42,11 +42,16 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
   const { files, links } = await withObjects(path, (objects) => listFiles(objects, commit, options));
   const all = [...files, ...links].map(({ path }) => path);
   for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
-  await withObjects(path, (objects) => writeSmall(objects, files.filter(isSmall), directory));
+  const small = files.filter(isSmall);
+  // Some at a time: others look up objects as well, and each look has a deadline.
+  for (let at = 0; at < small.length; at += BATCH)
+    await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), directory));
   for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, directory);
   for (const { path, target } of links) await symlink(target, join(directory, path));
   return new Set(all);
 }
+
+const BATCH = 500;
 
 const isSmall = ({ size, lfsOid }: File): boolean => size <= SMALL_MAX_BYTES && lfsOid === undefined;
 

@@ -5,7 +5,7 @@ import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { seal } from "../../crypto/seal.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { findWebhook } from "./find-webhook.ts";
@@ -37,7 +37,7 @@ export async function createWebhook(
   const isGenerated = typeof input.secret === "object" && input.secret !== null;
   const secret = isGenerated ? newWebhookSecret() : parseWebhookSecret(input.secret ?? "");
   const domains = parseDomains(input.domains);
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     const what = owner.kind === "organization" ? "Organization" : "Account";
     await requirePermission(actor, "webhook.manage", webhookNamespace(owner), { what, tx });
     await lockWebhooksOf(tx, owner);

@@ -3,7 +3,7 @@ import { recordDelegation } from "../../access/delegation.ts";
 import { readableEvent } from "../../access/readable-owners.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { type Db, db } from "../../db.ts";
+import { type Db, inTransaction } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { firstIdAt, isId, newOrderedId } from "../../ids.ts";
 import { readableTo, visibleTo } from "../activity/delivery-conditions.ts";
@@ -36,7 +36,7 @@ export async function startReplay(
   { ownerId }: { ownerId?: string | undefined } = {},
 ): Promise<WebhookReplay> {
   const webhook = await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId });
-  return db().$transaction(async (tx) => {
+  return inTransaction(async (tx) => {
     // One after another, so that they can be counted.
     await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${webhook.id} FOR NO KEY UPDATE`;
     requireReplayable(await findWebhookRow(actor, webhookId, "webhook.manage", { ownerId, tx }));

@@ -37,8 +37,8 @@ const filters = [
   "uploadpackfilter.tree.maxDepth=16",
 ];
 
-/** Far above what clones of large repositories take: processor time of each process, and address space in KiB (limited-git). */
-export const fetchLimits = { KEYHOOK_CPU_SECONDS: "1800", KEYHOOK_MEMORY_KIB: String(8 * 1024 * 1024) };
+/** Far above what clones of large repositories take. */
+export const fetchLimits = { isLimited: true, givesWay: true, cpuSeconds: 1_800, memoryMiB: 8 * 1024 } as const;
 
 export const fetchSettings = (): string[] => [
   ...visibleRefs,

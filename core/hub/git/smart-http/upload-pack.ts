@@ -26,10 +26,9 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest): Pro
       path,
       ["upload-pack", "--stateless-rpc", "--", path],
       {
-        isLimited: true,
-        givesWay: true,
+        ...fetchLimits,
         config: fetchSettings(),
-        env: { ...fetchLimits, ...protocolEnvironment(req.headers["git-protocol"]?.toString()) },
+        env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
       async ({ child, endWithClient }) => {
         endWithClient(res);

@@ -3,6 +3,7 @@ import { notFound, ServiceError } from "../../../errors.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
 import { settleUpload } from "../../../storage/hold-storage.ts";
 import { readRepo } from "../../repos/read-repos.ts";
+import type { Repo } from "../../repos/repo.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 
 /** Notes that storage is about to hold something that no repository has: if nothing comes of it, the sweep removes it. */
@@ -10,9 +11,18 @@ export async function noteLfsLeftover(location: string): Promise<void> {
   await db().lfsLeftover.upsert({ where: { location }, create: { location }, update: { createdAt: new Date() } });
 }
 
-/** Nothing more can be uploaded to it: whoever asks again begins anew. */
-export async function noteJoined(location: string, uploadId: string): Promise<void> {
-  await db().lfsLeftover.updateMany({ where: { location, uploadId }, data: { uploadId: null } });
+/**
+ * Before the parts of an upload are joined: nobody else is sent to its place from now on, where they could put other bytes while these
+ * are verified. The room that is held for it stays held, under a name of its own.
+ * @returns the hold's id
+ */
+export async function noteJoining(location: string, holdId: string): Promise<string> {
+  const own = `${holdId} at ${location}`;
+  await inTransaction(async (tx) => {
+    const { count } = await tx.lfsLeftover.updateMany({ where: { location, holdId }, data: { holdId: own } });
+    if (count > 0) await tx.storageHold.updateMany({ where: { id: holdId }, data: { id: own } });
+  });
+  return own;
 }
 
 /**
@@ -32,9 +42,7 @@ export async function recordLfsObject(
   await inTransaction(async (tx) => {
     await lockLfsLocation(tx, location);
     await tx.$executeRaw`SELECT FROM repo WHERE id = ${repoId} FOR KEY SHARE`;
-    const repo = await readRepo(repoId, tx);
-    if (!repo) throw notFound("Repository");
-    if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
+    const repo = await requireOpen(tx, repoId);
     const isThere = (await tx.lfsObject.count({ where: { repoId, oid } })) > 0;
     if (!isThere) await settleUpload(tx, repo.owner, holdId, size);
     await tx.lfsObject.createMany({ data: [{ repoId, oid, sizeBytes: size, location }], skipDuplicates: true });
@@ -45,6 +53,14 @@ export async function recordLfsObject(
       Prisma.sql`DELETE FROM lfs_leftover WHERE location = ${location} AND EXISTS (SELECT FROM lfs_object WHERE location = ${location})`,
     );
   });
+}
+
+/** @throws ServiceError `not_found`, `forbidden` */
+export async function requireOpen(tx: Db, repoId: string): Promise<Repo> {
+  const repo = await readRepo(repoId, tx);
+  if (!repo) throw notFound("Repository");
+  if (repo.isReadOnly) throw new ServiceError("forbidden", "This repository is read-only.");
+  return repo;
 }
 
 /** By which room is held for an object that its client uploads past us. */

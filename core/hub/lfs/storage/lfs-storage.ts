@@ -55,8 +55,8 @@ export type DirectTransfers = {
   verify(
     location: string,
     object: LfsObjectId,
-    /** `silenceMaxMs`: for how long the bucket may send nothing. */
-    options: { isFinal: boolean; spare: string; silenceMaxMs?: number },
+    /** `party`: whose turn reading takes, for the fair queue. `silenceMaxMs`: for how long the bucket may send nothing. */
+    options: { isFinal: boolean; spare: string; party?: string | undefined; silenceMaxMs?: number },
   ): Promise<string>;
 };
 

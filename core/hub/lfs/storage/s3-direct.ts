@@ -55,15 +55,18 @@ export const s3Direct: DirectTransfers = {
 const attachment = (fileName: string | undefined): string =>
   fileName ? `attachment; filename*=UTF-8''${encodeURIComponent(fileName)}` : "attachment";
 
-/** Objects that are read to be hashed: up to 50 GB each, by way of this process. Whoever finds no place in time asks again, as clients do on 503. */
-const reads = fairQueue({ name: "lfs_verifications", places: 8, waitMaxMs: 30_000 });
+/**
+ * Objects that are read to be hashed: up to 50 GB each, by way of this process. Clients ask once and take 503 for the end, and whoever
+ * waits holds next to nothing.
+ */
+const reads = fairQueue({ name: "lfs_verifications", places: 8, waitMaxMs: 15 * 60_000, waitingMax: 1_000 });
 /** A bucket that sends nothing for so long is given up, with the place. */
 const SILENCE_MAX_MS = 60_000;
 
 async function verify(
   location: string,
   { oid, size }: LfsObjectId,
-  { isFinal, spare, silenceMaxMs = SILENCE_MAX_MS }: { isFinal: boolean; spare: string; silenceMaxMs?: number },
+  { isFinal, spare, party, silenceMaxMs = SILENCE_MAX_MS }: Parameters<DirectTransfers["verify"]>[2],
 ): Promise<string> {
   const { sdk, client, bucket } = await s3();
   const Key = keyOf(location);
@@ -76,7 +79,10 @@ async function verify(
   if (head.ContentLength !== size) throw refuse(`The content has ${head.ContentLength} bytes, not the ${size} announced.`);
   // What S3 has computed itself over the whole; of an upload in parts it is a hash of hashes, with their number after a dash.
   if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
-  const { sha256, etag } = await reads.run(() => readHash(location, silenceMaxMs));
+  const { sha256, etag } = await reads.run(
+    () => readHash(location, silenceMaxMs),
+    party === undefined ? {} : { party: { key: party, isAnonymous: false } },
+  );
   if (sha256 !== oid) throw refuse("The content is not what its SHA-256 says. Upload it again.");
   if (isFinal) return location;
   await client.send(

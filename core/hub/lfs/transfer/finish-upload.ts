@@ -2,7 +2,14 @@ import { db } from "../../../db.ts";
 import { isServiceError, ServiceError } from "../../../errors.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { findLfsObject } from "../objects/find-lfs-object.ts";
-import { lockLfsLocation, noteJoined, noteLfsLeftover, recordLfsObject, uploadHoldId } from "../objects/record-lfs-object.ts";
+import {
+  lockLfsLocation,
+  noteJoining,
+  noteLfsLeftover,
+  recordLfsObject,
+  requireOpen,
+  uploadHoldId,
+} from "../objects/record-lfs-object.ts";
 import { storeLfsObject } from "../objects/store-lfs-object.ts";
 import { lfsStorage, storageOf } from "../storage/storages.ts";
 import type { Transfer } from "./transfer-authorization.ts";
@@ -22,7 +29,8 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
   const { location } = transfer;
   await once(transfer, async () => {
     if (!location) throw new ServiceError("not_found", "Nothing was uploaded.");
-    await recordVerified(transfer, location, { isFinal: false });
+    const holdId = uploadHoldId(transfer.repoId, transfer, "basic");
+    await recordVerified(transfer, location, { isFinal: false, holdId });
   });
 }
 
@@ -35,9 +43,9 @@ export async function completeUpload(transfer: Transfer, parts: readonly Uploade
   await once(transfer, async () => {
     if (size === 0) return storeLfsObject(repoId, { oid, size }, emptyContent());
     if (!location || !uploadId) throw new ServiceError("invalid_request", "This upload has no parts.");
+    const holdId = await noteJoining(location, uploadHoldId(repoId, { oid, size }, "multipart"));
     await directOf(location).joinParts(location, uploadId, parts);
-    await noteJoined(location, uploadId);
-    await recordVerified(transfer, location, { isFinal: true });
+    await recordVerified(transfer, location, { isFinal: true, holdId });
   });
 }
 
@@ -58,20 +66,21 @@ async function once({ repoId, oid, location }: Transfer, finish: () => Promise<v
   return work;
 }
 
-/** There is no room for it, or it is something else. */
-const REFUSALS = ["storage_full", "invalid_request"];
+/** There is no room for it, it is something else, or its repository is gone or closed. */
+const REFUSALS = ["storage_full", "invalid_request", "not_found", "forbidden"];
 
 async function recordVerified(
-  { repoId, oid, size, uploadId }: Transfer,
+  { repoId, oid, size, party }: Transfer,
   location: string,
-  { isFinal }: { isFinal: boolean },
+  { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
   const spare = isFinal ? location : lfsStorage().newLocation(repoId, oid);
   if (!isFinal) await noteLfsLeftover(spare);
   let verified = location;
   try {
-    verified = await directOf(location).verify(location, { oid, size }, { isFinal, spare });
-    const holdId = uploadHoldId(repoId, { oid, size }, uploadId ? "multipart" : "basic");
+    // Before all of it is read.
+    await requireOpen(db(), repoId);
+    verified = await directOf(location).verify(location, { oid, size }, { isFinal, spare, party });
     await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
     // The sweep would come in two days; until then it would take room, and whoever uploads it again has to begin anew.

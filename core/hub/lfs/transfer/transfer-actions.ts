@@ -1,5 +1,6 @@
 import { repoPath } from "@keyhook/sdk";
 import { env } from "../../../env.ts";
+import { currentParty } from "../../../fair-queue/party.ts";
 import type { Repo } from "../../repos/repo.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import type { StoredLfsObject } from "../objects/find-lfs-object.ts";
@@ -68,13 +69,17 @@ async function partsAction(direct: DirectTransfers, repo: Repo, object: LfsObjec
   };
 }
 
-function addressOf(repo: Repo, { operation, oid, size, location, uploadId }: Omit<Transfer, "repoId">, step = ""): string {
+function addressOf(
+  repo: Repo,
+  { operation, oid, size, location, uploadId }: Omit<Transfer, "repoId" | "party">,
+  step = "",
+): string {
   const authorization = signTransfer({
     operation,
     repoId: repo.id,
     oid,
     size,
-    ...(operation === "upload" && location && { location }),
+    ...(operation === "upload" && location && { location, party: currentParty().key }),
     ...(uploadId && { uploadId }),
   });
   const path = `${repoPath(repo.type, repo.fullName)}.git/info/lfs/objects/${oid}${step}`;

@@ -18,6 +18,8 @@ export type Transfer = {
   /** Where a client was sent to upload it, past us. */
   location?: string;
   uploadId?: string;
+  /** Whose it is, for the fair queue: no token comes with it. */
+  party?: string;
 };
 
 type Signed = Transfer & { expiresAt: number };
