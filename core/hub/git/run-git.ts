@@ -85,7 +85,7 @@ export type SpawnOptions = {
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
 const CPU_SECONDS = 600;
-const LOW_PRIORITY = 10;
+const LOW_PRIORITY = 15;
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 

@@ -85,7 +85,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 }
 
 /** How long a page waits for what it can be shown without. */
-export const EXTRA_WAIT_MS = 2_000;
+export const EXTRA_WAIT_MS = 500;
 
 /** What a page can be shown without: `otherwise` when others have all the places, or when it takes too long. */
 export async function ifInTime<T, U>(walk: Promise<T>, otherwise: U): Promise<T | U> {
