@@ -179,13 +179,15 @@ describe("S137 a push", () => {
     Buffer.from("0000"),
   ]);
 
+  /** A push that has begun, and of which the test sends as much as it likes. */
+  async function pushing(asked?: Partial<Watched>) {
+    const headers = { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" };
+    const req = request(await receiving(asked), { method: "POST", agent: false, headers });
+    return req.on("error", () => undefined);
+  }
+
   test("that stops in the middle loses its place and is told why; its connection ends", async () => {
-    const req = request(await receiving(), {
-      method: "POST",
-      agent: false,
-      headers: { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" },
-    });
-    req.on("error", () => undefined);
+    const req = await pushing();
     req.write(head);
     req.write("PACK");
     const answered = once(req, "response") as Promise<[IncomingMessage]>;
@@ -197,12 +199,7 @@ describe("S137 a push", () => {
   });
 
   test("whose head stops in the middle is told so, and its connection ends", async () => {
-    const req = request(await receiving(), {
-      method: "POST",
-      agent: false,
-      headers: { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" },
-    });
-    req.on("error", () => undefined);
+    const req = await pushing();
     req.write(head.subarray(0, 50));
     const [res] = (await once(req, "response")) as [IncomingMessage];
     expect([res.statusCode, await text(res)]).toEqual([503, expect.stringMatching(/came too slowly.* Try again/)]);
@@ -234,12 +231,7 @@ describe("S137 a push", () => {
   });
 
   test("that is slow yields its place when all are taken and another party waits", async () => {
-    const req = request(await receiving({ ...pace, graceMs: 60_000, wantedGraceMs: 50 }), {
-      method: "POST",
-      agent: false,
-      headers: { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" },
-    });
-    req.on("error", () => undefined);
+    const req = await pushing({ ...pace, graceMs: 60_000, wantedGraceMs: 50 });
     req.write(head);
     req.write("PACK");
     await expect.poll(() => pushes.counts.taken, { interval: 5 }).toBe(1);
