@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import next from "next";
 import { closeConnections, isDatabaseDown } from "#core/db.ts";
 import { env } from "#core/env.ts";
+import { startGitLauncher } from "#core/hub/git/git-launcher.ts";
 import { CANNOT_START } from "#core/instance/exit-codes.ts";
 import { stopWhenTold } from "#core/instance/stop-when-told.ts";
 import { log } from "#core/log.ts";
@@ -62,6 +63,7 @@ async function ensureSoon(): Promise<void> {
   });
 }
 
+const stopGitLauncher = await startGitLauncher();
 const own = startOwnProcess("web");
 const traces = await startTraces("web");
 server.listen(PORT, () => {
@@ -72,6 +74,7 @@ server.listen(PORT, () => {
 stopWhenTold(async () => {
   stopping.abort();
   await finishRequests(server);
+  stopGitLauncher();
   await app.close();
   await stopListening();
   await own.stop();

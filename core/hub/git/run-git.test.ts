@@ -17,13 +17,12 @@ test("S138 git that takes too long is ended, which is no failure of ours", async
 test("S137 limited git has the memory and the processor time that it is given", async () => {
   const path = await mkdtemp(join(tmpdir(), "limits-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
-  const child = spawnGit(path, ["cat-file", "--batch"], { ...fetchLimits });
-  await once(child, "spawn");
+  const child = await spawnGit(path, ["cat-file", "--batch"], { ...fetchLimits });
   // The shell that sets the limits becomes git.
   await expect.poll(() => readFileSync(`/proc/${child.pid}/comm`, "utf8").trim()).toBe("git");
   const limits = readFileSync(`/proc/${child.pid}/limits`, "utf8");
   child.stdin.end();
-  await once(child, "close");
+  await once(child.stdout, "close");
   expect(limits).toMatch(/^Max cpu time +1800 /m);
   expect(limits).toMatch(new RegExp(`^Max address space +${8 * 1024 ** 3} `, "m"));
 });

@@ -1,9 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { once } from "node:events";
 import { devNull, setPriority } from "node:os";
 import { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 import { sourcePath } from "../../source-path.ts";
+import { type GitCommand, type GitProcess, gitLauncher } from "./git-launcher.ts";
 
 /** A git command that ended badly; `stderr` is git's own words, for logs and for looking into, not for people. */
 export class GitFailed extends Error {
@@ -28,7 +30,7 @@ export class RanOutOfTime extends ServiceError {
   }
 }
 
-export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "givesWay"> & {
+export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "niceness"> & {
   /** Written to its standard input, which is then closed. */
   input?: string | Uint8Array | Readable;
   env?: Record<string, string>;
@@ -75,8 +77,8 @@ export type SpawnOptions = {
   memoryMiB?: number;
   /** How much processor time each of its processes has, where it is limited. */
   cpuSeconds?: number;
-  /** Whether it leaves the processor to whatever else wants it. */
-  givesWay?: boolean;
+  /** How much it leaves the processor to others: 0 (as they do) to 19 (to whatever else wants it). */
+  niceness?: number;
   /** A fourth stream, both ways, for a hook to speak over; it closes when this process ends. */
   hasChannel?: boolean;
 };
@@ -85,7 +87,6 @@ export type SpawnOptions = {
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
 const CPU_SECONDS = 600;
-const LOW_PRIORITY = 15;
 
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
@@ -93,32 +94,49 @@ const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
  * Starts git on a bare repository: the only place that does. Arguments never pass through a shell.
  * @throws ServiceError `unavailable` when this process has too much open
  */
-export function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): ChildProcessWithoutNullStreams {
-  const { env = {}, config = [], signal, isLimited, givesWay, hasChannel } = options;
+export async function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> {
+  const { env = {}, config = [], signal, isLimited, niceness, hasChannel } = options;
   const { memoryMiB = MEMORY_MIB, cpuSeconds = CPU_SECONDS } = options;
   const overrides = [...(isLimited ? LIMITED_CONFIG : []), ...config].flatMap((one) => ["-c", one]);
   const [command, ...before] = isLimited ? [LIMITED_GIT, String(memoryMiB * 1024), String(cpuSeconds)] : ["git"];
-  const child = spawn(command, [...before, ...settings, ...overrides, ...args], {
-    cwd: directory,
+  const git = {
+    ...{ command, cwd: directory, niceness },
+    args: [...before, ...settings, ...overrides, ...args],
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
-    stdio: ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])],
-    signal,
-  }) as ChildProcessWithoutNullStreams;
-  if (givesWay && child.pid !== undefined) lowerPriority(child.pid);
-  if (child.stdout) return child;
-  // There are no streams left to open. Its error, unheard, would end this process.
+  };
+  // A hook's channel is made by Node itself.
+  const launcher = hasChannel ? undefined : gitLauncher();
+  return launcher ? launcher.launch(git, signal) : spawnHere(git, signal, hasChannel);
+}
+
+async function spawnHere(
+  { command, args, cwd, env, niceness }: GitCommand,
+  signal: AbortSignal | undefined,
+  hasChannel: boolean | undefined,
+): Promise<GitProcess> {
+  const stdio = ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])] as const;
+  const child = spawn(command, args, { cwd, env, signal, stdio: [...stdio] }) as ChildProcessWithoutNullStreams;
+  if (niceness && child.pid !== undefined) lowerPriority(child.pid, niceness);
+  // Unheard, an error would end this process. Whoever comes too late to hear of it learns of it by git's end.
   child.on("error", () => undefined);
-  throw new ServiceError("unavailable", "Too much is asked of this service at the moment. Try again shortly.", {
-    retryAfterSeconds: 5,
-  });
+  const hasStreams = Boolean(child.stdout);
+  try {
+    await once(child, "spawn");
+  } catch (error) {
+    if (hasStreams) throw error;
+    throw new ServiceError("unavailable", "Too much is asked of this service at the moment. Try again shortly.", {
+      retryAfterSeconds: 5,
+    });
+  }
+  return child;
 }
 
 /** Whether git, or the loader before it, said that it came to its limit of memory. */
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
-function lowerPriority(pid: number): void {
+function lowerPriority(pid: number, niceness: number): void {
   try {
-    setPriority(pid, LOW_PRIORITY);
+    setPriority(pid, niceness);
   } catch {
     // It may have ended already.
   }
@@ -127,10 +145,10 @@ function lowerPriority(pid: number): void {
 /** Runs a git command to its end and returns what it wrote. @throws GitFailed; RanOutOfTime */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
-  const { env, config, isLimited, memoryMiB, givesWay } = options;
+  const { env, config, isLimited, memoryMiB, niceness } = options;
   const limit = new AbortController();
   const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
-  const child = spawnGit(directory, args, { env, config, isLimited, memoryMiB, givesWay, signal: ended });
+  const child = await spawnGit(directory, args, { env, config, isLimited, memoryMiB, niceness, signal: ended });
   // Taken back when git ends: a signal of AbortSignal.timeout would hold on to each command until its time is up.
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];
@@ -168,11 +186,11 @@ export async function runGit(directory: string, args: readonly string[], options
 export async function* gitLines(
   directory: string,
   args: readonly string[],
-  options: Pick<GitOptions, "input" | "env" | "maxBytes" | "timeoutMs" | "isLimited" | "givesWay"> = {},
+  options: Pick<GitOptions, "input" | "env" | "maxBytes" | "timeoutMs" | "isLimited" | "niceness"> = {},
 ): AsyncGenerator<string[]> {
   const { input, maxBytes = Number.POSITIVE_INFINITY, timeoutMs = TIMEOUT_MS, ...spawned } = options;
   const limit = new AbortController();
-  const child = spawnGit(directory, args, { ...spawned, signal: limit.signal });
+  const child = await spawnGit(directory, args, { ...spawned, signal: limit.signal });
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {
@@ -205,7 +223,12 @@ export async function* gitLines(
   }
 }
 
+let environment: NodeJS.ProcessEnv | undefined;
+
+/** Made once: reading all variables of a process costs a tenth of a millisecond. */
 function gitEnvironment(): NodeJS.ProcessEnv {
+  if (environment) return environment;
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();
-  return { NODE_ENV, ...(PATH && { PATH }), ...(TMPDIR && { TMPDIR }), HOME: devNull, ...fixed };
+  environment = { NODE_ENV, ...(PATH && { PATH }), ...(TMPDIR && { TMPDIR }), HOME: devNull, ...fixed };
+  return environment;
 }

@@ -89,7 +89,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
   const directory = await openRepository(repo);
   const release = await downloads.take({ within: directory });
   try {
-    const blob = startBlob(directory, oid);
+    const blob = await startBlob(directory, oid);
     const stopWatching = watchPace({
       bytes: () => blob.bytesRead,
       // git waits while as much as may be lies here unread.
@@ -109,11 +109,12 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
   }
 }
 
-function startBlob(directory: string, oid: string): Socket {
-  const child = spawnGit(directory, ["cat-file", "blob", oid], {
+async function startBlob(directory: string, oid: string): Promise<Socket> {
+  const child = await spawnGit(directory, ["cat-file", "blob", oid], {
     // Otherwise git has all of a file in memory, for as long as somebody takes to read it.
     config: ["core.bigFileThreshold=1m"],
     signal: AbortSignal.timeout(STREAM_MAX_MS),
+    niceness: 10,
   });
   child.stdin.on("error", () => undefined).end();
   child.stderr.resume();

@@ -61,7 +61,7 @@ test("S137 the sizes of many files are asked for some at a time", async () => {
 });
 
 test("each answer is that of its question, and what has none when the objects are closed is refused", async () => {
-  const objects = new GitObjects(path);
+  const objects = await GitObjects.open(path);
   const tree = await objects.info("main^{tree}");
   const asked = Array.from({ length: 2_000 }, (_, at) => [blob, "main^{tree}", "none"][at % 3] as string);
   const answers = await Promise.all(asked.map((name) => objects.info(name)));

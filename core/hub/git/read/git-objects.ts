@@ -1,5 +1,5 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { ServiceError } from "../../../errors.ts";
+import { type GitProcess, gitLauncher } from "../git-launcher.ts";
 import { objectReads } from "../queues.ts";
 import { GitFailed, RanOutOfTime, spawnGit } from "../run-git.ts";
 
@@ -14,8 +14,13 @@ type Pending = {
   info?: ObjectInfo;
 };
 
+// What git keeps of what it has read is of no use to the next request.
+const CONFIG = ["core.deltaBaseCacheLimit=16m"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 const TIMEOUT_MS = 20_000;
+/** How long a process waits for the next request that reads from the same repository, and how many wait. */
+const REST_MS = 2_000;
+const RESTING_MAX = 32;
 
 /** About 100,000 entries in one folder: they are in memory while it is read. */
 const TREE_MAX_BYTES = 4 * 1024 * 1024;
@@ -33,37 +38,23 @@ const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
  * for must have no line break; paths never are: they are walked down tree by tree (find-entry.ts).
  */
 export class GitObjects {
-  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #path: string;
+  readonly #reader: Reader;
   readonly #deadline: NodeJS.Timeout;
-  /** What was asked for and has no answer yet begins at `#next`: taking the first of an array away moves all others (S137). */
-  #pending: Pending[] = [];
-  #next = 0;
-  #chunks: Buffer[] = [];
-  #length = 0;
-  #failure: Error | undefined;
-  #stderr = "";
   /** By what they were asked for as. */
   readonly #trees = new Map<string, Buffer>();
   #treeBytes = 0;
+  #isClosed = false;
 
-  constructor(path: string) {
-    // Not under limited-git, which costs half as much again: sizes are asked for before contents, and the deadline ends the rest.
-    this.#child = spawnGit(path, ARGUMENTS);
-    this.#deadline = setTimeout(() => {
-      this.#fail(new RanOutOfTime());
-      this.#child.kill("SIGKILL");
-    }, TIMEOUT_MS);
-    this.#child.stdout.on("data", (chunk: Buffer) => {
-      this.#chunks.push(chunk);
-      this.#length += chunk.length;
-      this.#answer();
-    });
-    this.#child.stderr.on("data", (chunk: Buffer) => {
-      if (this.#stderr.length < 4_000) this.#stderr += chunk.toString("utf8");
-    });
-    this.#child.stdin.on("error", () => undefined);
-    this.#child.once("error", (error) => this.#fail(error));
-    this.#child.once("close", (status) => this.#fail(new GitFailed(ARGUMENTS, status, this.#stderr)));
+  /** Close it when you are done with it. */
+  static async open(path: string): Promise<GitObjects> {
+    return new GitObjects(path, takeResting(path) ?? (await Reader.start(path)));
+  }
+
+  private constructor(path: string, reader: Reader) {
+    this.#path = path;
+    this.#reader = reader;
+    this.#deadline = setTimeout(() => reader.end(new RanOutOfTime()), TIMEOUT_MS);
   }
 
   /** What an object is; undefined when there is none of this name. */
@@ -100,12 +91,62 @@ export class GitObjects {
   }
 
   close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     clearTimeout(this.#deadline);
-    this.#failure ??= new Error("these objects were closed");
-    this.#child.kill("SIGKILL");
+    rest(this.#path, this.#reader);
   }
 
   #ask(command: "info" | "contents", name: string): Promise<ObjectInfo | GitObject | undefined> {
+    if (this.#isClosed) return Promise.reject(new Error(CLOSED));
+    return this.#reader.ask(command, name);
+  }
+}
+
+const CLOSED = "these objects were closed";
+
+/** A git process that answers questions about one repository's objects, in the order of the questions. */
+class Reader {
+  readonly #child: GitProcess;
+  /** What was asked for and has no answer yet begins at `#next`: taking the first of an array away moves all others (S137). */
+  #pending: Pending[] = [];
+  #next = 0;
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #failure: Error | undefined;
+  #stderr = "";
+
+  static async start(path: string): Promise<Reader> {
+    // Not under limited-git, which costs half as much again: sizes are asked for before contents, and the deadline ends the rest.
+    return new Reader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
+  }
+
+  private constructor(child: GitProcess) {
+    this.#child = child;
+    child.stdout.on("data", (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      this.#length += chunk.length;
+      this.#answer();
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      if (this.#stderr.length < 4_000) this.#stderr += chunk.toString("utf8");
+    });
+    child.stdin.on("error", () => undefined);
+    child.once("error", (error) => this.#fail(error));
+    child.once("close", (status) => this.#fail(new GitFailed(ARGUMENTS, status, this.#stderr)));
+  }
+
+  /** Whether it can go on with other questions. */
+  get isAtRest(): boolean {
+    return !this.#failure && this.#pending.length === this.#next;
+  }
+
+  end(reason: Error): void {
+    this.#fail(reason);
+    this.#child.kill("SIGKILL");
+  }
+
+  ask(command: "info" | "contents", name: string): Promise<ObjectInfo | GitObject | undefined> {
     if (this.#failure) return Promise.reject(this.#failure);
     if (name.includes("\n") || name.includes("\0")) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
@@ -169,6 +210,38 @@ export class GitObjects {
   }
 }
 
+type Resting = { path: string; reader: Reader; timer: NodeJS.Timeout };
+
+// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+const keeper = globalThis as typeof globalThis & { keyhookRestingReaders?: Set<Resting> };
+keeper.keyhookRestingReaders ??= new Set();
+const resting = keeper.keyhookRestingReaders;
+
+/** Pages of a repository are read one soon after the other, and starting git is half of what reading one takes. */
+function rest(path: string, reader: Reader): void {
+  // Only what serves many has a launcher: a command is over when it is done.
+  if (!reader.isAtRest || !gitLauncher() || resting.size >= RESTING_MAX) {
+    reader.end(new Error(CLOSED));
+    return;
+  }
+  const timer = setTimeout(() => {
+    resting.delete(one);
+    reader.end(new Error(CLOSED));
+  }, REST_MS).unref();
+  const one = { path, reader, timer };
+  resting.add(one);
+}
+
+function takeResting(path: string): Reader | undefined {
+  for (const one of resting) {
+    if (one.path !== path) continue;
+    resting.delete(one);
+    clearTimeout(one.timer);
+    if (one.reader.isAtRest) return one.reader;
+  }
+  return undefined;
+}
+
 /** An object with more bytes than its reader has room for. */
 export class ObjectTooLarge extends Error {
   override name = "ObjectTooLarge";
@@ -195,7 +268,7 @@ export class TooMuchToRead extends ServiceError {
 export function withObjects<T>(path: string, work: (objects: GitObjects) => Promise<T>): Promise<T> {
   return objectReads.run(
     async () => {
-      const objects = new GitObjects(path);
+      const objects = await GitObjects.open(path);
       try {
         return await work(objects);
       } finally {

@@ -43,7 +43,7 @@ async function walkBack(
   const found = new Map<string, CommitSummary>();
   const args = ["log", "-z", COMMIT_FORMAT, "--raw", "--no-abbrev", "--no-renames", "--diff-merges=dense-combined"];
   const only = folder === "" ? [] : ["--", folder];
-  const child = spawnWalkGit(path, [...args, "--end-of-options", commit, ...only], {
+  const child = await spawnWalkGit(path, [...args, "--end-of-options", commit, ...only], {
     env: { GIT_LITERAL_PATHSPECS: "1" },
     signal: AbortSignal.timeout(maxMs),
   });

@@ -62,7 +62,7 @@ async function walkDiff(
 ): Promise<Walked<Diff>> {
   const options = [...(withLines ? ["-p"] : []), ...(sinceMergeBase ? ["--merge-base"] : [])];
   const args = [...ARGUMENTS, ...options, "--end-of-options", from, to];
-  const child = spawnWalkGit(directory, args, { config: CONFIG, signal: AbortSignal.timeout(maxMs) });
+  const child = await spawnWalkGit(directory, args, { config: CONFIG, signal: AbortSignal.timeout(maxMs) });
   child.stdin.on("error", () => undefined).end();
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => {

@@ -1,6 +1,6 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { createHash } from "node:crypto";
 import { isServiceError } from "../../../errors.ts";
+import type { GitProcess } from "../git-launcher.ts";
 import { walks } from "../queues.ts";
 import { type GitOptions, RanOutOfTime, runGit, type SpawnOptions, spawnGit } from "../run-git.ts";
 
@@ -18,8 +18,8 @@ const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
 
 /** A few of them fit into any machine's memory at once. What a difference or a merge needs of a large file can be many times its size. */
-const limits = { isLimited: true, memoryMiB: 1_024, givesWay: true } as const;
-const CONFIG = ["core.packedGitLimit=256m", "core.bigFileThreshold=64m"];
+const limits = { isLimited: true, memoryMiB: 256, niceness: 19 } as const;
+const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core.bigFileThreshold=64m"];
 
 export type Walked<T> = {
   value: T;
@@ -85,7 +85,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 }
 
 /** How long a page waits for what it can be shown without. */
-export const EXTRA_WAIT_MS = 500;
+export const EXTRA_WAIT_MS = 150;
 
 /** What a page can be shown without: `otherwise` when others have all the places, or when it takes too long. */
 export async function ifInTime<T, U>(walk: Promise<T>, otherwise: U): Promise<T | U> {
@@ -115,11 +115,8 @@ export const runWalkGit = (directory: string, args: readonly string[], options: 
   runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
 
 /** Starts git within a `walker`, for output that is read as it comes. */
-export const spawnWalkGit = (
-  directory: string,
-  args: readonly string[],
-  options: SpawnOptions = {},
-): ChildProcessWithoutNullStreams => spawnGit(directory, args, { ...limits, ...withConfig(options) });
+export const spawnWalkGit = (directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> =>
+  spawnGit(directory, args, { ...limits, ...withConfig(options) });
 
 const withConfig = <T extends SpawnOptions | GitOptions>(options: T): T => ({
   ...options,

@@ -1,5 +1,5 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { Duplex } from "node:stream";
+import type { GitProcess } from "../git-launcher.ts";
 
 /** What the hook `pre-receive` says of a push that has arrived, before any ref changes. */
 export type Arrival = {
@@ -21,7 +21,7 @@ export class HookChannel {
   /** Undefined when git ended without having come that far. */
   readonly arrival: Promise<Arrival | undefined>;
 
-  constructor(child: ChildProcessWithoutNullStreams) {
+  constructor(child: GitProcess) {
     this.#stream = (child.stdio as unknown as Duplex[])[3] as Duplex;
     this.#stream.on("error", () => undefined);
     this.arrival = new Promise((resolve) => {

@@ -28,10 +28,10 @@ test("S137 a transfer that cannot be started holds no place", async () => {
 const STARVED = `
   const { openSync } = await import("node:fs");
   const { spawnGit } = await import(process.argv[1]);
-  spawnGit("/tmp", ["version"]).stdout.resume();
+  (await spawnGit("/tmp", ["version"])).stdout.resume();
   try { for (;;) openSync("/dev/null"); } catch {}
   let code;
-  try { spawnGit("/tmp", ["version"]); } catch (error) { code = error.code; }
+  try { await spawnGit("/tmp", ["version"]); } catch (error) { code = error.code; }
   setTimeout(() => process.exit(code === "unavailable" ? 0 : 3), 50);
 `;
 

@@ -1,15 +1,15 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { FairQueue } from "../../../fair-queue/fair-queue.ts";
 import { watchPace } from "../../../http/pace.ts";
 import { log } from "../../../log.ts";
+import type { GitProcess } from "../git-launcher.ts";
 import { type SpawnOptions, spawnGit } from "../run-git.ts";
 import { TRANSFER_MAX_MS } from "./transfer-settings.ts";
 
 export type Transfer = {
-  child: ChildProcessWithoutNullStreams;
+  child: GitProcess;
   /** Resolves when git has ended and all that it wrote was read. */
   closed: Promise<void>;
   /** Ends git when the client goes away: nobody is left to read. */
@@ -43,7 +43,10 @@ export async function withTransfer(
   { leftOpenMs = LEFT_OPEN_MS, computeGraceMs = COMPUTE_GRACE_MS } = {},
 ): Promise<void> {
   const release = await queue.take({ within: path });
-  const child = start(path, args, options, release);
+  const child = await spawnGit(path, args, options).catch((error: unknown) => {
+    release();
+    throw error;
+  });
   let stderr = "";
   let isClientGone = false;
   child.stderr.on("data", (chunk: Buffer) => {
@@ -103,23 +106,8 @@ export async function withTransfer(
   }
 }
 
-/** What cannot be started holds no place. */
-function start(
-  path: string,
-  args: readonly string[],
-  options: SpawnOptions,
-  release: () => void,
-): ChildProcessWithoutNullStreams {
-  try {
-    return spawnGit(path, args, options);
-  } catch (error) {
-    release();
-    throw error;
-  }
-}
-
 /** Lets git put away what it has begun, and does not wait for ever. */
-function end(child: ChildProcessWithoutNullStreams): void {
+function end(child: GitProcess): void {
   closeInputs(child);
   // Nobody reads any more, and what is not read keeps it from closing.
   child.stdout.resume();
@@ -131,10 +119,10 @@ function end(child: ChildProcessWithoutNullStreams): void {
   child.once("exit", () => timers.forEach(clearTimeout));
 }
 
-const channelOf = ({ stdio }: ChildProcessWithoutNullStreams) => (stdio as unknown as (Duplex | undefined)[])[3];
+const channelOf = ({ stdio }: GitProcess) => (stdio as unknown as (Duplex | undefined)[])[3];
 
 /** A hook that waits for an answer outlives its git, and keeps the channel open until our end of it is closed (hook-channel.ts). */
-function closeInputs(child: ChildProcessWithoutNullStreams): void {
+function closeInputs(child: GitProcess): void {
   child.stdin.destroy();
   channelOf(child)?.destroy();
 }
@@ -143,7 +131,7 @@ function closeInputs(child: ChildProcessWithoutNullStreams): void {
  * Node says that a process is closed when all of its streams are, and git may leave processes behind that have them open. So after its
  * exit they are closed, unless its output still goes to a slow reader, who is watched otherwise.
  */
-function closeSoon(child: ChildProcessWithoutNullStreams, leftOpenMs: number): void {
+function closeSoon(child: GitProcess, leftOpenMs: number): void {
   closeInputs(child);
   const bytesRead = () => (child.stdout as Socket).bytesRead;
   let passed = bytesRead();

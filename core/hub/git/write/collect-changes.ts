@@ -28,7 +28,11 @@ const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
  */
 export async function collectChanges(
   operations: AsyncIterable<Operation> | Iterable<Operation>,
-  { repoId, git, resolveCommit }: { repoId: string; git: () => Import; resolveCommit: (revision: string) => Promise<string> },
+  {
+    repoId,
+    git,
+    resolveCommit,
+  }: { repoId: string; git: () => Promise<Import>; resolveCommit: (revision: string) => Promise<string> },
 ): Promise<Collected> {
   const collected: Collected = { changes: [], lfsPaths: [], rootAttributes: undefined };
   const lfsFiles: { file: LfsFile; at: number }[] = [];
@@ -49,7 +53,7 @@ export async function collectChanges(
   for (const { file, at } of lfsFiles) {
     const pointer = Buffer.from(lfsPointerTo({ oid: file.oid, size: sizeOf(file, sizes) }));
     const change = collected.changes[at] as Change & { kind: "put" };
-    change.blob = await git().writeBlob(pointer);
+    change.blob = await (await git()).writeBlob(pointer);
     collected.lfsPaths.push(change.path);
   }
   return collected;
@@ -58,7 +62,7 @@ export async function collectChanges(
 async function collect(
   operation: Operation,
   collected: Collected,
-  { git, resolveCommit }: { git: () => Import; resolveCommit: (revision: string) => Promise<string> },
+  { git, resolveCommit }: { git: () => Promise<Import>; resolveCommit: (revision: string) => Promise<string> },
 ): Promise<Change> {
   switch (operation.type) {
     case "file": {
@@ -67,9 +71,9 @@ async function collect(
       if (isDotGit(path.split("/").at(-1) ?? "", "attributes")) {
         const bytes = await parseAttributes(path, operation.content);
         if (path === ".gitattributes") collected.rootAttributes = bytes;
-        return { kind: "put", path, blob: await git().writeBlob(bytes) };
+        return { kind: "put", path, blob: await (await git()).writeBlob(bytes) };
       }
-      return { kind: "put", path, blob: await git().writeBlob(operation.content) };
+      return { kind: "put", path, blob: await (await git()).writeBlob(operation.content) };
     }
     case "lfsFile": {
       const path = parsePath(operation.path);

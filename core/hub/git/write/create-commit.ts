@@ -182,7 +182,7 @@ async function build(
   { actor, path, message, collected, quarantine, imports }: Draft,
   parent: string | null,
 ): Promise<BuiltCommit> {
-  const git = imports.current();
+  const git = await imports.current();
   const changes: readonly Change[] = await addLfsAttributes(collected, {
     git,
     gitDirectory: quarantine.path,
@@ -222,14 +222,14 @@ async function resolveAncestor({ repo, path }: Draft, wanted: string, base: stri
 /** The import that is under way; a new one for each attempt, started when it is first needed. */
 class Imports {
   readonly #quarantine: Quarantine;
-  #open: Import | undefined;
+  #open: Promise<Import> | undefined;
   #commits = 0;
 
   constructor(quarantine: Quarantine) {
     this.#quarantine = quarantine;
   }
 
-  current(): Import {
+  current(): Promise<Import> {
     this.#open ??= startImport(this.#quarantine.path);
     return this.#open;
   }
@@ -241,10 +241,10 @@ class Imports {
   async end(): Promise<void> {
     const git = this.#open;
     this.#open = undefined;
-    await git?.end();
+    await (await git)?.end();
   }
 
   kill(): void {
-    this.#open?.kill();
+    this.#open?.then(({ kill }) => kill()).catch(() => undefined);
   }
 }

@@ -21,8 +21,8 @@ const STDERR_MAX_CHARACTERS = 16_000;
  * `git fast-import` on a repository: one process that writes blobs, trees and commits, and answers questions about them on the way.
  * @throws GitFailed from whatever is waited for, once git has ended badly
  */
-export function startImport(path: string): Import {
-  const child = spawnGit(path, ARGS);
+export async function startImport(path: string): Promise<Import> {
+  const child = await spawnGit(path, ARGS);
   const waiting: { resolve: (line: string) => void; reject: (error: unknown) => void }[] = [];
   let stderr = "";
   let marks = 0;

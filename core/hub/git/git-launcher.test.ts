@@ -1,0 +1,120 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { mkdtemp, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer, text } from "node:stream/consumers";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { gitLauncher, startGitLauncher } from "./git-launcher.ts";
+import { gitLines, runGit, spawnGit } from "./run-git.ts";
+
+let stop: () => void;
+let path: string;
+beforeAll(async () => {
+  stop = await startGitLauncher();
+  path = await mkdtemp(join(tmpdir(), "launched-"));
+  await runGit(path, ["init", "--quiet", "--bare"]);
+});
+afterAll(() => stop());
+
+const parentOf = (pid: number | undefined) => Number(/^PPid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+const closed = (child: Awaited<ReturnType<typeof spawnGit>>) =>
+  new Promise((resolve) => child.once("close", (status, signal) => resolve(status ?? signal)));
+
+test("git is a child of the launcher, with the niceness that is asked for", async () => {
+  const child = await spawnGit(path, ["cat-file", "--batch"], { niceness: 7 });
+  expect(parentOf(child.pid)).not.toBe(process.pid);
+  expect(parentOf(parentOf(child.pid))).toBe(process.pid);
+  expect(readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ")[16]).toBe("7");
+  child.stdin.end();
+  child.stdout.resume();
+  child.stderr.resume();
+  expect(await closed(child)).toBe(0);
+  expect(child).toMatchObject({ exitCode: 0, signalCode: null });
+});
+
+test("60 at a time each get their own input, whole, and answer to whoever gave it", async () => {
+  const contents = Array.from({ length: 60 }, (_, at) => randomBytes(at === 7 ? 9 * 1024 ** 2 : 1 + at * 997));
+  const ids = await Promise.all(
+    contents.map(async (input) => (await runGit(path, ["hash-object", "-w", "--stdin"], { input })).toString().trim()),
+  );
+  expect(ids).toEqual(contents.map((one) => createHash("sha1").update(`blob ${one.length}\0`).update(one).digest("hex")));
+  const read = await Promise.all(ids.map((id) => runGit(path, ["cat-file", "blob", id])));
+  expect(read.every((bytes, at) => bytes.equals(contents[at] as Buffer))).toBe(true);
+});
+
+test("what git says of an error, and its status, come back", async () => {
+  await expect(runGit(path, ["cat-file", "blob", "0".repeat(40)])).rejects.toMatchObject({
+    name: "GitFailed",
+    status: 128,
+    stderr: expect.stringContaining("fatal"),
+  });
+  await expect(runGit(path, ["version"], { env: { NAME: "a\0b" } })).rejects.toThrow(/null bytes/);
+  await expect(runGit(join(path, "missing"), ["version"])).rejects.toThrow(/ENOENT/);
+});
+
+test("lines can be read as they come, and whoever stops reading ends git", async () => {
+  const input = Array.from({ length: 3 }, (_, at) => `line ${at}\n`).join("");
+  const lines: string[] = [];
+  for await (const some of gitLines(path, ["stripspace"], { input })) lines.push(...some);
+  expect(lines).toEqual(["line 0", "line 1", "line 2"]);
+});
+
+test("a deadline ends git", async () => {
+  const child = await spawnGit(path, ["cat-file", "--batch"], { signal: AbortSignal.timeout(50) });
+  const failure = new Promise<Error>((resolve) => child.once("error", resolve));
+  child.stderr.resume();
+  const output = text(child.stdout);
+  expect(await closed(child)).toBe("SIGTERM");
+  expect(await failure).toMatchObject({ name: "TimeoutError" });
+  expect(await output).toBe("");
+  expect(child.kill()).toBe(false);
+});
+
+test("a deadline that has passed before git starts ends it too", async () => {
+  const child = await spawnGit(path, ["cat-file", "--batch"], { signal: AbortSignal.abort() });
+  child.stderr.resume();
+  child.stdout.resume();
+  expect(await closed(child)).toBe("SIGTERM");
+});
+
+test("a connection that nothing waits for is closed", async () => {
+  const { connect } = await import("node:net");
+  const folder = (await readdir(tmpdir())).filter((name) => name.startsWith("git-"));
+  for (const name of folder) {
+    const socket = connect(join(tmpdir(), name, "streams")).on("error", () => undefined);
+    socket.write("00000000-0000-0000-0000-000000000000 1\n");
+    expect(await buffer(socket).catch(() => Buffer.alloc(0))).toHaveLength(0);
+  }
+});
+
+test("when the launcher is killed, what it has started fails, and git goes on starting", async () => {
+  const child = await spawnGit(path, ["cat-file", "--batch"]);
+  child.stderr.resume();
+  child.stdout.resume();
+  const before = gitLauncher();
+  process.kill(parentOf(child.pid), "SIGKILL");
+  expect(await closed(child)).toBe("SIGKILL");
+  expect((await runGit(path, ["version"])).toString()).toMatch(/^git version/);
+  await expect.poll(() => gitLauncher(), { timeout: 10_000 }).toBeDefined();
+  expect(gitLauncher()).not.toBe(before);
+  expect((await runGit(path, ["version"])).toString()).toMatch(/^git version/);
+});
+
+test("when it is stopped, so is what it has started", async () => {
+  const child = await spawnGit(path, ["cat-file", "--batch"]);
+  stop();
+  await expect.poll(() => isAlive(child.pid)).toBe(false);
+  stop = await startGitLauncher();
+  await delay(10);
+  expect(gitLauncher()).toBeDefined();
+});
+
+function isAlive(pid: number | undefined): boolean {
+  try {
+    return process.kill(pid as number, 0);
+  } catch {
+    return false;
+  }
+}
