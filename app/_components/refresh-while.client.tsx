@@ -1,14 +1,14 @@
 "use client";
 
 import { useRouter } from "next/navigation";
-import { useEffect } from "react";
+import { startTransition, useEffect } from "react";
 
 /** Has the page read anew every so often while it is looked at: for what changes by itself. */
 export function RefreshWhile({ seconds }: Readonly<{ seconds: number }>) {
   const router = useRouter();
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.visibilityState === "visible") router.refresh();
+      if (document.visibilityState === "visible") startTransition(() => router.refresh());
     }, seconds * 1_000);
     return () => clearInterval(timer);
   }, [router, seconds]);

@@ -12,9 +12,9 @@ import { Card } from "../card.tsx";
 import { EmptyState } from "../empty-state.tsx";
 import { List } from "../list.tsx";
 import { PageHeader } from "../page-header.tsx";
+import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
 import { Select } from "../select.client.tsx";
-import { RefreshWhile } from "./refresh-while.client.tsx";
 import { commandOf, initiatedBy, placeOf, runDuration } from "./run-facts.ts";
 import { RunnerNotice } from "./runner-notice.tsx";
 import { StageChip, stageWords } from "./stage-chip.tsx";
@@ -139,7 +139,7 @@ export async function JobListPage({ place, query }: JobListPageProps) {
           </nav>
         )}
       </div>
-      <RefreshWhile isOpen={runs.some(({ stage }) => !isOver(stage))} />
+      {runs.some(({ stage }) => !isOver(stage)) && <RefreshWhile seconds={3} />}
     </>
   );
 }

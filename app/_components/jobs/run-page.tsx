@@ -15,10 +15,10 @@ import { CopyButton } from "../copy-button.client.tsx";
 import { FormMessage } from "../form-message.tsx";
 import { MadeWith } from "../made-with.tsx";
 import { PageHeader } from "../page-header.tsx";
+import { RefreshWhile } from "../refresh-while.client.tsx";
 import { RelativeTime } from "../relative-time.tsx";
 import { SectionCard } from "../section-card.tsx";
 import { SubmitButton } from "../submit-button.client.tsx";
-import { RefreshWhile } from "./refresh-while.client.tsx";
 import { commandOf, placeOf, runDuration } from "./run-facts.ts";
 import { RunLog } from "./run-log.client.tsx";
 import { RunnerNotice } from "./runner-notice.tsx";
@@ -81,7 +81,7 @@ export async function RunPage({ place: { home }, run, query }: RunPageProps) {
         </SectionCard>
         <Environment run={run} />
       </div>
-      <RefreshWhile isOpen={stage === "SCHEDULING" || (cancelRequestedAt !== null && !over)} />
+      {(stage === "SCHEDULING" || (cancelRequestedAt !== null && !over)) && <RefreshWhile seconds={3} />}
     </>
   );
 }

@@ -1,22 +1,47 @@
-import { hash, parseOptions, verify } from "@node-rs/argon2";
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+import { parseOptions } from "@node-rs/argon2";
 import { newToken } from "../../crypto/token.ts";
 import { fairQueue } from "../../fair-queue/fair-queue.ts";
+import { sourcePath } from "../../source-path.ts";
+import { ARGON2 } from "./argon2.ts";
+import type { PasswordQuestion } from "./password-thread.ts";
 
 /**
- * argon2id with the parameters of the OWASP Password Storage Cheat Sheet: 19 MiB, two passes, one lane. Raise them here; each
- * password is hashed anew when its owner next signs in.
- */
-const ARGON2 = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
-
-/**
- * Half of libuv's threads, of which files and names are waiting too: right passwords count against no limit, so that a few accounts
- * could keep all of them busy. One party has one place at a time. Nearly everybody here is not signed in yet, and is an address.
+ * Right passwords count against no limit, so that a few accounts could keep the processor busy. One party has one place at a time.
+ * Nearly everybody here is not signed in yet, and is an address.
  */
 const places = fairQueue({ name: "passwords", places: 2, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
 
+// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: Worker[] };
+keeper.keyhookPasswordThreads ??= [];
+const idle = keeper.keyhookPasswordThreads;
+
+/**
+ * Asks a thread that gives way to others: 30 ms of processor time for each wrong password would otherwise delay every page (S137).
+ * libuv's own threads, which the library would use, are those that files and names wait for.
+ */
+async function inThread<T>(question: PasswordQuestion): Promise<T> {
+  const thread = idle.pop() ?? new Worker(sourcePath("core/accounts/passwords/password-thread.ts"));
+  thread.ref();
+  const waiting = new AbortController();
+  const gone = once(thread, "exit", waiting).then(() => Promise.reject(new Error("the thread for passwords ended")));
+  gone.catch(() => undefined);
+  try {
+    thread.postMessage(question);
+    const [answer] = await Promise.race([once(thread, "message", waiting), gone]);
+    idle.push(thread);
+    return answer;
+  } finally {
+    waiting.abort();
+    thread.unref();
+  }
+}
+
 /** @throws ServiceError `unavailable` when many others wait */
 export async function hashPassword(password: string): Promise<string> {
-  return places.run(() => hash(normalized(password), ARGON2));
+  return places.run(() => inThread<string>({ password: normalized(password) }));
 }
 
 let decoy: Promise<string> | undefined;
@@ -34,9 +59,11 @@ export async function verifyPassword(
   within: string,
 ): Promise<boolean> {
   // In no place, and so never refused: it is made once.
-  decoy ??= hash(newToken(), ARGON2);
+  decoy ??= inThread<string>({ password: newToken() });
   const decoyHash = await decoy;
-  const isRight = await places.run(() => verify(passwordHash || decoyHash, normalized(password)), { within });
+  const isRight = await places.run(() => inThread<boolean>({ password: normalized(password), hash: passwordHash || decoyHash }), {
+    within,
+  });
   return isRight && Boolean(passwordHash);
 }
 

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setPriority } from "node:os";
 import type { Asked, Told } from "./git-launcher.ts";
@@ -27,9 +28,10 @@ async function launch({ id, command, args, cwd, env, niceness }: Extract<Asked, 
     const child = spawn(command, args, { cwd, env, stdio: streams });
     child.once("error", (error) => tell({ id, failure: error.message }));
     if (child.pid === undefined) return;
-    if (niceness) lowerPriority(child.pid, niceness);
+    const stopAgeing = niceness ? age(child.pid, niceness) : () => undefined;
     running.set(id, child);
     child.once("exit", (status, signal) => {
+      stopAgeing();
       running.delete(id);
       tell({ id, status, signal });
     });
@@ -47,6 +49,51 @@ function connected(line: string): Promise<Socket> {
     socket.once("error", reject);
     socket.write(line, () => resolve(socket));
   });
+}
+
+/** What git may use of the processor before it gives way: a small clone and most pages take less. */
+const YOUNG_MS = 50;
+const LOOK_MS = 20;
+/** Of the kernel's clock. */
+const TICK_MS = 10;
+
+/**
+ * Lets git begin like everybody else, and gives it and its children their niceness when they have used YOUNG_MS of processor time: so
+ * what is soon done does not wait for what takes long, whoever asked for either (S137).
+ */
+function age(pid: number, niceness: number): () => void {
+  const timer = setInterval(() => {
+    const family = [pid, ...childrenOf(pid)];
+    if (family.reduce((sum, each) => sum + usedMs(each), 0) < YOUNG_MS) return;
+    clearInterval(timer);
+    for (const each of family.flatMap(threadsOf)) lowerPriority(each, niceness);
+  }, LOOK_MS);
+  return () => clearInterval(timer);
+}
+
+/** With its children that have ended. @returns what is enough to give way where nobody can tell */
+function usedMs(pid: number): number {
+  const ticks = readProcess(`${pid}/stat`)?.split(") ").at(-1)?.split(" ").slice(11, 15);
+  return ticks ? ticks.reduce((sum, each) => sum + Number(each), 0) * TICK_MS : YOUNG_MS;
+}
+
+const childrenOf = (pid: number): number[] =>
+  (readProcess(`${pid}/task/${pid}/children`) ?? "").split(" ").filter(Boolean).map(Number);
+
+function readProcess(name: string): string | undefined {
+  try {
+    return readFileSync(`/proc/${name}`, "latin1");
+  } catch {
+    return undefined; // it has ended, or this is not Linux
+  }
+}
+
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number);
+  } catch {
+    return [pid];
+  }
 }
 
 function lowerPriority(pid: number, niceness: number): void {

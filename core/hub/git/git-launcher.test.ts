@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { gitLauncher, startGitLauncher } from "./git-launcher.ts";
@@ -22,16 +24,29 @@ const parentOf = (pid: number | undefined) => Number(/^PPid:\s+(\d+)/m.exec(read
 const closed = (child: Awaited<ReturnType<typeof spawnGit>>) =>
   new Promise((resolve) => child.once("close", (status, signal) => resolve(status ?? signal)));
 
-test("git is a child of the launcher, with the niceness that is asked for", async () => {
-  const child = await spawnGit(path, ["cat-file", "--batch"], { niceness: 7 });
-  expect(parentOf(child.pid)).not.toBe(process.pid);
-  expect(parentOf(parentOf(child.pid))).toBe(process.pid);
-  expect(readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ")[16]).toBe("7");
-  child.stdin.end();
-  child.stdout.resume();
-  child.stderr.resume();
-  expect(await closed(child)).toBe(0);
-  expect(child).toMatchObject({ exitCode: 0, signalCode: null });
+const nicenessOf = (pid: number | undefined) => Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[16]);
+
+test("git is a child of the launcher, and gives way once it has used some of the processor", async () => {
+  const [idle, busy] = await Promise.all([
+    spawnGit(path, ["cat-file", "--batch"], { niceness: 7 }),
+    spawnGit(path, ["hash-object", "--stdin"], { niceness: 7 }),
+  ]);
+  expect(parentOf(busy.pid)).not.toBe(process.pid);
+  expect(parentOf(parentOf(busy.pid))).toBe(process.pid);
+  const feeding = new AbortController();
+  const zeros = new Readable({ read: () => zeros.push(Buffer.alloc(64 * 1024)) });
+  const fed = pipeline(zeros, busy.stdin, { signal: feeding.signal }).catch(() => undefined);
+  await expect.poll(() => nicenessOf(busy.pid)).toBe(7);
+  expect(nicenessOf(idle.pid)).toBe(0);
+  feeding.abort();
+  await fed;
+  idle.stdin.end();
+  for (const child of [idle, busy]) {
+    child.stdout.resume();
+    child.stderr.resume();
+  }
+  expect(await Promise.all([closed(idle), closed(busy)])).toEqual([0, 0]);
+  expect(idle).toMatchObject({ exitCode: 0, signalCode: null });
 });
 
 test("60 at a time each get their own input, whole, and answer to whoever gave it", async () => {
@@ -105,7 +120,7 @@ test("when the launcher is killed, what it has started fails, and git goes on st
 test("when it is stopped, so is what it has started", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   stop();
-  await expect.poll(() => isAlive(child.pid)).toBe(false);
+  await expect.poll(() => isAlive(child.pid), { timeout: 10_000 }).toBe(false);
   stop = await startGitLauncher();
   await delay(10);
   expect(gitLauncher()).toBeDefined();

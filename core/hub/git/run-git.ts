@@ -77,7 +77,7 @@ export type SpawnOptions = {
   memoryMiB?: number;
   /** How much processor time each of its processes has, where it is limited. */
   cpuSeconds?: number;
-  /** How much it leaves the processor to others: 0 (as they do) to 19 (to whatever else wants it). */
+  /** How much it leaves the processor to others once it has used some of it: 0 (not at all) to 19 (to whatever else wants it). */
   niceness?: number;
   /** A fourth stream, both ways, for a hook to speak over; it closes when this process ends. */
   hasChannel?: boolean;

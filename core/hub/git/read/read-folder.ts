@@ -6,7 +6,7 @@ import { withObjects } from "./git-objects.ts";
 import { findLastCommits } from "./last-commits.ts";
 import { countCommits } from "./list-commits.ts";
 import { listTreeWith, type TreePage } from "./list-tree.ts";
-import { EXTRA_WAIT_MS, ifInTime } from "./walk.ts";
+import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 
 export const FOLDER_PAGE_ENTRIES = 100;
 
@@ -16,6 +16,8 @@ export type Folder = TreePage & {
   /** Of the whole revision; null when they could not be counted in time. */
   commitCount: number | null;
   readme: Readme | null;
+  /** Whether commits are missing that may be there soon. */
+  isLate: boolean;
 };
 
 export type FolderQuery = {
@@ -39,14 +41,14 @@ export async function readFolder(repo: Repo, { revision, path, cursor, withReadm
     return { page, readme: found ?? null };
   });
   const { sha } = page.revision;
-  if (sha === null) return { ...page, lastCommit: null, commitCount: 0, readme };
+  if (sha === null) return { ...page, lastCommit: null, commitCount: 0, readme, isLate: false };
   const paths = page.entries.map((entry) => entry.path);
-  const [commits, commitCount] = await Promise.all([
-    ifInTime(findLastCommits(directory, sha, { folder: path, paths, waitMaxMs: EXTRA_WAIT_MS }), new Map<string, never>()),
-    ifInTime(countCommits(directory, sha, "", EXTRA_WAIT_MS), null),
+  const [commits, count] = await Promise.all([
+    ifInTime(findLastCommits(directory, sha, { folder: path, paths, waitMaxMs: EXTRA_MAX_MS })),
+    ifInTime(countCommits(directory, sha, "", EXTRA_MAX_MS)),
   ]);
-  const entries = page.entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
+  const entries = page.entries.map((entry) => ({ ...entry, lastCommit: commits.value?.get(entry.path) }));
   const dated = entries.flatMap(({ lastCommit }) => (lastCommit ? [lastCommit] : []));
   const [lastCommit = null] = dated.sort((one, other) => other.author.at.getTime() - one.author.at.getTime());
-  return { ...page, entries, lastCommit, commitCount, readme };
+  return { ...page, entries, lastCommit, commitCount: count.value ?? null, readme, isLate: commits.isLate || count.isLate };
 }

@@ -4,7 +4,7 @@ import type { CommitSummary } from "./commit.ts";
 import { isText } from "./content-type.ts";
 import { type FoundFile, findFile } from "./find-file.ts";
 import { findLastCommits } from "./last-commits.ts";
-import { EXTRA_WAIT_MS, ifInTime } from "./walk.ts";
+import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 
 /** Larger texts are not laid out on a page. */
 export const VIEW_MAX_BYTES = 512 * 1024;
@@ -16,6 +16,8 @@ export type ViewedFile = FoundFile & {
   text: string | null;
   /** Whether it is text at all, as far as was looked. */
   isText: boolean;
+  /** Whether the last commit is missing and may be there soon. */
+  isLate: boolean;
 };
 
 /**
@@ -28,12 +30,13 @@ export async function viewFile(
   { revision, path, withContent }: { revision: string; path: string; withContent: boolean },
 ): Promise<ViewedFile> {
   const file = await findFile(repo, { revision, path, maxBytes: withContent ? VIEW_MAX_BYTES : 0 });
-  const query = { folder: path, paths: [path], waitMaxMs: EXTRA_WAIT_MS };
-  const commits = await ifInTime(findLastCommits(await openRepository(repo), file.sha, query), new Map<string, never>());
+  const query = { folder: path, paths: [path], waitMaxMs: EXTRA_MAX_MS };
+  const commits = await ifInTime(findLastCommits(await openRepository(repo), file.sha, query));
   const isReadable = file.bytes !== undefined && !file.entry.lfs && isText(file.bytes);
   return {
     ...file,
-    lastCommit: commits.get(path) ?? null,
+    lastCommit: commits.value?.get(path) ?? null,
+    isLate: commits.isLate,
     text: isReadable ? (file.bytes as Buffer).toString("utf8").replace(/^\ufeff/, "") : null,
     isText: isReadable,
   };

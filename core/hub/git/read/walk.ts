@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
 import { isServiceError } from "../../../errors.ts";
 import type { GitProcess } from "../git-launcher.ts";
 import { walks } from "../queues.ts";
@@ -85,15 +86,24 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 }
 
 /** How long a page waits for what it can be shown without. */
-export const EXTRA_WAIT_MS = 150;
+export const EXTRA_MAX_MS = 250;
 
-/** What a page can be shown without: `otherwise` when others have all the places, or when it takes too long. */
-export async function ifInTime<T, U>(walk: Promise<T>, otherwise: U): Promise<T | U> {
+/**
+ * What a page can be shown without, and whether it was late: others have all the places, or it takes too long. What has begun goes on,
+ * so that whoever asks next finds it.
+ */
+export async function ifInTime<T>(walk: Promise<T>): Promise<{ value: T; isLate: false } | { value?: undefined; isLate: true }> {
+  const timer = new AbortController();
+  const late = delay(EXTRA_MAX_MS, { isLate: true } as const, { signal: timer.signal });
+  late.catch(() => undefined);
   try {
-    return await walk;
+    return await Promise.race([walk.then((value) => ({ value, isLate: false }) as const), late]);
   } catch (error) {
-    if (isServiceError(error) && error.code === "unavailable") return otherwise;
+    if (isServiceError(error) && error.code === "unavailable") return { isLate: true };
     throw error;
+  } finally {
+    timer.abort();
+    walk.catch(() => undefined);
   }
 }
 

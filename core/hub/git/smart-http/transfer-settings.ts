@@ -38,7 +38,7 @@ const filters = [
 ];
 
 /** Far above what clones of large repositories take. */
-export const fetchLimits = { isLimited: true, niceness: 5, cpuSeconds: 1_800, memoryMiB: 8 * 1024 } as const;
+export const fetchLimits = { isLimited: true, niceness: 15, cpuSeconds: 1_800, memoryMiB: 8 * 1024 } as const;
 
 export const fetchSettings = (): string[] => [
   ...visibleRefs,

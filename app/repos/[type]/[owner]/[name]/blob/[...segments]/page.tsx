@@ -3,6 +3,7 @@ import Link from "next/link";
 import { redirect } from "next/navigation";
 import { viewFile } from "#core/hub/git/read/view-file.ts";
 import { ButtonLink, buttonClass } from "../../../../../../_components/button.tsx";
+import { RefreshWhile } from "../../../../../../_components/refresh-while.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
@@ -38,6 +39,7 @@ export default async function FilePage({ params, searchParams }: Props) {
   return (
     <div className="grid grid-cols-1 gap-4">
       <h2 className="sr-only">{entry.name}</h2>
+      {file.isLate && <RefreshWhile seconds={3} />}
       <div className="flex flex-wrap items-center gap-2">
         <RevisionChooser repo={repo} revision={revision} page="blob" path={path} />
         <PathTrail repo={repo} revision={name} path={path} />

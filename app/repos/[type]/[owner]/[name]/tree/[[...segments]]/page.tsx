@@ -8,6 +8,7 @@ import type { Repo } from "#core/hub/repos/repo.ts";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
 import { Card } from "../../../../../../_components/card.tsx";
 import { EmptyState } from "../../../../../../_components/empty-state.tsx";
+import { RefreshWhile } from "../../../../../../_components/refresh-while.client.tsx";
 import { RelativeTime } from "../../../../../../_components/relative-time.tsx";
 import { type PageQuery, textOf } from "../../../../../../_server/page-query.ts";
 import { type RepoParams, repoFileHref, repoHref, repoPage } from "../../../../../../_server/repo-page.ts";
@@ -46,6 +47,7 @@ export default async function FolderPage({ params, searchParams }: Props) {
   return (
     <div className="grid grid-cols-1 gap-4">
       <h2 className="sr-only">Files</h2>
+      {folder.isLate && <RefreshWhile seconds={3} />}
       <div className="flex flex-wrap items-center gap-2">
         <RevisionChooser repo={repo} revision={revision} page="tree" path={path} />
         <PathTrail repo={repo} revision={name} path={path} />

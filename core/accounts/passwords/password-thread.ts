@@ -1,0 +1,14 @@
+import { setPriority } from "node:os";
+import { parentPort } from "node:worker_threads";
+import { hashSync, verifySync } from "@node-rs/argon2";
+import { ARGON2 } from "./argon2.ts";
+
+/** A password to hash, or one to compare with a hash. */
+export type PasswordQuestion = { password: string; hash?: string };
+
+/** The thread that `password-hash.ts` asks. It gives way to whatever else wants the processor; elsewhere than on Linux, this would be the whole process. */
+if (process.platform === "linux") setPriority(10);
+
+parentPort?.on("message", ({ password, hash }: PasswordQuestion) => {
+  parentPort?.postMessage(hash === undefined ? hashSync(password, ARGON2) : verifySync(hash, password));
+});
