@@ -38,8 +38,8 @@ function known<T extends Actor>(actor: T): T {
   return actor;
 }
 
-function jobActor({ publisherId, repo, description }: Job): Publisher {
-  return { kind: "publisher", publisherId, repoId: repo.id, description };
+function jobActor({ publisherId, trustedById, repo, description }: Job): Publisher {
+  return { kind: "publisher", publisherId, trustedById, repoId: repo.id, description };
 }
 
 function tokenActor({

@@ -8,6 +8,7 @@ import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
 import { requestContext } from "#core/log.ts";
 import { api } from "./app.ts";
 import { readNdjson } from "./routes/commits/read-ndjson.ts";
+import { jobToken } from "./testing/access-world.ts";
 import { tokenOf } from "./testing/git-client.ts";
 
 let ada: TestPerson;
@@ -43,6 +44,20 @@ describe("S137 places are counted against the account of a request, and without 
     const account = { key: `account ${ada.id}`, isAnonymous: false };
     expect(await partyOf(tree(), { authorization: `Bearer ${token}` })).toEqual(account);
     expect(await partyOf(file(), { cookie: `${siteSessionCookie().name}=${ada.token}` })).toEqual(account);
+  });
+
+  test("with jobs' tokens: all whom one person trusts are that person, in whatever repository", async () => {
+    const grace = await signedInPerson();
+    const ofGrace = await someRepo(grace);
+    const account = { key: `account ${ada.id}`, isAnonymous: false };
+    for (const job of [{ repoId: repo.id }, { repoId: repo.id }, { repoId: ofGrace.id }, { userId: ada.id }]) {
+      const authorization = `Bearer ${await jobToken(job, ada)}`;
+      expect(await partyOf(tree(), { authorization })).toEqual(account);
+      expect(await partyOf(file(), { authorization })).toEqual(account);
+    }
+    // The operator's command trusts jobs by nobody's account.
+    const authorization = `Bearer ${await jobToken({ repoId: ofGrace.id })}`;
+    expect(await partyOf(tree(), { authorization })).toEqual({ key: `account ${grace.id}`, isAnonymous: false });
   });
 });
 

@@ -257,11 +257,14 @@ export async function exchangedToken(
 }
 
 /** What a CI job gets (wire.md 1.12): its rows, since issuers and their claims have tests of their own. */
-async function jobToken(subject: { repoId: string } | { userId: string }): Promise<string> {
+export async function jobToken(
+  subject: { repoId: string } | { userId: string },
+  trustedBy: Partial<TestPerson> = {},
+): Promise<string> {
   const token = newToken(`kh_${ciTokenKinds["repoId" in subject ? "repo" : "user"]}_`);
   const publisherId = newId();
-  const publisher = { id: publisherId, ...subject, preset: "oidc", issuer: "https://ci.example.test", claims: {} };
-  await db().trustedPublisher.create({ data: publisher });
+  const issuer = { preset: "oidc", issuer: "https://ci.example.test", claims: {} };
+  await db().trustedPublisher.create({ data: { id: publisherId, ...subject, ...issuer, createdById: trustedBy.id ?? null } });
   const expiresAt = new Date(Date.now() + 3_600_000);
   const data = { ...subject, publisherId, tokenHash: hashToken(token), last4: token.slice(-4), description: "run 7", expiresAt };
   await db().ciToken.create({ data: { id: newId(), ...data } });

@@ -54,6 +54,8 @@ export type TokenHolder = {
 export type Publisher = {
   kind: "publisher";
   publisherId: string;
+  /** Who answers for it: the account that trusted the publisher. It lends the job none of its rights. */
+  trustedById: string;
   repoId: string;
   /** Which run it was, for logs and for the author of its commits. */
   description: string;

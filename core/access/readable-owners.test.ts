@@ -67,7 +67,7 @@ const reading = people.map((userId): TokenHolder => {
   return { kind: "token", tokenId: "a token", userId, scopes: [...scopes], orgIds: "all", clientId: null, isReadOnly: true };
 });
 const jobRepoId = newId();
-const job: Actor = { kind: "publisher", publisherId: newId(), repoId: jobRepoId, description: "run 7" };
+const job: Actor = { kind: "publisher", publisherId: newId(), trustedById: newId(), repoId: jobRepoId, description: "run 7" };
 const actors: Actor[] = [anonymous, operatorCommand, job, ...persons, ...warm, ...cold, ...reading];
 
 /** Private things of either owner, made by whom and with which client it may be. */

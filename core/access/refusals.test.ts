@@ -124,7 +124,13 @@ describe("S95 an exchanged token", () => {
 describe("a CI job's token", () => {
   test("S99 reads and writes its one repository, and is anybody elsewhere", async () => {
     const repo = owned({ orgId });
-    const job: Publisher = { kind: "publisher", publisherId: newId(), repoId: repo.repoId, description: "run 7" };
+    const job: Publisher = {
+      kind: "publisher",
+      publisherId: newId(),
+      trustedById: newId(),
+      repoId: repo.repoId,
+      description: "run 7",
+    };
     const other = owned({ orgId });
     expect(await may(job, "repo.read", repo)).toBe(true);
     expect(await may(job, "repo.read_content", { ...repo, isPrivate: false, isGated: true })).toBe(true);

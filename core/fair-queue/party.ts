@@ -29,6 +29,7 @@ export function countAgainst(actor: Actor): void {
 
 function keyOf(actor: Actor): string | undefined {
   if (actor.kind === "person" || actor.kind === "token") return `account ${actor.userId}`;
-  if (actor.kind === "publisher") return `publisher ${actor.publisherId}`;
+  // Somebody may trust a great many publishers, with issuers of their own: as parties they would hold all places.
+  if (actor.kind === "publisher") return `account ${actor.trustedById}`;
   return undefined;
 }

@@ -5,6 +5,8 @@ import { pool } from "../../db.ts";
 export type CiToken = {
   id: string;
   publisherId: string;
+  /** The account that trusted the publisher, or that owns the repository where the operator's command did. */
+  trustedById: string;
   preset: string;
   /** Which run it was. */
   description: string;
@@ -23,7 +25,8 @@ export type CiTokenUser = {
 
 // A token ends with its publisher, its repository and the account that it reads as or that owns the repository.
 const FIND = `
-  SELECT t.id, t.publisher_id AS "publisherId", p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
+  SELECT t.id, t.publisher_id AS "publisherId", coalesce(p.created_by_id, r.owner_id, t.user_id) AS "trustedById",
+         p.preset, t.description, t.created_at AS "createdAt", t.expires_at AS "expiresAt",
          CASE WHEN r.id IS NOT NULL THEN json_build_object('id', r.id, 'type', r.type,
            'fullName', coalesce(u.username, o.name) || '/' || r.name) END AS repo,
          CASE WHEN t.user_id IS NOT NULL THEN json_build_object('id', u.id, 'username', u.username, 'fullName', u.full_name,
