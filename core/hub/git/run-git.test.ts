@@ -21,8 +21,12 @@ test("S137 limited git has the memory and the processor time that it is given", 
   // The shell that sets the limits becomes git.
   await expect.poll(() => readFileSync(`/proc/${child.pid}/comm`, "utf8").trim()).toBe("git");
   const limits = readFileSync(`/proc/${child.pid}/limits`, "utf8");
+  const killedFirst = Number(readFileSync(`/proc/${child.pid}/oom_score_adj`, "utf8"));
   child.stdin.end();
   await once(child.stdout, "close");
   expect(limits).toMatch(/^Max cpu time +1800 /m);
-  expect(limits).toMatch(new RegExp(`^Max address space +${8 * 1024 ** 3} `, "m"));
+  expect(fetchLimits.memoryMiB).toBeLessThanOrEqual(3 * 1024);
+  expect(limits).toMatch(new RegExp(`^Max address space +${fetchLimits.memoryMiB * 1024 ** 2} `, "m"));
+  // When memory runs out all the same, the kernel ends git and not the service.
+  expect(killedFirst).toBe(900);
 });

@@ -223,7 +223,12 @@ export async function* gitLines(
   }
 }
 
+let environment: NodeJS.ProcessEnv | undefined;
+
+/** Made once: reading all variables of a process costs a tenth of a millisecond. */
 function gitEnvironment(): NodeJS.ProcessEnv {
+  if (environment) return environment;
   const { NODE_ENV, PATH, TMPDIR } = childEnvironment();
-  return { NODE_ENV, ...(PATH && { PATH }), ...(TMPDIR && { TMPDIR }), HOME: devNull, ...fixed };
+  environment = { NODE_ENV, ...(PATH && { PATH }), ...(TMPDIR && { TMPDIR }), HOME: devNull, ...fixed };
+  return environment;
 }

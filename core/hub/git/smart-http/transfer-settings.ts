@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { join } from "node:path";
 import { env } from "../../../env.ts";
 
@@ -37,8 +38,17 @@ const filters = [
   "uploadpackfilter.tree.maxDepth=16",
 ];
 
-/** Far above what clones of large repositories take. */
-export const fetchLimits = { isLimited: true, niceness: 15, cpuSeconds: 1_800, memoryMiB: 8 * 1024 } as const;
+/** The memory of the machine, or of the container that this process runs in. */
+const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+
+/** Far above what clones of large repositories take, and never more than a part of the machine. */
+export const fetchLimits = {
+  ...{ isLimited: true, niceness: 15, cpuSeconds: 1_800 },
+  memoryMiB: Math.round(Math.min(3_072, Math.max(1_024, machineBytes / 2 / MIB))),
+} as const;
+
+/** What all fetches may hold of it together, beside what they map of packs (fetch-memory.ts). */
+export const FETCH_MEMORY_BYTES = machineBytes / 4;
 
 export const fetchSettings = (): string[] => [
   ...visibleRefs,

@@ -1,7 +1,9 @@
 import { pipeline } from "node:stream/promises";
+import { log } from "../../../log.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { fetches } from "../queues.ts";
 import { openRepository } from "../repository.ts";
+import { fetchMemory } from "./fetch-memory.ts";
 import { spoolRequest } from "./spool-request.ts";
 import {
   answerHead,
@@ -14,8 +16,11 @@ import {
 import { FETCH_REQUEST_MAX_BYTES, fetchLimits, fetchSettings } from "./transfer-settings.ts";
 import { withTransfer } from "./with-transfer.ts";
 
-/** Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It has a place from when all of its request is there. */
-export async function uploadPack(repo: Repo, { req, res }: TransferRequest): Promise<void> {
+/**
+ * Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It has a place from when all of its request is there.
+ * @param options another limit of memory for tests
+ */
+export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { memory = fetchMemory } = {}): Promise<void> {
   const path = await openRepository(repo);
   requireTransferHead(req, "upload-pack", FETCH_REQUEST_MAX_BYTES);
   const request = await spoolRequest({ req, res }, { maxBytes: FETCH_REQUEST_MAX_BYTES, within: path });
@@ -30,8 +35,13 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest): Pro
         config: fetchSettings(),
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
-      async ({ child, endWithClient }) => {
+      async ({ child, closed, endWithClient }) => {
         endWithClient(res);
+        const stopWatching = memory.watch(child.pid as number, (bytes) => {
+          log().warn({ bytes }, "a fetch ends, since all fetches together hold too much memory");
+          res.destroy();
+        });
+        void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");
         feed(stream, child.stdin);
         await pipeline(child.stdout, res);

@@ -1,0 +1,86 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signedInPerson } from "../../../accounts/testing/people.ts";
+import type { Party } from "../../../fair-queue/party.ts";
+import { requestContext } from "../../../log.ts";
+import type { Repo } from "../../repos/repo.ts";
+import { commitTo, someRepo } from "../../testing/repos.ts";
+import { fetches } from "../queues.ts";
+import { FetchMemory } from "./fetch-memory.ts";
+import { pktLine } from "./pkt-line.ts";
+import { uploadPack } from "./upload-pack.ts";
+
+const MIB = 1024 * 1024;
+const OBJECTS = 15_000;
+/** Each of them takes more than 5 MiB. */
+const MAX_BYTES = 32 * MIB;
+const FETCHES_MAX = 12;
+
+const server = createServer();
+let repo: Repo;
+let head: string;
+beforeAll(async () => {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const ada = await signedInPerson();
+  repo = await someRepo(ada);
+  const many = Array.from({ length: OBJECTS }, (_, at) => [`files/${at % 100}/${at}.txt`, `${at}`] as const);
+  // So much that git has not sent it while nobody reads.
+  head = await commitTo(repo, ada, { ...Object.fromEntries(many), "noise.bin": randomBytes(32 * MIB) });
+});
+afterAll(() => server.close());
+
+/** A fetch of the whole repository that is read up to its first objects. */
+type Held = { res: IncomingMessage; isEnded: boolean };
+
+async function hold(party: Party, memory: FetchMemory): Promise<Held> {
+  const asked = Promise.withResolvers<ServerResponse>();
+  server.once("request", (req, res) => {
+    asked.resolve(res);
+    void requestContext.run({ requestId: "test", party }, () => uploadPack(repo, { req, res }, { memory }));
+  });
+  const { port } = server.address() as AddressInfo;
+  const headers = { "content-type": "application/x-git-upload-pack-request" };
+  const req = request({ port, method: "POST", headers, agent: false });
+  req.end(Buffer.concat([pktLine(`want ${head} ofs-delta\n`), Buffer.from("0000"), pktLine("done\n")]));
+  const [res] = (await once(req, "response")) as [IncomingMessage];
+  const held = { res: res.on("error", () => undefined), isEnded: false };
+  const answer = await asked.promise;
+  // A client that reads nothing does not learn of it.
+  answer.once("close", () => {
+    held.isEnded = !answer.writableFinished;
+  });
+  await new Promise<void>((resolve) => {
+    answer.once("close", resolve);
+    res.on("data", (chunk: Buffer) => {
+      if (!chunk.includes("PACK")) return;
+      res.pause();
+      resolve();
+    });
+  });
+  return held;
+}
+
+describe("S137 fetches that hold too much memory together end, and nobody else's do", () => {
+  const grace = { key: "account grace", isAnonymous: false };
+
+  test.each([
+    ["one account", () => ({ key: "account ada", isAnonymous: false })],
+    ["many addresses", (at: number) => ({ key: `address 192.0.2.${at}`, isAnonymous: true })],
+  ])("of %s", async (_, partyOf) => {
+    const memory = new FetchMemory(MAX_BYTES);
+    const honest = await hold(grace, memory);
+    const held: Held[] = [];
+    while (held.length < FETCHES_MAX && !held.some(({ isEnded }) => isEnded)) held.push(await hold(partyOf(held.length), memory));
+    await expect.poll(() => held.filter(({ isEnded }) => isEnded)).not.toEqual([]);
+    expect(held.length).toBeGreaterThan(1);
+    expect(honest.isEnded).toBe(false);
+    honest.res.removeAllListeners("data").resume();
+    await once(honest.res, "end");
+    expect(honest.res.complete).toBe(true);
+    for (const { res } of held) res.destroy();
+    await expect.poll(() => fetches.counts.taken, { timeout: 10_000 }).toBe(0);
+  });
+});

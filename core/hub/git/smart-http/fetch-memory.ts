@@ -1,0 +1,106 @@
+import { AsyncResource } from "node:async_hooks";
+import { readFileSync } from "node:fs";
+import { currentParty, type Party } from "../../../fair-queue/party.ts";
+import { requestContext } from "../../../log.ts";
+import { FETCH_MEMORY_BYTES } from "./transfer-settings.ts";
+
+const LOOK_EVERY_MS = 250;
+/** Two cores fill a gigabyte in a second. */
+const LOOK_CLOSELY_MS = 50;
+
+type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
+
+/**
+ * What the git processes of all fetches hold of memory together (S137). A clone takes some 250 bytes for each object until it has been
+ * read, and meanwhile all the trees on its way down: a repository of 870 KB in 300 trees takes a gigabyte. So no count of places or of
+ * objects bounds it, and a limit for each process that bounds the sum would be too small for a large repository.
+ *
+ * So git is looked at several times a second. While all fetches together hold too much, the largest one ends of the party that holds
+ * most. An account's ends only when those who are not signed in hold no more than half.
+ */
+export class FetchMemory {
+  readonly #maxBytes: number;
+  readonly #fetches = new Set<Fetch>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(maxBytes = FETCH_MEMORY_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /**
+   * Counts a git process, and those it starts, against the current party.
+   * @param end told how much it held; it is not counted any more
+   * @returns stops counting
+   */
+  watch(pid: number, end: (bytes: number) => void): () => void {
+    const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
+    this.#fetches.add(fetch);
+    this.#timer ??= this.#lookIn(LOOK_EVERY_MS);
+    return () => this.#forget(fetch);
+  }
+
+  #lookIn(ms: number): NodeJS.Timeout {
+    // In no request's context: it looks for all of them.
+    return requestContext.exit(() => setTimeout(() => this.#look(), ms).unref());
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    for (const fetch of this.#fetches) fetch.bytes = memoryOf(fetch.pid);
+    while (total(this.#fetches) > this.#maxBytes) {
+      const fetch = this.#next();
+      this.#forget(fetch);
+      // At once: asked to end, git takes a while at its low priority, and holds its memory meanwhile. It has nothing to put away.
+      for (const pid of childrenOf(fetch.pid)) kill(pid);
+      fetch.end(fetch.bytes);
+    }
+    if (this.#fetches.size === 0) return;
+    this.#timer = this.#lookIn(total(this.#fetches) > this.#maxBytes / 2 ? LOOK_CLOSELY_MS : LOOK_EVERY_MS);
+  }
+
+  #next(): Fetch {
+    const anonymous = [...this.#fetches].filter(({ party }) => party.isAnonymous);
+    const known = [...this.#fetches].filter(({ party }) => !party.isAnonymous);
+    const side = total(anonymous) > this.#maxBytes / 2 ? anonymous : known;
+    const parties = Map.groupBy(side, ({ party }) => party.key);
+    const most = [...parties.values()].reduce((one, other) => (total(other) > total(one) ? other : one));
+    return most.reduce((one, other) => (other.bytes > one.bytes ? other : one));
+  }
+
+  #forget(fetch: Fetch): void {
+    this.#fetches.delete(fetch);
+    if (this.#fetches.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Of a process and its children. What they map of packs is not theirs: the kernel takes it back. Nothing where the system does not say. */
+function memoryOf(pid: number): number {
+  return [pid, ...childrenOf(pid)]
+    .flatMap((each) => [...readProcess(each, "status").matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])
+    .reduce((sum, [, kibibytes]) => sum + Number(kibibytes) * 1024, 0);
+}
+
+const childrenOf = (pid: number): number[] => readProcess(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);
+
+/** It may have ended already. */
+function readProcess(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    return "";
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended.
+  }
+}
+
+export const fetchMemory = new FetchMemory();
