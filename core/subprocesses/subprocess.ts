@@ -10,6 +10,8 @@ export type SubprocessLimits = {
   /** How much CPU time one question may take. */
   cpuMaxMs: number;
   memoryMaxMb: number;
+  /** How much it leaves the processor to others, from 0 (not at all) to 19; 10 unless said. */
+  niceness?: number;
 };
 
 /**
@@ -32,7 +34,7 @@ const LIFETIME_CPU_SECONDS = 60;
 // It yields to whatever else wants the CPU, and dies before the service when the machine runs out of memory.
 const LAUNCH = `ulimit -t ${2 * LIFETIME_CPU_SECONDS}
 echo 1000 2>/dev/null >/proc/self/oom_score_adj
-exec nice -n 10 "$0" "$@"`;
+exec nice -n "$0" "$@"`;
 
 /**
  * A process that answers one question at a time, each within a limit of CPU time. A limit by the clock would fail honest texts on a busy
@@ -63,11 +65,11 @@ export class Subprocess {
     });
   }
 
-  private constructor({ module, cpuMaxMs, memoryMaxMb }: SubprocessLimits) {
+  private constructor({ module, cpuMaxMs, memoryMaxMb, niceness = 10 }: SubprocessLimits) {
     this.#cpuMaxMs = cpuMaxMs;
     // By name, so that no bundler looks into it: Node runs the file itself, as it is.
     const command = [process.execPath, `--max-old-space-size=${memoryMaxMb}`, sourcePath(module)];
-    this.#child = spawn("/bin/sh", ["-c", LAUNCH, ...command], {
+    this.#child = spawn("/bin/sh", ["-c", LAUNCH, String(niceness), ...command], {
       env: {} as NodeJS.ProcessEnv,
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       serialization: "advanced",

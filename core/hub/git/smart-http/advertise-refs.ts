@@ -2,6 +2,7 @@ import { pipeline } from "node:stream/promises";
 import type { Repo } from "../../repos/repo.ts";
 import { fetches, pushes } from "../queues.ts";
 import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { answerHead, type GitService, isVersion2, protocolEnvironment, type TransferRequest } from "./transfer-request.ts";
 import { fetchSettings, pushSettings } from "./transfer-settings.ts";
@@ -13,6 +14,12 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
   const isFetch = service === "upload-pack";
   // Pushing knows no version 2.
   const environment = isFetch ? protocolEnvironment(req.headers["git-protocol"]?.toString()) : {};
+  if (isVersion2(environment)) {
+    const capabilities = await findCapabilities(path);
+    answerHead(res, "application/x-git-upload-pack-advertisement");
+    res.end(capabilities);
+    return;
+  }
   await withTransfer(
     isFetch ? fetches : pushes,
     path,
@@ -22,8 +29,24 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
       endWithClient(res);
       child.stdin.end();
       answerHead(res, `application/x-git-${service}-advertisement`);
-      if (!isVersion2(environment)) res.write(Buffer.concat([pktLine(`# service=git-${service}\n`), FLUSH]));
+      res.write(Buffer.concat([pktLine(`# service=git-${service}\n`), FLUSH]));
       await pipeline(child.stdout, res);
     },
   );
+}
+
+let capabilities: Promise<Buffer> | undefined;
+
+/** What version 2 of the protocol begins with: what this git can do, and nothing about the repository. So git is asked once. */
+async function findCapabilities(path: string): Promise<Buffer> {
+  capabilities ??= runGit(path, ["upload-pack", "--stateless-rpc", "--advertise-refs", "--", path], {
+    config: fetchSettings(),
+    env: { GIT_PROTOCOL: "version=2" },
+  });
+  try {
+    return await capabilities;
+  } catch (error) {
+    capabilities = undefined;
+    throw error;
+  }
 }
