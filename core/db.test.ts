@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { db, isDatabaseDown, pool } from "./db.ts";
+import { db, inTransaction, isDatabaseDown, pool } from "./db.ts";
+import { secondConnections } from "./testing/second-connections.ts";
 
 test("a transaction that finds no free connection in time is told from one that failed: it may be tried again", async () => {
   const taken = await Promise.all(Array.from({ length: pool().options.max ?? 10 }, () => pool().connect()));
@@ -9,4 +10,23 @@ test("a transaction that finds no free connection in time is told from one that 
   for (const client of taken) client.release();
   const slow = db().$transaction((tx) => tx.$queryRaw`select pg_sleep(0.2)`, { timeout: 10 });
   await expect(slow.catch(isDatabaseDown)).resolves.toBe(false);
+});
+
+const secondConnection = expect.objectContaining({ name: "SecondConnectionError" });
+
+test("nothing in a transaction can ask the pool for another connection: ten that do so at once would wait for each other", async () => {
+  await expect(db().$transaction(async () => db().user.count())).rejects.toEqual(secondConnection);
+  await expect(inTransaction(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
+  expect(secondConnections()).toHaveLength(2);
+  await expect(db().$transaction(async (tx) => tx.user.count())).resolves.toBe(0);
+});
+
+test("what a transaction began and did not wait for may, once that is over", async () => {
+  const over = Promise.withResolvers<void>();
+  let later: Promise<number> | undefined;
+  await db().$transaction(async () => {
+    later = over.promise.then(() => db().user.count());
+  });
+  over.resolve();
+  await expect(later).resolves.toBe(0);
 });

@@ -2,6 +2,7 @@ import { PrismaPg } from "@prisma/adapter-pg";
 import pg from "pg";
 import { databaseUrl } from "./env.ts";
 import { PrismaClient } from "./generated/prisma/client.ts";
+import { requireNoneHeld, whileHeld } from "./held-connection.ts";
 import { log } from "./log.ts";
 
 /**
@@ -33,16 +34,35 @@ function connections(): Connections {
   pool.on("connect", (client) => void client.on("error", () => undefined));
   keeper.keyhookConnections = {
     pool,
-    prisma: new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: TRANSACTION }),
+    prisma: watched(new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: TRANSACTION })),
   };
   return keeper.keyhookConnections;
 }
 
-export const db = (): PrismaClient => connections().prisma;
-export const pool = (): pg.Pool => connections().pool;
+/** The same client, whose transactions are known to hold a connection. */
+function watched(prisma: PrismaClient): PrismaClient {
+  const begin = prisma.$transaction.bind(prisma) as (work: unknown, options?: object) => Promise<unknown>;
+  const transaction = (work: unknown, options?: object) =>
+    begin(typeof work === "function" ? (tx: Db) => whileHeld(() => work(tx)) : work, options);
+  return Object.assign(prisma, { $transaction: transaction });
+}
+
+/** @throws SecondConnectionError in tests and development, in a transaction: what is part of one uses its `tx`, and nothing else */
+export function db(): PrismaClient {
+  requireNoneHeld();
+  return connections().prisma;
+}
+
+/** @throws SecondConnectionError as `db` */
+export function pool(): pg.Pool {
+  requireNoneHeld();
+  return connections().pool;
+}
 
 /** A transaction's client, or the plain one: what an operation takes when it may be part of a larger one. */
 export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
+
+export const isTransaction = (tx: Db): boolean => tx !== connections().prisma;
 
 export async function closeConnections(): Promise<void> {
   const open = keeper.keyhookConnections;

@@ -57,6 +57,8 @@ function typed<T>(name: string): Typed<T> {
 export const requestsSeen = typed<RequestSeen>("keyhook.request");
 export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
 export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
+/** Code that asks the pool for a second connection, which is a fault of ours (core/held-connection.ts). */
+export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
 /** W3C Trace Context, version 00. */
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;

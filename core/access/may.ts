@@ -1,5 +1,5 @@
 import { isRoleAtLeast, type OrganizationRole, type Scope, scopes } from "@keyhook/sdk";
-import { type Db, db } from "../db.ts";
+import { type Db, db, isTransaction } from "../db.ts";
 import { notFound, ServiceError } from "../errors.ts";
 import { isId } from "../ids.ts";
 import type { Actor, Person, TokenHolder } from "./actor.ts";
@@ -147,7 +147,7 @@ async function standingOf(
   tx: Db,
 ): Promise<Standing | undefined> {
   if (actor.kind === "token" && !reachesOrganization(actor, orgId)) return undefined;
-  const isKnown = actor.kind === "token" && actor.standings && isReading && tx === db();
+  const isKnown = actor.kind === "token" && actor.standings && isReading && !isTransaction(tx);
   const found = isKnown ? actor.standings?.get(orgId) : await standingInOrganization(actor.userId, orgId, tx);
   const standing = found && withTokenRestrictions(actor, orgId, found);
   return standing && actor.actsForOrgId === orgId ? withoutPresence(standing) : standing;

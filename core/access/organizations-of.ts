@@ -1,5 +1,5 @@
 import { isRoleAtLeast } from "@keyhook/sdk";
-import { type Db, db } from "../db.ts";
+import { type Db, db, isTransaction } from "../db.ts";
 import type { Person, TokenHolder } from "./actor.ts";
 import { reachesOrganization } from "./may.ts";
 import { type Rule, rules } from "./rules.ts";
@@ -19,7 +19,7 @@ export async function organizationsOf(
   action: MembersAction,
   { asMaker = false, tx = db() }: { asMaker?: boolean; tx?: Db } = {},
 ): Promise<string[]> {
-  const standings = actor.kind === "token" && tx === db() ? actor.standings : undefined;
+  const standings = actor.kind === "token" && !isTransaction(tx) ? actor.standings : undefined;
   const { role, maker, beforeRestrictions }: Rule = rules[action];
   const least = asMaker ? (maker ?? role) : role;
   return [...(standings ?? (await standingsOf(actor.userId, tx)))].flatMap(([orgId, found]) => {

@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, inject, vi } from "vitest";
+import { afterAll, afterEach, expect, inject, vi } from "vitest";
 import { closeConnections } from "../db.ts";
 import { provideSettings, testServerUrl } from "../env.ts";
 import { asService, dropDatabase, recreateDatabase } from "./database.ts";
+import { secondConnections } from "./second-connections.ts";
 
 // Runs before each test file: its own database, data directory and settings, so that files neither meet nor depend on order.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
@@ -24,6 +25,9 @@ provideSettings({
 // A second, as Vitest has it, is not what "soon" takes on a machine that runs other things too. What comes sooner is seen sooner.
 const { waitFor } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, options ?? { timeout: 10_000 });
+
+// Also where the error was caught on its way.
+afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
 
 afterAll(async () => {
   await closeConnections();

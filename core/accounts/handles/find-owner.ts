@@ -1,4 +1,4 @@
-import { db } from "../../db.ts";
+import { type Db, db } from "../../db.ts";
 
 /** The public face of a user or an organization: what anybody may see at `/<handle>`. */
 export type Owner = {
@@ -13,19 +13,19 @@ export type Owner = {
 };
 
 /** Finds whoever a handle belongs to, in any spelling; undefined for unknown ones, deleted ones and disabled users. */
-export async function findOwner(handle: string): Promise<Owner | undefined> {
+export async function findOwner(handle: string, tx: Db = db()): Promise<Owner | undefined> {
   if (handle.length > 100 || handle.includes("\0")) return undefined;
-  const row = await db().handle.findUnique({ where: { handle: handle.toLowerCase() } });
+  const row = await tx.handle.findUnique({ where: { handle: handle.toLowerCase() } });
   const select = { id: true, fullName: true, website: true, avatarId: true, createdAt: true } as const;
   if (row?.userId) {
-    const user = await db().user.findUnique({
+    const user = await tx.user.findUnique({
       where: { id: row.userId, disabledAt: null },
       select: { ...select, username: true },
     });
     return user ? toOwner("user", user.username, user) : undefined;
   }
   if (row?.orgId) {
-    const org = await db().organization.findUnique({ where: { id: row.orgId }, select: { ...select, name: true } });
+    const org = await tx.organization.findUnique({ where: { id: row.orgId }, select: { ...select, name: true } });
     return org ? toOwner("organization", org.name, org) : undefined;
   }
   return undefined;

@@ -150,6 +150,14 @@ describe("items", () => {
     expect((await readItemsOf(ada.actor, collection.id)).map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
+  test("S137 twenty at once that are not there take one connection each, and are answered", async () => {
+    const ada = await signedInPerson();
+    const collection = await someCollection(ada);
+    const absent = { type: "model", owner: "nobody", name: "none" } as const;
+    const asked = Array.from({ length: 20 }, () => addItem(ada.actor, collection.id, { repo: absent }));
+    expect(await outcomes(asked)).toEqual(Array(20).fill("not_found"));
+  });
+
   test("move among those that are seen; those that are not keep their neighbours", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const { name } = await organizationOf(ada, [[bea, "write"]]);

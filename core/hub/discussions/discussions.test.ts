@@ -298,6 +298,13 @@ describe("deleteDiscussion", () => {
   });
 });
 
+test("S137 twenty at once of a repository that is not there take one connection each, and are answered", async () => {
+  const { actor } = await signedInPerson();
+  const absent = { repo: { type: "model", owner: "nobody", name: "none" }, num: 1 } as const;
+  const asked = Array.from({ length: 20 }, () => setPinned(actor, absent, true));
+  expect(await outcomes(asked)).toEqual(Array(20).fill("not_found"));
+});
+
 test("listDiscussions filters, searches, counts, and bounds its pages", async () => {
   const { ada, bea, repo, at } = await opened({ title: "100% of the sea" });
   for (const title of ["Tide", "tidal wave", "Moon"]) await openDiscussion(ada.actor, repo, { title });

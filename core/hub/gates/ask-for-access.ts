@@ -1,11 +1,11 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { may } from "../../access/may.ts";
 import { plainText } from "../../accounts/plain-text.ts";
-import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
+import { consumeThrottle, refundThrottle, throttleKey } from "../../accounts/throttle.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import type { RepoName } from "../repos/find-repo.ts";
+import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { repoResource } from "../repos/repo.ts";
 import { type AccessRequestStatus, MESSAGE_MAX_CHARACTERS } from "./access-request.ts";
 import { changeGate } from "./change-gate.ts";
@@ -32,9 +32,14 @@ export async function askForAccess(
     plainText("message", message ?? "", MESSAGE_MAX_CHARACTERS)
       .normalize("NFC")
       .trim() || null;
-  return changeGate(actor, wanted, "repo.request_access", async (tx, repo) => {
-    const userId = actorId(actor);
-    if (!userId) throw new ServiceError("unauthorized", "Sign in to ask for access.");
+  const found = await findRepo(actor, wanted, "repo.request_access");
+  const userId = actorId(actor);
+  if (!userId) throw new ServiceError("unauthorized", "Sign in to ask for access.");
+  // Not in the transaction, whose end undoes what it counts.
+  const key = throttleKey("ask-for-access", userId);
+  await consumeThrottle(key, ASK_LIMIT);
+  let isNew = false;
+  const asked = changeGate(actor, found, "repo.request_access", async (tx, repo) => {
     const where = { repoId_userId: { repoId: repo.id, userId } };
     const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
     if (before?.status === "rejected") {
@@ -44,7 +49,7 @@ export async function askForAccess(
     if (await may(actor, "repo.read_content", repoResource(repo), tx)) {
       throw new ServiceError("conflict", "You may read this repository already.");
     }
-    await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT);
+    isNew = true;
     const status = repo.gated === "auto" ? "accepted" : "pending";
     const decidedAt = status === "accepted" ? new Date() : null;
     await tx.accessRequest.create({ data: { id: newId(), repoId: repo.id, userId, status, message: text, decidedAt } });
@@ -52,4 +57,5 @@ export async function askForAccess(
     await recordAccessAudit(tx, actor, "ask", { repo, subjectId: userId, from });
     return status;
   });
+  return asked.finally(() => (isNew ? undefined : refundThrottle(key)));
 }

@@ -2,7 +2,7 @@ import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
-import { findRepo, type RepoAction, type RepoName } from "../repos/find-repo.ts";
+import type { RepoAction } from "../repos/find-repo.ts";
 import { lockRepo } from "../repos/read-repos.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 import { requireGate } from "./access-request.ts";
@@ -14,11 +14,10 @@ import { requireGate } from "./access-request.ts";
  */
 export async function changeGate<T>(
   actor: Actor,
-  wanted: RepoName,
+  { id }: Pick<Repo, "id">,
   action: RepoAction,
   change: (tx: Db, repo: Repo) => Promise<T>,
 ): Promise<T> {
-  const { id } = await findRepo(actor, wanted, action);
   return db().$transaction(async (tx) => {
     const repo = await lockRepo(tx, id);
     if (!repo) throw notFound("Repository");

@@ -248,6 +248,20 @@ describe("access", () => {
   });
 });
 
+it("S137 does not count what nobody gets a letter of, and takes one connection for each request", async () => {
+  const [repo, late] = [await gatedRepo(), await signedInPerson("late")];
+  for (let round = 0; round < 3; round++) {
+    const asked = Array.from({ length: 20 }, () => ask(late, repo));
+    expect(new Set(await outcomes(asked))).toEqual(new Set(["ok"]));
+  }
+  await decide(repo, "accepted", { about: late });
+  for (let round = 0; round < 3; round++) {
+    const decided = Array.from({ length: 12 }, () => decide(repo, "accepted", { about: late }));
+    expect(new Set(await outcomes(decided))).toEqual(new Set(["conflict"]));
+  }
+  await grantAccess(ada.actor, nameOf(repo), { user: (await signedInPerson("another")).username }, from);
+});
+
 it("S56 fills nobody's mailbox by deciding to and fro", async () => {
   const [repo, victim] = [await gatedRepo(), await signedInPerson("victim")];
   await grantAccess(ada.actor, nameOf(repo), { user: victim.username }, from);

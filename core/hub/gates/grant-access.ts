@@ -2,10 +2,10 @@ import { type Actor, actorId } from "../../access/actor.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import type { RepoName } from "../repos/find-repo.ts";
+import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import { changeGate } from "./change-gate.ts";
 import { type Asker, findAsker } from "./find-asker.ts";
-import { mailAnswer } from "./mail-answer.ts";
+import { countAnswer, mailAnswer } from "./mail-answer.ts";
 import { recordAccessAudit } from "./record-access-audit.ts";
 
 /**
@@ -14,21 +14,24 @@ import { recordAccessAudit } from "./record-access-audit.ts";
  * `rate_limited`
  */
 export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, from: RequestOrigin): Promise<void> {
-  await changeGate(actor, wanted, "repo.manage", async (tx, repo) => {
-    const user = await findAsker(tx, whom);
-    const where = { repoId_userId: { repoId: repo.id, userId: user.id } };
-    const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
-    if (before?.status === "accepted") {
-      throw new ServiceError("invalid_request", `${user.username} has access already.`, { field: "user" });
-    }
-    const decision = { status: "accepted", rejectionReason: null, decidedAt: new Date(), decidedById: actorId(actor) };
-    await tx.accessRequest.upsert({
-      where,
-      create: { id: newId(), repoId: repo.id, userId: user.id, hasAsked: false, ...decision },
-      update: decision,
+  const found = await findRepo(actor, wanted, "repo.manage");
+  const user = await findAsker(whom);
+  const grant = () =>
+    changeGate(actor, found, "repo.manage", async (tx, repo) => {
+      const where = { repoId_userId: { repoId: repo.id, userId: user.id } };
+      const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
+      if (before?.status === "accepted") {
+        throw new ServiceError("invalid_request", `${user.username} has access already.`, { field: "user" });
+      }
+      const decision = { status: "accepted", rejectionReason: null, decidedAt: new Date(), decidedById: actorId(actor) };
+      await tx.accessRequest.upsert({
+        where,
+        create: { id: newId(), repoId: repo.id, userId: user.id, hasAsked: false, ...decision },
+        update: decision,
+      });
+      const answer = before ? "accepted" : "granted";
+      await mailAnswer(tx, user, { repo, answer });
+      await recordAccessAudit(tx, actor, before ? "accept" : "grant", { repo, subjectId: user.id, from });
     });
-    const answer = before ? "accepted" : "granted";
-    await mailAnswer(tx, actor, user, { repo, answer });
-    await recordAccessAudit(tx, actor, before ? "accept" : "grant", { repo, subjectId: user.id, from });
-  });
+  await countAnswer(actor, user, grant);
 }

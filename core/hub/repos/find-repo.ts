@@ -42,7 +42,7 @@ export async function findRepo(actor: Actor, wanted: RepoName, action: RepoActio
  */
 async function refuseAbsent(actor: Actor, { owner: handle }: RepoName, tx: Db): Promise<never> {
   const isMember = actor.kind === "person" || actor.kind === "token";
-  const owner = isMember && isNamePart(handle) ? await findOwner(handle) : undefined;
+  const owner = isMember && isNamePart(handle) ? await findOwner(handle, tx) : undefined;
   if (owner?.kind === "organization") {
     const nothing = { repoId: "", isPrivate: true, isGated: false, createdById: null, createdByClientId: null };
     await requirePermission(actor, "repo.read", { ...ownerColumns(owner), ...nothing }, { what: "Repository", tx });

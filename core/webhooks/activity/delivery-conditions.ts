@@ -1,7 +1,7 @@
 import type { DeliveryFilter } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
 import { type ReadableOwners, readableEvent, readableOwners } from "../../access/readable-owners.ts";
-import { pool } from "../../db.ts";
+import { type Db, db } from "../../db.ts";
 import { isId } from "../../ids.ts";
 
 export type DeliveryConditions = {
@@ -88,19 +88,16 @@ function readableDelivery(readable: ReadableOwners, bind: (value: unknown) => st
  * What a token may see of a webhook's activity: the webhook may carry more than the token could read, since a person or another app made
  * it. Null for people, who see all of it.
  */
-export async function readableTo(actor: Actor): Promise<ReadableOwners | null> {
-  return actor.kind === "token" ? readableOwners(actor, "repo.read") : null;
+export async function readableTo(actor: Actor, tx: Db = db()): Promise<ReadableOwners | null> {
+  return actor.kind === "token" ? readableOwners(actor, "repo.read", tx) : null;
 }
 
 /** Of these deliveries, the ids of those that a token may see. */
-export async function visibleTo(actor: Actor, ids: readonly string[]): Promise<Set<string>> {
-  const readable = await readableTo(actor);
+export async function visibleTo(actor: Actor, ids: readonly string[], tx: Db = db()): Promise<Set<string>> {
+  const readable = await readableTo(actor, tx);
   if (readable === null || ids.length === 0) return new Set(ids);
-  const values: unknown[] = [ids];
-  const condition = readableDelivery(readable, (value) => `$${values.push(value)}`);
-  const { rows } = await pool().query<{ id: string }>(
-    `SELECT d.id FROM delivery d WHERE d.id = ANY ($1) AND ${condition}`,
-    values,
-  );
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT d.id FROM delivery d WHERE d.id = ANY (${ids})
+      AND EXISTS (SELECT FROM event e LEFT JOIN repo r ON r.id = e.repo_id WHERE e.id = d.event_id AND ${readableEvent(readable)})`;
   return new Set(rows.map(({ id }) => id));
 }

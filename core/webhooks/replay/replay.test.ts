@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { eventPayloadSchema, testKinds, webhookPayloadSchema } from "@keyhook/sdk";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { from, organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { ownToken } from "../../accounts/testing/tokens.ts";
 import { seal } from "../../crypto/seal.ts";
 import { db, pool } from "../../db.ts";
 import { env, provideSettings } from "../../env.ts";
@@ -300,6 +301,18 @@ describe("a replay of many", () => {
     const asked = await Promise.allSettled(more.map((id) => startReplay(ada.actor, webhookId, { deliveryIds: [id] }, from)));
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
     expect((await listReplays(ada.actor, webhookId)).map(({ state }) => state)).toEqual(["running", "running", "running"]);
+  });
+
+  it("S136 asked for with a token leaves out what that may not see; twenty such at once take one connection each", async () => {
+    const webhookId = await webhookTo({ url: "http://127.0.0.1:9/", ownerId: ada.id });
+    const app = await ownToken(ada.id, ["webhooks"]);
+    const hidden = await failedDeliveries(webhookId, 2, { isPrivate: true, ownerId: ada.id });
+    const seen = await failedDeliveries(webhookId, 3);
+    const replay = (what: Parameters<typeof startReplay>[2]) => startReplay(app, webhookId, what, from);
+    const asked = Array.from({ length: 20 }, () => replay({ deliveryIds: hidden }));
+    expect(await outcomes(asked)).toEqual(Array(20).fill("invalid_request"));
+    expect(await replay({ deliveryIds: [...hidden, ...seen] })).toMatchObject({ total: 3 });
+    expect(await replay({ since: new Date(Date.now() - 60_000) })).toMatchObject({ total: 3 });
   });
 
   it("that is cancelled takes out what still waits, and leaves each as it was", async () => {

@@ -43,7 +43,7 @@ export async function startReplay(
     await requireRoom(tx, webhook.id);
     const scope =
       "deliveryIds" in what
-        ? await selected(tx, webhook.id, [...(await visibleTo(actor, what.deliveryIds.filter(isId)))])
+        ? await selected(tx, webhook.id, [...(await visibleTo(actor, what.deliveryIds.filter(isId), tx))])
         : await visibleFailed(tx, actor, webhook.id, await failed(tx, webhook.id, what));
     const [row] = await tx.$queryRaw<ReplayRow[]>`
       INSERT INTO webhook_replay (id, webhook_id, owner_id, created_by_id, delegation_id, delivery_ids, since, until, total)
@@ -88,7 +88,7 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
 
 /** A token that may not see all of what failed replays what it sees, by name. */
 async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Scope): Promise<Scope> {
-  const readable = await readableTo(actor);
+  const readable = await readableTo(actor, tx);
   if (readable === null) return scope;
   const visible = await tx.$queryRaw<{ id: string }[]>`
     SELECT d.id FROM delivery d JOIN event e ON e.id = d.event_id LEFT JOIN repo r ON r.id = e.repo_id
