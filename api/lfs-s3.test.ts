@@ -115,6 +115,40 @@ describe("an upload to the bucket", () => {
     expect((await say(actions?.verify, { oid: object.oid, size: 1 })).status).toBe(400);
   });
 
+  test("S137 of which nothing came leaves nothing behind when it is verified, and has nothing removed", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const { actions } = await ask(repo, "upload", object);
+    const leftovers = await db().lfsLeftover.count();
+    bucket.asked.length = 0;
+    for (let times = 0; times < 3; times++) {
+      expect((await say(actions?.verify, { oid: object.oid, size: object.size })).status).toBe(404);
+    }
+    expect(await db().lfsLeftover.count()).toBe(leftovers);
+    expect(bucket.asked.map((line) => line.split(" ")[0])).toEqual(["HEAD", "HEAD", "HEAD"]);
+  });
+
+  test("S137 that is refused holds few connections to the database while the bucket removes it", async () => {
+    const repo = await someRepo(ada);
+    const objects = Array.from({ length: 8 }, () => someObject());
+    const all = await Promise.all(objects.map((object) => ask(repo, "upload", object)));
+    await Promise.all(all.map(({ actions }, at) => put(actions?.upload as BatchAction, altered(objects[at]?.content as Buffer))));
+    let [removing, most] = [0, 0];
+    bucket.intercept((req, res) => {
+      if (req.method !== "DELETE") return false;
+      most = Math.max(most, ++removing);
+      setTimeout(() => {
+        removing--;
+        res.writeHead(204).end();
+      }, 100);
+      return true;
+    });
+    const said = await Promise.all(all.map(({ actions, oid, size }) => say(actions?.verify, { oid, size })));
+    bucket.intercept(undefined);
+    expect(said.map(({ status }) => status)).toEqual(objects.map(() => 400));
+    expect(most).toBeLessThanOrEqual(2);
+  });
+
   test("cannot change what was verified, although its address still works", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
@@ -232,10 +266,10 @@ describe("an upload in parts, as the hub's own clients make it", () => {
       return true;
     });
     const location = `s3:${new URL(upload.href).pathname.split("/").slice(2).join("/")}`;
-    const verifying = s3Direct.verify(location, object, { isFinal: true, spare: location, silenceMaxMs: 200 });
+    const verifying = s3Direct.verify(location, object, { silenceMaxMs: 200 });
     await expect(verifying).rejects.toThrow();
     bucket.intercept(undefined);
-    expect(await s3Direct.verify(location, object, { isFinal: true, spare: location })).toBe(location);
+    expect(await s3Direct.verify(location, object, {})).toBe(location);
   });
 
   test("S137 while one upload is verified, nobody is sent to its place", async () => {

@@ -30,3 +30,17 @@ test("what a transaction began and did not wait for may, once that is over", asy
   over.resolve();
   await expect(later).resolves.toBe(0);
 });
+
+test("a transaction that waited too long for what another one has locked may be tried again", async () => {
+  const holder = await pool().connect();
+  await holder.query("BEGIN");
+  await holder.query("SELECT pg_advisory_xact_lock(4711)");
+  const waited = db().$transaction(async (tx) => {
+    await tx.$executeRaw`SET LOCAL lock_timeout = '10ms'`;
+    await tx.$executeRaw`SELECT pg_advisory_xact_lock(4711)`;
+  });
+  const isDown = await waited.catch(isDatabaseDown);
+  await holder.query("ROLLBACK");
+  holder.release();
+  expect(isDown).toBe(true);
+});

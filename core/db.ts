@@ -72,7 +72,11 @@ export async function closeConnections(): Promise<void> {
   await open.pool.end();
 }
 
-const DOWN = new Set([
+/** Somebody had a row, or another lock, for longer than a statement waits for it (`lockRepo`). */
+export const LOCK_TIMEOUT = "55P03";
+
+const DOWN = new Set<unknown>([
+  LOCK_TIMEOUT,
   "ECONNREFUSED",
   "ECONNRESET",
   "EPIPE",
@@ -125,11 +129,10 @@ export async function inTransaction<T>(work: (tx: Db) => Promise<T>, options?: {
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 
-/** Whether an error means that the database is away or has no connection to spare, so that the answer is 503 with Retry-After and not 500. */
+/** Whether an error means that the database is away, or that others have what was waited for, so that the answer is 503 with Retry-After and not 500. */
 export function isDatabaseDown(error: unknown): boolean {
+  if (databaseCodes(error).some((code) => DOWN.has(code))) return true;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
-    const code = (at as { code?: unknown }).code;
-    if (typeof code === "string" && DOWN.has(code)) return true;
     if (DOWN_MESSAGE.test(at.message)) return true;
     if ("errors" in at && Array.isArray(at.errors) && at.errors.some(isDatabaseDown)) return true;
   }

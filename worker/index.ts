@@ -1,5 +1,6 @@
 import { DELEGATION_CHANNEL } from "#core/access/delegation.ts";
 import { closeConnections } from "#core/db.ts";
+import { followLateChanges, LATE_CHANGES_CHANNEL, lateChangesTable } from "#core/hub/discussions/late-changes.ts";
 import { maintainRepository } from "#core/hub/git/maintenance/maintain-repository.ts";
 import { MAINTENANCE_CHANNEL, maintenanceTable } from "#core/hub/git/maintenance/maintenance-table.ts";
 import { sayAlive } from "#core/instance/say-alive.ts";
@@ -43,6 +44,8 @@ const loops = [
   }),
   // One at a time: it is in no hurry, and those who are have the machine.
   await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
+  // Two: one that git never answers does not keep the others waiting.
+  await startLoop({ table: lateChangesTable, channel: LATE_CHANGES_CHANNEL, concurrency: 2, run: followLateChanges }),
   await startDeliveries(),
   await startJobs(),
   await startSchedules(),

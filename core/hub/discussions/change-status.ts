@@ -2,12 +2,11 @@ import type { Actor } from "../../access/actor.ts";
 import { ServiceError } from "../../errors.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
-import type { Repo } from "../repos/repo.ts";
 import { insertComment } from "./add-comment.ts";
 import { changeDiscussion, requireUpdating, requireWriting } from "./change-discussion.ts";
 import { countContribution } from "./count-contribution.ts";
-import { type DiscussionRow, pullRequestRef, type TimelineEvent } from "./discussion.ts";
-import type { DiscussionName } from "./find-discussion.ts";
+import { pullRequestRef, type TimelineEvent } from "./discussion.ts";
+import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 import { parseDescription } from "./parse-text.ts";
 import { readTimelineEvent } from "./read-timeline.ts";
 import { setStatus } from "./set-status.ts";
@@ -28,26 +27,31 @@ export async function changeStatus(
   }
   const comment = parseDescription(input.comment, "comment");
   if (comment) await countContribution(actor, "comment");
+  // Of what is merged or open already something else is said.
+  const lacking = status === "open" ? await lackingRef(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
-    const { tx, repo, discussion } = to;
+    const { tx, discussion } = to;
     await requireUpdating(to, discussion.authorId);
     if (comment) await requireWriting(to);
     if (discussion.status === "merged") throw new ServiceError("conflict", "It is merged, and stays so.");
     if (discussion.status === status) throw new ServiceError("conflict", `It is ${status} already.`);
-    if (discussion.isPullRequest && status === "open") await requireRefs(repo, discussion);
+    if (lacking) throw new ServiceError("conflict", lacking);
     if (comment) await insertComment(to, comment);
     const { event } = await setStatus(tx, to, status);
     return readTimelineEvent(tx, event, actor);
   });
 }
 
-async function requireRefs(repo: Repo, { num, baseRef }: DiscussionRow): Promise<void> {
+/** Why a pull request cannot be open; asked before its row is locked. */
+async function lackingRef(actor: Actor, name: DiscussionName): Promise<string | undefined> {
+  const { repo, discussion } = await findDiscussion(actor, name);
+  const { isPullRequest, num, baseRef } = discussion;
+  if (!isPullRequest) return undefined;
   const path = await openRepository(repo);
   const baseSha = baseRef && (await resolveRef(path, baseRef));
   // An empty repository can be proposed its first commit.
   const isEmpty = baseRef === `refs/heads/${repo.defaultBranch}`;
-  if (!baseSha && !isEmpty) throw new ServiceError("conflict", "The branch that it is for is gone. Open another one.");
-  if (!(await resolveRef(path, pullRequestRef(num)))) {
-    throw new ServiceError("conflict", `It has no commits: push to ${pullRequestRef(num)} first.`);
-  }
+  if (!baseSha && !isEmpty) return "The branch that it is for is gone. Open another one.";
+  if (!(await resolveRef(path, pullRequestRef(num)))) return `It has no commits: push to ${pullRequestRef(num)} first.`;
+  return undefined;
 }

@@ -1,5 +1,5 @@
-import { runWalk } from "../git/read/walk.ts";
-import { GitFailed, runGit } from "../git/run-git.ts";
+import { type Deadline, runWalk, runWalkUntil } from "../git/read/walk.ts";
+import { GitFailed } from "../git/run-git.ts";
 
 export type Commit = { oid: string; subject: string };
 
@@ -16,14 +16,18 @@ export async function isAncestor(path: string, sha: string, of: string): Promise
   }
 }
 
-/** The commits of `sha` that none of `without` has, the oldest first; of more than `limit` the latest ones. */
+/**
+ * The commits of `sha` that none of `without` has, the oldest first; of more than `limit` the latest ones.
+ * @throws RanOutOfTime, GitFailed, ServiceError `unavailable`
+ */
 export async function listNewCommits(
   path: string,
   { sha, without, limit }: { sha: string; without: readonly (string | null)[]; limit: number },
+  deadline: Deadline,
 ): Promise<Commit[]> {
   const excluded = without.flatMap((one) => (one ? [`^${one}`] : []));
   const format = ["--format=%H %s", "--encoding=UTF-8", "--reverse", `--max-count=${limit}`];
-  const output = await runGit(path, ["log", ...format, "--end-of-options", sha, ...excluded, "--"]);
+  const output = await runWalkUntil(deadline, path, ["log", ...format, "--end-of-options", sha, ...excluded, "--"]);
   const lines = output.toString("utf8").split("\n").filter(Boolean);
   return lines.map((line) => {
     const space = line.indexOf(" ");
@@ -31,10 +35,15 @@ export async function listNewCommits(
   });
 }
 
-/** Which of these refs are in the history of a commit, and what they are at. */
-export async function refsMergedInto(path: string, sha: string, refs: readonly string[]): Promise<Map<string, string>> {
+/** Which of these refs are in the history of a commit, and what they are at. @throws as `listNewCommits` */
+export async function refsMergedInto(
+  path: string,
+  sha: string,
+  refs: readonly string[],
+  deadline: Deadline,
+): Promise<Map<string, string>> {
   const args = ["for-each-ref", "--format=%(refname) %(objectname)", `--merged=${sha}`, "--", ...refs];
-  const lines = (await runGit(path, args)).toString("utf8").split("\n").filter(Boolean);
+  const lines = (await runWalkUntil(deadline, path, args)).toString("utf8").split("\n").filter(Boolean);
   return new Map(lines.map((line) => line.split(" ") as [string, string]));
 }
 

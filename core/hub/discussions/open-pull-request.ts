@@ -73,7 +73,9 @@ async function createRef(
     const made = await changeRefs(repo, actor, [change], () => updateRefs(path, [change]));
     if (!made) throw new ServiceError("conflict", `There is a ${change.ref} already. Try again.`);
   } catch (error) {
-    await db().$transaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
+    // A ref that is there and could not be recorded in time will be: its pull request stays.
+    if ((await resolveRef(path, change.ref)) !== newSha)
+      await db().$transaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
     throw error;
   }
 }

@@ -58,7 +58,7 @@ describe("mergePullRequest", () => {
     subscribe("child_process", watch);
     await mergePullRequest(ada.actor, at).finally(() => unsubscribe("child_process", watch));
     expect(seen.map(({ command }) => command)).toEqual(["merge-base", "merge-base", "merge-tree"]);
-    for (const { places, memory } of seen) expect([places, memory]).toEqual([1, String(1024 ** 2)]);
+    for (const { places, memory } of seen) expect([places, memory]).toEqual([1, String(256 * 1024)]);
     expect(walks.counts.taken).toBe(0);
   });
 

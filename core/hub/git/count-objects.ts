@@ -1,17 +1,31 @@
 import { type Db, db } from "../../db.ts";
 import { lockRepo } from "../repos/read-repos.ts";
 import { openRepository } from "./repository.ts";
-import { runGit } from "./run-git.ts";
+import { type GitOptions, RanOutOfTime, runGit, UNDER_LOCK } from "./run-git.ts";
 
 /**
  * What a repository has on disk; git's own count, which reads folders and no objects.
  * @param quarantine counts what lies apart there instead
  */
-export async function countObjects(path: string, quarantine?: string): Promise<{ loose: number; packs: number; bytes: number }> {
-  const options = quarantine === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: quarantine } };
-  const output = (await runGit(path, ["count-objects", "-v"], options)).toString("latin1");
+export async function countObjects(
+  path: string,
+  quarantine?: string,
+  options: Pick<GitOptions, "timeoutMs"> = {},
+): Promise<{ loose: number; packs: number; bytes: number }> {
+  const env = quarantine === undefined ? {} : { env: { GIT_OBJECT_DIRECTORY: quarantine } };
+  const output = (await runGit(path, ["count-objects", "-v"], { ...options, ...env })).toString("latin1");
   const count = (name: string) => Number(new RegExp(`^${name}: (\\d+)$`, "m").exec(output)?.[1] ?? 0);
   return { loose: count("count"), packs: count("packs"), bytes: (count("size") + count("size-pack")) * 1024 };
+}
+
+/** The bytes of `countObjects` while the row is locked; `otherwise` where a busy disk does not say in time: maintenance counts again. */
+export async function countBytes(path: string, otherwise: number): Promise<number> {
+  try {
+    return (await countObjects(path, undefined, UNDER_LOCK)).bytes;
+  } catch (error) {
+    if (error instanceof RanOutOfTime) return otherwise;
+    throw error;
+  }
 }
 
 /**
@@ -23,6 +37,6 @@ export async function recountRepository(repoId: string, tx?: Db): Promise<void> 
   if (!tx) return db().$transaction((own) => recountRepository(repoId, own));
   const repo = await lockRepo(tx, repoId);
   if (!repo || repo.platformId) return;
-  const { bytes } = await countObjects(await openRepository(repo));
+  const bytes = await countBytes(await openRepository(repo), repo.sizeBytes);
   if (bytes !== repo.sizeBytes) await tx.repo.update({ where: { id: repoId }, data: { sizeBytes: bytes } });
 }

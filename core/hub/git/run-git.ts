@@ -47,6 +47,8 @@ export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "nicenes
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
+/** For the few commands that must see what is there while a row is locked. They take milliseconds, whatever is in a repository. */
+export const UNDER_LOCK = { timeoutMs: 3_000 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
 // Whatever is configured on the machine or in a home folder has no say here, and nothing in a repository runs.

@@ -37,19 +37,16 @@ function newCards() {
 }
 
 /**
- * What README.md of a commit says of its repository in its front matter. What cannot be read counts as nothing said. Within a transaction
- * call `readCardAhead` before it, so that nobody waits for a parser while a row is locked.
- * @throws ServiceError `unavailable` when others are being read and there is no place in time
+ * What README.md of a commit says of its repository in its front matter; undefined for what was not read lately. Within a transaction: call
+ * `readCardAhead` before it, so that nobody waits for a parser while a row is locked. What cannot be read counts as nothing said.
  */
-export async function readCard(path: string, sha: string | null, { type, sdk }: Pick<Repo, "type" | "sdk">): Promise<Card> {
-  return cardOf(sha ? await frontMatterAt(path, sha) : null, { type, sdk });
-}
-
-/** `readCard` for whoever must not wait: undefined for what was not read lately. */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
   return known && cardOf(known.card, repo);
 }
+
+/** What is said of a repository without a commit. */
+export const noCard = (repo: Pick<Repo, "type" | "sdk">): Card => cardOf(null, repo);
 
 function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): Card {
   const declared = typeof card?.sdk === "string" ? card.sdk.slice(0, TAG_MAX_CHARACTERS) : undefined;
@@ -57,7 +54,7 @@ function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): C
 }
 
 /**
- * Has `readCard` of these commits know its answer. Whatever is wrong is left for it to find.
+ * Has `knownCard` of these commits know its answer.
  * @returns whether it got to all of them; false when others are being read and there was no place in time
  */
 export async function readCardAhead(path: string, shas: readonly string[]): Promise<boolean> {
@@ -85,7 +82,7 @@ async function frontMatterAt(path: string, sha: string): Promise<FrontMatter> {
 /**
  * The front matter of a Markdown text as an object; null when there is none, it is too long, it takes too long, or it is not a mapping.
  * @param within what a party's turns are shared among
- * @throws ServiceError `unavailable` as `readCard`
+ * @throws ServiceError `unavailable` when others are being read and there is no place in time
  */
 export async function parseFrontMatter(text: string, within?: string): Promise<FrontMatter> {
   const yaml = frontMatterOf(text);

@@ -1,5 +1,6 @@
 import type { Gate, RepoType } from "@keyhook/sdk";
-import { type Db, db } from "../../db.ts";
+import { type Db, databaseCodes, db, LOCK_TIMEOUT } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { Repo } from "./repo.ts";
 
@@ -40,10 +41,23 @@ export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefi
   return repo;
 }
 
-/** One repository by id, its row locked until the transaction ends: for whoever is about to change it. */
+/**
+ * One repository by id, its row locked until the transaction ends: for whoever is about to change it. Who waits for the row, or for
+ * another one later in the transaction, has one of the process's few connections meanwhile: so nobody waits for long (S137).
+ * @throws ServiceError `unavailable` when others have kept it for too long; nothing was changed then
+ */
 export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
-  const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx, tail: Prisma.sql`FOR UPDATE OF r` });
-  return repo;
+  await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
+  try {
+    const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx, tail: Prisma.sql`FOR UPDATE OF r` });
+    return repo;
+  } catch (error) {
+    if (!databaseCodes(error).includes(LOCK_TIMEOUT)) throw error;
+    throw new ServiceError("unavailable", "Others are changing this repository at this moment. Try again in a few seconds.", {
+      cause: error,
+      retryAfterSeconds: 2,
+    });
+  }
 }
 
 function toRepo({ ownerId, ownerKind, ownerHandle, ...row }: Row): Repo {

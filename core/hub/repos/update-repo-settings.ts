@@ -8,10 +8,10 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { isRefName } from "../git/refs/ref-name.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
-import { runGit } from "../git/run-git.ts";
+import { runGit, UNDER_LOCK } from "../git/run-git.ts";
 import { changeRepo } from "./change-repo.ts";
 import { findRepo, type RepoName } from "./find-repo.ts";
-import { cardsBusy, readCard, readCardAhead } from "./read-card.ts";
+import { cardsBusy, knownCard, noCard, readCardAhead } from "./read-card.ts";
 import { type Repo, repoPayload } from "./repo.ts";
 import { changedSettings, type RepoSettings, settingsToWire } from "./repo-settings.ts";
 
@@ -87,14 +87,17 @@ async function readAhead(repo: Repo, branch: string): Promise<void> {
 /** What another branch says of the repository. While there are no commits at all, any name will do: it is what the first push makes. */
 async function readBranch(repo: Repo, name: string): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const path = await openRepository(repo);
-  const headSha = await resolveRef(path, `refs/heads/${name}`);
-  const isEmpty = (await runGit(path, ["for-each-ref", "--count=1", "refs/heads/"])).length === 0;
+  const headSha = await resolveRef(path, `refs/heads/${name}`, UNDER_LOCK);
+  const isEmpty = (await runGit(path, ["for-each-ref", "--count=1", "refs/heads/"], UNDER_LOCK)).length === 0;
   if (!headSha && !isEmpty) {
     throw new ServiceError("invalid_request", "There is no such branch.", { field: "defaultBranch" });
   }
-  return { headSha, ...(await readCard(path, headSha, repo)) };
+  const card = headSha ? knownCard(path, headSha, repo) : noCard(repo);
+  // The branch has moved since it was read ahead.
+  if (!card) throw cardsBusy();
+  return { headSha, ...card };
 }
 
 async function pointHead(repo: Repo): Promise<void> {
-  await runGit(await openRepository(repo), ["symbolic-ref", "HEAD", `refs/heads/${repo.defaultBranch}`]);
+  await runGit(await openRepository(repo), ["symbolic-ref", "HEAD", `refs/heads/${repo.defaultBranch}`], UNDER_LOCK);
 }

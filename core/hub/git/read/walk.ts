@@ -120,6 +120,23 @@ export function runWalk(directory: string, args: readonly string[], options: Git
   return outputs({ directory, of: args, walk });
 }
 
+/** Until when several walks may take together, with the time that they wait for places, and how long that was at first. */
+export type Deadline = { at: number; ms: number };
+
+export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
+
+/** `runWalk` for what can be found out later: it waits and walks until the deadline only. @throws RanOutOfTime, GitFailed, ServiceError `unavailable` */
+export async function runWalkUntil({ at, ms }: Deadline, directory: string, args: readonly string[]): Promise<Buffer> {
+  const left = () => at - Date.now();
+  if (left() <= 0) throw new RanOutOfTime();
+  const walk = async () => ({
+    value: await runWalkGit(directory, args, { timeoutMs: Math.max(1, left()) }),
+    isWhole: true,
+  });
+  // What ran out of this time may be found out in more.
+  return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
+}
+
 /** Runs git within a `walker`. */
 export const runWalkGit = (directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> =>
   runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });

@@ -1,12 +1,15 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, actorId } from "../../../access/actor.ts";
 import { db, pool } from "../../../db.ts";
-import { notFound } from "../../../errors.ts";
+import { isServiceError, notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
+import { type Meaning, readMeaning } from "../../discussions/read-meaning.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintenance-table.ts";
+import { deadlineIn } from "../read/walk.ts";
 import { repositoryPath } from "../repository.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-change.ts";
@@ -15,6 +18,10 @@ import type { RefChange } from "./ref-change.ts";
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /** A first push may bring many branches. */
 const HEADS_READ_AHEAD = 4;
+/** How long git may take to say what changes mean for pull requests; what it says later follows later (late-changes.ts). */
+const MEANING_MAX_MS = 2_000;
+const RECORD_TRIES = 4;
+const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
 /** What is about to be done to refs (the table `ref_update`). */
@@ -36,7 +43,7 @@ export type Note = { id: string; repoId: string; actorId: string | null; started
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `perform` throws
  */
 export async function changeRefs(
-  repo: Pick<Repo, "id" | "defaultBranch" | "headSha">,
+  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId">,
   actor: Actor,
   asked: readonly RefChange[],
   perform: () => Promise<readonly RefChange[]>,
@@ -52,20 +59,56 @@ export async function changeRefs(
       );
       throw error;
     });
-    const isCardRead = await readCardAhead(repositoryPath(repo.id), newHeads(repo, changed));
-    return await db().$transaction((tx) => recordRefChanges(tx, note, changed, { isCardRead }));
+    const meaning = await readAhead(repo, repositoryPath(repo.id), changed);
+    return await unlessLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, meaning)));
   } finally {
     clearInterval(heartbeat);
   }
 }
+
+/**
+ * What takes parsers and git long, by the will of whoever has pushed: it is read before anything is locked, and not waited for long (S137).
+ * @returns what the changes mean for pull requests, as far as git says so in time; the cards are remembered
+ */
+export async function readAhead(
+  repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId">,
+  path: string,
+  changed: readonly RefChange[],
+): Promise<Meaning> {
+  const [meaning] = await Promise.all([
+    readMeaning(repo, changed, deadlineIn(MEANING_MAX_MS)),
+    readCardAhead(path, newHeads(repo, changed)),
+  ]);
+  return meaning;
+}
+
+/** Refs have changed by now: so whoever finds the repository locked by others for long tries again, and holds no connection in between. */
+async function unlessLocked<T>(record: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await record();
+    } catch (error) {
+      if (!isServiceError(error) || error.code !== "unavailable") throw error;
+      if (tries === RECORD_TRIES)
+        throw new ServiceError("unavailable", RECORDED_LATER, { cause: error, retryAfterSeconds: REF_UPDATE_LEASE_SECONDS });
+      await delay(RECORD_AGAIN_MS * (1 + Math.random()));
+    }
+  }
+}
+
+const RECORDED_LATER =
+  "Others keep this repository busy. What you have changed is there, and will be told in a moment: look before you try again.";
 
 /** What the default branch may stand for now: of an empty repository that is not known before its row is locked. */
 export function newHeads(
   { defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">,
   changed: readonly RefChange[],
 ): string[] {
-  const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === `refs/heads/${defaultBranch}`);
-  return changed.flatMap(({ ref, newSha }) => (newSha && isHead(ref) ? [newSha] : [])).slice(0, HEADS_READ_AHEAD);
+  const likely = [`refs/heads/${defaultBranch}`, "refs/heads/master"];
+  const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === likely[0]);
+  const heads = changed.filter(({ ref, newSha }) => newSha && isHead(ref));
+  const sorted = heads.toSorted((one, other) => Number(likely.includes(other.ref)) - Number(likely.includes(one.ref)));
+  return sorted.flatMap(({ newSha }) => newSha ?? []).slice(0, HEADS_READ_AHEAD);
 }
 
 async function insertNote({ id, repoId, actorId, startedAt }: Note, asked: readonly RefChange[]): Promise<void> {

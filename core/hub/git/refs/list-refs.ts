@@ -1,20 +1,28 @@
-import { gitLines, runGit } from "../run-git.ts";
+import { type GitOptions, gitLines, runGit } from "../run-git.ts";
 
 /** As many refs as a push may leave in one repository: with the longest names, a list of them fits into what `runGit` takes. */
 export const REPOSITORY_REFS_MAX = 50_000;
 
 /** All refs, by their full names: the commits or tag objects that they stand for. @param prefix such as `refs/heads/` */
-export async function listRefs(path: string, prefix = "refs/"): Promise<Map<string, string>> {
-  const output = await runGit(path, ["for-each-ref", "--format=%(objectname) %(refname)", "--", prefix]);
+export async function listRefs(
+  path: string,
+  prefix = "refs/",
+  options: Pick<GitOptions, "timeoutMs"> = {},
+): Promise<Map<string, string>> {
+  const output = await runGit(path, ["for-each-ref", "--format=%(objectname) %(refname)", "--", prefix], options);
   const lines = output.toString("utf8").split("\n").filter(Boolean);
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
 
 /** Those refs of these names that there are, as above, and how many there are of any name: in a repository that may hold very many. */
-export async function findRefs(path: string, names: ReadonlySet<string>): Promise<{ refs: Map<string, string>; total: number }> {
+export async function findRefs(
+  path: string,
+  names: ReadonlySet<string>,
+  options: Pick<GitOptions, "timeoutMs"> = {},
+): Promise<{ refs: Map<string, string>; total: number }> {
   const refs = new Map<string, string>();
   let total = 0;
-  for await (const lines of gitLines(path, ["for-each-ref", "--format=%(objectname) %(refname)", "--", "refs/"])) {
+  for await (const lines of gitLines(path, ["for-each-ref", "--format=%(objectname) %(refname)", "--", "refs/"], options)) {
     total += lines.length;
     for (const line of lines) if (names.has(line.slice(41))) refs.set(line.slice(41), line.slice(0, 40));
   }

@@ -1,10 +1,10 @@
 import { db, pool } from "../../../db.ts";
 import { log } from "../../../log.ts";
-import { readCardAhead } from "../../repos/read-card.ts";
 import { readRepo } from "../../repos/read-repos.ts";
 import { removeStaleFiles } from "../maintenance/remove-stale-files.ts";
 import { openRepository } from "../repository.ts";
-import { type Note, newHeads, REF_UPDATE_LEASE_SECONDS } from "./change-refs.ts";
+import { UNDER_LOCK } from "../run-git.ts";
+import { type Note, REF_UPDATE_LEASE_SECONDS, readAhead } from "./change-refs.ts";
 import { hasHappened, readRefHistory } from "./history-of-refs.ts";
 import { findRefs } from "./list-refs.ts";
 import { recordRefChanges } from "./record-ref-changes.ts";
@@ -48,12 +48,12 @@ async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
-  const isCardRead = await readCardAhead(path, newHeads(repo, asked));
+  const meaning = await readAhead(repo, path, asked);
   await db().$transaction(async (tx) => {
-    const { refs } = await findRefs(path, new Set(asked.map(({ ref }) => ref)));
+    const { refs } = await findRefs(path, new Set(asked.map(({ ref }) => ref)), UNDER_LOCK);
     const history = await readRefHistory(tx, note.repoId, note.startedAt);
     const happened = asked.filter((change) => hasHappened(history, change, refs.get(change.ref) ?? null));
-    const recorded = await recordRefChanges(tx, note, happened, { isCardRead });
+    const recorded = await recordRefChanges(tx, note, happened, meaning);
     log().info(
       { repo: note.repoId, asked: asked.length, recorded: recorded?.changed.length ?? 0 },
       "a change of refs was reconciled",

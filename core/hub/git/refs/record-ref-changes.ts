@@ -2,13 +2,15 @@ import type { Db } from "../../../db.ts";
 import { recordEvent } from "../../../events/record-event.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
 import { followRefChanges } from "../../discussions/follow-ref-changes.ts";
-import { knownCard, readCard } from "../../repos/read-card.ts";
+import { followLater } from "../../discussions/late-changes.ts";
+import type { Meaning } from "../../discussions/read-meaning.ts";
+import { knownCard, noCard } from "../../repos/read-card.ts";
 import { lockRepo } from "../../repos/read-repos.ts";
 import { type Repo, repoPayload } from "../../repos/repo.ts";
-import { countObjects, recountRepository } from "../count-objects.ts";
+import { countBytes, recountRepository } from "../count-objects.ts";
 import { scheduleMaintenanceSoon } from "../maintenance/maintenance-table.ts";
 import { openRepository } from "../repository.ts";
-import { runGit } from "../run-git.ts";
+import { runGit, UNDER_LOCK } from "../run-git.ts";
 import { isRecorded, readRefHistory } from "./history-of-refs.ts";
 import { listRefs } from "./list-refs.ts";
 import type { RefChange } from "./ref-change.ts";
@@ -20,14 +22,16 @@ export type Recorded = { eventId: string; repo: Repo; changed: readonly RefChang
  * Records that refs were changed: what the repository's row says of its content, and one event, however many refs there are. The note
  * in `ref_update` goes with it. Nothing is recorded of a repository that was deleted meanwhile. Where git refused every ref, its objects
  * are on the disk all the same, and are counted: otherwise refused pushes would fill it without ever reaching the quota.
- * @param isCardRead false when others' cards kept this one from being read: it stays what it was until maintenance reads it, since
- * refs have moved already, and what was pushed is told at once (S137)
+ *
+ * What may take long is not waited for while the row is locked (S137): a card that is not known by now stays what it was until maintenance
+ * reads it, and pull requests follow later.
+ * @param meaning what git has said of the changes in time
  */
 export async function recordRefChanges(
   tx: Db,
   note: { id: string; repoId: string; actorId: string | null; startedAt: Date },
   changed: readonly RefChange[],
-  { isCardRead }: { isCardRead: boolean },
+  meaning: Meaning,
 ): Promise<Recorded | undefined> {
   const { count } = await tx.refUpdate.deleteMany({ where: { id: note.id } });
   if (changed.length === 0) {
@@ -41,8 +45,14 @@ export async function recordRefChanges(
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
   const defaultBranch = await chooseDefaultBranch(path, before, fresh);
-  const head = await readHead(tx, path, { ...before, defaultBranch }, isCardRead);
-  const repo: Repo = { ...before, defaultBranch, ...head, sizeBytes: (await countObjects(path)).bytes, updatedAt: new Date() };
+  const head = await readHead(tx, path, { ...before, defaultBranch });
+  const repo: Repo = {
+    ...before,
+    defaultBranch,
+    ...head,
+    sizeBytes: await countBytes(path, before.sizeBytes),
+    updatedAt: new Date(),
+  };
   await tx.repo.update({
     where: { id: repo.id },
     data: {
@@ -63,7 +73,7 @@ export async function recordRefChanges(
     },
     actorId: note.actorId,
   });
-  await followRefChanges(tx, repo, fresh, note.actorId);
+  await followLater(tx, note, await followRefChanges(tx, repo, fresh, { actorId: note.actorId, meaning }));
   return { eventId, repo, changed: fresh };
 }
 
@@ -80,28 +90,19 @@ async function withoutRecorded(
 async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly RefChange[]): Promise<string> {
   const made = changed.flatMap(({ ref, oldSha }) => (oldSha === null && ref.startsWith("refs/heads/") ? [ref.slice(11)] : []));
   if (repo.headSha !== null || made.length === 0 || made.includes(repo.defaultBranch)) return repo.defaultBranch;
-  const there = new Set([...(await listRefs(path, "refs/heads/")).keys()].map((ref) => ref.slice(11)));
+  const there = new Set([...(await listRefs(path, "refs/heads/", UNDER_LOCK)).keys()].map((ref) => ref.slice(11)));
   const first = there.has("master") ? "master" : made.find((branch) => there.has(branch));
   const isMade = new Set(made);
   if (!first || [...there].some((branch) => !isMade.has(branch))) return repo.defaultBranch;
-  await runGit(path, ["symbolic-ref", "HEAD", `refs/heads/${first}`]);
+  await runGit(path, ["symbolic-ref", "HEAD", `refs/heads/${first}`], UNDER_LOCK);
   return first;
 }
 
 /** What the default branch says now; read under the row's lock, so that of two pushes the later one has the last word. */
-async function readHead(
-  tx: Db,
-  path: string,
-  repo: Repo,
-  isCardRead: boolean,
-): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
-  const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`);
-  const former = { headSha, tags: repo.tags, card: repo.card, sdk: repo.sdk };
-  if (headSha === repo.headSha) return former;
-  if (headSha && !isCardRead) {
-    const card = knownCard(path, headSha, repo);
-    if (!card) await scheduleMaintenanceSoon(tx, repo.id);
-    return { ...former, ...card };
-  }
-  return { headSha, ...(await readCard(path, headSha, repo)) };
+async function readHead(tx: Db, path: string, repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
+  const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`, UNDER_LOCK);
+  if (!headSha) return { headSha, ...noCard(repo) };
+  const card = knownCard(path, headSha, repo);
+  if (!card && headSha !== repo.headSha) await scheduleMaintenanceSoon(tx, repo.id);
+  return { headSha, tags: repo.tags, card: repo.card, sdk: repo.sdk, ...card };
 }

@@ -5,7 +5,7 @@ import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { FLUSH, pktLine } from "./pkt-line.ts";
 import { answerHead, type GitService, isVersion2, protocolEnvironment, type TransferRequest } from "./transfer-request.ts";
-import { fetchSettings, pushSettings } from "./transfer-settings.ts";
+import { fetchLimits, fetchSettings, pushSettings } from "./transfer-settings.ts";
 import { withTransfer } from "./with-transfer.ts";
 
 /** Answers `GET …/info/refs?service=…`: what there is to fetch, or to push to. */
@@ -24,7 +24,12 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
     isFetch ? fetches : pushes,
     path,
     [service, "--stateless-rpc", "--advertise-refs", "--", path],
-    { config: isFetch ? fetchSettings() : pushSettings("plain"), env: environment },
+    {
+      config: isFetch ? fetchSettings() : pushSettings("plain"),
+      env: environment,
+      // There may be as many refs as a push may leave, and all of them are read (S137).
+      ...fetchLimits,
+    },
     async ({ child, endWithClient }) => {
       endWithClient(res);
       child.stdin.end();

@@ -4,10 +4,11 @@ import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { pullRequestPushRefusal } from "../../discussions/may-push-to-pull-request.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { objectReads } from "../queues.ts";
+import { runWalk } from "../read/walk.ts";
 import { findRefs, REPOSITORY_REFS_MAX } from "../refs/list-refs.ts";
 import { isRefName } from "../refs/ref-name.ts";
 import { isProtectedRef } from "../refs/require-changeable.ts";
-import { GitFailed, runGit } from "../run-git.ts";
+import { GitFailed } from "../run-git.ts";
 import { quarantined, type Verdict } from "./judge-arrival.ts";
 import type { Command } from "./read-commands.ts";
 
@@ -78,9 +79,10 @@ export async function judgeState(
 
 const namesIn = (commands: readonly Command[]) => new Set(commands.map(({ ref }) => ref));
 
+/** @throws RanOutOfTime, ServiceError `unavailable`: then the push is refused, and can be sent again */
 async function isForced(path: string, quarantine: string, oldSha: string, newSha: string): Promise<boolean> {
   try {
-    await runGit(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
+    await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
     // Anything else than a plain no is for git's own hook to judge (hooks/forward/update).

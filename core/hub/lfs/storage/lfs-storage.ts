@@ -47,17 +47,17 @@ export type DirectTransfers = {
   joinParts(location: string, uploadId: string, parts: readonly { partNumber: number; etag: string }[]): Promise<void>;
   /**
    * Makes sure that what a client put at `location` is what its hash says.
-   * @param isFinal nobody can write there any more. Otherwise, if the storage itself does not vouch for the hash, the content is
-   * copied to `spare`, out of the client's reach, once we have read it.
-   * @returns where it lies now
-   * @throws ServiceError `not_found` when nothing was uploaded, `invalid_request` when it is something else
+   * @param options.newSpare left out where nobody can write there any more. Otherwise, if the storage itself does not vouch for the hash,
+   * the content is copied to the place that this returns, out of the client's reach, once we have read it.
+   * @returns where it lies now; undefined when nothing was uploaded
+   * @throws ServiceError `invalid_request` when it is something else
    */
   verify(
     location: string,
     object: LfsObjectId,
     /** `party`: whose turn reading takes, for the fair queue. `silenceMaxMs`: for how long the bucket may send nothing. */
-    options: { isFinal: boolean; spare: string; party?: string | undefined; silenceMaxMs?: number },
-  ): Promise<string>;
+    options: { newSpare?: (() => Promise<string>) | undefined; party?: string | undefined; silenceMaxMs?: number },
+  ): Promise<string | undefined>;
 };
 
 export type PartsUpload = { uploadId: string; chunkBytes: number; addresses: string[] };

@@ -66,16 +66,17 @@ const SILENCE_MAX_MS = 60_000;
 async function verify(
   location: string,
   { oid, size }: LfsObjectId,
-  { isFinal, spare, party, silenceMaxMs = SILENCE_MAX_MS }: Parameters<DirectTransfers["verify"]>[2],
-): Promise<string> {
+  { newSpare, party, silenceMaxMs = SILENCE_MAX_MS }: Parameters<DirectTransfers["verify"]>[2],
+): Promise<string | undefined> {
   const { sdk, client, bucket } = await s3();
   const Key = keyOf(location);
   const head = await client
     .send(new sdk.HeadObjectCommand({ Bucket: bucket, Key, ChecksumMode: "ENABLED" }))
     .catch((error: unknown) => {
-      if (s3Status(error) === 404) throw new ServiceError("not_found", "Nothing was uploaded.", { cause: error });
+      if (s3Status(error) === 404) return undefined;
       throw error;
     });
+  if (!head) return undefined;
   if (head.ContentLength !== size) throw refuse(`The content has ${head.ContentLength} bytes, not the ${size} announced.`);
   // What S3 has computed itself over the whole; of an upload in parts it is a hash of hashes, with their number after a dash.
   if (head.ChecksumSHA256 === base64OfOid(oid)) return location;
@@ -84,7 +85,8 @@ async function verify(
     party === undefined ? {} : { party: { key: party, isAnonymous: false } },
   );
   if (sha256 !== oid) throw refuse("The content is not what its SHA-256 says. Upload it again.");
-  if (isFinal) return location;
+  if (!newSpare) return location;
+  const spare = await newSpare();
   await client.send(
     new sdk.CopyObjectCommand({
       Bucket: bucket,

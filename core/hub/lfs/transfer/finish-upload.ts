@@ -1,5 +1,7 @@
 import { db } from "../../../db.ts";
 import { isServiceError, ServiceError } from "../../../errors.ts";
+import { fairQueue } from "../../../fair-queue/fair-queue.ts";
+import { log } from "../../../log.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { findLfsObject } from "../objects/find-lfs-object.ts";
 import {
@@ -74,29 +76,43 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  const spare = isFinal ? location : lfsStorage().newLocation(repoId, oid);
-  if (!isFinal) await noteLfsLeftover(spare);
-  let verified = location;
+  // Asking costs nothing: what only asks must leave nothing behind, and have nothing removed (S137).
+  await requireOpen(db(), repoId);
+  const newSpare = async () => {
+    const spare = lfsStorage().newLocation(repoId, oid);
+    await noteLfsLeftover(spare);
+    return spare;
+  };
+  let verified: string | undefined;
   try {
-    // Before all of it is read.
-    await requireOpen(db(), repoId);
-    verified = await directOf(location).verify(location, { oid, size }, { isFinal, spare, party });
-    await recordLfsObject(repoId, { oid, size }, verified, { holdId });
+    verified = await directOf(location).verify(location, { oid, size }, { newSpare: isFinal ? undefined : newSpare, party });
+    if (verified !== undefined) await recordLfsObject(repoId, { oid, size }, verified, { holdId });
   } catch (error) {
     // The sweep would come in two days; until then it would take room, and whoever uploads it again has to begin anew.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
-      for (const each of new Set([verified, location])) await removeUnlessNeeded(each);
+      for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, party);
     }
     throw error;
   }
+  if (verified === undefined) throw new ServiceError("not_found", "Nothing was uploaded.");
 }
 
-/** Under the lock, since the same upload may be finished twice at once, and counted the second time. */
-async function removeUnlessNeeded(location: string): Promise<void> {
-  await db().$transaction(async (tx) => {
-    await lockLfsLocation(tx, location);
-    if ((await tx.lfsObject.count({ where: { location } })) === 0) await storageOf(location).remove(location);
-  });
+/** Each has a connection to the database while the bucket removes it: they must not have all of the pool's (S137). */
+const removals = fairQueue({ name: "lfs_removals", places: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
+
+/**
+ * Under the lock, since the same upload may be finished twice at once, and counted the second time. What is not removed for now is on the
+ * sweep's list.
+ */
+async function removeUnlessNeeded(location: string, party: string | undefined): Promise<void> {
+  const remove = () =>
+    db().$transaction(async (tx) => {
+      await lockLfsLocation(tx, location);
+      if ((await tx.lfsObject.count({ where: { location } })) === 0) await storageOf(location).remove(location);
+    });
+  await removals
+    .run(remove, party === undefined ? {} : { party: { key: party, isAnonymous: false } })
+    .catch((err: unknown) => log().warn({ err, location }, "an upload that was refused is not removed yet"));
 }
 
 function directOf(location: string) {

@@ -1,0 +1,209 @@
+import { execFileSync } from "node:child_process";
+import { open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { db, pool } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { walks } from "../git/queues.ts";
+import { reconcileRefUpdates } from "../git/refs/reconcile.ts";
+import { updateRefs } from "../git/refs/update-refs.ts";
+import { openRepository } from "../git/repository.ts";
+import { judgeState } from "../git/smart-http/refuse-commands.ts";
+import type { Repo } from "../repos/repo.ts";
+import { updateRepoSettings } from "../repos/update-repo-settings.ts";
+import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
+import { findDiscussion } from "./find-discussion.ts";
+import { followLateChanges, type LateChanges } from "./late-changes.ts";
+import { openPullRequest } from "./open-pull-request.ts";
+import { pullRequestRange } from "./pull-request-range.ts";
+import { readTimeline } from "./read-timeline.ts";
+import { branchWith, nameOf, setRef } from "./testing.ts";
+
+/**
+ * S137: how long git takes for the history of a pull request is up to whoever pushed it. Here it takes for ever: the object of a commit on
+ * the way is a pipe that nobody writes to.
+ */
+let ada: TestPerson;
+let repo: Repo;
+let base: string;
+let head: string;
+let tip: string;
+let unblock: () => Promise<void>;
+let unblockAndLose: () => Promise<void>;
+let num: number;
+beforeEach(async () => {
+  ada = await signedInPerson();
+  repo = await someRepo(ada);
+  base = await commitTo(repo, ada, { "a.txt": "a" });
+  head = await branchWith(repo, ada, "more", { "b.txt": "b" }, { message: "One" });
+  num = (await openPullRequest(ada.actor, repo, { title: "More", head: { sha: head } })).row.num;
+  const middle = await commitTo(repo, ada, { "b.txt": "c" }, { branch: "more", message: "Two" });
+  tip = await commitTo(repo, ada, { "b.txt": "d" }, { branch: "more", message: "Three" });
+  unblock = await block(middle);
+});
+
+async function block(sha: string): Promise<() => Promise<void>> {
+  const path = join(await openRepository(repo), "objects", sha.slice(0, 2), sha.slice(2));
+  await rename(path, `${path}.aside`);
+  execFileSync("mkfifo", [path]);
+  unblockAndLose = async () => {
+    // Whoever reads from it finds an empty object.
+    await (await open(path, "r+")).close();
+    await rm(path);
+  };
+  return async () => {
+    await rm(path);
+    await rename(`${path}.aside`, path);
+  };
+}
+
+const status = async () => (await findDiscussion(ada.actor, nameOf(repo, num))).discussion.status;
+const pushes = async () => (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content").length;
+async function subjects(): Promise<string[]> {
+  const { discussion } = await findDiscussion(ada.actor, nameOf(repo, num));
+  return (await readTimeline(ada.actor, discussion)).items.flatMap((item) => (item.type === "commit" ? [item.subject] : []));
+}
+
+async function took(work: Promise<unknown>): Promise<number> {
+  const start = Date.now();
+  await work;
+  return Date.now() - start;
+}
+
+const name = () => ({ type: repo.type, owner: repo.owner.handle, name: repo.name });
+const waiting = () => db().$queryRaw<LateChanges[]>`SELECT * FROM late_ref_change WHERE repo_id = ${repo.id} ORDER BY due_at`;
+
+/** What the worker does with what is waiting, whenever that is due. */
+async function attempt(): Promise<void> {
+  for (const { id } of await waiting()) {
+    const [row] = await db().$queryRaw<LateChanges[]>`
+      UPDATE late_ref_change SET claim_id = 'test', attempts = attempts + 1 WHERE id = ${id} RETURNING *`;
+    await followLateChanges(row as LateChanges, "test");
+  }
+}
+
+describe("what git does not find out in time", () => {
+  test("of commits that come to a pull request: the push is recorded, nobody waits for its repository, and they are shown later", async () => {
+    const before = await pushes();
+    const pushing = took(setRef(repo, ada, `refs/pr/${num}`, tip));
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await took(updateRepoSettings(ada.actor, name(), { hasDiscussions: true, gated: "auto" }, from))).toBeLessThan(8_000);
+    expect(await pushing).toBeLessThan(10_000);
+    expect(await pushes()).toBe(before + 1);
+    expect(await subjects()).toEqual(["One"]);
+    await unblock();
+    // By then its base has them all.
+    await setRef(repo, ada, "refs/heads/main", tip);
+    expect(await status()).toBe("merged");
+    await attempt();
+    expect(await subjects()).toEqual(["One", "Two", "Three"]);
+    expect(await waiting()).toEqual([]);
+    await fsck(repo);
+  });
+
+  test("of a merge: the push is recorded, and the pull request is merged later", async () => {
+    expect(await took(setRef(repo, ada, "refs/heads/main", tip))).toBeLessThan(10_000);
+    expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [{ oldSha: base, newSha: tip }] });
+    expect(await status()).toBe("open");
+    await unblock();
+    // One that is opened after it has nothing to do with it.
+    const after = (await openPullRequest(ada.actor, repo, { title: "After", head: { sha: head } })).row.num;
+    await attempt();
+    const { discussion } = await findDiscussion(ada.actor, nameOf(repo, num));
+    expect(discussion).toMatchObject({ status: "merged", mergeCommitSha: tip });
+    expect(await pullRequestRange(repo, discussion)).toEqual({ headSha: head, baseSha: base });
+    expect((await findDiscussion(ada.actor, nameOf(repo, after))).discussion.status).toBe("open");
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("is asked for a few times, with longer pauses, and then no more", async () => {
+    await setRef(repo, ada, "refs/heads/main", tip);
+    const pauses: number[] = [];
+    for (let times = 1; times <= 2; times++) {
+      const start = Date.now();
+      await attempt();
+      // One question has a second at first, and then three.
+      expect(Date.now() - start).toBeLessThan(6_000 * times);
+      pauses.push(((await waiting())[0]?.due_at.getTime() ?? 0) - Date.now());
+    }
+    expect(pauses.map((ms) => Math.round(ms / 60_000))).toEqual([1, 15]);
+    await db().$executeRaw`UPDATE late_ref_change SET attempts = 4 WHERE repo_id = ${repo.id}`;
+    await unblockAndLose();
+    await attempt();
+    expect(await waiting()).toEqual([]);
+    expect(await status()).toBe("open");
+  });
+
+  test("of what one person has waiting comes one after the other", async () => {
+    const second = await branchWith(repo, ada, "other", { "c.txt": "c" });
+    await openPullRequest(ada.actor, repo, { title: "Other", head: { sha: second } });
+    await setRef(repo, ada, "refs/heads/main", tip);
+    await setRef(repo, ada, `refs/pr/${num}`, tip);
+    const [one, two] = await waiting();
+    expect((two?.due_at.getTime() ?? 0) - (one?.due_at.getTime() ?? 0)).toBeGreaterThanOrEqual(30_000);
+    expect(one?.changes).toMatchObject([{ ref: "refs/heads/main", heads: [`refs/pr/${num}`, `refs/pr/${num + 1}`] }]);
+    expect(two?.changes).toEqual([{ ref: `refs/pr/${num}`, oldSha: head, newSha: tip, baseSha: tip }]);
+    await unblock();
+  });
+
+  test("is not asked again by whoever reconciles a push whose process was killed", async () => {
+    const change = { ref: "refs/heads/main", oldSha: base, newSha: tip };
+    const note = { id: newId(), repoId: repo.id, actorId: ada.id, asked: [change], startedAt: new Date() };
+    await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(0) } });
+    await updateRefs(await openRepository(repo), [change]);
+    expect(await took(reconcileRefUpdates())).toBeLessThan(10_000);
+    expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
+    expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [change] });
+    await unblock();
+    await attempt();
+    expect(await status()).toBe("merged");
+  });
+
+  test("of a push that is judged has a place of a walk", async () => {
+    const path = await openRepository(repo);
+    const commands = [{ ref: "refs/heads/main", rawRef: "refs/heads/main", oldSha: head, newSha: tip }];
+    await updateRefs(path, [{ ref: "refs/heads/main", oldSha: base, newSha: head }]);
+    const asked = { commands, isAtomic: false };
+    const judging = judgeState({ ...repo, isDefaultBranchProtected: true }, path, join(path, "objects"), asked);
+    await expect.poll(() => walks.counts.taken).toBe(1);
+    await unblockAndLose();
+    await judging;
+    expect(walks.counts.taken).toBe(0);
+  });
+});
+
+describe("a repository that others keep busy", () => {
+  test("S137 keeps whoever changes it for two seconds, and then they may try again", async () => {
+    await withRowLocked(async () => {
+      const changing = updateRepoSettings(ada.actor, name(), { gated: "auto" }, from);
+      expect(await took(changing.catch(() => undefined))).toBeLessThan(8_000);
+      await expect(changing).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 2 });
+    });
+    await unblock();
+  });
+
+  test("S122 keeps a change of refs that has happened from being told, for as long as that lasts", async () => {
+    const before = await pushes();
+    let pushing: Promise<unknown> = Promise.resolve();
+    await withRowLocked(async () => {
+      pushing = setRef(repo, ada, "refs/heads/new", base);
+      await new Promise((resolve) => setTimeout(resolve, 3_000));
+    });
+    await pushing;
+    expect(await pushes()).toBe(before + 1);
+    await unblock();
+  });
+});
+
+async function withRowLocked(work: () => Promise<void>): Promise<void> {
+  const client = await pool().connect();
+  try {
+    await client.query("BEGIN");
+    await client.query("SELECT FROM repo WHERE id = $1 FOR UPDATE", [repo.id]);
+    await work();
+  } finally {
+    await client.query("ROLLBACK");
+    client.release();
+  }
+}

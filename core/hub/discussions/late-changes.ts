@@ -1,0 +1,115 @@
+import { type Db, db } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import type { LeasedTable } from "../../leases/leased-table.ts";
+import { log } from "../../log.ts";
+import { deadlineIn, WALK_MAX_MS } from "../git/read/walk.ts";
+import { lockRepo, readRepo } from "../repos/read-repos.ts";
+import { followRefChanges } from "./follow-ref-changes.ts";
+import { type ChangeToFollow, type Meaning, readMeaning } from "./read-meaning.ts";
+
+/**
+ * What git did not say in time of a change of refs is asked again by the worker, where nobody waits. It may never say it: so each attempt
+ * has a deadline, their number has an end, and those of one person come one after the other (S137). Done rows are deleted.
+ */
+export const lateChangesTable: LeasedTable = { name: "late_ref_change", isOpen: "true" };
+
+/** NOTIFY channel; nothing is announced on it, since nobody waits. */
+export const LATE_CHANGES_CHANNEL = "late_ref_change";
+
+/** A claimed row. */
+export type LateChanges = {
+  id: string;
+  repo_id: string;
+  actor_id: string | null;
+  changes: ChangeToFollow[];
+  due_at: Date;
+  attempts: number;
+};
+
+/** How long after each attempt the next one is made: the machine may be less busy by then, or the repository repacked. */
+const RETRY_SECONDS = [60, 15 * 60, 3_600, 6 * 3_600];
+/** How long one question may take at the first attempt, and three times as long at each further one: so cheap ones are not kept waiting. */
+const FIRST_WALK_MS = 1_000;
+/** Between what one person has waiting, so that others come in between. */
+const APART_SECONDS = 30;
+const WAITING_MAX = 500;
+const AWAY_SECONDS = 3_600;
+
+/** In the transaction that records the changes. */
+export async function followLater(
+  tx: Db,
+  { repoId, actorId }: { repoId: string; actorId: string | null },
+  changes: readonly ChangeToFollow[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const added = await tx.$executeRaw`
+    INSERT INTO late_ref_change (id, repo_id, actor_id, changes, due_at)
+    SELECT ${newId()}, ${repoId}, ${actorId}, ${JSON.stringify(changes)}::jsonb,
+           greatest(now(), max(due_at) + make_interval(secs => ${APART_SECONDS}))
+      FROM late_ref_change WHERE actor_id = ${actorId} OR (${actorId}::text IS NULL AND actor_id IS NULL AND repo_id = ${repoId})
+    HAVING count(*) < ${WAITING_MAX}`;
+  if (added === 0) log().warn({ repo: repoId, actorId }, "too much is waiting to be found out for pull requests: this is not");
+}
+
+/** The work of one row (worker/loop.ts). */
+export async function followLateChanges(row: LateChanges, claimId: string): Promise<void> {
+  try {
+    const repo = await readRepo(row.repo_id);
+    // Of somebody who is disabled just now: nobody sees it, and it may come back.
+    if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: AWAY_SECONDS });
+    const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
+    const meaning = await readMeaning(repo, row.changes, deadlineIn(WALK_MAX_MS), walkMs);
+    await db().$transaction((tx) => record(tx, row, claimId, meaning));
+  } catch (error) {
+    log().warn({ err: error, repo: row.repo_id }, "cannot follow what a change of refs means for pull requests");
+    await tryAgain(db(), row, claimId, row.changes);
+  }
+}
+
+async function record(tx: Db, row: LateChanges, claimId: string, meaning: Meaning): Promise<void> {
+  const repo = await lockRepo(tx, row.repo_id);
+  if (!repo || !(await isStillOurs(tx, row.id, claimId))) return;
+  const left = await followRefChanges(tx, repo, row.changes, { actorId: row.actor_id, meaning });
+  if (left.length > 0) await tryAgain(tx, row, claimId, inOrder(left, meaning));
+  else await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id}`;
+}
+
+async function isStillOurs(tx: Db, id: string, claimId: string): Promise<boolean> {
+  const found = await tx.$queryRaw<unknown[]>`
+    SELECT id FROM late_ref_change WHERE id = ${id} AND claim_id = ${claimId} FOR UPDATE`;
+  return found.length > 0;
+}
+
+/** What had no turn comes first: otherwise one question without an end would keep all others from being asked. */
+function inOrder(changes: readonly ChangeToFollow[], { asked }: Meaning): ChangeToFollow[] {
+  const hadTurn = (ref: string) => Number(asked.has(ref));
+  const sorted = changes.map((change) =>
+    change.heads ? { ...change, heads: change.heads.toSorted((one, other) => hadTurn(one) - hadTurn(other)) } : change,
+  );
+  const first = ({ ref, heads }: ChangeToFollow) => hadTurn(heads?.[0] ?? ref);
+  return sorted.toSorted((one, other) => first(one) - first(other));
+}
+
+async function tryAgain(
+  tx: Db,
+  { attempts, ...row }: LateChanges,
+  claimId: string,
+  changes: readonly ChangeToFollow[],
+): Promise<void> {
+  const seconds = RETRY_SECONDS[attempts - 1];
+  if (seconds !== undefined) return putOff(tx, { ...row, changes: [...changes] }, claimId, { attempts, seconds });
+  log().warn({ repo: row.repo_id, changes }, "git never says what these changes mean for pull requests: it is asked no more");
+  await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id} AND claim_id = ${claimId}`;
+}
+
+async function putOff(
+  tx: Db,
+  { id, changes }: Pick<LateChanges, "id" | "changes">,
+  claimId: string,
+  { attempts, seconds }: { attempts: number; seconds: number },
+): Promise<void> {
+  await tx.$executeRaw`
+    UPDATE late_ref_change SET claim_id = NULL, claimed_until = NULL, attempts = ${attempts}, changes = ${JSON.stringify(changes)}::jsonb,
+           due_at = now() + make_interval(secs => ${seconds})
+     WHERE id = ${id} AND claim_id = ${claimId}`;
+}
