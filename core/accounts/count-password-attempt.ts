@@ -1,7 +1,7 @@
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { isServiceError } from "../errors.ts";
 import { addressKey } from "./address-key.ts";
-import { clearThrottle, consumeThrottle, refundThrottle, type ThrottleLimit, throttleKey } from "./throttle.ts";
+import { type Counted, clearThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "./throttle.ts";
 
 const QUARTER_HOUR = 15 * 60;
 
@@ -34,21 +34,23 @@ export type PasswordTrial = { login: string; device: string | undefined } | { si
 export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
   const { own, shared } = countersOf(trial, from);
   // The shared ones last: an address that is out of tries for this account takes nothing from what everybody has.
-  for (const [key, limit] of [...own, ...shared]) await consumeThrottle(key, limit);
+  const counted: { own: Counted[]; shared: Counted[] } = { own: [], shared: [] };
+  for (const [key, limit] of own) counted.own.push(await consumeThrottle(key, limit));
+  for (const [key, limit] of shared) counted.shared.push(await consumeThrottle(key, limit));
   return {
     verify: async (work) => {
       try {
         return await work();
       } catch (error) {
         if (isServiceError(error) && error.code === "unavailable")
-          await Promise.all([...own, ...shared].map(([key]) => refundThrottle(key)));
+          await Promise.all([...counted.own, ...counted.shared].map(({ giveBack }) => giveBack()));
         throw error;
       }
     },
     succeeded: async () => {
       await clearThrottle(...own.map(([key]) => key));
       // Given back, not cleared: whoever has one account of their own must not be able to wash their guesses away with it.
-      await Promise.all(shared.map(([key]) => refundThrottle(key)));
+      await Promise.all(counted.shared.map(({ giveBack }) => giveBack()));
     },
   };
 }

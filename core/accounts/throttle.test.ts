@@ -3,7 +3,7 @@ import { db } from "../db.ts";
 import { newId } from "../ids.ts";
 import { addressKey } from "./address-key.ts";
 import { outcomes } from "./testing/people.ts";
-import { clearThrottle, consumeThrottle, refundThrottle, throttleKey } from "./throttle.ts";
+import { clearThrottle, consumeThrottle, throttleCount, throttleKey } from "./throttle.ts";
 
 const limit = { limit: 3, windowSeconds: 60 };
 
@@ -29,18 +29,27 @@ describe("S56 consumeThrottle", () => {
     const key = throttleKey("test", newId());
     for (let i = 0; i < 9; i++) await consumeThrottle(key, limit).catch(() => undefined);
     await db().throttle.update({ where: { key }, data: { resetAt: new Date(Date.now() - 1) } });
-    await expect(consumeThrottle(key, limit)).resolves.toBe(1);
+    await expect(consumeThrottle(key, limit)).resolves.toMatchObject({ count: 1 });
     expect((await db().throttle.findUniqueOrThrow({ where: { key } })).count).toBe(1);
   });
 
   test("what is given back counts no more; what is cleared is forgotten", async () => {
     const key = throttleKey("test", newId());
-    for (let i = 0; i < 3; i++) await consumeThrottle(key, limit);
-    await refundThrottle(key);
+    for (let i = 0; i < 2; i++) await consumeThrottle(key, limit);
+    await (await consumeThrottle(key, limit)).giveBack();
     await consumeThrottle(key, limit);
     await expect(consumeThrottle(key, limit)).rejects.toMatchObject({ code: "rate_limited" });
     await clearThrottle(key);
-    await expect(consumeThrottle(key, limit)).resolves.toBe(1);
+    await expect(consumeThrottle(key, limit)).resolves.toMatchObject({ count: 1 });
+  });
+
+  test("what is given back after its window has ended is not taken off what the next one counts", async () => {
+    const key = throttleKey("test", newId());
+    const early = await consumeThrottle(key, limit);
+    await db().throttle.update({ where: { key }, data: { resetAt: new Date(Date.now() - 1) } });
+    for (let i = 0; i < 2; i++) await consumeThrottle(key, limit);
+    await early.giveBack();
+    expect(await throttleCount(key)).toBe(2);
   });
 
   test("the table holds no address and no login", async () => {

@@ -5,28 +5,35 @@ import { log } from "../log.ts";
 
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
+/** An attempt that was counted. */
+export type Counted = {
+  /** Which one of its window it is. */
+  count: number;
+  /** Takes it off again. Its own window only: what is given back after that has ended must not be taken off what the next one counts. */
+  giveBack: () => Promise<void>;
+};
+
 /**
  * Counts one attempt and refuses what is over the limit (S56, S115). The attempt is counted before it is made, in one
  * statement, so that a thousand parallel guesses cannot all pass a check that none has failed yet; what turns out to be
- * innocent is given back with `refundThrottle` or `clearThrottle`. Never part of a transaction: a rollback must not undo it.
+ * innocent is given back, or forgotten with `clearThrottle`. Never part of a transaction: a rollback must not undo it.
  * @param key from `throttleKey`
- * @returns which attempt of the window this is
  * @throws ServiceError `rate_limited` with the seconds until the window ends
  */
-export async function consumeThrottle(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<number> {
-  const { rows } = await pool().query<{ count: number; seconds: number }>({
+export async function consumeThrottle(key: string, { limit, windowSeconds }: ThrottleLimit): Promise<Counted> {
+  const { rows } = await pool().query<{ count: number; seconds: number; resetAt: string }>({
     name: "consume-throttle",
     text: `INSERT INTO throttle AS t (key, count, reset_at) VALUES ($1, 1, now() + make_interval(secs => $2))
            ON CONFLICT (key) DO UPDATE SET
              count = CASE WHEN t.reset_at <= now() THEN 1 ELSE t.count + 1 END,
              reset_at = CASE WHEN t.reset_at <= now() THEN excluded.reset_at ELSE t.reset_at END
-           RETURNING count, ceil(extract(epoch FROM reset_at - now()))::int AS seconds`,
+           RETURNING count, ceil(extract(epoch FROM reset_at - now()))::int AS seconds, reset_at::text AS "resetAt"`,
     values: [key, windowSeconds],
   });
-  const [row] = rows;
-  if (!row || row.count <= limit) return row?.count ?? 0;
-  log().info({ throttle: key.slice(0, key.indexOf(":")), count: row.count }, "too many attempts");
-  const retryAfterSeconds = Math.max(1, row.seconds);
+  const { count, seconds, resetAt } = rows[0] as (typeof rows)[number];
+  if (count <= limit) return { count, giveBack: () => giveBack(key, resetAt) };
+  log().info({ throttle: key.slice(0, key.indexOf(":")), count }, "too many attempts");
+  const retryAfterSeconds = Math.max(1, seconds);
   throw new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });
 }
 
@@ -36,9 +43,11 @@ export async function throttleCount(key: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Gives one attempt back. */
-export async function refundThrottle(key: string): Promise<void> {
-  await pool().query("UPDATE throttle SET count = greatest(count - 1, 0) WHERE key = $1", [key]);
+async function giveBack(key: string, resetAt: string): Promise<void> {
+  await pool().query("UPDATE throttle SET count = greatest(count - 1, 0) WHERE key = $1 AND reset_at = $2::timestamptz", [
+    key,
+    resetAt,
+  ]);
 }
 
 /** Forgets all attempts. */

@@ -1,6 +1,6 @@
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { addressKey } from "../address-key.ts";
-import { clearThrottle, consumeThrottle, refundThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
+import { clearThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
 
 /**
  * A code of six digits is right by chance once in 333,333 tries, since three are taken at a time. Thirty tries a day leave somebody
@@ -33,16 +33,15 @@ export async function countSecondStepAttempt(
   from: RequestOrigin,
 ): Promise<SecondStepAttempt> {
   const address = addressKey(from.ip);
-  const addressThrottle = address && throttleKey("second-step-address", address);
-  if (addressThrottle) await consumeThrottle(addressThrottle, ADDRESS_LIMIT);
+  const ofAddress = address ? await consumeThrottle(throttleKey("second-step-address", address), ADDRESS_LIMIT) : undefined;
   const counters = countersOf(userId)[kind];
   let isLast = false;
-  for (const [key, limit] of counters) isLast = (await consumeThrottle(key, limit)) === limit.limit || isLast;
+  for (const [key, limit] of counters) isLast = (await consumeThrottle(key, limit)).count === limit.limit || isLast;
   return {
     isLast,
     succeeded: async () => {
       await clearThrottle(...counters.map(([key]) => key));
-      if (addressThrottle) await refundThrottle(addressThrottle);
+      await ofAddress?.giveBack();
     },
   };
 }

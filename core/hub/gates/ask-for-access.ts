@@ -1,7 +1,7 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { may } from "../../access/may.ts";
 import { plainText } from "../../accounts/plain-text.ts";
-import { consumeThrottle, refundThrottle, throttleKey } from "../../accounts/throttle.ts";
+import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
@@ -36,8 +36,7 @@ export async function askForAccess(
   const userId = actorId(actor);
   if (!userId) throw new ServiceError("unauthorized", "Sign in to ask for access.");
   // Not in the transaction, whose end undoes what it counts.
-  const key = throttleKey("ask-for-access", userId);
-  await consumeThrottle(key, ASK_LIMIT);
+  const counted = await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT);
   let isNew = false;
   const asked = changeGate(actor, found, "repo.request_access", async (tx, repo) => {
     const where = { repoId_userId: { repoId: repo.id, userId } };
@@ -57,5 +56,5 @@ export async function askForAccess(
     await recordAccessAudit(tx, actor, "ask", { repo, subjectId: userId, from });
     return status;
   });
-  return asked.finally(() => (isNew ? undefined : refundThrottle(key)));
+  return asked.finally(() => (isNew ? undefined : counted.giveBack()));
 }

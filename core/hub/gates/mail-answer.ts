@@ -1,5 +1,5 @@
 import { type Actor, actorId } from "../../access/actor.ts";
-import { consumeThrottle, refundThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
+import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { accessAnswerLetter } from "./mails/access-answer-letter.ts";
@@ -14,12 +14,11 @@ const LETTERS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 export async function countAnswer<T>(actor: Actor, user: { id: string }, decide: () => Promise<T>): Promise<T> {
   const by = actorId(actor);
   if (!by) return decide();
-  const key = throttleKey("access-letter", `${by} ${user.id}`);
-  await consumeThrottle(key, LETTERS);
+  const letter = await consumeThrottle(throttleKey("access-letter", `${by} ${user.id}`), LETTERS);
   try {
     return await decide();
   } catch (error) {
-    await refundThrottle(key);
+    await letter.giveBack();
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { addressKey } from "#core/accounts/address-key.ts";
-import { consumeThrottle, refundThrottle, type ThrottleLimit, throttleCount, throttleKey } from "#core/accounts/throttle.ts";
+import { type Counted, consumeThrottle, type ThrottleLimit, throttleCount, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 
@@ -35,15 +35,17 @@ export async function countCodeAttempt(userId: string, { ip }: RequestOrigin): P
     [throttleKey("user-code-address", address), isFlood ? FEW_CODES_OF_ADDRESS : WRONG_CODES_OF_ADDRESS],
     [OF_ALL, { ...MANY_WRONG_CODES, limit: Number.POSITIVE_INFINITY }],
   ];
+  const counted: Counted[] = [];
   for (const [key, limit] of limits) {
-    await consumeThrottle(key, limit).catch((error: unknown) => {
+    const one = consumeThrottle(key, limit).catch((error: unknown) => {
       if (!isServiceError(error)) throw error;
       const { message, retryAfterSeconds } = error;
       const description = message.replace("Too many attempts.", "Too many codes were entered.");
       throw new ServiceError("rate_limited", description, { field: "user_code", retryAfterSeconds, cause: error });
     });
+    counted.push(await one);
   }
   return async () => {
-    await Promise.all(limits.map(([key]) => refundThrottle(key)));
+    await Promise.all(counted.map(({ giveBack }) => giveBack()));
   };
 }
