@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { downloadFile, uploadFile } from "@huggingface/hub";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
+import { fairQueue } from "#core/fair-queue/fair-queue.ts";
 import { hasLfsObject } from "#core/hub/lfs/objects/find-lfs-object.ts";
 import { lfsDownloadAddress, openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { s3Direct } from "#core/hub/lfs/storage/s3-direct.ts";
@@ -40,8 +42,9 @@ async function ask(
 const put = ({ href, header = {} }: BatchAction, content: Buffer) =>
   fetch(href, { method: "PUT", body: Uint8Array.from(content), headers: header });
 
-const say = (action: BatchAction | undefined, body: unknown) =>
+const say = (action: BatchAction | undefined, body: unknown, signal: AbortSignal | null = null) =>
   fetch(action?.href ?? "", {
+    signal,
     method: "POST",
     headers: { "content-type": "application/vnd.git-lfs+json" },
     body: JSON.stringify(body),
@@ -255,6 +258,29 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
   });
 
+  test("S137 is verified to the end though whoever asked first hangs up: others wait for the same", async () => {
+    const repo = await someRepo(ada);
+    const object = someObject();
+    const upload = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
+    const completion = { oid: object.oid, parts: await putParts(upload, object.content) };
+    const verifications = fairQueue({ name: "lfs_verifications", places: 8 });
+    const places = Array.from({ length: 8 }, (_, at) => verifications.tryTake({ party: { key: `${at}`, isAnonymous: false } }));
+    const serve = () => places.forEach((release) => void release?.());
+    onTestFinished(serve);
+    const client = new AbortController();
+    const first = say(upload, completion, client.signal);
+    await vi.waitFor(() => expect(verifications.counts.waiting).toBe(1));
+    const second = say(upload, completion);
+    client.abort();
+    await expect(first).rejects.toThrow("aborted");
+    // Time for the server to see it.
+    await sleep(100);
+    expect(verifications.counts.waiting).toBe(1);
+    serve();
+    expect((await second).status).toBe(200);
+    expect(await hasLfsObject(repo.id, object.oid)).toBe(true);
+  });
+
   test("S137 is given up where the bucket begins to send it and stops", async () => {
     const repo = await someRepo(ada);
     const object = someObject();
@@ -303,6 +329,9 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     const other = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
     const parts = await putParts(other, altered(object.content));
     expect((await say(other, { oid: object.oid, parts })).status).toBe(400);
+    // Nothing more can come to its place: the room that was held for it is free again.
+    expect(await db().storageHold.count({ where: { id: { contains: object.oid } } })).toBe(0);
+    expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
     const none = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
     expect((await say(none, { oid: object.oid, parts: [] })).status).toBe(400);
     expect(await hasLfsObject(repo.id, object.oid)).toBe(false);

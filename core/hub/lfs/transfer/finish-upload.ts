@@ -1,7 +1,7 @@
 import { db } from "../../../db.ts";
 import { isServiceError, ServiceError } from "../../../errors.ts";
 import { fairQueue } from "../../../fair-queue/fair-queue.ts";
-import { log } from "../../../log.ts";
+import { log, requestContext } from "../../../log.ts";
 import type { LfsObjectId } from "../lfs-object.ts";
 import { findLfsObject } from "../objects/find-lfs-object.ts";
 import {
@@ -61,11 +61,19 @@ async function once({ repoId, oid, location }: Transfer, finish: () => Promise<v
   const key = location ?? `${repoId} ${oid}`;
   const first = underWay.get(key);
   if (first) return first;
-  const work = (async () => {
+  const work = beyondRequest(async () => {
     if (!(await findLfsObject(repoId, oid))) await finish();
-  })().finally(() => underWay.delete(key));
+  }).finally(() => underWay.delete(key));
   underWay.set(key, work);
   return work;
+}
+
+/** Whoever asked first may hang up and end nobody else's wait with it: a client that gave up waiting asks again, and waits for the same. */
+function beyondRequest<T>(work: () => Promise<T>): Promise<T> {
+  const request = requestContext.getStore();
+  if (!request) return work();
+  const { whenClosed, yields, ...rest } = request;
+  return requestContext.run(rest, work);
 }
 
 /** There is no room for it, it is something else, or its repository is gone or closed. */
@@ -90,7 +98,8 @@ async function recordVerified(
   } catch (error) {
     // The sweep would come in two days; until then it would take room, and whoever uploads it again has to begin anew.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
-      for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, party);
+      for (const each of new Set([verified ?? location, location]))
+        await removeUnlessNeeded(each, { party, holdId: isFinal ? holdId : undefined });
     }
     throw error;
   }
@@ -103,12 +112,22 @@ const removals = fairQueue({ name: "lfs_removals", places: 2, waitMaxMs: 60_000,
 /**
  * Under the lock, since the same upload may be finished twice at once, and counted the second time. What is not removed for now is on the
  * sweep's list.
+ * @param options.holdId of the room that was held for it, where nothing more can come to its place. Of an address that is still good it
+ * stays held
  */
-async function removeUnlessNeeded(location: string, party: string | undefined): Promise<void> {
+async function removeUnlessNeeded(
+  location: string,
+  { party, holdId }: { party: string | undefined; holdId: string | undefined },
+): Promise<void> {
   const remove = () =>
     db().$transaction(async (tx) => {
       await lockLfsLocation(tx, location);
-      if ((await tx.lfsObject.count({ where: { location } })) === 0) await storageOf(location).remove(location);
+      if ((await tx.lfsObject.count({ where: { location } })) > 0) return;
+      if (holdId !== undefined) {
+        await tx.lfsLeftover.deleteMany({ where: { location } });
+        await tx.storageHold.deleteMany({ where: { id: holdId } });
+      }
+      await storageOf(location).remove(location);
     });
   await removals
     .run(remove, party === undefined ? {} : { party: { key: party, isAnonymous: false } })
