@@ -10,22 +10,25 @@ export type MarkdownProps = Readonly<{
 }>;
 
 const PLAIN_MAX_CHARACTERS = 200_000;
+/** Of a file: the rest is a click away, and each visitor of a page is sent its text twice. */
+const FILE_MAX_CHARACTERS = 20_000;
 
 /** A text that somebody wrote, laid out. What it may contain is decided in core/hub/markdown/schema.ts. */
 export async function Markdown({ text, place }: MarkdownProps) {
   const html = await renderMarkdown(text, place);
-  if (html === undefined) return <AsItIs text={text} />;
+  if (html === undefined)
+    return <AsItIs text={text} maxCharacters={place?.revision === undefined ? PLAIN_MAX_CHARACTERS : FILE_MAX_CHARACTERS} />;
   return <div className="markdown" {...withHtml(html)} />;
 }
 
-function AsItIs({ text }: Readonly<{ text: string }>) {
+function AsItIs({ text, maxCharacters }: Readonly<{ text: string; maxCharacters: number }>) {
   return (
     <div className="grid gap-3">
       <FormMessage>This text is too long or too deeply nested to be laid out. Here it is as it was written.</FormMessage>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
       <pre tabIndex={0} className="overflow-x-auto whitespace-pre-wrap break-words contain-inline-size">
-        {text.slice(0, PLAIN_MAX_CHARACTERS)}
-        {text.length > PLAIN_MAX_CHARACTERS && "…"}
+        {text.slice(0, maxCharacters)}
+        {text.length > maxCharacters && "…"}
       </pre>
     </div>
   );
