@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Nodes, Root } from "hast";
 import type { RootContent } from "mdast";
 import remarkGfm from "remark-gfm";
@@ -90,12 +90,25 @@ describe("every link leads somewhere", () => {
     expect(broken).toEqual([]);
   });
 
-  test("documents that sources name", () => {
+  test("documents that sources name, and headings in them", () => {
     const broken = sources.flatMap((path) =>
-      [...read(path).matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md\b/g)].flatMap(([named]) =>
-        existsSync(join(ROOT, named)) || path.includes("render-markdown") ? [] : [`${path}: ${named}`],
-      ),
+      [...read(path).matchAll(/(?<![\w/.-])docs\/[\w/-]+\.md(?:#[\w-]+)?\b/g)].flatMap(([named]) => {
+        const fault = path.includes("render-markdown") ? undefined : faultOf(named, "README.md");
+        return fault ? [`${path}: ${named}: ${fault}`] : [];
+      }),
     );
     expect(broken).toEqual([]);
   });
+});
+
+test("every decision record has a date and a status, and is in the index", () => {
+  const index = "docs/decisions/README.md";
+  const linked = new Set(linksOf(unified().use(remarkParse).use(remarkGfm).parse(read(index)).children));
+  const faults = documents
+    .filter((path) => /^docs\/decisions\/\d{3}-/.test(path))
+    .flatMap((path) => [
+      ...(/^# .+\n\nDate: \d{4}-\d{2}-\d{2}\n\nStatus: \S.*\n/.test(read(path)) ? [] : [`${path}: no date and status`]),
+      ...(linked.has(basename(path)) ? [] : [`${path}: not in ${index}`]),
+    ]);
+  expect(faults).toEqual([]);
 });
