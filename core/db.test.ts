@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
-import { db, inTransaction, isDatabaseDown, pool } from "./db.ts";
+import { expect, onTestFinished, test } from "vitest";
+import { db, inTransaction, isDatabaseDown, pool, withConnection } from "./db.ts";
+import { provideSettings } from "./env.ts";
 import { secondConnections } from "./testing/second-connections.ts";
 
 test("a transaction that finds no free connection in time is told from one that failed: it may be tried again", async () => {
@@ -17,8 +18,16 @@ const secondConnection = expect.objectContaining({ name: "SecondConnectionError"
 test("nothing in a transaction can ask the pool for another connection: ten that do so at once would wait for each other", async () => {
   await expect(db().$transaction(async () => db().user.count())).rejects.toEqual(secondConnection);
   await expect(inTransaction(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
-  expect(secondConnections()).toHaveLength(2);
+  await expect(withConnection(async () => pool().query("select 1"))).rejects.toEqual(secondConnection);
+  expect(secondConnections()).toHaveLength(3);
   await expect(db().$transaction(async (tx) => tx.user.count())).resolves.toBe(0);
+});
+
+test("in production that is said and not refused: nearly always there is another one", async () => {
+  provideSettings({ NODE_ENV: "production" });
+  onTestFinished(() => void provideSettings({ NODE_ENV: "test" }));
+  await expect(db().$transaction(async () => db().user.count())).resolves.toBe(0);
+  expect(secondConnections()).toHaveLength(1);
 });
 
 test("what a transaction began and did not wait for may, once that is over", async () => {

@@ -59,6 +59,23 @@ export function pool(): pg.Pool {
   return connections().pool;
 }
 
+/**
+ * Does `work` on one connection of the pool, for hand-written transactions and locks of a session. Where that fails, the connection is
+ * closed, which ends both.
+ */
+export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool().connect();
+  let problem: Error | undefined;
+  try {
+    return await whileHeld(() => work(client));
+  } catch (error) {
+    problem = error as Error;
+    throw error;
+  } finally {
+    client.release(problem);
+  }
+}
+
 /** A transaction's client, or the plain one: what an operation takes when it may be part of a larger one. */
 export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
 

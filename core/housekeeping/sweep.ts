@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { pool } from "../db.ts";
+import { withConnection } from "../db.ts";
 import { type Sweep, sweeps } from "./sweeps.ts";
 
 /** Rows deleted by one statement: few enough to hold their locks for milliseconds. */
@@ -13,9 +13,7 @@ export const SWEEP_LOCK = 5_407_221;
  * @returns how many rows went, by table; only tables that lost some.
  */
 export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = sweeps): Promise<Record<string, number>> {
-  const client = await pool().connect();
-  let problem: Error | undefined;
-  try {
+  return withConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [SWEEP_LOCK]);
     if (!rows[0]?.isOurs) return {};
     const swept: Record<string, number> = {};
@@ -25,13 +23,7 @@ export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = swee
     }
     await client.query("select pg_advisory_unlock($1)", [SWEEP_LOCK]);
     return swept;
-  } catch (error) {
-    problem = error as Error;
-    throw error;
-  } finally {
-    // A connection that failed is closed, which releases the lock too.
-    client.release(problem);
-  }
+  });
 }
 
 async function sweepTable(client: pg.PoolClient, { table, isOver }: Sweep, stopping: AbortSignal): Promise<number> {

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { pool } from "../db.ts";
+import { withConnection } from "../db.ts";
 import { env } from "../env.ts";
 import { firstIdAt } from "../ids.ts";
 import { log } from "../log.ts";
@@ -208,9 +208,7 @@ async function correct(client: pg.PoolClient, key: [ownerId: string, kind: strin
 
 /** In one process at a time; another one that wants the same meanwhile does nothing. A failure closes the connection. */
 async function alone(act: (client: pg.PoolClient) => Promise<void>): Promise<void> {
-  const client = await pool().connect();
-  let problem: Error | undefined;
-  try {
+  return withConnection(async (client) => {
     const { rows } = await client.query<{ isOurs: boolean }>(`select pg_try_advisory_lock($1) as "isOurs"`, [LOCK]);
     if (!rows[0]?.isOurs) return;
     // Counting all there is may take longer than anything that somebody waits for.
@@ -218,10 +216,5 @@ async function alone(act: (client: pg.PoolClient) => Promise<void>): Promise<voi
     await act(client);
     await client.query("reset statement_timeout");
     await client.query("select pg_advisory_unlock($1)", [LOCK]);
-  } catch (error) {
-    problem = error as Error;
-    throw error;
-  } finally {
-    client.release(problem);
-  }
+  });
 }

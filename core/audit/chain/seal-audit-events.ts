@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { pool } from "../../db.ts";
+import { withConnection } from "../../db.ts";
 import { type AuditEntry, ENTRY_COLUMNS, FIRST_PREVIOUS_HASH, hashEntry, hashSeal } from "./chain-hash.ts";
 
 /** Entries sealed by one transaction. */
@@ -18,22 +18,14 @@ type Head = { seq: string; hash: Buffer };
  * @returns how many; fewer than a batch when that is all there were
  */
 export async function sealAuditEvents({ isWaiting = false } = {}): Promise<{ sealed: number; isMore: boolean }> {
-  const client = await pool().connect();
-  let problem: Error | undefined;
-  try {
+  return withConnection(async (client) => {
     const { rows } = await client.query<{ isIdle: boolean }>(`SELECT NOT EXISTS (SELECT 1 FROM audit_unsealed) AS "isIdle"`);
     if (rows[0]?.isIdle) return { sealed: 0, isMore: false };
     await client.query("BEGIN");
     const sealed = (await takeLock(client, isWaiting)) ? await sealBatch(client) : 0;
     await client.query("COMMIT");
     return { sealed, isMore: sealed === BATCH };
-  } catch (error) {
-    problem = error as Error;
-    throw error;
-  } finally {
-    // A connection that failed is closed, which ends its transaction too.
-    client.release(problem);
-  }
+  });
 }
 
 async function takeLock(client: pg.PoolClient, isWaiting: boolean): Promise<boolean> {

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { pool } from "../../db.ts";
+import { withConnection } from "../../db.ts";
 import { type AuditEntry, type AuditSeal, ENTRY_COLUMNS, FIRST_PREVIOUS_HASH, hashEntry, hashSeal } from "./chain-hash.ts";
 
 export type AuditHead = { seq: bigint; hash: string };
@@ -37,19 +37,12 @@ type LinkRow = Omit<Link, "entry"> & AuditEntry;
  * @param kept a head of earlier, kept where nobody who can write to the database can write: it must still be in the chain
  */
 export async function verifyAuditChain(kept?: AuditHead): Promise<AuditVerification> {
-  const client = await pool().connect();
-  let problem: Error | undefined;
-  try {
+  return withConnection(async (client) => {
     await client.query(`BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL statement_timeout = '${STATEMENT_TIMEOUT}'`);
     const found = await verify(client, kept);
     await client.query("COMMIT");
     return found;
-  } catch (error) {
-    problem = error as Error;
-    throw error;
-  } finally {
-    client.release(problem);
-  }
+  });
 }
 
 async function verify(client: pg.PoolClient, kept: AuditHead | undefined): Promise<AuditVerification> {

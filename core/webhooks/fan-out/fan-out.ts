@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { pool } from "../../db.ts";
+import { withConnection } from "../../db.ts";
 import { env } from "../../env.ts";
 import { log } from "../../log.ts";
 import { fanOutsSeen } from "../../telemetry.ts";
@@ -40,32 +40,28 @@ export const parts: readonly Part[] = [
  * @throws {FanOutError} having changed nothing
  */
 export async function fanOut({ part, page }: Part, selection: Selection = {}): Promise<FannedOut> {
-  const claimed: ClaimedEvent[] = [];
-  const client = await pool().connect();
-  const [startedAt, begin] = [new Date(), performance.now()];
-  let problem: Error | undefined;
-  try {
-    await client.query(BEGIN);
-    claimed.push(...(await claimEvents(client, part, selection)));
-    const result = await makeDeliveries(client, claimed, page);
-    await client.query("commit");
-    if (claimed.length > 0 && fanOutsSeen.hasSubscribers) {
-      const { deliveries } = result;
-      fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: claimed, deliveries });
+  return withConnection(async (client) => {
+    const claimed: ClaimedEvent[] = [];
+    const [startedAt, begin] = [new Date(), performance.now()];
+    try {
+      await client.query(BEGIN);
+      claimed.push(...(await claimEvents(client, part, selection)));
+      const result = await makeDeliveries(client, claimed, page);
+      await client.query("commit");
+      if (claimed.length > 0 && fanOutsSeen.hasSubscribers) {
+        const { deliveries } = result;
+        fanOutsSeen.publish({ startedAt, milliseconds: performance.now() - begin, events: claimed, deliveries });
+      }
+      return { ...result, isMore: part === "begun" ? claimed.length > 0 : claimed.length === BATCH };
+    } catch (error) {
+      // Closing the connection undoes it too, in a while: until then whoever tries these events again would find them held, and pass.
+      await client.query("rollback").catch(() => undefined);
+      throw new FanOutError(
+        claimed.map(({ id }) => id),
+        error as Error,
+      );
     }
-    return { ...result, isMore: part === "begun" ? claimed.length > 0 : claimed.length === BATCH };
-  } catch (error) {
-    problem = error as Error;
-    // Closing the connection undoes it too, in a while: until then whoever tries these events again would find them held, and pass.
-    await client.query("rollback").catch(() => undefined);
-    throw new FanOutError(
-      claimed.map(({ id }) => id),
-      problem,
-    );
-  } finally {
-    // A connection in a transaction that failed is closed, which undoes it.
-    client.release(problem);
-  }
+  });
 }
 
 /** A fan-out that was undone. */

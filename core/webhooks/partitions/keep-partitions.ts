@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { pool } from "../../db.ts";
+import { withConnection } from "../../db.ts";
 import { env } from "../../env.ts";
 
 /** Days that are there before they begin, so that a week without a worker is no matter. */
@@ -18,21 +18,14 @@ export type KeptPartitions = {
  * @param now for tests
  */
 export async function keepPartitions(now = Date.now()): Promise<KeptPartitions> {
-  const client = await pool().connect();
-  let problem: Error | undefined;
-  try {
+  return withConnection(async (client) => {
     // Moving what had to go into the default partition may take long; everything else is a matter of milliseconds.
     await client.query("set statement_timeout = '5min'");
     const made = await makePartitions(client, now);
     const dropped = await dropPartitions(client, dayOf(now - env().WEBHOOK_KEEP_DAYS * DAY_MS));
     await client.query("reset statement_timeout");
     return { made, dropped };
-  } catch (error) {
-    problem = error as Error;
-    throw error;
-  } finally {
-    client.release(problem);
-  }
+  });
 }
 
 async function makePartitions(client: pg.ClientBase, now: number): Promise<number> {

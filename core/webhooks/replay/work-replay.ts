@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { db, pool } from "../../db.ts";
+import { db, pool, withConnection } from "../../db.ts";
 import { firstIdAt } from "../../ids.ts";
 import { targetHost } from "../target-host.ts";
 import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
@@ -49,8 +49,7 @@ async function countInQueue(replayId: string): Promise<number> {
 
 /** @returns the cursor behind the batch; null when nothing was left; "lost" when the claim is another worker's by now */
 async function queueBatch(replay: ReplayRow, claimId: string, host: string): Promise<string | null | "lost"> {
-  const client = await pool().connect();
-  try {
+  return withConnection(async (client) => {
     await client.query("BEGIN");
     const batch = await nextBatch(client, replay);
     const cursor = batch.at(-1);
@@ -67,12 +66,7 @@ async function queueBatch(replay: ReplayRow, claimId: string, host: string): Pro
     );
     await client.query(rowCount === 1 ? "COMMIT" : "ROLLBACK");
     return rowCount === 1 ? cursor : "lost";
-  } catch (error) {
-    await client.query("ROLLBACK").catch(() => undefined);
-    throw error;
-  } finally {
-    client.release();
-  }
+  });
 }
 
 /** The ids behind the cursor, in their order. */

@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { pool } from "../../../db.ts";
+import { withConnection } from "../../../db.ts";
 import { repositoryPath } from "../repository.ts";
 
 /** Whoever was reading from it or pushing to it when it was deleted comes to an end first. */
@@ -17,9 +17,7 @@ export async function removeDeletedRepositories(stopping: AbortSignal, waitSecon
 }
 
 async function removeOne(waitSeconds: number): Promise<boolean> {
-  const client = await pool().connect();
-  let problem: Error | undefined;
-  try {
+  return withConnection(async (client) => {
     await client.query("BEGIN");
     const { rows } = await client.query<{ repo_id: string }>(
       `SELECT repo_id FROM repo_removal WHERE created_at <= now() - make_interval(secs => $1)
@@ -34,11 +32,5 @@ async function removeOne(waitSeconds: number): Promise<boolean> {
     }
     await client.query("COMMIT");
     return id !== undefined;
-  } catch (error) {
-    problem = error as Error;
-    throw error;
-  } finally {
-    // A connection that failed is closed, and its transaction with it.
-    client.release(problem);
-  }
+  });
 }
