@@ -112,3 +112,36 @@ test("every decision record has a date and a status, and is in the index", () =>
     ]);
   expect(faults).toEqual([]);
 });
+
+describe("docs/security.md", () => {
+  const path = "docs/security.md";
+  const text = existsSync(join(ROOT, path)) ? read(path) : "";
+  const [preface = "", ...parts] = text.split(/^### (?=S\d+$)/m);
+  const statements = parts.map((part) => ({ name: part.slice(0, part.indexOf("\n")), named: pathsIn(part) }));
+
+  /** Files of this repository are named in backticks, from its root. */
+  function pathsIn(part: string): string[] {
+    return [...part.matchAll(/`([\w.-]+(?:\/[\w.[\]()-]+)+|[\w-]+\.(?:ts|md|js))`/g)].map(([, named = ""]) => named);
+  }
+
+  test("has every statement that the code and the documents cite, once and in order", () => {
+    const names = statements.map(({ name }) => name);
+    expect(names).toEqual(names.map((_, index) => `S${index + 1}`));
+    const unknown = tracked
+      .filter((file) => !/\.(png|svg|woff2?|gz|ico)$|package-lock\.json$/.test(file) && statSync(join(ROOT, file)).size < 1e6)
+      .flatMap((file) => {
+        // S256 is a method of PKCE (RFC 7636).
+        const cited = new Set([...read(file).matchAll(/\bS\d{1,3}\b/g)].map(([name]) => name).filter((name) => name !== "S256"));
+        return [...cited].filter((name) => !names.includes(name)).map((name) => `${file}: ${name}`);
+      });
+    expect(unknown).toEqual([]);
+  });
+
+  test("names files that are there, and for every statement some code and some test", () => {
+    const gone = [preface, ...parts].flatMap(pathsIn).filter((named) => !existsSync(join(ROOT, named)));
+    expect(gone).toEqual([]);
+    const isTest = (named: string) => /\.(test|spec)\.ts$/.test(named);
+    const unheld = statements.filter(({ named }) => !named.some(isTest) || named.every(isTest));
+    expect(unheld.map(({ name }) => name)).toEqual([]);
+  });
+});
