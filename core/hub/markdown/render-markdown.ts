@@ -27,8 +27,8 @@ function newMarkdown() {
       memoryMaxMb: 256,
     });
   return {
-    // A README of 60,000 characters takes 0.3 s. What takes longer makes way, and is tried again where it is only in the way of its like.
-    quick: pool({ name: "markdown", subprocesses: 4, cpuMaxMs: 400, niceness: 5 }),
+    // A README of 40,000 characters takes 0.2 s. What takes longer makes way, and is tried again where it is only in the way of its like.
+    quick: pool({ name: "markdown", subprocesses: 4, cpuMaxMs: 200, niceness: 5 }),
     slow: pool({ name: "slow_markdown", subprocesses: 2, cpuMaxMs: 3_000, niceness: 19 }),
     html: new Remembered<SafeHtml>({ entries: 5_000, characters: 16 * 1024 * 1024 }),
     verdicts: new Remembered<Verdict>({ entries: 20_000, characters: 1024 * 1024 }),
