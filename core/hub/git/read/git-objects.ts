@@ -151,7 +151,13 @@ class Reader {
     if (name.includes("\n") || name.includes("\0")) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       this.#pending.push({ isContents: command === "contents", resolve, reject });
-      this.#child.stdin.write(`${command} ${name}\n`);
+      const { stdin } = this.#child;
+      // Whatever is asked in one turn goes in one piece.
+      if (stdin.writableCorked === 0) {
+        stdin.cork();
+        process.nextTick(() => stdin.uncork());
+      }
+      stdin.write(`${command} ${name}\n`);
     });
   }
 
