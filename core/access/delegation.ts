@@ -216,6 +216,8 @@ export async function endDelegationsOf(tx: Db, tokenIds: readonly string[]): Pro
 export type MadeWith = {
   id: string;
   kind: "app" | "token";
+  /** Whether the person made it with a program of their own: a personal access token, or the service's own command line. */
+  isOwnProgram: boolean;
   /** Null for a personal access token. */
   clientId: string | null;
   /** The app's name or the token's; null for one that is gone. */
@@ -230,6 +232,7 @@ export async function describeDelegations(ids: readonly (string | null)[], tx: D
   if (wanted.length === 0) return new Map();
   const rows = await tx.$queryRaw<MadeWith[]>`
     SELECT d.id, CASE WHEN d.client_id IS NULL THEN 'token' ELSE 'app' END AS kind, d.client_id AS "clientId",
+      d.client_id IS NULL OR a.is_first_party IS TRUE AS "isOwnProgram",
       coalesce(a.name, k.metadata->>'client_name', p.name) AS name, n.id IS NULL AS "isEnded"
     FROM delegation d
     LEFT JOIN live_delegation n ON n.id = d.id

@@ -6,6 +6,7 @@ import { type Db, inTransaction } from "../db.ts";
 import { notFound } from "../errors.ts";
 import { giveUpRequests } from "./inbox/give-up-requests.ts";
 import { LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
+import { isRelayOf } from "./relays-of-app.ts";
 
 /**
  * Closes a relay: its address reaches nobody from now on, its listener is sent away, and what waits there is given up.
@@ -15,8 +16,8 @@ export async function closeRelay(actor: Actor, userId: string, name: string, fro
   await inTransaction(async (tx) => {
     await requirePermission(actor, "relay.manage", { userId }, { what: "Relay", tx });
     const [closed] = await tx.$queryRaw<{ id: string }[]>`
-      UPDATE relay SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL
-      WHERE user_id = ${userId} AND name = ${name.replaceAll("\0", "")} AND closed_at IS NULL RETURNING id`;
+      UPDATE relay r SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL
+      WHERE user_id = ${userId} AND name = ${name.replaceAll("\0", "")} AND closed_at IS NULL AND ${isRelayOf(actor)} RETURNING id`;
     if (!closed) throw notFound("Relay");
     await sendAway(tx, closed.id);
     const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };

@@ -1,5 +1,5 @@
 import { type Actor, actorId, clientIdOf } from "../access/actor.ts";
-import { describeDelegations, recordDelegation } from "../access/delegation.ts";
+import { describeDelegations, type MadeWith, recordDelegation } from "../access/delegation.ts";
 import { requirePermission } from "../access/may.ts";
 import { recordAuditEvent } from "../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../audit/request-origin.ts";
@@ -10,7 +10,17 @@ import { notFound, ServiceError } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { findRelay } from "./list-relays.ts";
 import { parseRelayName } from "./parse-relay-name.ts";
-import { RELAY_HOURS, RELAYS_MAX_PER_PERSON, type Relay, relayUrl, TOKEN_PURPOSE, tokenOf } from "./relay.ts";
+import {
+  LISTENER_MARK,
+  RELAY_CHANNEL,
+  RELAY_HOURS,
+  RELAYS_MAX_PER_PERSON,
+  type Relay,
+  relayUrl,
+  TOKEN_PURPOSE,
+  tokenOf,
+} from "./relay.ts";
+import { isLimitedToOwn } from "./relays-of-app.ts";
 
 export type OpenedRelay = {
   relay: Relay;
@@ -20,8 +30,8 @@ export type OpenedRelay = {
 
 /**
  * Opens a relay, or renews it: its address stays as long as it is renewed, and is another one once it had expired. An address that has
- * ended never comes back.
- * @throws ServiceError `invalid_request` (the name), `conflict` (too many), `not_found`, `insufficient_scope`
+ * ended never comes back. A person who opens one that an app opened takes it over, with another address.
+ * @throws ServiceError `invalid_request` (the name), `forbidden` (an app, and it did not open it), `conflict` (too many), `not_found`, `insufficient_scope`
  */
 export async function openRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<OpenedRelay> {
   parseRelayName(name);
@@ -29,13 +39,17 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     await requirePermission(actor, "relay.manage", { userId }, { what: "Relay", tx });
     await lockRelaysOf(tx, userId);
     const before = await tx.relay.findUnique({ where: { userId_name: { userId, name } } });
+    const [madeWith = null] = (await describeDelegations([before?.delegationId ?? null], tx)).values();
+    if (before && !before.closedAt) requireUsable(actor, madeWith);
     const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
-    if (before && token && !before.closedAt && before.expiresAt > new Date()) {
-      // Whoever opened it keeps it: renewed by an app, it would be closed with that app.
-      const isEnded = (await describeDelegations([before.delegationId], tx)).get(before.delegationId ?? "")?.isEnded === true;
-      await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(isEnded && { delegationId }) } });
+    // An app would go on listening where its person expects to hear alone, and whoever has the address from it would reach the person's
+    // program.
+    const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
+    if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
+      // Whoever opened it keeps it: it is closed with the token that opened it.
+      await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(madeWith?.isEnded && { delegationId }) } });
       return null;
     }
     if ((await tx.relay.count({ where: { userId, closedAt: null, NOT: { name } } })) >= RELAYS_MAX_PER_PERSON) {
@@ -47,10 +61,17 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
     else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });
     const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };
+    if (before) await tx.$executeRaw`SELECT pg_notify(${RELAY_CHANNEL}, ${before.id + LISTENER_MARK})`;
     await recordAuditEvent(tx, { type: "relay.open", ...by, data: { name }, from });
     return before && token && !before.closedAt ? relayUrl(token) : null;
   });
   return { relay: await findRelay(actor, userId, name), previousUrl };
+}
+
+/** Not even one that has expired: what was left there goes to whoever opens it again. */
+function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
+  if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
+  throw new ServiceError("forbidden", "This app did not open the relay of this name. Choose another name.");
 }
 
 /** One after another, so that they are counted; a person who is being deleted gets no more. */

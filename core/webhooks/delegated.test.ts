@@ -306,7 +306,7 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
   // Of the path too, where many receive at one host.
   await expect(updateWebhook(one, webhook.id, { url: `${url}/y` }, from)).rejects.toMatchObject({ field: "secret" });
   await openRelay(alice.actor, alice.id, "mine", from);
-  await openRelay(one, alice.id, "mine", from);
+  await expect(openRelay(one, alice.id, "mine", from)).rejects.toMatchObject({ code: "forbidden" });
   await revoke(one);
   await settle();
   expect(await db().relay.findFirst({ where: { userId: alice.id } })).toMatchObject({ closedAt: null });

@@ -2,8 +2,10 @@ import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { pool } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { RELAY_ANSWER_CHANNEL, RELAY_BODY_MAX_BYTES, RELAY_CHANNEL, RELAY_DELIVERY_CHANNEL } from "../relay.ts";
+import { isRelayOf } from "../relays-of-app.ts";
 import type { HeaderList } from "./take-request.ts";
 
 export type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
@@ -24,22 +26,21 @@ export async function answerRequest(
   await requirePermission(actor, "relay.manage", { userId }, { what: "Request" });
   if (!isId(requestId)) throw notFound("Request");
   const { status, headers, body } = checked(answer);
-  const { rows } = await pool().query<{ found: string }>({
-    name: "answer-relay-request",
-    text: `WITH found AS (
-             SELECT q.id, q.relay_id FROM relay_request q JOIN relay r ON r.id = q.relay_id
-             WHERE q.id = $1 AND r.user_id = $2 AND r.name = $3 AND q.answered_at IS NULL FOR UPDATE OF q
-           ), told AS (
-             UPDATE relay_request q SET answered_at = now(), status = $4, answer_headers = $5, answer_body = $6
-             FROM found WHERE q.id = found.id AND (q.delivery_id IS NOT NULL OR q.waited_until > now())
-             RETURNING q.id, q.delivery_id
-           ), forgotten AS (
-             DELETE FROM relay_request q USING found WHERE q.id = found.id AND q.delivery_id IS NULL AND coalesce(q.waited_until <= now(), true)
-           )
-           SELECT found.id AS found, pg_notify('${RELAY_ANSWER_CHANNEL}', found.id), pg_notify('${RELAY_CHANNEL}', found.relay_id),
-             (SELECT pg_notify('${RELAY_DELIVERY_CHANNEL}', '') FROM told WHERE told.delivery_id IS NOT NULL) FROM found`,
-    values: [requestId, userId, name.replaceAll("\0", ""), status, JSON.stringify(headers), body],
-  });
+  const { text, values } = Prisma.sql`
+    WITH found AS (
+      SELECT q.id, q.relay_id FROM relay_request q JOIN relay r ON r.id = q.relay_id
+      WHERE q.id = ${requestId} AND r.user_id = ${userId} AND r.name = ${name.replaceAll("\0", "")} AND ${isRelayOf(actor)}
+        AND q.answered_at IS NULL FOR UPDATE OF q
+    ), told AS (
+      UPDATE relay_request q SET answered_at = now(), status = ${status}, answer_headers = ${JSON.stringify(headers)}, answer_body = ${body}
+      FROM found WHERE q.id = found.id AND (q.delivery_id IS NOT NULL OR q.waited_until > now())
+      RETURNING q.id, q.delivery_id
+    ), forgotten AS (
+      DELETE FROM relay_request q USING found WHERE q.id = found.id AND q.delivery_id IS NULL AND coalesce(q.waited_until <= now(), true)
+    )
+    SELECT found.id AS found, pg_notify(${RELAY_ANSWER_CHANNEL}, found.id), pg_notify(${RELAY_CHANNEL}, found.relay_id),
+      (SELECT pg_notify(${RELAY_DELIVERY_CHANNEL}, '') FROM told WHERE told.delivery_id IS NOT NULL) FROM found`;
+  const { rows } = await pool().query<{ found: string }>(text, values as unknown[]);
   if (rows.length === 0) throw notFound("Request");
 }
 

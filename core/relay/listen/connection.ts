@@ -1,23 +1,29 @@
+import type { Actor } from "../../access/actor.ts";
 import { pool } from "../../db.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
 import { LISTENER_MARK, RELAY_CHANNEL } from "../relay.ts";
+import { isRelayOf } from "../relays-of-app.ts";
 import { type Connection, GRACE_SECONDS, LEASE_SECONDS } from "./hand-over.ts";
 
 /**
  * Makes somebody the listener of a relay, in place of whoever was: the newest has it.
- * @returns undefined where there is no such relay, or it has expired
+ * @returns undefined where the actor has no such relay, or it has expired
  */
-export async function connect(userId: string, name: string, listenerId: string): Promise<Connection | undefined> {
+export async function connect(
+  actor: Actor,
+  { userId, name, listenerId }: { userId: string; name: string; listenerId: string },
+): Promise<Connection | undefined> {
   const connectionId = newId();
-  const { rows } = await pool().query<{ id: string }>({
-    name: "connect-relay",
-    text: `WITH ours AS (
-             UPDATE relay SET listener_id = $3, connection_id = $4, listening_until = now() + make_interval(secs => ${LEASE_SECONDS})
-             WHERE user_id = $1 AND name = $2 AND closed_at IS NULL AND expires_at > now() RETURNING id
-           )
-           SELECT id, pg_notify('${RELAY_CHANNEL}', id || '${LISTENER_MARK}') FROM ours`,
-    values: [userId, name.replaceAll("\0", ""), listenerId, connectionId],
-  });
+  const { text, values } = Prisma.sql`
+    WITH ours AS (
+      UPDATE relay r SET listener_id = ${listenerId}, connection_id = ${connectionId},
+        listening_until = now() + make_interval(secs => ${LEASE_SECONDS})
+      WHERE user_id = ${userId} AND name = ${name.replaceAll("\0", "")} AND closed_at IS NULL AND expires_at > now() AND ${isRelayOf(actor)}
+      RETURNING id
+    )
+    SELECT id, pg_notify(${RELAY_CHANNEL}, id || ${LISTENER_MARK}) FROM ours`;
+  const { rows } = await pool().query<{ id: string }>(text, values as unknown[]);
   const [row] = rows;
   return row && { relayId: row.id, listenerId, connectionId };
 }

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024;
 it("S138 takes no more from the database at once than one large request: each listener holds what it was handed", async () => {
   const ada = await signedInPerson("ada");
   await openRelay(ada.actor, ada.id, "large", from);
-  const connection = await connect(ada.id, "large", "word");
+  const connection = await connect(ada.actor, { userId: ada.id, name: "large", listenerId: "word" });
   if (!connection) throw new Error("there is no relay");
   const sizes = [1, 2, 7 * MIB, 7 * MIB, 3, MIB / 2];
   for (const size of sizes) {

@@ -46,17 +46,18 @@ export type RequestStream = {
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
   let reach: ListenerReach;
-  const mayListen = async () => {
+  const mayListen = async (): Promise<Actor> => {
     const actor = await actorNow();
     await requirePermission(actor, "relay.manage", { userId }, { what: "Relay" });
     reach = {
       owners: ownersReachedBy(actor, userId),
       readable: actor.kind === "token" ? await readableOwners(actor, "repo.read") : null,
     };
+    return actor;
   };
-  await mayListen();
+  const listener = await mayListen();
   const release = takePlace(userId);
-  const connection = await connect(userId, name, listenerId).catch((error: unknown) => {
+  const connection = await connect(listener, { userId, name, listenerId }).catch((error: unknown) => {
     release();
     throw error;
   });

@@ -2,10 +2,13 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import type { Actor } from "../../access/actor.ts";
 import { from, organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { appToken, ownToken } from "../../accounts/testing/tokens.ts";
 import { db, pool } from "../../db.ts";
 import { closeRelay } from "../../relay/close-relay.ts";
 import { endRelays } from "../../relay/end-relays.ts";
 import { answerRequest } from "../../relay/inbox/answer-request.ts";
+import { takeRequest } from "../../relay/inbox/take-request.ts";
+import { findRelay, listRelays } from "../../relay/list-relays.ts";
 import { streamRequests } from "../../relay/listen/stream-requests.ts";
 import { openRelay } from "../../relay/open-relay.ts";
 import { DeliveryEngine } from "../delivery/delivery-engine.ts";
@@ -76,7 +79,7 @@ async function listeningAs(actor: Actor, name: string, ...statuses: number[]) {
         handed.push(request);
         const status = statuses[Math.min(handed.length, statuses.length) - 1] ?? 200;
         const answer = { status, headers: [["X-By", "handler"]] as [string, string][], body: Buffer.from("said") };
-        await answerRequest(ada.actor, { userId: ada.id, name, requestId: request.id }, answer);
+        await answerRequest(actor, { userId: ada.id, name, requestId: request.id }, answer);
       }
     }
   })();
@@ -210,12 +213,12 @@ it("what waited goes nowhere once its webhook was disabled, and elsewhere once i
 
 it("an organization's events are handed to no token that the organization was not granted to; they wait for another", async () => {
   const organization = await organizationOf(ada);
-  const { relay } = await openRelay(ada.actor, ada.id, "granted", from);
+  const app = await appToken(ada.id, { scopes: ["webhooks"] });
+  const { relay } = await openRelay(app, ada.id, "granted", from);
   const webhookId = await webhookTo({ url: `${relay.url}/hook`, ownerId: organization.id, ownerKind: "organization" });
   const mine = await webhookTo({ url: `${relay.url}/mine`, ownerId: ada.id });
   startEngine();
-  const app = { kind: "token" as const, tokenId: "a token", userId: ada.id, scopes: ["webhooks" as const], clientId: "an app" };
-  const stranger = await listeningAs({ ...app, orgIds: [] }, "granted", 200);
+  const stranger = await listeningAs(app, "granted", 200);
   const [id = ""] = await queueDeliveries(webhookId);
   const [own = ""] = await queueDeliveries(mine);
   await vi.waitFor(async () => expect((await delivery(own)).lastStatus).toBe(200), SOON);
@@ -224,6 +227,52 @@ it("an organization's events are handed to no token that the organization was no
   const granted = await listeningAs({ ...app, orgIds: [organization.id] }, "granted", 200);
   await vi.waitFor(async () => expect((await delivery(id)).lastStatus).toBe(200), SOON);
   expect(granted.handed.map(({ path }) => path)).toEqual(["/hook"]);
+});
+
+it("S141 an app listens to no relay that the person or another app opened: webhooks' secrets go there in the clear", async () => {
+  const [app, other] = [await appToken(ada.id, { scopes: ["webhooks"] }), await appToken(ada.id, { scopes: ["webhooks"] })];
+  const own = await ownToken(ada.id, ["webhooks"]);
+  await openRelay(own, ada.id, "by-program", from);
+  await openRelay(ada.actor, ada.id, "by-person", from);
+  await openRelay(other, ada.id, "by-other", from);
+  const { relay } = await openRelay(app, ada.id, "by-app", from);
+  const notThere = { code: "not_found" };
+  for (const name of ["by-program", "by-person", "by-other"]) {
+    const { id: relayId } = await db().relay.findFirstOrThrow({ where: { userId: ada.id, name } });
+    const taken = await takeRequest(relayId, { method: "POST", path: "/", headers: [], body: new Uint8Array() });
+    const requestId = taken?.id ?? "";
+    await expect(listeningAs(app, name, 200)).rejects.toMatchObject(notThere);
+    await expect(findRelay(app, ada.id, name)).rejects.toMatchObject(notThere);
+    await expect(closeRelay(app, ada.id, name, from)).rejects.toMatchObject(notThere);
+    const answer = { status: 200, headers: [], body: Buffer.alloc(0) };
+    await expect(answerRequest(app, { userId: ada.id, name, requestId }, answer)).rejects.toMatchObject(notThere);
+    await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
+    // Nor once its address has ended: what was left there is handed to whoever opens it again.
+    await db().relay.update({ where: { id: relayId }, data: { expiresAt: new Date(Date.now() - 1) } });
+    await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
+  }
+  expect(await listRelays(app, ada.id)).toMatchObject([{ name: "by-app" }]);
+  expect(await openRelay(app, ada.id, "by-app", from)).toMatchObject({ relay: { url: relay.url }, previousUrl: null });
+  const names = (await listRelays(own, ada.id)).map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["by-app", "by-other", "by-person", "by-program"]));
+});
+
+it("S141 a person's own program takes over a relay that an app opened: the app hears nothing there any more", async () => {
+  const app = await appToken(ada.id, { scopes: ["webhooks"] });
+  const own = await ownToken(ada.id, ["webhooks"]);
+  const { relay } = await openRelay(app, ada.id, "taken-over", from);
+  const listener = await listeningAs(app, "taken-over", 200);
+  const opened = await openRelay(own, ada.id, "taken-over", from);
+  // Another address: what the app gave the old one to does not reach the person's program.
+  expect(opened).toMatchObject({ relay: { isListening: false }, previousUrl: relay.url });
+  expect(opened.relay.url).not.toBe(relay.url);
+  await expect(listeningAs(app, "taken-over", 200)).rejects.toMatchObject({ code: "not_found" });
+  const { id: relayId } = await db().relay.findFirstOrThrow({ where: { userId: ada.id, name: "taken-over" } });
+  await takeRequest(relayId, { method: "POST", path: "/", headers: [], body: new Uint8Array() });
+  const mine = await listeningAs(own, "taken-over", 200);
+  await vi.waitFor(() => expect(mine.handed).toHaveLength(1), SOON);
+  expect(listener.handed).toEqual([]);
+  expect(await openRelay(own, ada.id, "taken-over", from)).toMatchObject({ relay: { url: opened.relay.url } });
 });
 
 it("what a relay kept to its end has failed, is tried again, and can be replayed", async () => {

@@ -1,0 +1,19 @@
+import type { Actor } from "../access/actor.ts";
+import { isOwnProgram } from "../access/may.ts";
+import { Prisma } from "../generated/prisma/client.ts";
+
+/**
+ * Whether an actor uses only the relays that it opened itself, as apps do: webhooks' secrets arrive at the others in the clear, and an
+ * app may not read those (decision 077). A person has all of theirs, on the pages and with programs of their own.
+ */
+export const isLimitedToOwn = (actor: Actor): actor is Actor & { kind: "token" } =>
+  actor.kind === "token" && !isOwnProgram(actor);
+
+/**
+ * SQL: whether an actor uses the relay `r`. It belongs into the statement that uses it, because the person may take the relay over in the
+ * meantime.
+ */
+export const isRelayOf = (actor: Actor): Prisma.Sql =>
+  isLimitedToOwn(actor)
+    ? Prisma.sql`EXISTS (SELECT FROM delegation d WHERE d.id = r.delegation_id AND d.client_id = ${actor.clientId})`
+    : Prisma.sql`TRUE`;
