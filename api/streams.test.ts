@@ -76,6 +76,37 @@ test("S112 S114 whatever is followed with a token ends when the token is revoked
   await expect.poll(() => [...ended].sort()).toEqual(paths.toSorted());
 });
 
+test("one person follows ten logs at once, by whatever address; who leaves one may follow another, and others are not in the way", async () => {
+  const [bob, eve] = [await someCaller("jobs", "manage-repos"), await someCaller("jobs")];
+  const run = async ({ username, accessToken }: Caller) =>
+    `/api/jobs/${username}/${(await post(`/api/jobs/${username}`, job, accessToken)).id}`;
+  await post("/api/repos/create", { type: "space", name: "tide", sdk: "node" }, bob.accessToken);
+  const [bobs, eves] = [await run(bob), await run(eve)];
+  const paths = [`${bobs}/logs`, `${bobs}/events`, `/api/spaces/${bob.username}/tide/logs/run`];
+  const open = async (path: string, { accessToken }: Caller) => {
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${accessToken}` };
+    const { status, body } = await fetch(world.origin + path, { headers, signal: leaving.signal });
+    if (status !== 200) await body?.cancel();
+    return { status, leave: () => leaving.abort() };
+  };
+  const opened = [];
+  for (let each = 0; each < 10; each++) opened.push(await open(paths[each % 3] ?? "", bob));
+  expect(opened.map(({ status }) => status)).toEqual(opened.map(() => 200));
+  for (const path of paths) expect([path, (await open(path, bob)).status]).toEqual([path, 429]);
+  const other = await open(`${eves}/logs`, eve);
+  expect(other.status).toBe(200);
+  opened.pop()?.leave();
+  await expect
+    .poll(async () => {
+      const again = await open(paths[0] ?? "", bob);
+      opened.push(again);
+      return again.status;
+    })
+    .toBe(200);
+  for (const { leave } of [...opened, other]) leave();
+});
+
 test("S114 a token that is revoked while its request's body arrives changes nothing", async () => {
   const bob = await someCaller("write-collections");
   const send = async (isRevoked: boolean) => {

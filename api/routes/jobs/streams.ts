@@ -4,8 +4,9 @@ import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
-import { followLog } from "#core/jobs/logs/follow-log.ts";
+import { followLog, followStage } from "#core/jobs/logs/follow-log.ts";
 import { readLog } from "#core/jobs/logs/read-log.ts";
+import { takeLogPlace } from "#core/jobs/logs/take-log-place.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
@@ -64,6 +65,7 @@ export const jobStreamRoutes = openApiRoutes()
   .openapi(logs, async (c) => {
     const { find, signal, check } = await found(c, c.req.valid("param"));
     const run = await find();
+    takeLogPlace();
     const { tail } = c.req.valid("query");
     const lines = tail ? tailOf(run, Math.min(tail, TAIL_MAX), signal) : linesOf(run.id, signal);
     return sendEvents(c, withKeepAlive(lines, check));
@@ -71,15 +73,11 @@ export const jobStreamRoutes = openApiRoutes()
   .openapi(stages, async (c) => {
     const { find, owner, signal, check } = await found(c, c.req.valid("param"));
     const { id } = await find();
+    takeLogPlace();
     return sendEvents(c, withKeepAlive(changes(), check));
 
     async function* changes() {
-      let told: string | undefined;
-      for await (const { stage } of followLog(id, { after: AFTER_ALL, signal })) {
-        if (stage === told) continue;
-        told = stage;
-        yield eventOf(jobJson(await find(), owner), "status");
-      }
+      for await (const _ of followStage(id, signal)) yield eventOf(jobJson(await find(), owner), "status");
     }
   })
   .openapi(metrics, async (c) => {
@@ -87,9 +85,6 @@ export const jobStreamRoutes = openApiRoutes()
     await find();
     throw new ServiceError("invalid_request", "What a job uses is not measured here. Its log and its durations are.");
   });
-
-/** Past every chunk: for whoever wants to know the stage alone. */
-const AFTER_ALL = 2 ** 31 - 1;
 
 async function found(c: Context, { namespace, jobId }: { namespace: string; jobId: string }) {
   const actorNow = askedAnew(c, async () => (await requireToken(c)).actor);

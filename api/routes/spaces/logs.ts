@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
+import { takeLogPlace } from "#core/jobs/logs/take-log-place.ts";
 import { followSpaceLog } from "#core/spaces/logs/follow-space-log.ts";
 import { requireToken } from "../../actor.ts";
 import { askedAnew } from "../../bearer.ts";
@@ -28,6 +29,7 @@ export const spaceLogRoutes = openApiRoutes().openapi(logs, async (c) => {
   const actorNow = askedAnew(c, async () => (await requireToken(c)).actor);
   const find = async () => findRepo(await actorNow(), { type: "space", ...c.req.valid("param") }, "repo.write");
   const { id } = await find();
+  takeLogPlace();
   // Who follows it for a day must still be somebody who may (S114).
   return sendEvents(c, withKeepAlive(pieces(id, c.req.raw.signal), find));
 });

@@ -1,17 +1,17 @@
 import { type Person, personActor } from "#core/access/actor.ts";
 import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { isServiceError } from "#core/errors.ts";
+import { countAgainst } from "#core/fair-queue/party.ts";
 import { streamOfText } from "#core/http/stream-of-text.ts";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
 import { followLog } from "#core/jobs/logs/follow-log.ts";
-import { readLog } from "#core/jobs/logs/read-log.ts";
+import { readLogPage } from "#core/jobs/logs/read-log.ts";
+import { takeLogPlace } from "#core/jobs/logs/take-log-place.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import { isOver } from "#core/jobs/stages.ts";
 import { sessionToken } from "../session-cookie.ts";
 import type { JobHome } from "./job-paths.ts";
-
-const PAGE = 1_000;
 
 /**
  * A run's log for whoever has a session. With `?download` all that there is as a file; else as server-sent events: `log` with chunks,
@@ -23,6 +23,7 @@ export async function answerRunLog(request: Request, home: JobHome, runId: strin
     await look();
     const query = new URL(request.url).searchParams;
     if (query.has("download")) return download(runId);
+    takeLogPlace();
     const after = Number(request.headers.get("last-event-id") ?? query.get("after") ?? 0);
     const from = Number.isSafeInteger(after) && after >= 0 && after < 2 ** 31 ? after : 0;
     const gone = request.signal;
@@ -46,6 +47,7 @@ async function viewer(home: JobHome, runId: string) {
     const session = token ? await findSiteSession(token) : undefined;
     const person: Person | undefined = session && personActor(session);
     const actor = person ?? ({ kind: "anonymous" } as const);
+    countAgainst(actor);
     const owner = await findJobNamespace(actor, "job.read", home ?? session?.user.username ?? "");
     return findRun(actor, owner, runId);
   };
@@ -75,9 +77,10 @@ function download(runId: string): Response {
 
 async function* whole(runId: string): AsyncGenerator<string> {
   for (let after = 0; ; ) {
-    const chunks = await readLog(runId, { after, limit: PAGE });
-    yield chunks.map(({ text, stream }) => (stream === "system" ? `[system] ${text}` : text)).join("");
-    if (chunks.length < PAGE) return;
-    after = chunks.at(-1)?.seq ?? after;
+    const page = await readLogPage(runId, after);
+    if (!page) return;
+    yield page.entries.map(({ text, stream }) => (stream === "system" ? `[system] ${text}` : text)).join("");
+    if (!page.isCut) return;
+    after = page.end;
   }
 }

@@ -1,86 +1,52 @@
 import { pool } from "../../db.ts";
-import { listen } from "../../notifications.ts";
+import { followTail, type Page, type Tail } from "../../tail.ts";
 import { isOver, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 import type { LogChunk } from "./log-chunk.ts";
-import { readLog } from "./read-log.ts";
+import { readLogPage } from "./read-log.ts";
 
 /** What there is to say: more of the log, or another stage. */
-export type LogNews = { chunks: LogChunk[]; stage: JobStage };
+export type LogNews = { chunks: readonly LogChunk[]; stage: JobStage };
 
 type Follow = { after?: number; signal: AbortSignal };
 
-// A notification may be missed, and none comes while the connection is away.
-const POLL_MS = 5_000;
-const PAGE = 500;
+const logs: Tail<LogChunk, JobStage, number> = {
+  name: "job log",
+  channel: JOB_LOG_CHANNEL,
+  read: (runId, after = 0) => readLogPage(runId, after),
+  cursorOf: ({ seq }) => seq,
+  bytesOf: ({ text }) => Buffer.byteLength(text),
+};
+
+const stages: Tail<never, JobStage, number> = {
+  name: "job stage",
+  channel: JOB_LOG_CHANNEL,
+  read: readStage,
+  cursorOf: () => 0,
+  bytesOf: () => 0,
+};
 
 /**
  * The log of a run as it is written, from a chunk on, until the run is over and all was told, or `signal` aborts. Always tells at
  * least once. Whoever calls has found the run (`findRun`).
  */
 export async function* followLog(runId: string, { after = 0, signal }: Follow): AsyncGenerator<LogNews> {
-  const follower = follow(runId);
-  await listening();
-  let seen = after;
   let told: JobStage | undefined;
-  try {
-    while (!signal.aborted) {
-      const news = follower.next(signal);
-      // The stage first: what is written before a run is over is there when it is.
-      const stage = await stageOf(runId);
-      if (stage === undefined) return;
-      const chunks = await readLog(runId, { after: seen, limit: PAGE });
-      seen = chunks.at(-1)?.seq ?? seen;
-      if (chunks.length > 0 || stage !== told) yield { chunks, stage };
-      told = stage;
-      if (chunks.length === PAGE) continue;
-      if (isOver(stage)) return;
-      await news;
-    }
-  } finally {
-    follower.close();
+  for await (const { entries: chunks, state: stage, isCut } of followTail(logs, runId, { after, signal })) {
+    if (chunks.length > 0 || stage !== told) yield { chunks, stage };
+    told = stage;
+    if (isOver(stage) && !isCut) return;
   }
 }
 
-async function stageOf(runId: string): Promise<JobStage | undefined> {
+/** The stages of a run, from the one that it is in, until it is over or `signal` aborts. Whoever calls has found the run. */
+export async function* followStage(runId: string, signal: AbortSignal): AsyncGenerator<JobStage> {
+  for await (const { state: stage } of followTail(stages, runId, { signal })) {
+    yield stage;
+    if (isOver(stage)) return;
+  }
+}
+
+async function readStage(runId: string): Promise<Page<never, JobStage, number> | undefined> {
   const { rows } = await pool().query<{ stage: JobStage }>("select stage from job_run where id = $1", [runId]);
-  return rows[0]?.stage;
-}
-
-/** Who waits for news of which run: one listener for the whole process. */
-const waiting = new Map<string, Set<() => void>>();
-let listens: Promise<void> | undefined;
-
-function listening(): Promise<void> {
-  listens ??= listen(JOB_LOG_CHANNEL, (runId) => {
-    const sets = runId === "" ? [...waiting.values()] : [waiting.get(runId) ?? []];
-    for (const set of sets) for (const wake of set) wake();
-  });
-  return listens;
-}
-
-function follow(runId: string) {
-  let wake: () => void = () => undefined;
-  const onNews = () => wake();
-  const set = waiting.get(runId) ?? new Set();
-  waiting.set(runId, set.add(onNews));
-  return {
-    /** Resolves with the next news from now on, after a while without any, or when it is aborted. */
-    next(signal: AbortSignal): Promise<void> {
-      return new Promise((resolve) => {
-        const done = () => {
-          clearTimeout(timer);
-          signal.removeEventListener("abort", done);
-          resolve();
-        };
-        const timer = setTimeout(done, POLL_MS);
-        signal.addEventListener("abort", done);
-        wake = done;
-      });
-    },
-    close() {
-      wake();
-      set.delete(onNews);
-      if (set.size === 0 && waiting.get(runId) === set) waiting.delete(runId);
-    },
-  };
+  return rows[0] && { entries: [], end: 0, isCut: false, state: rows[0].stage };
 }

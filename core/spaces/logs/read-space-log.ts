@@ -3,7 +3,8 @@ import { pool } from "../../db.ts";
 /** A piece of what a Space printed: some lines. */
 export type SpaceLogPiece = { id: string; at: Date; text: string };
 
-const PIECES_MAX = 500;
+/** In one answer. */
+export const PIECES_MAX = 500;
 
 /**
  * What is kept of what a Space printed, the oldest first. Whoever calls has asked whether it may be read.

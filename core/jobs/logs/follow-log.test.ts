@@ -1,0 +1,140 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { jobSpecSchema } from "@keyhook/sdk";
+import { afterAll, describe, expect, it, vi } from "vitest";
+import { signedInPerson } from "../../accounts/testing/people.ts";
+import { db, pool } from "../../db.ts";
+import { someRepo } from "../../hub/testing/repos.ts";
+import { newId } from "../../ids.ts";
+import { stopListening } from "../../notifications.ts";
+import { appendSpaceLog } from "../../spaces/logs/append-space-log.ts";
+import { followSpaceLog } from "../../spaces/logs/follow-space-log.ts";
+import { countStatements } from "../../testing/count-statements.ts";
+import { createRun } from "../runs/create-run.ts";
+import { recordEnd } from "../runs/record-run.ts";
+import { appendLog } from "./append-log.ts";
+import { followLog, followStage } from "./follow-log.ts";
+
+afterAll(stopListening);
+
+const CLAIM = "a claim";
+
+async function someRun(): Promise<string> {
+  const owner = { kind: "user", id: newId() } as const;
+  const of = { owner, createdById: owner.id, delegationId: null, initiator: { type: "user", id: owner.id } } as const;
+  const id = await createRun(db(), { ...of, spec: jobSpecSchema.parse({ command: ["true"] }), secrets: {} });
+  await pool().query("update job_run set stage = 'RUNNING', claim_id = $2 where id = $1", [id, CLAIM]);
+  return id;
+}
+
+const say = (id: string, ...texts: string[]) =>
+  appendLog(
+    id,
+    CLAIM,
+    texts.map((text) => ({ at: new Date(), stream: "stdout", text })),
+  );
+const end = (id: string) => recordEnd(id, CLAIM, { stage: "COMPLETED", exitCode: 0, message: null });
+const later = () => AbortSignal.timeout(30_000);
+
+async function whole(id: string, after = 0, pauseMs = 0) {
+  let [text, stage] = ["", ""];
+  for await (const news of followLog(id, { after, signal: later() })) {
+    text += news.chunks.map((chunk) => chunk.text).join("");
+    stage = news.stage;
+    await delay(pauseMs);
+  }
+  return { text, stage };
+}
+
+describe("followers of a run", () => {
+  it("ask the database as often as one does, a few times a second, and all are told everything", async () => {
+    const id = await someRun();
+    const lines = Array.from({ length: 40 }, (_, n) => `line ${n}\n`);
+    const { result, statements } = await countStatements(async () => {
+      const following = Array.from({ length: 100 }, () => whole(id));
+      for (const line of lines) {
+        await say(id, line);
+        await delay(25);
+      }
+      await end(id);
+      return Promise.all(following);
+    });
+    expect(new Set(result.map(({ text, stage }) => `${stage} ${text}`))).toEqual(new Set([`COMPLETED ${lines.join("")}`]));
+    // 41 that write; the others at most five times a second, on a machine that takes its time.
+    expect(statements - 41).toBeLessThan(40);
+  });
+
+  it("are told each chunk once, in order, wherever they begin and however slow they are", async () => {
+    const id = await someRun();
+    const chunk = (n: number) => `${n} ${"x".repeat(9_000)}\n`;
+    await say(id, ...Array.from({ length: 60 }, (_, n) => chunk(n)));
+    const slow = whole(id, 0, 120);
+    const [fast, late] = [whole(id), whole(id, 50)];
+    for (let n = 60; n < 100; n++) {
+      await say(id, chunk(n));
+      await delay(5);
+    }
+    const beyond = whole(id, 1_000_000);
+    await delay(100);
+    await say(id, "the last\n");
+    await end(id);
+    const all = `${Array.from({ length: 100 }, (_, n) => chunk(n)).join("")}the last\n`;
+    expect((await fast).text === all).toBe(true);
+    expect((await slow).text === all).toBe(true);
+    expect((await late).text === all.slice(all.indexOf(chunk(50)))).toBe(true);
+    expect(await beyond).toMatchObject({ stage: "COMPLETED" });
+    expect(await whole(id, 100)).toEqual({ text: "the last\n", stage: "COMPLETED" });
+  });
+
+  it("take a page at a time of a long log, and end where it does", async () => {
+    const id = await someRun();
+    await say(id, ...Array.from({ length: 40 }, () => "y".repeat(32_000)));
+    await end(id);
+    const pages: number[] = [];
+    for await (const { chunks } of followLog(id, { signal: later() })) pages.push(chunks.length);
+    expect(pages.reduce((sum, length) => sum + length, 0)).toBe(40);
+    expect(Math.max(...pages)).toBeLessThan(12);
+  });
+
+  it("of its stages are told each, and leave when they are told to", async () => {
+    const id = await someRun();
+    const stages: string[] = [];
+    const following = (async () => {
+      for await (const stage of followStage(id, later())) stages.push(stage);
+    })();
+    const leaving = new AbortController();
+    const left = (async () => {
+      for await (const _ of followLog(id, { signal: leaving.signal }));
+    })();
+    await vi.waitFor(() => expect(stages).toEqual(["RUNNING"]));
+    leaving.abort();
+    await left;
+    await end(id);
+    await following;
+    expect(stages).toEqual(["RUNNING", "COMPLETED"]);
+  });
+});
+
+it("followers of a Space's log ask the database as often as one does", async () => {
+  const { id } = await someRepo(await signedInPerson(), { type: "space", sdk: "node" });
+  await appendSpaceLog(id, "before\n");
+  const lines = Array.from({ length: 20 }, (_, n) => `line ${n}\n`);
+  const leaving = new AbortController();
+  const { result, statements } = await countStatements(async () => {
+    const following = Array.from({ length: 100 }, async () => {
+      let text = "";
+      for await (const pieces of followSpaceLog(id, leaving.signal)) {
+        text += pieces.map((piece) => piece.text).join("");
+        if (text.endsWith("line 19\n")) break;
+      }
+      return text;
+    });
+    for (const line of lines) {
+      await appendSpaceLog(id, line);
+      await delay(25);
+    }
+    return Promise.all(following);
+  });
+  leaving.abort();
+  expect(new Set(result)).toEqual(new Set([`before\n${lines.join("")}`]));
+  expect(statements - lines.length).toBeLessThan(30);
+});

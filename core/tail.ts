@@ -1,0 +1,234 @@
+import { listen } from "./notifications.ts";
+
+/** Something that only grows at its end, such as a log: how it is read, and on which NOTIFY channel its id is news. */
+export type Tail<Entry, State, Cursor extends number | string> = {
+  /** Tells it from other kinds of tails. */
+  name: string;
+  channel: string;
+  /** What comes after a cursor, or from the beginning; undefined where it is no more. */
+  read(id: string, after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined>;
+  cursorOf(entry: Entry): Cursor;
+  bytesOf(entry: Entry): number;
+};
+
+export type Page<Entry, State, Cursor> = {
+  entries: readonly Entry[];
+  /** The last entry's cursor. Where there is none, the one that was asked for, but never past what there is. */
+  end: Cursor;
+  /** There was more than one page takes. */
+  isCut: boolean;
+  /** What else followers are told, whenever it changes. */
+  state: State;
+};
+
+// A notification may be missed, and none comes while the connection is away.
+const POLL_MS = 5_000;
+/** The end is read at most so often, however often there is news of it. */
+const LOOK_MS = 200;
+/** What is kept of the end, for followers that are a little behind. */
+const KEPT_BYTES = 64 * 1024;
+
+/**
+ * The pages from a cursor on, as they come, until `signal` aborts or there is nothing to read any more. All who follow the same thing in
+ * this process share one reader: each asked for itself before, and a few hundred followers of one talkative job took the database
+ * from everybody. Whoever calls has asked whether it may be read.
+ */
+export async function* followTail<Entry, State, Cursor extends number | string>(
+  tail: Tail<Entry, State, Cursor>,
+  id: string,
+  { after, signal }: { after?: Cursor; signal: AbortSignal },
+): AsyncGenerator<Page<Entry, State, Cursor>, void, undefined> {
+  await listening(tail);
+  const readers = readersOf(tail);
+  const reader = readers.get(id) ?? new Reader(tail, id);
+  readers.set(id, reader);
+  const leave = reader.join(() => readers.get(id) === reader && readers.delete(id));
+  try {
+    let told: Page<Entry, State, Cursor> | undefined;
+    for (let at = after; !signal.aborted; ) {
+      const page = told && at !== undefined ? await reader.next(at, told, signal) : await reader.read(at);
+      if (!page || signal.aborted) return;
+      at = told && at !== undefined && at > page.end ? at : page.end;
+      told = page;
+      yield page;
+    }
+  } finally {
+    leave();
+  }
+}
+
+// On `globalThis`, because each bundle of Next makes its own module instances (architecture decision 7).
+// biome-ignore lint/suspicious/noExplicitAny: each kind of tail has its own types.
+const keeper = globalThis as typeof globalThis & { keyhookTails?: Map<string, Map<string, Reader<any, any, any>>> };
+
+function readersOf({ name }: { name: string }) {
+  keeper.keyhookTails ??= new Map();
+  const readers = keeper.keyhookTails.get(name) ?? new Map();
+  keeper.keyhookTails.set(name, readers);
+  return readers;
+}
+
+const listens = new Map<string, Promise<void>>();
+
+/** One listener for all that is followed of a kind. */
+function listening(tail: { name: string; channel: string }): Promise<void> {
+  const known = listens.get(tail.name);
+  if (known) return known;
+  const begun = listen(tail.channel, (id) => {
+    const readers = readersOf(tail);
+    for (const reader of id === "" ? readers.values() : [readers.get(id)]) reader?.hear();
+  }).catch((error: unknown) => {
+    listens.delete(tail.name);
+    throw error;
+  });
+  listens.set(tail.name, begun);
+  return begun;
+}
+
+type Waiting<Page, Cursor> = {
+  after: Cursor;
+  told: Page;
+  hear: (page: Page | undefined) => void;
+  fail: (error: unknown) => void;
+};
+
+/** Reads one thing for all who follow it, with one statement at a time. */
+class Reader<Entry, State, Cursor extends number | string> {
+  readonly #tail: Tail<Entry, State, Cursor>;
+  readonly #id: string;
+  #followers = 0;
+  /** The end as it was read last: what comes after `from`. */
+  #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
+  /** Those who have all that was read. */
+  readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
+  /** Reads under way, and the last of them: the next one waits for it. */
+  readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
+  #latest: Promise<unknown> = Promise.resolve();
+  #isNews = false;
+  #isLooking = false;
+  #lookedAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(tail: Tail<Entry, State, Cursor>, id: string) {
+    this.#tail = tail;
+    this.#id = id;
+  }
+
+  /** @returns leaves it again */
+  join(whenEmpty: () => void): () => void {
+    this.#followers++;
+    return () => {
+      this.#followers--;
+      if (this.#followers > 0) return;
+      clearTimeout(this.#timer);
+      whenEmpty();
+    };
+  }
+
+  hear(): void {
+    this.#isNews = true;
+    this.#schedule();
+  }
+
+  /** The next page for a follower who was told one: what is kept, or else what is read for them, or the next news. */
+  async next(after: Cursor, told: Page<Entry, State, Cursor>, signal: AbortSignal) {
+    const kept = this.#kept;
+    if (!kept || after < kept.from) return this.read(after);
+    if (isNewTo({ after, told }, kept)) return this.#since(after, kept);
+    const { promise, resolve, reject } = Promise.withResolvers<Page<Entry, State, Cursor> | undefined>();
+    const one = { after, told, hear: resolve, fail: reject };
+    const leave = () => resolve(undefined);
+    signal.addEventListener("abort", leave);
+    this.#waiting.add(one);
+    this.#schedule();
+    try {
+      return await promise;
+    } finally {
+      this.#waiting.delete(one);
+      signal.removeEventListener("abort", leave);
+    }
+  }
+
+  /** Reads a page, once for all who want the same at the same time. */
+  read(after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined> {
+    const underWay = this.#reads.get(after);
+    if (underWay) return underWay;
+    const reading = this.#latest
+      .then(() => {
+        // The end is what a look reads: news from now on needs another one.
+        if (after !== undefined && after === this.#kept?.end) this.#isNews = false;
+        return this.#tail.read(this.#id, after);
+      })
+      .then((page) => {
+        if (page) this.#keep(after, page);
+        else for (const { hear } of this.#waiting) hear(undefined);
+        return page;
+      })
+      .finally(() => this.#reads.delete(after));
+    this.#reads.set(after, reading);
+    this.#latest = reading.catch(() => undefined);
+    return reading;
+  }
+
+  #keep(after: Cursor | undefined, page: Page<Entry, State, Cursor>): void {
+    const kept = this.#kept;
+    if (!kept) {
+      // A follower who still catches up says nothing about the end.
+      if (page.isCut) return;
+      this.#kept = { ...page, entries: [], from: page.end };
+      this.#lookedAt = performance.now();
+    } else if (after === kept.end) {
+      const entries = [...kept.entries, ...page.entries];
+      let bytes = entries.reduce((sum, entry) => sum + this.#tail.bytesOf(entry), 0);
+      let from = kept.from;
+      while (bytes > KEPT_BYTES) {
+        const oldest = entries.shift() as Entry;
+        bytes -= this.#tail.bytesOf(oldest);
+        from = this.#tail.cursorOf(oldest);
+      }
+      this.#kept = { ...page, entries, from };
+      this.#tell(page);
+    } else if (page.state !== kept.state) {
+      // Reads come one after another, so that this is newer. What was written before it changed may not be kept yet.
+      this.#kept = { ...kept, state: page.state, isCut: true };
+      this.#tell(this.#kept);
+      this.hear();
+    }
+  }
+
+  #tell(page: Page<Entry, State, Cursor>): void {
+    for (const one of this.#waiting) if (isNewTo(one, page)) one.hear(this.#since(one.after, page));
+  }
+
+  #schedule(): void {
+    if (this.#waiting.size === 0 || this.#isLooking) return;
+    clearTimeout(this.#timer);
+    const due = this.#lookedAt + (this.#isNews || this.#kept?.isCut ? LOOK_MS : POLL_MS);
+    this.#timer = setTimeout(() => void this.#look(), Math.max(0, due - performance.now()));
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true;
+    this.#lookedAt = performance.now();
+    try {
+      await this.read(this.#kept?.end);
+    } catch (error) {
+      for (const { fail } of this.#waiting) fail(error);
+    } finally {
+      this.#isLooking = false;
+      this.#schedule();
+    }
+  }
+
+  #since(after: Cursor, page: Page<Entry, State, Cursor>): Page<Entry, State, Cursor> {
+    return { ...page, entries: page.entries.filter((entry) => this.#tail.cursorOf(entry) > after) };
+  }
+}
+
+/** A follower may be ahead of the page: then only what else it says can be new. */
+function isNewTo<State, Cursor>(
+  { after, told }: { after: Cursor; told: { state: State; isCut: boolean } },
+  page: { end: Cursor; state: State; isCut: boolean },
+): boolean {
+  return page.end > after || page.state !== told.state || page.isCut !== told.isCut;
+}
