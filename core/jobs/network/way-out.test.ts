@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
@@ -11,6 +12,7 @@ let wayOut: WayOut;
 let site: Server;
 let answer: string;
 let asked: Socket[];
+let heard: string[];
 
 // Which addresses are reached is for core/outbound's tests; here every name leads to one site.
 vi.mock("../../outbound/open-tunnel.ts", () => ({
@@ -23,9 +25,15 @@ vi.mock("../../outbound/open-tunnel.ts", () => ({
 
 beforeEach(async () => {
   asked = [];
+  heard = [];
   site = createServer((socket) => {
     asked.push(socket);
-    socket.on("error", () => undefined).on("data", () => socket.write(answer));
+    socket
+      .on("error", () => undefined)
+      .on("data", (bytes) => {
+        heard.push(String(bytes));
+        socket.write(answer);
+      });
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
   folder = await mkdtemp(join(tmpdir(), "way-out-"));
@@ -61,4 +69,20 @@ it("S132 nothing stays open outside for a command that has gone", async () => {
   await new Promise((resolve) => out.once("response", resolve));
   out.destroy();
   await vi.waitFor(() => expect(asked.map(({ destroyed, readableEnded }) => destroyed || readableEnded)).toEqual([true]));
+});
+
+it("S132 a header that Node would not send again does not end the worker", async () => {
+  answer = "HTTP/1.1 204 Well\r\n\r\n";
+  const sent = ["Trailer: X", "Transfer-Encoding: chunked\r\nTrailer: X", "Connection: close, X-Hop\r\nX-Hop: 1", "TE: trailers"];
+  for (const header of sent) {
+    const socket = connect(join(folder, "out.sock"));
+    socket.write(
+      `GET http://site.example/ HTTP/1.1\r\nHost: site.example\r\n${header}\r\n\r\n${header.startsWith("Tran") ? "0\r\n\r\n" : ""}`,
+    );
+    const [first] = await once(socket, "data");
+    expect(String(first), header).toMatch(/^HTTP\/1\.1 204 /);
+    socket.destroy();
+  }
+  await vi.waitFor(() => expect(heard.length).toBe(sent.length));
+  expect(heard.join("")).not.toMatch(/^(trailer|te|x-hop|x-keyhook)/im);
 });

@@ -4,6 +4,7 @@ import { networkInterfaces } from "node:os";
 import type { Duplex } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { env } from "../../env.ts";
+import { endToEnd } from "../../http/hop-by-hop.ts";
 import { failureOf } from "../../outbound/failure-of.ts";
 import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { openTunnel } from "../../outbound/open-tunnel.ts";
@@ -95,18 +96,19 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, keep: K
     if (url.protocol !== "http:") throw new TypeError("only http:// addresses go without CONNECT");
     const target = targetOf(url.href);
     const socket = keep(await openTunnel(target, allowedFrom(target)));
-    const { "proxy-connection": _, "proxy-authorization": __, connection: ___, ...headers } = incoming.headers;
+    const framing = incoming.headers["transfer-encoding"] !== undefined && { "transfer-encoding": "chunked" };
     const outgoing = httpRequest(
       {
         createConnection: () => socket,
         method: incoming.method,
         path: `${url.pathname}${url.search}`,
-        headers: { ...headers, connection: "close" },
+        // Others that are about one connection Node refuses only where the body ends (`Trailer`): thrown there, it would end the worker.
+        headers: { ...endToEnd(incoming.headers), ...framing, connection: "close" },
       },
       (answered) => {
         answered.on("error", () => answer.destroy());
         try {
-          answer.writeHead(answered.statusCode ?? 502, answered.headers);
+          answer.writeHead(answered.statusCode ?? 502, endToEnd(answered.headers));
         } catch {
           // A header or a status that Node reads and would not write: thrown here, it would end the worker.
           answer.destroy();

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { env } from "../../env.ts";
 import { mayForeignAnswerHave } from "../../http/foreign-answer-headers.ts";
-import { endToEnd } from "../gateway/relay.ts";
+import { endToEnd } from "../../http/hop-by-hop.ts";
 
 /**
  * What every answer below an app's address says of itself, whoever made it. A Space's pages are somebody's own, and are on our

@@ -9,7 +9,6 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Duplex } from "node:stream";
-import { HOP_BY_HOP } from "../../http/hop-by-hop.ts";
 
 /** Where a request is passed on to. */
 export type Upstream = { connect: Connect } | { host: string; port: number };
@@ -42,16 +41,6 @@ export type Passed =
   /** Somebody was, and broke off. */
   | "broken"
   | "timed_out";
-
-/** Headers without those that are about one connection only (RFC 9110 §7.6.1), those that `Connection` names among them. */
-export function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  const named = new Set(
-    String(headers.connection ?? "")
-      .toLowerCase()
-      .split(/\s*,\s*/),
-  );
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name)));
-}
 
 /** Passes a request on and its answer back, piece by piece. Never throws; where nothing was sent yet the caller answers. */
 export function relay(req: IncomingMessage, res: ServerResponse, passing: Passing): Promise<Passed> {
