@@ -1,8 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { env } from "../../env.ts";
+import { endToEnd } from "../../http/hop-by-hop.ts";
 import { GATEWAY_KEY_HEADER, readGatewayKey } from "./gateway-key.ts";
-import { type Connect, endToEnd, type Passing, relay, relayUpgrade } from "./relay.ts";
+import { type Connect, type Passing, relay, relayUpgrade } from "./relay.ts";
 
 /** What a gateway answers, beside a status, when the Space itself did not: why. */
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
@@ -52,6 +53,8 @@ export async function startGateway(): Promise<Gateway> {
   server.on("request", (req, res) => void serve(req, res, false));
   server.on("checkContinue", (req, res) => void serve(req, res, true));
   server.on("upgrade", (req, socket, head) => {
+    // Node has just taken its own listener away: without one, a peer that resets the connection ends the worker.
+    socket.on("error", () => socket.destroy());
     const space = find(req);
     const refuse = (why: string) =>
       socket.end(`HTTP/1.1 502 Bad Gateway\r\n${GATEWAY_ANSWER_HEADER}: ${why}\r\nConnection: close\r\n\r\n`);
