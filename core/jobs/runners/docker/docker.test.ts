@@ -155,6 +155,20 @@ describe("what leads out of a container", () => {
     await nothingIsLeft();
   });
 
+  // A throw in the worker's side of the link would end the worker: Vitest then fails the file.
+  it("S132 a job that resets its connections to the proxy ends nobody else's", async () => {
+    const reset = `import { connect } from "node:net";
+      const once = () => new Promise((done) => {
+        const socket = connect(3128, "127.0.0.1", () => socket.resetAndDestroy()).on("error", () => {}).on("close", done);
+      });
+      for (let round = 0; round < 100; round++) await Promise.all(Array.from({ length: 50 }, once));
+      console.log("alive");`;
+    const limits = { ...smallLimits, memoryBytes: 512 * MEBIBYTE };
+    const ended = await runTask(docker, script(reset), { image: "node:24-slim", network: true, limits });
+    expect(ended).toMatchObject({ exit: { kind: "exited", code: 0 }, stdout: "alive\n" });
+    await nothingIsLeft();
+  });
+
   it("S132 a Space reaches a socket of this machine's and finds no directory of it", async () => {
     const directory = mkdtempSync(join(tmpdir(), "kh-door-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));

@@ -69,6 +69,8 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   server.on("stream", (stream, headers) => {
     const name = headers[":authority"] ?? "";
     stream.on("error", () => stream.destroy());
+    // Node tells of a stream a moment later: the task may have reset it by then, and to answer it would throw, which ends the worker.
+    if (stream.destroyed || stream.closed) return;
     if (headers[":method"] !== "CONNECT") return stream.close();
     if (name === WAY_OUT && wayOut) {
       stream.respond({ ":status": 200 });
