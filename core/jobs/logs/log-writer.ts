@@ -3,6 +3,7 @@ import { log } from "../../log.ts";
 import { appendLog, type NewChunk } from "./append-log.ts";
 import type { LogStream } from "./log-chunk.ts";
 import { SecretMask } from "./secret-mask.ts";
+import { SecretWindows } from "./secret-windows.ts";
 
 type Output = "stdout" | "stderr";
 
@@ -37,7 +38,8 @@ export class LogWriter {
   constructor(runId: string, claimId: string, secrets: readonly string[], { maxBytes = LOG_MAX_BYTES } = {}) {
     this.#runId = runId;
     this.#claimId = claimId;
-    this.#streams = { stdout: new OutputText(secrets), stderr: new OutputText(secrets) };
+    const windows = new SecretWindows(secrets);
+    this.#streams = { stdout: new OutputText(windows), stderr: new OutputText(windows) };
     this.#maxBytes = maxBytes;
   }
 
@@ -136,7 +138,7 @@ class OutputText {
   #line = "";
   #since = 0;
 
-  constructor(secrets: readonly string[]) {
+  constructor(secrets: SecretWindows) {
     this.#mask = new SecretMask(secrets);
   }
 

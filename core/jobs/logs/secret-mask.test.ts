@@ -1,8 +1,10 @@
+import { randomBytes, randomInt } from "node:crypto";
 import { expect, it } from "vitest";
 import { MASK, SecretMask } from "./secret-mask.ts";
+import { SecretWindows } from "./secret-windows.ts";
 
 const masked = (secrets: string[], pieces: string[]) => {
-  const mask = new SecretMask(secrets);
+  const mask = new SecretMask(new SecretWindows(secrets));
   return pieces.map((piece) => mask.push(piece)).join("") + mask.end();
 };
 
@@ -39,9 +41,19 @@ it("S134 so are its lines, and what becomes of it in base64, in an address and i
 });
 
 it("S134 what only begins like a secret is shown when it turns out to be something else", () => {
-  const mask = new SecretMask(["secret-value"]);
+  const mask = new SecretMask(new SecretWindows(["secret-value"]));
   expect(mask.push("the secret-")).toBe("the ");
   expect(mask.push("agent\n")).toBe("secret-agent\n");
+});
+
+it("S134 the end of a line is not kept back for a secret of many lines", () => {
+  const secret = Array.from({ length: 40 }, () => randomBytes(24).toString("base64")).join("\n");
+  for (let before = 0; before < 65; before++) {
+    const value = `${"-".repeat(before)}${secret}`;
+    const mask = new SecretMask(new SecretWindows([value]));
+    expect(mask.push("a line\n")).toBe("a line\n");
+    expect(mask.push(value) + mask.end()).toBe(MASK);
+  }
 });
 
 it("S134 a secret may be as long as a job's text may be", () => {
@@ -51,7 +63,7 @@ it("S134 a secret may be as long as a job's text may be", () => {
 
 it("S134 masking costs no more than the output is long", () => {
   const secrets = Array.from({ length: 50 }, (_, i) => `${"a".repeat(2_000)}${i}`);
-  const mask = new SecretMask(secrets);
+  const mask = new SecretMask(new SecretWindows(secrets));
   const time = (length: number) => {
     const begin = performance.now();
     for (let i = 0; i < 20; i++) mask.push("a".repeat(length));
@@ -59,4 +71,51 @@ it("S134 masking costs no more than the output is long", () => {
   };
   time(1_000);
   expect(time(16_000) / Math.max(1, time(4_000))).toBeLessThan(40);
+});
+
+it("S134 many lines cost little more than one, and are all masked", () => {
+  // As many of the shortest lines as the secrets of a job may have.
+  const lines = Array.from({ length: 87_000 }, (_, i) => (46_656 + i * 17).toString(36)).filter(({ length }) => length === 4);
+  const secrets = Array.from({ length: 14 }, (_, at) => lines.slice(at * 6_500, (at + 1) * 6_500).join("\n"));
+  const mask = new SecretMask(new SecretWindows(secrets));
+  const output = `${lines.slice(0, 13_000).join(" ")}\n`;
+  const begin = performance.now();
+  const shown = mask.push(output) + mask.end();
+  expect(performance.now() - begin).toBeLessThan(500);
+  expect(shown).toMatch(/^(\*\*\* )+\*\*\*\n$/);
+});
+
+it("S134 of a long secret each part is masked, in whatever pieces it comes", () => {
+  const secret = randomBytes(900).toString("base64url");
+  const forms = [
+    secret,
+    Buffer.from(`u:${secret}`).toString("base64"),
+    JSON.stringify(`"${secret}`),
+    encodeURIComponent(`=${secret}`),
+  ];
+  for (const form of forms) {
+    for (const size of [1, 7, 63, 64, 65, 500]) {
+      const got = masked(
+        [secret, `"${secret}`],
+        [...("before ".match(/./g) ?? []), ...(form.match(new RegExp(`.{1,${size}}`, "g")) ?? []), " after"],
+      );
+      expect(got, `${form.slice(0, 5)} in pieces of ${size}`).toMatch(/^before .{0,5}\*\*\*.{0,5} after$/);
+    }
+  }
+});
+
+it("S134 whatever is found by looking for each form at each place is masked, and nothing else", () => {
+  for (let round = 0; round < 300; round++) {
+    const draw = (length: number) => Array.from({ length }, () => "ab"[randomInt(2)]).join("");
+    const secrets = Array.from({ length: 1 + randomInt(4) }, () => draw(4 + randomInt(4)));
+    const text = draw(60);
+    const hidden = [...text].map((_, at) =>
+      secrets.some((secret) => {
+        for (let from = Math.max(0, at - secret.length + 1); from <= at; from++) if (text.startsWith(secret, from)) return true;
+        return false;
+      }),
+    );
+    const expected = [...text].map((character, at) => (hidden[at] ? (hidden[at - 1] ? "" : MASK) : character)).join("");
+    expect(masked(secrets, text.match(/.{1,9}/g) ?? []), `${secrets} in ${text}`).toBe(expected);
+  }
 });

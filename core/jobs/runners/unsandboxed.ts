@@ -66,6 +66,8 @@ async function run(task: Task): Promise<Execution> {
       );
     });
     const output = Promise.all([read("stdout", child.stdout), read("stderr", child.stderr)]);
+    // As in bubblewrap: what cannot be read ends this command, and not the worker.
+    output.catch(() => send("SIGKILL"));
     const exit = await ended;
     // What it left behind goes too.
     send("SIGKILL");

@@ -113,6 +113,20 @@ describe("a run", () => {
     expect((await rowOf(over)).stage).toBe("COMPLETED");
   });
 
+  it("S134 may have secrets of as many lines as a job's text may, each of them masked", async () => {
+    let count = 0;
+    const line = () => ((count++ * 7919 + 1e7) % 9e7).toString(36).padStart(8, "x");
+    const lines = Array.from({ length: 43_600 }, line);
+    const secrets = Object.fromEntries(
+      Array.from({ length: 12 }, (_, at) => [`S${at}`, lines.slice(at * 3_633, (at + 1) * 3_633).join("\n")]),
+    );
+    const id = await newRun(sh(`echo hello; sleep 1; echo ${lines[40_000]}; printf %s "$S3" | tail -c 17 | base64`), { secrets });
+    await claimAndRun();
+    expect((await rowOf(id)).stage).toBe("COMPLETED");
+    const log = await logOf(id);
+    expect(log).toMatch(/^hello\n\*\*\*\n/);
+  });
+
   it("S132 keeps no more output than there is room for, says so, and ends in its time", async () => {
     const id = await newRun(sh("yes 0123456789abcdef", { timeoutSeconds: 3 }));
     await claimAndRun();

@@ -1,5 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import { SecretMask } from "../../jobs/logs/secret-mask.ts";
+import { SecretWindows } from "../../jobs/logs/secret-windows.ts";
 import { log } from "../../log.ts";
 import { appendSpaceLog } from "./append-space-log.ts";
 
@@ -19,7 +20,8 @@ export class LogWriter {
 
   constructor(repoId: string, secrets: readonly string[]) {
     this.#repoId = repoId;
-    this.#masks = { stdout: new SecretMask(secrets), stderr: new SecretMask(secrets) };
+    const windows = new SecretWindows(secrets);
+    this.#masks = { stdout: new SecretMask(windows), stderr: new SecretMask(windows) };
   }
 
   /** What this service has to say. */

@@ -11,6 +11,7 @@ import { databaseUrl, env, provideSettings } from "../../../env.ts";
 import { newId } from "../../../ids.ts";
 import { MEBIBYTE, runTask, smallLimits, startTask } from "../../testing/run-task.ts";
 import { probe } from "../probe.ts";
+import { unsandboxed } from "../unsandboxed.ts";
 import { bubblewrap } from "./bubblewrap.ts";
 import { parseImage } from "./host-programs.ts";
 
@@ -162,6 +163,18 @@ describe("S132 a job in bubblewrap", () => {
     deaf.end();
     expect(await polite.ended).toMatchObject({ exit: { kind: "exited", code: 7 }, stdout: "ready\nbye\n" });
     expect(await deaf.ended).toMatchObject({ exit: { kind: "exited", code: 137 } });
+  });
+
+  // What is rejected while nobody listens ends the worker: Vitest then fails the file.
+  it("ends at once, and nothing else with it, when its output cannot be taken", async () => {
+    const onOutput = async () => {
+      throw new RangeError("too much of it");
+    };
+    for (const runner of [bubblewrap, unsandboxed]) {
+      const began = performance.now();
+      await expect(runTask(runner, sh("echo hello; sleep 20"), { onOutput })).rejects.toThrow("too much of it");
+      expect(performance.now() - began).toBeLessThan(10_000);
+    }
   });
 
   it("dies with the worker that runs it, whenever that is", async () => {

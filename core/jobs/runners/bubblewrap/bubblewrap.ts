@@ -168,6 +168,8 @@ class Sandboxed {
         this.#read("stdout", this.#process.stdout),
         this.#read("stderr", this.#process.stderr),
       ]);
+      // Rejected while the command still runs, and so while nobody awaits it: it would end the worker. It ends this command.
+      output.catch(() => this.#kill());
       const error = await ended;
       this.#isOver = true;
       // A process that it left behind dies with the sandbox, which lets go of what it writes to.
