@@ -101,6 +101,14 @@ describe("every link leads somewhere", () => {
   });
 });
 
+test("what ARCHITECTURE.md names is in the file that it links to", () => {
+  const named = [...read("ARCHITECTURE.md").matchAll(/\[(`[^\]]+`)\]\(([^)#]+\.ts)\)/g)].flatMap(([, names = "", file = ""]) =>
+    [...names.matchAll(/`(\w+)`/g)].map(([, name = ""]) => ({ name, file })),
+  );
+  expect(named.length).toBeGreaterThan(30);
+  expect(named.filter(({ name, file }) => !new RegExp(`\\b${name}\\b`).test(read(file)))).toEqual([]);
+});
+
 test("every decision record has a date and a status, and is in the index", () => {
   const index = "docs/decisions/README.md";
   const linked = new Set(linksOf(unified().use(remarkParse).use(remarkGfm).parse(read(index)).children));
