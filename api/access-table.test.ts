@@ -20,9 +20,10 @@ import {
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: who may do what, asked of the doors themselves. The rows say what is allowed, in the words of the brief (§2.3, §4.3) and not
- * in those of core/access; everything else is refused. The resource of a row is a pattern with `*`; scopes in one word are
- * alternatives of which a token needs one, joined by `+` needed together.
+ * S135: who may do what, asked of the doors themselves. The rows say what is allowed, in the words of
+ * docs/specification/oauth.md#scopes and docs/specification/organizations-and-tokens.md#token-exchange and not in those of core/access;
+ * everything else is refused. The resource of a row is a pattern with `*`; scopes in one word are alternatives of which a token needs
+ * one, joined by `+` needed together.
  */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 

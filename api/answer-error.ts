@@ -6,7 +6,10 @@ import { log } from "#core/log.ts";
 import { bearerChallenge } from "#core/oauth/resources/resource-metadata.ts";
 import { challengeOf } from "./bearer.ts";
 
-/** The one place where this door turns failures into answers: wire.md choice 10, with the headers that clients read (1.13). */
+/**
+ * The one place where this door turns failures into answers, with the body and the headers that clients read
+ * (docs/specification/errors-and-limits.md#error-body).
+ */
 export function answerError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
   const headers: Record<string, string> = { "Cache-Control": "no-store", "X-Error-Message": headerText(error.message) };
@@ -15,7 +18,7 @@ export function answerError(thrown: Error, c: Context): Response {
   if (error.code === "unauthorized") {
     headers["WWW-Authenticate"] = bearerChallenge(challengeOf(c, error));
   }
-  // RFC 6750 §3.1, wire.md choice 6: with the scope named, a client can ask for it.
+  // RFC 6750 §3.1, docs/specification/errors-and-limits.md#missing-scope: with the scope named, a client can ask for it.
   if (error.code === "insufficient_scope") {
     headers["WWW-Authenticate"] = bearerChallenge({ ...challengeOf(c, error), error: "insufficient_scope", scope: error.scope });
   }

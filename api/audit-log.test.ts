@@ -42,7 +42,7 @@ async function exported(query = "", headers = {}) {
 type Wire = { _id: string; type: string; message: string; author: { user?: string }; token: unknown; data: unknown };
 const events = async (q: string): Promise<Wire[]> => (await exported(`?${new URLSearchParams({ q })}`)).json();
 
-describe("GET /api/organizations/{name}/audit-log/export (wire.md 1.12)", () => {
+describe("GET /api/organizations/{name}/audit-log/export (docs/specification/organizations-and-tokens.md#audit-log)", () => {
   test("S116 is a JSON array, the newest first, with all that an entry has; the export is an entry of the next", async () => {
     await fetch(`${world.origin}/api/repos/create`, {
       method: "POST",

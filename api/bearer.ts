@@ -5,13 +5,14 @@ import { type Bearer, findBearer, type Presentation } from "#core/oauth/find-bea
 import { findJob, type Job } from "#core/oauth/find-job.ts";
 import type { Challenge } from "#core/oauth/resources/resource-metadata.ts";
 
-// RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared without case (wire.md 0.4).
+// RFC 6750 §2.1, RFC 9449 §7.1; the scheme is compared without case (C4 in docs/specification/existing-clients.md).
 const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 const INVALID = "Invalid credentials in Authorization header";
 
 /**
  * Whose token the request carries, for what takes a person.
- * @throws ServiceError `unauthorized`, in the words that existing clients look for (wire.md 1.8); `forbidden` for a job's
+ * @throws ServiceError `unauthorized`, in the words that existing clients look for
+ * (docs/specification/organizations-and-tokens.md#whoami-v2); `forbidden` for a job's
  */
 export async function requireBearer(c: Context): Promise<Bearer> {
   const holder = await requireHolder(c);

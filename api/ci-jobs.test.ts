@@ -55,7 +55,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** As the Python client's switch HF_OIDC_RESOURCE sends it (wire.md 1.12). */
+/** As the Python client's switch HF_OIDC_RESOURCE sends it (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 async function exchange(resource: string): Promise<string> {
   const response = await fetch(`${world.origin}/oauth/token`, {
     method: "POST",

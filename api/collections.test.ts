@@ -81,7 +81,7 @@ test("the JavaScript client makes, lists and deletes one; an item of it is as th
   expect((await send("GET", `/${slug}`)).status).toBe(404);
 });
 
-describe("what the Python client reads (wire.md 5.3)", () => {
+describe("what the Python client reads (docs/specification/repositories-and-git.md#collections)", () => {
   test("a second one of the same title answers 409 with the slug of the first", async () => {
     const ada = await curator();
     const first = await create(ada, { description: "Of the sea", private: true });

@@ -21,7 +21,7 @@ import { repoInfoSchema } from "./routes/content/repo-info.ts";
 import { entrySchema } from "./routes/content/tree.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Reading what is in a repository, by real HTTP (wire.md 5.1). */
+/** Reading what is in a repository, by real HTTP (docs/specification/repositories-and-git.md#repository-operations). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson & { accessToken: string };
 let repo: Repo;

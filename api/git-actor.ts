@@ -4,8 +4,9 @@ import { ServiceError } from "#core/errors.ts";
 import { actorOf, actorOfToken } from "./actor.ts";
 
 /**
- * Who a request of git or Git LFS comes from (wire.md 5.4). Both know HTTP's Basic authentication only: the token is the password,
- * under any user name, or the user name where there is no password. What knows better sends a bearer token.
+ * Who a request of git or Git LFS comes from (docs/specification/repositories-and-git.md#git-over-http). Both know HTTP's Basic
+ * authentication only: the token is the password, under any user name, or the user name where there is no password. What knows better
+ * sends a bearer token.
  * @throws ServiceError `unauthorized`
  */
 export async function gitActorOf(c: Context): Promise<Actor> {

@@ -6,7 +6,7 @@ import { allowDevice, waitForInterval } from "#core/oauth/testing/device.ts";
 import type { World } from "#core/oauth/testing/world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's Python command line, request by request as it sends them (wire.md 0.7 to 0.9, 0.13, 1.5, 1.8, 1.10). */
+/** The public hub's Python command line, request by request as it sends them (C7 to C9, C13 in docs/specification/existing-clients.md). */
 let world: World;
 beforeAll(async () => {
   world = await startApiWorld();

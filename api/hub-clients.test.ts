@@ -7,7 +7,10 @@ import { type Prepared, prepare } from "#core/oauth/testing/sign-in.ts";
 import { REDIRECT_URI } from "#core/oauth/testing/world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's clients in the browser and on servers, request by request as they send them (wire.md 0.2, 0.3, 1.3, 1.5, 1.6). */
+/**
+ * The public hub's clients in the browser and on servers, request by request as they send them (C1 to C6, C14 in
+ * docs/specification/existing-clients.md).
+ */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 const sites: DocumentSite[] = [];
 beforeAll(async () => {

@@ -12,7 +12,7 @@ import { eventsOf, fsck } from "#core/hub/testing/repos.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's JavaScript client from npm, as it is, with our address (wire.md 0). */
+/** The public hub's JavaScript client from npm, as it is, with our address (docs/specification/existing-clients.md). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   provideSettings({ TOKEN_PREFIX: "hf_" });

@@ -11,7 +11,7 @@ import { eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
 import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's Python client, request by request as it sends them (wire.md 5.1). */
+/** The public hub's Python client, request by request as it sends them (docs/specification/repositories-and-git.md). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   provideSettings({ TOKEN_PREFIX: "hf_" });

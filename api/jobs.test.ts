@@ -9,7 +9,7 @@ import { JOB_LOG_CHANNEL } from "#core/jobs/stages.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Jobs as the public hub's Python client asks for them, request by request (wire.md 4). */
+/** Jobs as the public hub's Python client asks for them, request by request (docs/specification/jobs-and-spaces.md#jobs). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {

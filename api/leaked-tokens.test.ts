@@ -33,7 +33,7 @@ const whoami = async (token: string) => fetch(`${world.origin}/api/whoami-v2`, {
 const isLive = async (token: string) => (await whoami(token)).status === 200;
 const leaks = (clause: object) => db().auditEvent.findMany({ where: clause, orderBy: { createdAt: "asc" } });
 
-describe("POST /api/credentials/revoke (wire.md 1.12)", () => {
+describe("POST /api/credentials/revoke (docs/specification/organizations-and-tokens.md#leaked-tokens)", () => {
   test("ends tokens of every kind at once, tells their owners in one letter, and says nothing to the finder", async () => {
     const at: SignIn & Prepared = await signIn(
       world,
@@ -158,7 +158,7 @@ describe("POST /api/credentials/revoke (wire.md 1.12)", () => {
   });
 });
 
-describe("POST /api/organizations/{name}/settings/tokens/revoke (wire.md 1.12)", () => {
+describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specification/organizations-and-tokens.md#leaked-tokens)", () => {
   let admin: TestPerson;
   let member: TestPerson;
   let org: { id: string; name: string };

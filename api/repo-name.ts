@@ -1,7 +1,10 @@
 import { repoTypeOfSegment } from "@keyhook/sdk";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 
-/** The addresses under which git finds a repository: of a model with or without `models/`, of others with their word (wire.md 5.4). */
+/**
+ * The addresses under which git finds a repository: of a model with or without `models/`, of others with their word
+ * (docs/specification/repositories-and-git.md#addresses).
+ */
 export const gitPaths = ["/:owner/:name", "/:type{models|datasets|spaces}/:owner/:name"] as const;
 
 /** The repository that such an address names, with or without `.git`. */

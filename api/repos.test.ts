@@ -10,7 +10,7 @@ import { startApiWorld } from "./testing/start-api-world.ts";
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
-  // The JS client takes no token that begins otherwise (wire.md 0.1).
+  // The JS client takes no token that begins otherwise (C1 in docs/specification/existing-clients.md).
   provideSettings({ TOKEN_PREFIX: "hf_" });
   world = await startApiWorld();
 });
@@ -34,7 +34,7 @@ async function ask(method: string, path: string, token?: string, body?: unknown)
   return { status: response.status, headers: response.headers, body: text ? JSON.parse(text) : undefined };
 }
 
-describe("repositories over the API (wire.md 5.1)", () => {
+describe("repositories over the API (docs/specification/repositories-and-git.md#repository-operations)", () => {
   test("are made, moved and deleted as the Python client asks", async () => {
     const ada = await signedInPerson();
     const token = await tokenOf(ada);
@@ -188,7 +188,7 @@ describe("repositories over the API (wire.md 5.1)", () => {
   });
 });
 
-describe("people over the API (wire.md 5.3)", () => {
+describe("people over the API (docs/specification/organizations-and-tokens.md#people-and-organizations)", () => {
   test("overviews count what the asker may see; memberships are for members", async () => {
     const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
     const organization = await organizationOf(ada, [[bea, "read"]]);

@@ -79,7 +79,7 @@ describe("the challenge of our API (RFC 6750 §3, RFC 9728 §5.1)", () => {
     );
   });
 
-  test("a token that lacks a scope: 403 that names it (wire.md choice 6)", async () => {
+  test("a token that lacks a scope: 403 that names it (docs/specification/errors-and-limits.md#missing-scope)", async () => {
     const app = new Hono()
       .get("/", () => {
         throw new ServiceError("insufficient_scope", "This needs the scope jobs.", { scope: "jobs" });

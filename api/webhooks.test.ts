@@ -9,7 +9,10 @@ import { newId, newOrderedId } from "#core/ids.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Webhooks as the public hub's Python client and its command-line tool manage them, body by body as they send them (wire.md 2.1). */
+/**
+ * Webhooks as the public hub's Python client and its command-line tool manage them, body by body as they send them
+ * (docs/specification/webhooks.md#management).
+ */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   provideSettings({ TOKEN_PREFIX: "hf_" });
@@ -130,7 +133,7 @@ test("the life of a webhook, as the Python client and the command-line tool live
   for (const method of ["PUT", "PATCH"]) expect((await send(ada, method, `${OWN}/${id}`, {})).status).toBe(404);
 });
 
-test("a job is copied from its run, by jobSourceId or the brief's job_id, with its secrets sealed", async () => {
+test("a job is copied from its run, by jobSourceId or job_id, with its secrets sealed", async () => {
   const ada = await someone("jobs");
   const run = await someRun(ada.id, { secrets: { KEY: "hush" } });
   const watched = [{ type: "user", name: ada.username }];

@@ -7,7 +7,7 @@ import { log } from "./log.ts";
 
 /**
  * One pool a process, shared by Prisma (everyday operations) and by hand-written SQL (hot paths). It is kept on
- * `globalThis`, because each bundle of Next makes its own module instances (architecture decision 7).
+ * `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
  */
 type Connections = { pool: pg.Pool; prisma: PrismaClient };
 const keeper = globalThis as typeof globalThis & { keyhookConnections?: Connections };

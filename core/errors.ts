@@ -2,7 +2,7 @@ import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 
 /**
  * Expected failures outside the OAuth endpoints. One class, one table; each door translates it once: the REST API into
- * the body of wire.md choice 10, pages into text beside the field, the CLI into a line on stderr.
+ * the body of docs/specification/errors-and-limits.md#error-body, pages into text beside the field, the CLI into a line on stderr.
  */
 export const statusOf = {
   invalid_request: 400,
@@ -39,7 +39,7 @@ type Details = {
   scope?: string;
   /** What else than a scope would have let them, for `forbidden`. */
   requires?: Requirement;
-  /** The word by which existing clients tell failures apart (wire.md 1.13). */
+  /** The word by which existing clients tell failures apart (docs/specification/errors-and-limits.md#headers). */
   wireCode?: WireCode | undefined;
 };
 

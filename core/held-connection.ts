@@ -11,7 +11,7 @@ export class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
 }
 
-// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 type Hold = { isOver: boolean };
 const keeper = globalThis as typeof globalThis & { keyhookHeldConnection?: AsyncLocalStorage<Hold> };
 keeper.keyhookHeldConnection ??= new AsyncLocalStorage();

@@ -5,7 +5,7 @@ const RANDOM_BYTES = 8;
 const drawn = Buffer.alloc(512 * RANDOM_BYTES);
 let used = drawn.length;
 
-/** A new id: 24 hex digits, 4 bytes of time (seconds) and 8 random, never a sequence (architecture decision 8). */
+/** A new id: 24 hex digits, 4 bytes of time (seconds) and 8 random, never a sequence (docs/specification/README.md#conventions). */
 export function newId(): string {
   if (used === drawn.length) {
     randomFillSync(drawn);

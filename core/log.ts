@@ -36,7 +36,7 @@ export type Failure = {
   description: string;
 };
 
-// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookRequestContext?: AsyncLocalStorage<RequestContext> };
 keeper.keyhookRequestContext ??= new AsyncLocalStorage();
 export const requestContext = keeper.keyhookRequestContext;

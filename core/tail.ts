@@ -57,7 +57,7 @@ export async function* followTail<Entry, State, Cursor extends number | string>(
   }
 }
 
-// On `globalThis`, because each bundle of Next makes its own module instances (architecture decision 7).
+// On `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 // biome-ignore lint/suspicious/noExplicitAny: each kind of tail has its own types.
 const keeper = globalThis as typeof globalThis & { keyhookTails?: Map<string, Map<string, Reader<any, any, any>>> };
 

@@ -3,7 +3,7 @@ import { requestContext } from "./log.ts";
 
 /**
  * What metrics and traces are made of. Whoever does something says so here, and knows nothing of who listens; where nobody does, it costs
- * a look at a flag. The channels are the process's own, whichever bundle speaks (architecture decision 7).
+ * a look at a flag. The channels are the process's own, whichever bundle speaks (ARCHITECTURE.md, Processes).
  */
 
 /** A request that was answered, or given up. */

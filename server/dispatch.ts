@@ -54,7 +54,10 @@ export const isApi = (pathname: string): boolean =>
   /^\/(images|avatars|v1)\//.test(pathname) ||
   REPO_TRANSFER.test(pathname);
 
-/** Under the address of a repository's page: git's own protocol, Git LFS, and files as they are (wire.md 5.1, 5.4). */
+/**
+ * Under the address of a repository's page: git's own protocol, Git LFS, and files as they are
+ * (docs/specification/repositories-and-git.md#addresses).
+ */
 const REPO_TRANSFER =
   /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
 

@@ -11,7 +11,10 @@ import { exchange, prepareExchange } from "#core/oauth/testing/exchange.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** Exchanged tokens at the API, as a program of an organization uses them (brief §4.3, rules 3 to 5). */
+/**
+ * Exchanged tokens at the API, as a program of an organization uses them (rules 3 to 5 of
+ * docs/specification/organizations-and-tokens.md#token-exchange).
+ */
 let world: World;
 beforeAll(async () => {
   world = await startWorld((req, res) => handleRequest(async (_, page) => void page.writeHead(404).end(), req, res));

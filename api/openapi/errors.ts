@@ -1,6 +1,6 @@
 import type { ApiResponse } from "#core/api-document.ts";
 
-/** What may be wrong with any request of a kind, said once (wire.md choice 10). */
+/** What may be wrong with any request of a kind, said once (docs/specification/errors-and-limits.md#error-body). */
 
 export const ERROR_SCHEMA = "Error";
 

@@ -14,7 +14,10 @@ const route = createRoute({
   },
 });
 
-/** The hub's command-line client asks on every command until it gets an answer, which it keeps for a day (wire.md 0.13). It reads both fields, and cannot start without them. */
+/**
+ * The hub's command-line client asks on every command until it gets an answer, which it keeps for a day (C13 in
+ * docs/specification/existing-clients.md). It reads both fields, and cannot start without them.
+ */
 export const agentHarnesses = new OpenAPIHono().openapi(route, (c) =>
   c.json({ standardEnvVars: [], harnesses: {} }, 200, { "Cache-Control": "public, max-age=86400" }),
 );

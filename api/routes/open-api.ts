@@ -7,7 +7,7 @@ import { requireHolder } from "../bearer.ts";
 
 /**
  * A set of routes. Input that is not what its schema says ends as every other failure does, with the name of what is wrong
- * (wire.md choice 10).
+ * (docs/specification/errors-and-limits.md#error-body).
  */
 export function openApiRoutes(): OpenAPIHono {
   const routes = new OpenAPIHono({

@@ -234,7 +234,7 @@ export async function personalToken({ id: userId }: TestPerson, held: readonly S
   return token;
 }
 
-/** By asking for it, as the organization's programs do (brief §4.3). */
+/** By asking for it, as the organization's programs do (docs/specification/organizations-and-tokens.md#token-exchange). */
 export async function exchangedToken(
   origin: string,
   { clientId, secret }: BoundApp,
@@ -256,7 +256,10 @@ export async function exchangedToken(
   return token;
 }
 
-/** What a CI job gets (wire.md 1.12): its rows, since issuers and their claims have tests of their own. */
+/**
+ * What a CI job gets (docs/specification/organizations-and-tokens.md#trusted-publishers): its rows, since issuers and their claims have
+ * tests of their own.
+ */
 export async function jobToken(
   subject: { repoId: string } | { userId: string },
   trustedBy: Partial<TestPerson> = {},

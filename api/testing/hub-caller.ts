@@ -12,7 +12,7 @@ export async function someCaller(...scopes: Scope[]): Promise<Caller> {
   return { ...person, accessToken: token };
 }
 
-/** The lines of a commit (wire.md 5.1). */
+/** The lines of a commit (docs/specification/repositories-and-git.md#commits-over-the-api). */
 export const ndjson = (...lines: unknown[]): string => lines.map((line) => JSON.stringify(line)).join("\n");
 
 export const header = (changes: Record<string, unknown> = {}) => ({

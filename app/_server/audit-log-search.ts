@@ -29,7 +29,10 @@ export function auditSearchOf(query: Query, kinds: readonly string[]): AuditSear
   };
 }
 
-/** The whole search in the words of the API, which the export takes as they are (wire.md 1.12). */
+/**
+ * The whole search in the words of the API, which the export takes as they are
+ * (docs/specification/organizations-and-tokens.md#audit-log).
+ */
 export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | "kind" | "days">, now = new Date()): string {
   const since = days && new Date(now.getTime() - Number(days) * 24 * 60 * 60 * 1000).toISOString().slice(0, 16);
   return [search, kind && `type:${kind}.*`, since && `since:${since}Z`].filter(Boolean).join(" ");

@@ -37,9 +37,15 @@ export type TokenHolder = {
   orgIds: readonly string[] | "all";
   /** The OAuth client that it was issued to; null for a token that a person made for themselves. */
   clientId: string | null;
-  /** The one organization that an exchanged token acts in (brief §4.3): outside it reads what it may, and nothing else. */
+  /**
+   * The one organization that an exchanged token acts in (docs/specification/organizations-and-tokens.md#token-exchange): outside it
+   * reads what it may, and nothing else.
+   */
   boundOrgId?: string;
-  /** Of a CI job that reads as its person: it reads what they were let into, and changes nothing (wire.md 1.12). */
+  /**
+   * Of a CI job that reads as its person: it reads what they were let into, and changes nothing
+   * (docs/specification/organizations-and-tokens.md#trusted-publishers).
+   */
   isReadOnly?: true;
   /** Issued to the command line that comes with the service: as good as a token that the person made for themselves. */
   isFirstParty?: true;
@@ -50,7 +56,10 @@ export type TokenHolder = {
   actsForOrgId?: ActsForOrgId;
 };
 
-/** A job of continuous integration with a token for one repository: no person stands behind it (brief §4.3, wire.md 1.12). */
+/**
+ * A job of continuous integration with a token for one repository: no person stands behind it
+ * (docs/specification/organizations-and-tokens.md#trusted-publishers).
+ */
 export type Publisher = {
   kind: "publisher";
   publisherId: string;

@@ -47,7 +47,7 @@ export async function requirePermission<A extends Action>(
     if (least !== "allowed") throw notFound(what);
   }
   if (decision === "stale") throw stale(actor);
-  // What existing clients know a gated repository by, whoever asks (wire.md 1.13).
+  // What existing clients know a gated repository by, whoever asks (docs/specification/errors-and-limits.md#headers).
   const wireCode = action === "repo.read_content" ? "GatedRepo" : undefined;
   if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.", { wireCode });
   const lacking = decision === "refused" ? (unreached(actor, rules[action], target) ?? decision) : decision;
@@ -204,7 +204,8 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
 
 /**
  * An exchanged token acts in its organization alone; outside it only reads, which leaves the gated repositories that its person was
- * let into (brief §4.3, rules 4 and 5; S95). What is open to everybody was decided before.
+ * let into (rules 4 and 5 in docs/specification/organizations-and-tokens.md#token-exchange; S95). What is open to everybody was decided
+ * before.
  */
 function isWayOpen(way: Way, token: Reach, target: Target): boolean {
   if (token.isReadOnly) return way === "granted";

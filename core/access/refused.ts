@@ -32,7 +32,7 @@ export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: 
   return new ServiceError("forbidden", sentences, { requires: { securityRestrictions: restrictions }, wireCode });
 }
 
-/** The same of a gated repository's content, which people can ask for (wire.md 1.13). */
+/** The same of a gated repository's content, which people can ask for (docs/specification/errors-and-limits.md#headers). */
 export function refusedContent(actor: Actor, decision: "refused" | Missing): ServiceError {
   const wireCode = "GatedRepo";
   const ask = "Access to this repository is restricted. Ask for it on the repository's page.";

@@ -72,20 +72,23 @@ export type Rule = {
    */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
   /**
-   * With `not_found`: a token that lacks nothing but the scope is told so (wire.md choice 6). Its person has the right, and what it is
-   * for is found by the person's own name or by an id that nobody guesses.
+   * With `not_found`: a token that lacks nothing but the scope is told so (docs/specification/errors-and-limits.md#missing-scope). Its
+   * person has the right, and what it is for is found by the person's own name or by an id that nobody guesses.
    */
   tellsScope?: true;
 };
 
 /**
- * The scopes of which a token needs one, by what gives its person the right (brief §2.3). What is absent or empty cannot be done
- * with a token that way.
+ * The scopes of which a token needs one, by what gives its person the right (docs/specification/oauth.md#scopes). What is absent or
+ * empty cannot be done with a token that way.
  */
 export type TokenScopes = {
   /** The person owns it; and all that a token of their own making (a personal access token) reaches. */
   own?: readonly Scope[];
-  /** An organization owns it, which the person has granted to the app (brief §4.5). */
+  /**
+   * An organization owns it, which the person has granted to the app
+   * (docs/specification/oauth.md#organizations-in-an-authorization-request).
+   */
   organization?: readonly Scope[];
   /** The app itself made it. */
   made?: readonly Scope[];

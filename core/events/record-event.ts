@@ -16,7 +16,7 @@ export type NewEvent = {
 
 /**
  * Records what changed, once, in the transaction of the change: both are kept or neither is (S122). Nothing else happens here, so
- * that a change costs the same whether one webhook watches or 100,000 do (architecture decision 8).
+ * that a change costs the same whether one webhook watches or 100,000 do (docs/decisions/048).
  * @returns the event's id
  */
 export async function recordEvent(tx: Db, event: NewEvent): Promise<string> {

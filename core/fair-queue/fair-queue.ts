@@ -299,7 +299,7 @@ function moveToEnd<T>(map: Map<string, T>, key: string): void {
   map.set(key, value);
 }
 
-// One of each name for the process: each bundle of Next makes its own module instances (architecture decision 7).
+// One of each name for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<string, FairQueue> };
 keeper.keyhookFairQueues ??= new Map();
 const queues = keeper.keyhookFairQueues;

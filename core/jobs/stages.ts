@@ -1,4 +1,7 @@
-/** Where a run is, as the API spells it (`status.stage`, wire.md 4; the Python client knows these words). */
+/**
+ * Where a run is, as the API spells it (`status.stage`, docs/specification/jobs-and-spaces.md#the-job-record; the Python client knows
+ * these words).
+ */
 export const jobStages = ["SCHEDULING", "RUNNING", "COMPLETED", "CANCELED", "ERROR"] as const;
 export type JobStage = (typeof jobStages)[number];
 

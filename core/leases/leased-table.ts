@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { pool } from "../db.ts";
 
 /**
- * A table whose rows are work (architecture decision 8). It has the columns `id`, `due_at`, `attempts`, `claim_id` and
+ * A table whose rows are work (docs/decisions/008). It has the columns `id`, `due_at`, `attempts`, `claim_id` and
  * `claimed_until`.
  *
  * A worker *claims* rows that are due: for the length of a *lease* they are its own. While it works it *renews* the lease;

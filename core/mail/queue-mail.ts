@@ -6,7 +6,7 @@ import { MAIL_CHANNEL } from "./mail-table.ts";
 export type NewMail = { to: string; subject: string; text: string };
 
 /**
- * Queues a letter in the transaction that gives the reason for it; the worker sends it (architecture decision 8).
+ * Queues a letter in the transaction that gives the reason for it; the worker sends it (docs/decisions/008).
  * @returns its id
  */
 export async function queueMail(db: Db, { to, subject, text }: NewMail): Promise<string> {

@@ -3,11 +3,12 @@ import { env } from "#core/env.ts";
 import type { AccountRow, GrantedOrganization } from "./request-rows.ts";
 
 /**
- * Claims of ID tokens and userinfo (wire.md 1.6, 1.7). Which of them leave the house is decided by scope: the engine filters
- * by `claimsByScope`, so that an address appears only with `email` and organizations only where they were granted (S103).
+ * Claims of ID tokens and userinfo (docs/specification/oauth.md#id-token, #userinfo). Which of them leave the house is decided by
+ * scope: the engine filters by `claimsByScope`, so that an address appears only with `email` and organizations only where they were
+ * granted (S103).
  */
 export const claimsByScope = {
-  // Clients find auth_time in every ID token, whether or not they asked with max_age (wire.md 1.6), and how the
+  // Clients find auth_time in every ID token, whether or not they asked with max_age (docs/specification/oauth.md#id-token), and how the
   // person proved who they are (RFC 8176) beside it.
   openid: ["sub", "auth_time", "amr", "isPro", "organizations", "orgs"],
   profile: ["name", "preferred_username", "profile", "picture", "website"],
@@ -31,7 +32,7 @@ export function personClaims(account: AccountRow) {
   };
 }
 
-/** One entry of `orgs`; the fields behind `plan` keep older clients of this interface working (wire.md 1.7). */
+/** One entry of `orgs`; the fields behind `plan` keep older clients of this interface working (docs/specification/oauth.md#userinfo). */
 export function organizationClaim(organization: GrantedOrganization, hasBilling: boolean) {
   return {
     sub: organization.id,
@@ -48,7 +49,7 @@ export function organizationClaim(organization: GrantedOrganization, hasBilling:
   };
 }
 
-/** Claims of userinfo. `organizations` and `orgs` carry the same content (wire.md choice 1). */
+/** Claims of userinfo. `organizations` and `orgs` carry the same content (docs/specification/oauth.md#userinfo). */
 export function userinfoClaims(account: AccountRow, organizations: GrantedOrganization[], scope: string) {
   const hasBilling = scope.split(" ").includes("read-billing");
   const orgs = organizations.map((organization) => organizationClaim(organization, hasBilling));

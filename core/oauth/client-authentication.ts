@@ -10,7 +10,8 @@ const FAILED_AUTHENTICATION = "client authentication failed";
 
 /**
  * One text for an unknown client, a wrong secret and a missing one (S41). Authors of command line tools forget the secret where
- * a device asks for its code, more than elsewhere (wire.md 1.10); an exchange takes them in one place only (S89).
+ * a device asks for its code, more than elsewhere (docs/specification/oauth.md#device-authorization); an exchange takes them in one
+ * place only (S89).
  */
 export function failedAuthentication(path: string, grantType?: string | null): string {
   if (grantType === TOKEN_EXCHANGE_GRANT)
@@ -45,8 +46,8 @@ export async function identifyClient(
   const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
   const assertion = form.get("client_assertion");
   const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
-  // openid-client 5 sends Basic with an empty secret for a public client (wire.md 0.3). Beside a client_secret or an assertion it
-  // stays, and the engine refuses two methods at once (S40).
+  // openid-client 5 sends Basic with an empty secret for a public client (C3 in docs/specification/existing-clients.md). Beside a
+  // client_secret or an assertion it stays, and the engine refuses two methods at once (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
     delete headers.authorization;
     if (!form.get("client_id")) form.set("client_id", basic.clientId);
@@ -101,8 +102,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The hub's JavaScript client sends no `client_id` with its code (wire.md 0.2). The code belongs to one client; where that
- * client is public, naming it proves nothing that the code and its PKCE verifier do not prove.
+ * The hub's JavaScript client sends no `client_id` with its code (C2 in docs/specification/existing-clients.md). The code belongs to
+ * one client; where that client is public, naming it proves nothing that the code and its PKCE verifier do not prove.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

@@ -65,7 +65,7 @@ function grantTypes({ redirectUris, isDeviceFlowAllowed, boundOrgId }: OAuthApp)
   ];
 }
 
-/** Keys before secrets; an app that has lost both works as a public app (brief §2.1). */
+/** Keys before secrets; an app that has lost both works as a public app (docs/specification/oauth.md#oauth-apps). */
 function authentication({ jwks, jwksUri }: OAuthApp, hasSecret: boolean): Partial<AllClientMetadata> {
   if (jwks || jwksUri) {
     return {

@@ -38,7 +38,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     scopes: [...supportedScopes],
     claims: Object.fromEntries(Object.entries(claimsByScope).map(([scope, claims]) => [scope, [...claims]])),
-    // The ID token itself carries name, picture and address (wire.md 0.14).
+    // The ID token itself carries name, picture and address (C14 in docs/specification/existing-clients.md).
     conformIdTokenClaims: false,
     responseTypes: ["code"],
     subjectTypes: ["public"],
@@ -94,7 +94,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     loadExistingGrant,
     issueRefreshToken: (_ctx, client, source) =>
       client.grantTypeAllowed("refresh_token") &&
-      // A device has nobody to send to a sign-in page: it always gets one (wire.md 1.5).
+      // A device has nobody to send to a sign-in page: it always gets one (docs/specification/oauth.md#refresh-tokens).
       (source.kind === "DeviceCode" || source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
     // Tokens of an app outlive the browser's session at our site, as people expect of a signed-in app.
     expiresWithSession: () => false,

@@ -14,7 +14,7 @@ import { tokenPrefix } from "./token-prefix.ts";
 /** The tokens of people that are good for more than reading, for the audit log. */
 const writing: readonly Scope[] = ["contribute-repos", "write-repos", "manage-repos", "write-collections", "write-discussions"];
 
-/** What a token may do at most, in a word (wire.md 1.12: the audit log's `role`). */
+/** What a token may do at most, in a word (docs/specification/organizations-and-tokens.md#audit-log, `role`). */
 const roleOf = (scopes: readonly Scope[]): "read" | "write" =>
   scopes.some((scope) => writing.includes(scope)) ? "write" : "read";
 
@@ -40,7 +40,10 @@ export type Bearer = {
   act?: ActingParty;
   /** Set for `personal`: the name its owner gave it. */
   tokenName?: string;
-  /** Set for a CI job that reads as its person: whatever its scopes would allow, it changes nothing (wire.md 1.12). */
+  /**
+   * Set for a CI job that reads as its person: whatever its scopes would allow, it changes nothing
+   * (docs/specification/organizations-and-tokens.md#trusted-publishers).
+   */
   isReadOnly?: true;
 };
 

@@ -1,6 +1,6 @@
 import { type CiToken, findCiToken, looksLikeRepoToken } from "#core/accounts/tokens/find-ci-token.ts";
 
-/** A CI job with a token for one repository (wire.md 1.12): nobody stands behind it. */
+/** A CI job with a token for one repository (docs/specification/organizations-and-tokens.md#trusted-publishers): nobody stands behind it. */
 export type Job = Extract<CiToken, { user: null }>;
 
 /** Whose token a repository's job sent; undefined for what is none, and for one that is unknown or over. */

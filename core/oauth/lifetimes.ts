@@ -1,13 +1,13 @@
 import { SITE_SESSION_ABSOLUTE_SECONDS } from "#core/accounts/sessions/session-lifetime.ts";
 
-/** How long things live, in seconds. The brief's and the RFCs' limits stand beside their use. */
+/** How long things live, in seconds. docs/specification/errors-and-limits.md#lifetimes lists them; limits of RFCs stand beside their use. */
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** ASVS 10.4 L3: a code lives at most one minute (S21). */
 export const AUTHORIZATION_CODE_SECONDS = MINUTE;
-/** Brief §2.1, §8: 8 hours unless the app says otherwise, 30 days at most. */
+/** 8 hours unless the app says otherwise, 30 days at most. */
 export const ACCESS_TOKEN_SECONDS = 8 * HOUR;
 export const ACCESS_TOKEN_MAX_SECONDS = 30 * DAY;
 export const ID_TOKEN_SECONDS = HOUR;
@@ -23,7 +23,7 @@ export const INTERACTION_SECONDS = HOUR;
  * it knows which apps are to be told.
  */
 export const PROVIDER_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
-/** Time to fetch the phone, sign in and type the code (wire.md choice 3). */
+/** Time to fetch the phone, sign in and type the code (docs/specification/oauth.md#device-authorization). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
 /** RFC 8628 §3.5: between two polls of a device, and what one that polls faster has to wait longer from then on. */
 export const POLL_INTERVAL_SECONDS = 5;

@@ -23,7 +23,7 @@ export async function mendAnswer(ctx: KoaContextWithOIDC, next: () => Promise<vo
   const startedAt = performance.now();
   await next();
   if (ctx.state.isDatabaseDown) answerDatabaseDown(ctx);
-  // In the spelling of the brief and the public hub (§2.4); RFC 6750 §4 compares it without case.
+  // In the public hub's spelling (docs/specification/oauth.md#token-endpoint); RFC 6750 §4 compares it without case.
   if (isTokenBody(ctx.body) && ctx.body.token_type === "Bearer") ctx.body = { ...ctx.body, token_type: "bearer" };
   if (ctx.status === 200 && isPublicDocument(ctx.path)) ctx.set("Cache-Control", `public, max-age=${KEYS_CACHED_SECONDS}`);
   if (ctx.status === 200 && isMetadata(ctx.path) && (await isRegistrationOn())) {
@@ -69,7 +69,7 @@ async function mendClientError(ctx: KoaContextWithOIDC, body: ErrorBody, started
     ctx.body = { error: body.error, error_description: failedAuthentication(ctx.path, form?.grant_type) };
     await sleep(Math.max(1, FAILED_AUTHENTICATION_MS - (performance.now() - startedAt)));
   } else if (isNotAllowed(body) && ctx.oidc.params?.grant_type === TOKEN_EXCHANGE_GRANT) {
-    // Brief §4.3 rule 1 has another code for it than RFC 6749 §5.2 (S90).
+    // Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange has another code for it than RFC 6749 §5.2 (S90).
     ctx.status = 401;
     ctx.set(challengeFor(ctx.res));
     ctx.body = { error: "invalid_client", error_description: NOT_BOUND };

@@ -6,7 +6,10 @@ import { ask, openInteraction, openQuestion, PKCE } from "./testing/authorizatio
 import { type Prepared, prepare } from "./testing/sign-in.ts";
 import { REDIRECT_URI, startWorld, type World } from "./testing/world.ts";
 
-/** The `orgIds` parameter (brief §4.5): how it is read, and what it gives away (S22). */
+/**
+ * The `orgIds` parameter (docs/specification/oauth.md#organizations-in-an-authorization-request): how it is read, and what it gives
+ * away (S22).
+ */
 const [A, B, C] = ["aaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbbbbbbbbbb", "cccccccccccccccccccccccc"];
 
 describe("reading it", () => {

@@ -4,8 +4,9 @@ import { isId } from "#core/ids.ts";
 const MAX_ORG_IDS = 50;
 
 /**
- * Reads the `orgIds` parameter (brief §4.5): comma-separated, and repeatable, which `joinOrgIds` has made comma-separated
- * before the engine, which refuses repeated parameters, looks at the request. What is no id is left out.
+ * Reads the `orgIds` parameter (docs/specification/oauth.md#organizations-in-an-authorization-request): comma-separated, and
+ * repeatable, which `joinOrgIds` has made comma-separated before the engine, which refuses repeated parameters, looks at the request.
+ * What is no id is left out.
  */
 export function parseOrgIds(value: string | undefined): string[] {
   const ids = (value ?? "").split(",").map((part) => part.trim());

@@ -34,7 +34,7 @@ const BODY_MAX_BYTES = 64 * 1024;
 const FORM = "application/x-www-form-urlencoded";
 const JSON_TYPE = "application/json";
 
-/** Endpoints that take JSON as well as forms (wire.md 0.7, 0.10). */
+/** Endpoints that take JSON as well as forms (C7, C10 in docs/specification/existing-clients.md). */
 const JSON_PATHS: ReadonlySet<string> = new Set([protocolRoutes.token, protocolRoutes.device_authorization]);
 
 /** Refuses addresses and methods that are not ours, in RFC 9110's words (S37). */

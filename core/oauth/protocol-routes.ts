@@ -1,4 +1,4 @@
-/** Where the protocol lives (brief §4, wire.md 1.1) and what each address takes. */
+/** Where the protocol lives (docs/specification/oauth.md#endpoints) and what each address takes. */
 export const protocolRoutes = {
   authorization: "/oauth/authorize",
   token: "/oauth/token",
@@ -38,7 +38,7 @@ const methods: Record<string, readonly string[]> = {
   [protocolRoutes.end_session]: ["GET", "HEAD", "POST"],
   [`${protocolRoutes.end_session}/confirm`]: ["POST"],
   [`${protocolRoutes.end_session}/success`]: ["GET", "HEAD"],
-  // A person who opens the endpoint's address is sent to the page (wire.md choice 3).
+  // A person who opens the endpoint's address is sent to the page (docs/specification/oauth.md#endpoints).
   [protocolRoutes.device_authorization]: ["GET", "HEAD", "POST", "OPTIONS"],
   [protocolRoutes.pushed_authorization_request]: ["POST", "OPTIONS"],
   [REGISTRATION]: ["POST", "OPTIONS"],

@@ -9,7 +9,7 @@ import { loadSigningKeys, nextKeyChange, SIGNING_KEYS_CHANNEL } from "./keys.ts"
 import { closeEngineGaps } from "./provider-internals.ts";
 
 /**
- * The engine, one instance a process (architecture decision 7). It takes its signing keys when it is made; when they change,
+ * The engine, one instance a process (ARCHITECTURE.md, Processes). It takes its signing keys when it is made; when they change,
  * a new instance takes over while requests that are under way finish with the old one.
  */
 type State = { current?: Promise<Provider>; turn: number; isWatched: boolean; timer?: NodeJS.Timeout };

@@ -2,7 +2,10 @@ import type { Whoami } from "@keyhook/sdk";
 import { avatarUrl } from "#core/accounts/avatar-url.ts";
 import type { Bearer } from "./find-bearer.ts";
 
-/** The body of `GET /api/whoami-v2` (wire.md 1.8). What a scope does not cover is left out, as clients expect. */
+/**
+ * The body of `GET /api/whoami-v2` (docs/specification/organizations-and-tokens.md#whoami-v2). What a scope does not cover is left out,
+ * as clients expect.
+ */
 export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, tokenName }: Bearer): Whoami {
   const has = (scope: (typeof scopes)[number]) => kind === "personal" || scopes.includes(scope);
   const isWriter = scopes.some((scope) => scope === "write-repos" || scope === "manage-repos");
@@ -33,7 +36,8 @@ export function whoami({ kind, account, scopes, expiresAt, issuedAt, clientId, t
     })),
     auth: {
       type: kind === "oauth" ? "oauth" : "access_token",
-      // The command-line client names the stored token after `displayName`; for OAuth it makes up its own (wire.md 1.8).
+      // The command-line client names the stored token after `displayName`; for OAuth it makes up its own
+      // (docs/specification/organizations-and-tokens.md#whoami-v2).
       ...(kind === "personal" && {
         accessToken: {
           displayName: tokenName ?? "",

@@ -12,7 +12,7 @@ export type Relay = {
   waiting: number;
 };
 
-/** A relay ends so long after it was last renewed (brief §8). */
+/** A relay ends so long after it was last renewed (docs/specification/webhooks.md#the-relay). */
 export const RELAY_HOURS = 72;
 export const RELAYS_MAX_PER_PERSON = 20;
 /** What one relay keeps at once, and how large a request or an answer may be. */

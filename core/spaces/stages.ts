@@ -1,4 +1,7 @@
-/** Where a Space is, as the API spells it (`runtime.stage`, wire.md 5.1; the Python client knows these words). */
+/**
+ * Where a Space is, as the API spells it (`runtime.stage`, docs/specification/jobs-and-spaces.md#spaces; the Python client knows these
+ * words).
+ */
 export const spaceStages = [
   /** There is no file that could be started, or no page that could be shown. */
   "NO_APP_FILE",
@@ -28,7 +31,7 @@ export const isComing = (stage: SpaceStage): boolean => stage === "BUILDING" || 
 export const SPACE_CHANNEL = "space";
 export const SPACE_LOG_CHANNEL = "space_log";
 
-/** After how long without a request a Space of the free flavor sleeps, in seconds (brief §8). */
+/** After how long without a request a Space of the free flavor sleeps, in seconds (docs/specification/jobs-and-spaces.md#spaces). */
 export const SLEEP_AFTER_SECONDS = 48 * 60 * 60;
 /** It may be told to sleep sooner, but not so soon that it does nothing but start. */
 export const SLEEP_AFTER_MIN_SECONDS = 60;

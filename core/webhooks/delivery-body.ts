@@ -1,4 +1,4 @@
-/** The version of the payload that `webhook.version` names (wire.md 2.3). */
+/** The version of the payload that `webhook.version` names (docs/specification/webhooks.md#payload). */
 export const PAYLOAD_VERSION = 3;
 
 /**

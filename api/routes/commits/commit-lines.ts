@@ -27,7 +27,7 @@ const lfsFile = z.object({
 const deleted = z.object({ path: z.string() });
 const copyFile = z.object({ path: z.string(), srcPath: z.string(), srcRevision: z.string().nullish() });
 
-/** The lines of a commit after its header, `{key, value}` each (wire.md 5.1). */
+/** The lines of a commit after its header, `{key, value}` each (docs/specification/repositories-and-git.md#commits-over-the-api). */
 const lineSchema = z.discriminatedUnion("key", [
   z.object({ key: z.literal("file"), value: fileSchema }),
   z.object({ key: z.literal("lfsFile"), value: lfsFile }),

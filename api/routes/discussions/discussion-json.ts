@@ -76,7 +76,7 @@ export function commentJson(comment: Extract<TimelineEvent, { type: "comment" }>
   return eventJson(comment) as CommentJson;
 }
 
-/** An event of the timeline as existing clients read it (wire.md 5.2). */
+/** An event of the timeline as existing clients read it (docs/specification/repositories-and-git.md#discussions-and-pull-requests). */
 export function eventJson(event: TimelineEvent): EventJson {
   const common = { id: event.id, createdAt: event.createdAt.toISOString(), author: authorJson(event.author) };
   switch (event.type) {

@@ -4,7 +4,7 @@ import type { JobNamespace } from "#core/jobs/find-job-namespace.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import type { Schedule } from "#core/jobs/schedules/schedule.ts";
 
-/** As existing clients spell an owner and whoever had it run (wire.md 4). */
+/** As existing clients spell an owner and whoever had it run (docs/specification/jobs-and-spaces.md#the-job-record). */
 const typeOf = (kind: string): string => (kind === "organization" ? "org" : kind);
 
 const ownerJson = ({ kind, id, handle }: JobNamespace) => ({ id, name: handle, type: typeOf(kind) });

@@ -9,7 +9,10 @@ const checks = [
   { path: "auth-check/write", action: "repo.write", summary: "Whether it may be written to" },
 ] as const;
 
-/** Only the status says something (wire.md 5.1): the very decision that a clone or a push would meet. */
+/**
+ * Only the status says something (docs/specification/repositories-and-git.md#repository-operations): the very decision that a clone or
+ * a push would meet.
+ */
 export const authCheckRoutes = openApiRoutes();
 
 for (const { type, base } of repoAddresses) {

@@ -1,7 +1,10 @@
 import { ServiceError } from "#core/errors.ts";
 import { openApiRoutes } from "../open-api.ts";
 
-/** What existing clients know beside repositories and this service does not have: said plainly (wire.md choice 9). */
+/**
+ * What existing clients know beside repositories and this service does not have: said plainly
+ * (docs/specification/repositories-and-git.md#what-is-not-offered).
+ */
 export const elsewhereRoutes = openApiRoutes();
 
 for (const kind of ["buckets", "kernels", "endpoints"]) {

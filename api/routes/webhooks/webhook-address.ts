@@ -6,7 +6,7 @@ import type { WebhookOwner } from "#core/webhooks/manage/webhook.ts";
 import { requirePersonsToken } from "../../actor.ts";
 import { findPublicOwner } from "../people/find-public-owner.ts";
 
-/** Under which webhooks are found: the caller's own (wire.md 2.1), and an organization's, which is ours (wire.md choice 7). */
+/** Under which webhooks are found: the caller's own, and an organization's (docs/specification/webhooks.md#management). */
 export const webhookAddresses = [
   { base: "/api/settings/webhooks", of: "of your own" },
   { base: "/api/organizations/{name}/settings/webhooks", of: "of an organization" },

@@ -3,7 +3,7 @@ import { createdByJson } from "#core/access/delegation.ts";
 import { avatarUrl } from "#core/accounts/avatar-url.ts";
 import type { WatchedItem, Webhook, WebhookJob } from "#core/webhooks/manage/webhook.ts";
 
-/** The record of wire.md 2.1. */
+/** A webhook's record (docs/specification/webhooks.md#the-webhook-record). */
 export function webhookJson(webhook: Webhook): WebhookRecord {
   const { id, owner, url, job, jobSourceId, watched, domains, hasSecret, disabledAt, disabledReason } = webhook;
   const isSuspended = disabledReason === "failing" || disabledReason === "gone";

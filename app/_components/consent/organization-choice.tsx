@@ -6,7 +6,7 @@ import { OrganizationRow } from "./organization-row.tsx";
 /** So many stand open; what is ticked always does. */
 const SHOWN_AT_FIRST = 6;
 
-/** How the scopes that cover organizations read there (brief §2.3, last line). */
+/** How the scopes that cover organizations read there (docs/specification/oauth.md#scopes). */
 const reachSentences: Partial<Record<Scope, string>> = {
   "read-repos": "read their repositories",
   "read-billing": "see whether they have a payment method",

@@ -36,7 +36,10 @@ export function OrganizationRow({ organization, clientId }: OrganizationRowProps
   );
 }
 
-/** An organization whose policy keeps this app out: there with the reason and the way to ask, and nothing to tick (docs/ui.md, the permissions modal). */
+/**
+ * An organization whose policy keeps this app out: there with the reason and the way to ask, and nothing to tick
+ * (docs/ui.md#the-permissions-modal).
+ */
 function ClosedRow({ organization, clientId }: OrganizationRowProps) {
   const { name, fullName, avatarId, refusal, isRequested } = organization;
   if (refusal === null) return null;

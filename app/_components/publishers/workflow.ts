@@ -4,7 +4,7 @@ import type { PresetName } from "#core/accounts/publishers/presets.ts";
 /** What a job gets a token for: a repository to write, or a user whose gated repositories it reads. */
 export type JobSubject = Readonly<{ repo: Readonly<{ type: RepoType; fullName: string }> } | { username: string }>;
 
-/** The parameter `resource` of the exchange (wire.md 1.12). */
+/** The parameter `resource` of the exchange (docs/specification/organizations-and-tokens.md#trusted-publishers). */
 export function resourceOf(subject: JobSubject): string {
   return "repo" in subject ? repoPath(subject.repo.type, subject.repo.fullName).slice(1) : subject.username;
 }

@@ -2,7 +2,10 @@ import { describeAuditEvent } from "../../audit/describe-audit-event.ts";
 import { avatarUrl } from "../avatar-url.ts";
 import type { AuditRow } from "./read-audit-entries.ts";
 
-/** An entry as programs get it (wire.md 1.12). What does not apply is null; `subject` and `organization` are additions of ours. */
+/**
+ * An entry as programs get it (docs/specification/organizations-and-tokens.md#audit-log). What does not apply is null; `subject` and
+ * `organization` are additions of ours.
+ */
 export type WireAuditEvent = {
   _id: string;
   createdAt: string;

@@ -11,7 +11,7 @@ import { type AuditScope, requireAuditScope } from "./audit-scope.ts";
 import { parseAuditQuery } from "./parse-audit-query.ts";
 import { type AuditPosition, readAuditEntries } from "./read-audit-entries.ts";
 
-/** wire.md 1.12. */
+/** docs/specification/organizations-and-tokens.md#audit-log */
 export const AUDIT_EXPORT_MAX_ENTRIES = 100_000;
 /** Read and sent at a time: what an export takes of our memory, however long it is. */
 const BATCH = 1_000;
@@ -19,7 +19,10 @@ const BATCH = 1_000;
 /** A batch at a time: whoever reads a long export slowly has no place meanwhile. */
 const exports = fairQueue({ name: "audit_exports", places: 4, waitMaxMs: 60_000 });
 
-/** Plans whose organizations may take their log elsewhere (wire.md 1.12); reading it here is for all. */
+/**
+ * Plans whose organizations may take their log elsewhere (docs/specification/organizations-and-tokens.md#audit-log); reading it here is
+ * for all.
+ */
 const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "academia"];
 
 /**

@@ -22,7 +22,8 @@ const TERM = /(?:(author|ip|type|since|until):)?(?:"([^"]*)"|(\S+))/g;
 const TYPE = /^[a-z_]{1,60}(\.([a-z_]{1,60}|\*))?$/;
 
 /**
- * Reads a search such as `author:mara type:oauth_app.* since:2026-11-01 "tide forecasts"` (wire.md 1.12, with times of ours).
+ * Reads a search such as `author:mara type:oauth_app.* since:2026-11-01 "tide forecasts"`
+ * (docs/specification/organizations-and-tokens.md#audit-log).
  * @throws ServiceError `invalid_request` on `q`
  */
 export function parseAuditQuery(text: string): AuditFilter {

@@ -1,8 +1,8 @@
-/** What an organization may pay for (wire.md 1.7); none is null. */
+/** What an organization may pay for (docs/specification/organizations-and-tokens.md#organizations); none is null. */
 export const organizationPlans = ["team", "enterprise", "plus", "academia"] as const;
 export type OrganizationPlan = (typeof organizationPlans)[number];
 
-/** With which token exchange works (brief §8): losing them ends it at once. */
+/** With which token exchange works (docs/specification/organizations-and-tokens.md#organizations): losing them ends it at once. */
 export const exchangePlans: readonly OrganizationPlan[] = ["enterprise", "plus"];
 
 /** Whether token exchange works for an organization with this plan. */

@@ -8,7 +8,7 @@ const APPS_MAX = 20;
 
 /**
  * Tells the administrators of an organization that somebody who was one of them owns apps that are bound to it, and knows their
- * secrets: from now on those are an outsider's (brief §2.1; decision 044). Call it once the role or the membership is gone.
+ * secrets: from now on those are an outsider's (decision 044). Call it once the role or the membership is gone.
  */
 export async function warnOfHeldSecrets(tx: Db, userId: string, orgId: string): Promise<void> {
   const apps = await tx.oAuthApp.findMany({

@@ -13,7 +13,7 @@ import type { PasswordQuestion } from "./password-thread.ts";
  */
 const places = fairQueue({ name: "passwords", places: 2, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
 
-// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: Worker[] };
 keeper.keyhookPasswordThreads ??= [];
 const idle = keeper.keyhookPasswordThreads;

@@ -1,7 +1,10 @@
 import { hashToken } from "../../crypto/token.ts";
 import { pool } from "../../db.ts";
 
-/** A token that a trusted publisher got for one job (wire.md 1.12), with what it is for. */
+/**
+ * A token that a trusted publisher got for one job (docs/specification/organizations-and-tokens.md#trusted-publishers), with what it is
+ * for.
+ */
 export type CiToken = {
   id: string;
   publisherId: string;
@@ -48,7 +51,7 @@ export async function findCiToken(token: string): Promise<CiToken | undefined> {
   return rows[0];
 }
 
-/** What follows TOKEN_PREFIX in a token for a repository, and in one for reading as a user (wire.md 1.12, choice 2). */
+/** What follows TOKEN_PREFIX in a token for a repository, and in one for reading as a user (docs/specification/oauth.md#token-formats). */
 export const ciTokenKinds = { repo: "jwt", user: "oauth" } as const;
 
 const FOR_REPO = new RegExp(`^[A-Za-z][A-Za-z0-9]{0,9}_${ciTokenKinds.repo}_`);

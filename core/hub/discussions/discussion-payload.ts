@@ -13,12 +13,12 @@ export function discussionWebUrl({ type, fullName }: Pick<Repo, "type" | "fullNa
   return `${env().ORIGIN}${repoPath(type, fullName)}/discussions/${num}`;
 }
 
-/** Where programs find it; with `/comment` behind it, it takes a comment (wire.md 2.3). */
+/** Where programs find it; with `/comment` behind it, it takes a comment (docs/specification/webhooks.md#payload). */
 export function discussionApiUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {
   return `${env().ORIGIN}${repoApiPath(type, fullName)}/discussions/${num}`;
 }
 
-/** `discussion` of a webhook payload (wire.md 2.3). */
+/** `discussion` of a webhook payload (docs/specification/webhooks.md#payload). */
 export function discussionPayload(repo: Repo, row: DiscussionRow): OfDiscussion["discussion"] {
   return {
     id: row.id,

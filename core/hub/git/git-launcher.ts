@@ -242,7 +242,7 @@ class Launched extends EventEmitter {
   }
 }
 
-// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookGitLauncher?: GitLauncher | undefined };
 
 /** From now on this process starts git by a launcher, and by itself only while there is none. @returns what stops it */

@@ -14,7 +14,7 @@ export type SafeHtml = string & { readonly brand: unique symbol };
  */
 type Verdict = "slow" | "too large" | "too much";
 
-// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookMarkdown?: ReturnType<typeof newMarkdown> };
 keeper.keyhookMarkdown ??= newMarkdown();
 const markdown = keeper.keyhookMarkdown;

@@ -16,7 +16,10 @@ export async function deleteAccount(actor: Actor, userId: string, from: RequestO
   });
 }
 
-/** An author who is no more is null everywhere (wire.md 5.2 keeps `author` null-safe). */
+/**
+ * An author who is no more is null; answers call them `ghost`
+ * (docs/specification/repositories-and-git.md#discussions-and-pull-requests).
+ */
 async function forget(tx: Db, userId: string): Promise<void> {
   await tx.commentReaction.deleteMany({ where: { userId } });
   await tx.accessRequest.deleteMany({ where: { userId } });

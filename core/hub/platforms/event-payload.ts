@@ -18,7 +18,7 @@ export type PayloadContext = {
   owners: Map<string, NamedOwner>;
 };
 
-/** An event from outside as an event of a repository that is hosted here would be (wire.md 2.3). */
+/** An event from outside as an event of a repository that is hosted here would be (docs/specification/webhooks.md#payload). */
 export function eventPayload(data: EventData, context: PayloadContext): EventPayload {
   const { repo: known } = context;
   const event = eventOf(data.kind);
@@ -77,7 +77,10 @@ function personId({ name, id }: ToldPerson, { owners, platform }: PayloadContext
   return user?.kind === "user" ? user.id : idFor(platform, "person", id ?? name ?? "");
 }
 
-/** Ids are 24 hex digits everywhere (wire.md 2.3): one is made from the platform's own, always the same from the same. */
+/**
+ * Ids are 24 hex digits everywhere (docs/specification/README.md#conventions): one is made from the platform's own, always the same
+ * from the same.
+ */
 function idFor(platform: Platform, kind: "discussion" | "comment" | "person", own: string): string {
   return hash("sha256", JSON.stringify([platform.id, kind, own]), "hex").slice(0, 24);
 }

@@ -21,8 +21,9 @@ export const PUBLISHERS_MAX = 20;
 const ADDITIONS = { limit: 60, windowSeconds: 60 * 60 };
 
 /**
- * Trusts jobs of continuous integration with a repository, or with reading as a user (wire.md 1.12). An issuer that somebody named
- * themselves is asked for its keys first, so that a slip shows here and not in a job.
+ * Trusts jobs of continuous integration with a repository, or with reading as a user
+ * (docs/specification/organizations-and-tokens.md#trusted-publishers). An issuer that somebody named themselves is asked for its keys
+ * first, so that a slip shows here and not in a job.
  * @throws ServiceError `invalid_request` with the preset's field, `conflict` (the same again, too many), `not_found`, `forbidden`,
  * `reauthentication_required`, `rate_limited`
  */

@@ -17,7 +17,7 @@ export type Card = Pick<Repo, "tags" | "card" | "sdk">;
 /** Null: nothing that can be read. */
 type FrontMatter = Record<string, unknown> | null;
 
-// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookCards?: ReturnType<typeof newCards> };
 keeper.keyhookCards ??= newCards();
 const cards = keeper.keyhookCards;

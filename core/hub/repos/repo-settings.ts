@@ -22,7 +22,7 @@ export type RepoSettings = Pick<
 >;
 
 type Setting<Name extends keyof RepoSettings> = {
-  /** What it is called in events and in the API (wire.md 2.3, 5.1). */
+  /** What it is called in events and in the API (docs/specification/repositories-and-git.md#settings). */
   wireName: string;
   parse(value: unknown, repo: Repo): RepoSettings[Name];
   /** Its value on the wire; as it is when left out. */

@@ -60,7 +60,7 @@ export function repoWebUrl({ type, fullName, externalUrl }: Pick<Repo, "type" | 
   return externalUrl ?? env().ORIGIN + repoPath(type, fullName);
 }
 
-/** `repo` of a webhook payload (wire.md 2.3). Of discussions without `headSha`. */
+/** `repo` of a webhook payload (docs/specification/webhooks.md#payload). Of discussions without `headSha`. */
 export function repoPayload(repo: Repo, { isContent = true } = {}): EventPayload["repo"] {
   return {
     type: repo.type,

@@ -17,7 +17,7 @@ import { changedSettings, type RepoSettings, settingsToWire } from "./repo-setti
 
 /**
  * Changes settings of a repository; what is left out stays. However many change, it is one event, which names each of them with its
- * new value (wire.md choice 5); when none does, none.
+ * new value (docs/specification/webhooks.md#payload); when none does, none.
  * @param wanted values as they came from outside; `gated` may be `false`
  * @throws ServiceError `invalid_request` with the setting's name on the wire as `field`, and as `changeRepo`
  */

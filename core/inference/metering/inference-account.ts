@@ -14,8 +14,8 @@ export type InferenceAccount = {
 };
 
 /**
- * Who asks for inference. Everything that an exchanged token asks for is metered to the organization that it is bound to (brief §4.3);
- * all else to the person.
+ * Who asks for inference. Everything that an exchanged token asks for is metered to the organization that it is bound to
+ * (docs/specification/jobs-and-spaces.md#inference); all else to the person.
  * @throws ServiceError `insufficient_scope` (inference-api), `forbidden`, `unauthorized`
  */
 export async function requireInferenceAccount(actor: Actor): Promise<InferenceAccount> {

@@ -5,7 +5,7 @@ import { requestContext } from "../../log.ts";
 /** Logs of jobs and Spaces, and stages of jobs, that one person may follow at once on one web process, over whichever door. */
 export const LOGS_MAX_PER_PERSON = 10;
 
-// On `globalThis`, because each bundle of Next makes its own module instances (architecture decision 7).
+// On `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookLogPlaces?: ReturnType<typeof streamPlaces> };
 
 /**

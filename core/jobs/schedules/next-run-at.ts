@@ -1,7 +1,7 @@
 import { Cron } from "croner";
 import { ServiceError } from "../../errors.ts";
 
-/** Names for what people mean most often (wire.md 4). */
+/** Names for what people mean most often (docs/specification/jobs-and-spaces.md#schedules). */
 export const scheduleNames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"] as const;
 
 const SCHEDULE_MAX = 200;

@@ -4,7 +4,7 @@ import type { Db } from "../../db.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import type { JobStage } from "../stages.ts";
 
-/** A job that runs again and again (wire.md 4: "scheduled job"). */
+/** A job that runs again and again (docs/specification/jobs-and-spaces.md#schedules). */
 export type Schedule = {
   id: string;
   ownerId: string;

@@ -6,9 +6,9 @@ import { notFound, ServiceError } from "../../errors.ts";
 import { changeApp } from "./change-app.ts";
 
 /**
- * Binds an app to an organization, for which it may then exchange tokens once it has the privilege (brief §2.1): an organization's app
- * to that organization, a person's to one that they administer. From then on the organization's administrators decide about its
- * secret, scopes and token duration.
+ * Binds an app to an organization, for which it may then exchange tokens once it has the privilege
+ * (docs/specification/oauth.md#oauth-apps): an organization's app to that organization, a person's to one that they administer. From
+ * then on the organization's administrators decide about its secret, scopes and token duration.
  *
  * @throws ServiceError `conflict` for an app that is bound already, `invalid_request` for an organization that is not the app's owner,
  *   `reauthentication_required`, `not_found`.

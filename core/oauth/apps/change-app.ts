@@ -12,7 +12,8 @@ export type LockedApp = OAuthApp & { secrets: OAuthAppSecret[] };
 export type ChangeOptions = {
   /**
    * Whether the change gives power over an organization's members: for a bound app it is then up to the administrators of that
-   * organization, whoever owns the app. Somebody who made the app and has left must not hold its secret for long (brief §2.1).
+   * organization, whoever owns the app. Somebody who made the app and has left must not hold its secret for long
+   * (docs/specification/oauth.md#oauth-apps).
    */
   isByOrganization?: boolean;
 };

@@ -5,8 +5,8 @@ import { ServiceError } from "../../errors.ts";
 import { auditOrgOf, changeApp } from "./change-app.ts";
 
 /**
- * Deletes an app's secret, with any that a rotation left working: the app is a public one from now on (brief 2.1, S52), so
- * that PKCE is required again.
+ * Deletes an app's secret, with any that a rotation left working: the app is a public one from now on
+ * (docs/specification/oauth.md#oauth-apps, S52), so that PKCE is required again.
  *
  * @throws ServiceError `conflict` when there is none, `reauthentication_required`, `not_found`.
  */

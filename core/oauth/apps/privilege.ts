@@ -1,4 +1,4 @@
-/** What an operator may let an app do beyond other apps (brief §2.1). */
+/** What an operator may let an app do beyond other apps (docs/specification/oauth.md#oauth-apps). */
 export const appPrivileges = ["token-exchange"] as const;
 export type AppPrivilege = (typeof appPrivileges)[number];
 

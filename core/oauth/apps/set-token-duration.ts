@@ -5,7 +5,7 @@ import { ServiceError } from "../../errors.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { changeApp } from "./change-app.ts";
 
-/** Brief §2.1, §8: administrators choose between an hour and 30 days. */
+/** docs/specification/oauth.md#oauth-apps: administrators choose between an hour and 30 days. */
 export const TOKEN_DURATION_MIN_SECONDS = 60 * 60;
 export const TOKEN_DURATION_MAX_SECONDS = ACCESS_TOKEN_MAX_SECONDS;
 

@@ -78,7 +78,7 @@ describe("client metadata (RFC 7591)", () => {
     ).toEqual({ client_name: "Kite" });
   });
 
-  test("HuggingChat names its scopes `scopes` (wire.md 1.11)", () => {
+  test("HuggingChat names its scopes `scopes` (docs/specification/oauth.md#client-id-metadata-documents)", () => {
     expect(parse({ scopes: "openid profile read-mcp inference-api" })).toEqual({ scope: "openid profile inference-api" });
     expect(parse({ scopes: "openid", scope: "profile" })).toEqual({ scope: "profile" });
     expect(parse({ scopes: ["openid"] })).toEqual({});

@@ -88,7 +88,7 @@ export function parseClientMetadata(
 ): Partial<ClientMetadata> {
   if (typeof input !== "object" || input === null || Array.isArray(input)) throw invalid("Client metadata is a JSON object.");
   const { scopes } = input as { scopes?: unknown };
-  // HuggingChat's document names its scopes so (wire.md 1.11).
+  // HuggingChat's document names its scopes so (docs/specification/oauth.md#client-id-metadata-documents).
   const given: Record<string, unknown> = { ...(typeof scopes === "string" && { scope: scopes }), ...input };
   const metadata = Object.fromEntries(
     Object.entries(parsers).flatMap(([field, parse]) => {

@@ -72,7 +72,7 @@ export type RequestedScope = {
   note?: string;
   group: ScopeGroup;
   isDangerous: boolean;
-  /** Whether it also reaches into the organizations that are ticked (brief §2.3). */
+  /** Whether it also reaches into the organizations that are ticked (docs/specification/oauth.md#scopes). */
   coversOrganizations: boolean;
   /** Cannot be unticked. */
   isRequired: boolean;

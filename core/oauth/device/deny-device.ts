@@ -13,7 +13,7 @@ export async function denyDevice(session: SiteSession, typedCode: string, from: 
   const { userCode, clientId, device } = await claimDeviceCode(session, typedCode, from);
   const userId = session.user.id;
   await db().$transaction(async (tx) => {
-    // The description is what clients of the public hub show (wire.md 1.10).
+    // The description is what clients of the public hub show (docs/specification/oauth.md#device-authorization).
     await answerDeviceCode(tx, { userCode, userId }, { error: "access_denied", errorDescription: "Device code denied" });
     await recordAuditEvent(tx, { type: "device.deny", actorId: userId, clientId, data: { device }, from });
   });

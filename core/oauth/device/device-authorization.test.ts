@@ -78,7 +78,7 @@ describe("the scopes that a device asks for", () => {
     expect(consent.isOffline).toBe(true);
   });
 
-  test("must exist: the error names those that do (wire.md 1.4)", async () => {
+  test("must exist: the error names those that do (docs/specification/oauth.md#scopes)", async () => {
     const response = await send({ client_id: at.app.clientId, scope: "openid teleport" });
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
@@ -134,7 +134,7 @@ describe("who may ask", () => {
     expect((await startDevice({ world, app })).device_code).toBeTruthy();
   });
 
-  test("an app whose secret was deleted works as a public one (brief §2.1)", async () => {
+  test("an app whose secret was deleted works as a public one (docs/specification/oauth.md#oauth-apps)", async () => {
     const { app } = await prepareDevice(world, { isConfidential: true });
     await deleteSecret(operatorCommand, app.id, noOrigin);
     await expect.poll(async () => (await send({ client_id: app.clientId })).status, { timeout: 5_000 }).toBe(200);

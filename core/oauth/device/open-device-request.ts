@@ -38,7 +38,10 @@ export async function openDeviceRequest(session: SiteSession, typedCode: string,
   };
 }
 
-/** The whole question each time, earlier answers ticked: nothing assures who holds the device (RFC 8628 §5.4, wire.md 1.3). */
+/**
+ * The whole question each time, earlier answers ticked: nothing assures who holds the device (RFC 8628 §5.4,
+ * docs/specification/oauth.md#device-authorization).
+ */
 export function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
   return readConsentRequest({ ...params, client_id: clientId, prompt: "consent" }, session);
 }

@@ -10,8 +10,9 @@ export async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promi
 }
 
 /**
- * Without `scope` the request is for what the app's owner has configured; the hub's own command line sends none (wire.md 0.7).
- * A scope that does not exist is an error here, as devices of the hub expect, with those that do (wire.md 1.4).
+ * Without `scope` the request is for what the app's owner has configured; the hub's own command line sends none (C7 in
+ * docs/specification/existing-clients.md). A scope that does not exist is an error here, as devices of the hub expect, with those that
+ * do (docs/specification/oauth.md#scopes).
  */
 function completeScope({ oidc: { params, body, client } }: KoaContextWithOIDC): void {
   if (!params || !client) return;

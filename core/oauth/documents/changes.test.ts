@@ -89,7 +89,8 @@ describe("S86 a redirect URI that is removed", () => {
     await change(at, { redirect_uris: [ONE] });
     const { status, location, page } = await ask(at, { redirect_uri: TWO });
     expect([status, location]).toEqual([400, undefined]);
-    // What the document lists is public: its developer need not sign in to see what is missing (wire.md choice 6).
+    // What the document lists is public: its developer need not sign in to see what is missing
+    // (docs/specification/oauth.md#authorization-request).
     expect(page).toContain(`received:\n  ${TWO}\nregistered:\n  ${ONE}\n`.trimEnd());
   });
 

@@ -5,7 +5,10 @@ import { OFFLINE_ACCESS, requiredScopes, supportedScopes } from "../scopes.ts";
 import type { StoredDocument } from "./find-stored-document.ts";
 import { wantsRefreshTokens } from "./wants-refresh-tokens.ts";
 
-/** The engine's metadata for a document: a public client (brief §2.2) unless it has keys to prove who it is (S73). */
+/**
+ * The engine's metadata for a document: a public client (docs/specification/oauth.md#client-id-metadata-documents) unless it has keys
+ * to prove who it is (S73).
+ */
 export function clientOfDocument({
   clientId,
   metadata,

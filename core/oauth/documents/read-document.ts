@@ -5,7 +5,10 @@ import { DocumentError } from "./document-error.ts";
 /** What was taken over of a client ID metadata document, checked. */
 export type DocumentMetadata = Partial<ClientMetadata> & Pick<ClientMetadata, "client_name" | "redirect_uris">;
 
-/** Everybody can read a document: what it authenticates with is public too (S72, brief §2.2). */
+/**
+ * Everybody can read a document: what it authenticates with is public too (S72,
+ * docs/specification/oauth.md#client-id-metadata-documents).
+ */
 const AUTH_METHODS = ["none", "private_key_jwt"];
 const SECRETS = ["client_secret", "client_secret_expires_at"];
 

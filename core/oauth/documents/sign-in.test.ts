@@ -11,7 +11,7 @@ import { startWorld, type World } from "../testing/world.ts";
 import { flushUsage } from "../usage.ts";
 import { forgetFetches } from "./fetch-governor.ts";
 
-/** Sign-in at a site that is registered by nothing but its own document (brief §2.2, §4.6, §5). */
+/** Sign-in at a site that is registered by nothing but its own document (docs/specification/oauth.md#client-id-metadata-documents). */
 let world: World;
 const visits: Visit[] = [];
 beforeAll(async () => {
@@ -97,7 +97,7 @@ describe("a site that is known by its document", () => {
 });
 
 describe("what today's clients send and say", () => {
-  test("HuggingChat: string `scopes`; openid-client 5, Basic with its address and an empty secret (wire.md 0.3)", async () => {
+  test("HuggingChat: string `scopes`; openid-client 5, Basic with its address and an empty secret (C3)", async () => {
     const at = await visit({ scopes: "openid profile email read-mcp inference-api", client_uri: "https://chat.example/" });
     const { Issuer, generators } = openidClient5();
     const issuer = await Issuer.discover(world.origin);

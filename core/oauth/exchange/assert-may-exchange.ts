@@ -3,8 +3,9 @@ import { unauthorizedClient } from "./exchange-refusal.ts";
 import type { Exchange } from "./find-exchange.ts";
 
 /**
- * Rule 1 of brief §4.3: the client says who it is by HTTP Basic, is bound to an organization, and has the privilege and the plan (S89,
- * S90). Each refusal says what is missing: whoever reads it has proved to be the app.
+ * Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange: the client says who it is by HTTP Basic, is bound to an
+ * organization, and has the privilege and the plan (S89, S90). Each refusal says what is missing: whoever reads it has proved to be the
+ * app.
  * @throws ExchangeRefusal `invalid_client`
  */
 export function assertMayExchange(

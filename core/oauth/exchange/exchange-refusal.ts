@@ -27,7 +27,10 @@ export class ExchangeRefusal extends errors.CustomOIDCProviderError {
   }
 }
 
-/** The client is known and may not exchange (brief §4.3 rule 1, S89, S90). It is answered 401, as all of `invalid_client` here. */
+/**
+ * The client is known and may not exchange (rule 1 of docs/specification/organizations-and-tokens.md#token-exchange, S89, S90). It is
+ * answered 401, as all of `invalid_client` here.
+ */
 export const unauthorizedClient = (reason: RefusalReason, description: string) =>
   new ExchangeRefusal(reason, "invalid_client", description);
 

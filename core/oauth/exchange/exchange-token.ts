@@ -13,9 +13,9 @@ import { type ExchangeParameters, readExchangeRequest, readScopes, subjectAddres
 import { recordRefusal } from "./save-exchange.ts";
 
 /**
- * Token exchange (RFC 8693, brief §4.3): an app that is bound to an organization gets an access token for one of its members, whom it
- * names by their e-mail address. The engine has authenticated the client before it comes here. It takes two round trips to the
- * database: the first finds all that decides, the last stores all that comes of it.
+ * Token exchange (RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange): an app that is bound to an organization
+ * gets an access token for one of its members, whom it names by their e-mail address. The engine has authenticated the client before it
+ * comes here. It takes two round trips to the database: the first finds all that decides, the last stores all that comes of it.
  */
 export async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
   const startedAt = performance.now();

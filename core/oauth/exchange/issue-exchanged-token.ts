@@ -11,7 +11,7 @@ import type { Exchange, Subject } from "./find-exchange.ts";
 import type { ExchangeRequest } from "./read-exchange-request.ts";
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "./token-exchange.ts";
 
-/** The successful answer of RFC 8693 §2.2.1, in the order of brief §2.4. There is never a refresh token (S94). */
+/** The successful answer of RFC 8693 §2.2.1. There is never a refresh token (S94). */
 export type ExchangeAnswer = {
   access_token: string;
   token_type: string;
@@ -36,7 +36,7 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
   const { provider, client } = ctx.oidc;
   if (!client) throw new Error("the engine calls a grant type's handler with a client");
-  // Seconds. The app's setting counts up to 30 days, whatever a row says (S97, brief §8).
+  // Seconds. The app's setting counts up to 30 days, whatever a row says (S97).
   const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
   const scope = scopes.join(" ");
   const grantId = newId();

@@ -37,7 +37,10 @@ export type ExchangeRequest = {
   targets: string[];
 };
 
-/** `urn:<vendor>:token-type:user-email` in this installation's namespace word, and as the public hub's clients know it (brief §4.3). */
+/**
+ * `urn:<vendor>:token-type:user-email` in this installation's namespace word, and as the public hub's clients know it
+ * (docs/specification/organizations-and-tokens.md#token-exchange).
+ */
 export const userEmailTokenTypes = (): string[] => [
   `urn:${env().VENDOR}:token-type:user-email`,
   "urn:huggingface:token-type:user-email",

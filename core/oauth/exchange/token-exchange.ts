@@ -7,8 +7,9 @@ export const ACCESS_TOKEN_TYPE = "urn:ietf:params:oauth:token-type:access_token"
 export const ID_TOKEN_TYPE = "urn:ietf:params:oauth:token-type:id_token";
 
 /**
- * Whether a token request is a CI job's (wire.md 1.12): it brings an ID token of its own issuer and proves itself by nothing else.
- * A request that names or authenticates a client is that client's, and goes the way of all clients.
+ * Whether a token request is a CI job's (docs/specification/organizations-and-tokens.md#trusted-publishers): it brings an ID token of
+ * its own issuer and proves itself by nothing else. A request that names or authenticates a client is that client's, and goes the way
+ * of all clients.
  */
 export function isCiExchange({ headers }: Pick<IncomingMessage, "headers">, form: URLSearchParams): boolean {
   return (

@@ -9,7 +9,7 @@ import { type Db, inTransaction } from "#core/db.ts";
 import { endByHash, type LeakedCredential } from "./end-by-hash.ts";
 import { tellOfLeaks } from "./tell-of-leaks.ts";
 
-/** wire.md 1.12. */
+/** docs/specification/organizations-and-tokens.md#leaked-tokens */
 export const LEAKED_MAX_CREDENTIALS = 1_000;
 export const LEAKED_MAX_CHARACTERS = 200;
 

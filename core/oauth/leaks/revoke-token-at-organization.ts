@@ -20,9 +20,9 @@ type Found = {
 };
 
 /**
- * Cuts a member's token off from an organization (wire.md 1.12). What belongs to the organization alone, an exchanged token or a job's
- * for one of its repositories, is revoked; any other goes on for its person elsewhere, and finds this organization closed
- * (`token-revoked` among its restrictions).
+ * Cuts a member's token off from an organization (docs/specification/organizations-and-tokens.md#leaked-tokens). What belongs to the
+ * organization alone, an exchanged token or a job's for one of its repositories, is revoked; any other goes on for its person
+ * elsewhere, and finds this organization closed (`token-revoked` among its restrictions).
  * @throws ServiceError `not_found` also for a token that is nobody's here; `forbidden`, `insufficient_scope`
  */
 export async function revokeTokenAtOrganization(

@@ -94,8 +94,8 @@ function brokenRule({ oidc }: KoaContextWithOIDC): string | undefined {
 }
 
 /**
- * The app's owner sees what was received beside what is registered; others only the rule (wire.md choice 6). What a metadata
- * document lists is on the web for everybody.
+ * The app's owner sees what was received beside what is registered; others only the rule
+ * (docs/specification/oauth.md#authorization-request). What a metadata document lists is on the web for everybody.
  */
 async function redirectUriDetail(ctx: KoaContextWithOIDC): Promise<string | undefined> {
   const { client, params } = ctx.oidc;

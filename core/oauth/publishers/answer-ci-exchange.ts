@@ -15,8 +15,8 @@ const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
 const REFUSAL_MS = 150;
 
 /**
- * The exchange of a CI job's ID token for an access token (wire.md 1.12, S98–S100): without a client, for one resource, for an hour,
- * with nothing to renew it.
+ * The exchange of a CI job's ID token for an access token (docs/specification/organizations-and-tokens.md#trusted-publishers,
+ * S98–S100): without a client, for one resource, for an hour, with nothing to renew it.
  */
 export async function answerCiExchange(
   req: IncomingMessage,

@@ -12,7 +12,7 @@ import { newId } from "#core/ids.ts";
 import { auditedAs, type Resource } from "./resource.ts";
 import { runOf } from "./run-of.ts";
 
-/** S99, wire.md 1.12. */
+/** S99, docs/specification/organizations-and-tokens.md#trusted-publishers. */
 export const CI_TOKEN_SECONDS = 3600;
 
 export type IssuedCiToken = { token: string; expiresInSeconds: number };

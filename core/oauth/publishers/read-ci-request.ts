@@ -16,7 +16,10 @@ const RESOURCE_MAX_CHARACTERS = 300;
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 const SCOPE = "gated-repos";
 
-/** Reads the parameters of a CI job's exchange (RFC 8693 §2.1, wire.md 1.12). @throws ProtocolError `invalid_request`, `invalid_scope` */
+/**
+ * Reads the parameters of a CI job's exchange (RFC 8693 §2.1, docs/specification/organizations-and-tokens.md#trusted-publishers).
+ * @throws ProtocolError `invalid_request`, `invalid_scope`
+ */
 export function readCiRequest(form: URLSearchParams): CiRequest {
   const one = (name: string): string => {
     const values = form.getAll(name);
@@ -47,7 +50,7 @@ function readResource(resource: string): CiRequest["target"] {
   if (resource.length > RESOURCE_MAX_CHARACTERS) throw invalid("resource is too long");
   const parts = resource.split("/");
   const [first = "", second = "", third = ""] = parts;
-  // wire.md, choice 9.
+  // docs/specification/repositories-and-git.md#what-is-not-offered
   if (parts.length > 1 && (first === "kernels" || first === "buckets")) throw invalid(`there are no ${first} here: ${shape}`);
   if (parts.some((part) => !/^[\w.-]+$/.test(part))) throw invalid(`resource is not understood: ${shape}`);
   const type = repoTypeOfSegment(first);

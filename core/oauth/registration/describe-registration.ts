@@ -5,7 +5,10 @@ import { REGISTRATION } from "../protocol-routes.ts";
 import { OFFLINE_ACCESS } from "../scopes.ts";
 import type { RegisteredMetadata } from "./registration-metadata.ts";
 
-/** The client information response (RFC 7591 §3.2.1, RFC 7592 §3; wire.md 1.9): everything the app is registered with. */
+/**
+ * The client information response (RFC 7591 §3.2.1, RFC 7592 §3; docs/specification/oauth.md#dynamic-registration): everything the app
+ * is registered with.
+ */
 export function describeRegistration({
   app,
   registrationToken,

@@ -15,7 +15,7 @@ export type RegisteredApp = { app: OAuthApp; registrationToken: string; secret?:
 
 /**
  * Makes an app that nobody here answers for: without an owner, never verified by itself, and asked about like any other. It gets
- * device codes and refresh tokens without asking for them (wire.md 1.9).
+ * device codes and refresh tokens without asking for them (docs/specification/oauth.md#dynamic-registration).
  * @returns with the token that changes and deletes it and, for a confidential app, its secret: both are shown here and never again.
  */
 export async function registerApp(settings: RegisteredSettings, from: RequestOrigin): Promise<RegisteredApp> {

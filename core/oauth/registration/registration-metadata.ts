@@ -5,7 +5,10 @@ import { Prisma } from "#core/generated/prisma/client.ts";
 import { parseClientMetadata } from "../client-metadata/client-metadata.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
-/** What an app says of itself when it registers (RFC 7591 §2; wire.md 1.9), checked, as the columns of an OAuth app. */
+/**
+ * What an app says of itself when it registers (RFC 7591 §2; docs/specification/oauth.md#dynamic-registration), checked, as the columns
+ * of an OAuth app.
+ */
 export type RegisteredSettings = {
   name: string;
   homepageUrl: string | null;

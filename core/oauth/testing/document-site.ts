@@ -20,7 +20,7 @@ export type DocumentSite = HttpsSite & {
 
 export const DOCUMENT_PATH = "/.well-known/oauth-cimd";
 
-/** @param changes to the document of the brief's §2.2; undefined leaves a field out. */
+/** @param changes to the document of docs/specification/oauth.md#client-id-metadata-documents; undefined leaves a field out. */
 export async function startDocumentSite(changes: Record<string, unknown> = {}): Promise<DocumentSite> {
   const site = await startHttpsSite();
   const clientId = `${site.origin}${DOCUMENT_PATH}`;

@@ -6,7 +6,8 @@ import { changeRuntime, type SpaceName } from "./change-runtime.ts";
 
 /**
  * After how long without a request a Space sleeps.
- * @throws ServiceError `invalid_request` for less than a minute or more than the free flavor's 48 hours (brief §8); and as `changeRuntime`
+ * @throws ServiceError `invalid_request` for less than a minute or more than the free flavor's 48 hours
+ * (docs/specification/jobs-and-spaces.md#spaces); and as `changeRuntime`
  */
 export function setSleepTime(actor: Actor, name: SpaceName, seconds: number, from: RequestOrigin) {
   if (!Number.isInteger(seconds) || seconds < SLEEP_AFTER_MIN_SECONDS || seconds > SLEEP_AFTER_SECONDS) {

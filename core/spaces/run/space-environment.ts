@@ -3,7 +3,7 @@ import type { Repo } from "../../hub/repos/repo.ts";
 import { appPath, appUrl } from "../app-address.ts";
 import type { ServiceConfig } from "../space-config.ts";
 
-/** What an app finds in its environment besides its own variables (wire.md 1.4). */
+/** What an app finds in its environment besides its own variables (docs/specification/jobs-and-spaces.md#spaces). */
 export function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port">): Record<string, string> {
   return {
     PORT: String(port),

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { ClaimedDelivery, ClaimedWebhook } from "./delivery.ts";
 import { type SigningSecret, signingSecret } from "./signing-secret.ts";
 
-/** Headers of one attempt (S123, wire.md 'Our choices' 4). `signature` is also kept with the attempt. */
+/** Headers of one attempt (S123, docs/specification/webhooks.md#delivery). `signature` is also kept with the attempt. */
 export type SignedHeaders = { headers: Record<string, string>; signature: string | null };
 
 /** What of a delivery its headers are made of. */

@@ -7,7 +7,8 @@ import { removeWebhooks } from "./remove-webhooks.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
 /**
- * Deletes a webhook for good (brief §3), with what waits to be sent. Its history cannot be reached any more, and goes with its days.
+ * Deletes a webhook for good (docs/specification/webhooks.md#states), with what waits to be sent. Its history cannot be reached any
+ * more, and goes with its days.
  * @returns what it was
  * @throws ServiceError `not_found`, `insufficient_scope`
  */

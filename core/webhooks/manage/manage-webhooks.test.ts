@@ -261,7 +261,7 @@ describe("S130 the secret of a webhook", () => {
 });
 
 describe("enabling, disabling and deleting", () => {
-  it("hold what waits, release it at once with a notice, and take it away (brief §3)", async () => {
+  it("hold what waits, release it at once with a notice, and take it away (docs/specification/webhooks.md#states)", async () => {
     const webhook = await webhookOf(ada, [item("user", ada.username)]);
     await disableWebhook(ada.actor, webhook.id, from);
     await db().webhook.update({ where: { id: webhook.id }, data: { failingSince: new Date() } });

@@ -83,7 +83,7 @@ export function newWebhookSecret(): string {
   return `${PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** All of them where none is named: what existing clients leave out or send empty means that (wire.md 2.1). */
+/** All of them where none is named: what existing clients leave out or send empty means that (docs/specification/webhooks.md#management). */
 export function parseDomains(domains: readonly string[] | null | undefined): EventDomain[] {
   if (!domains || domains.length === 0) return [...eventDomains];
   const unknown = domains.find((domain) => !eventDomains.includes(domain as EventDomain));

@@ -16,7 +16,7 @@ import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 import { hasTarget, readTarget, type TargetColumns, type TargetInput } from "./webhook-target.ts";
 
 export type WebhookChanges = TargetInput & {
-  /** Stays as it is when left out or empty: existing clients send an empty list then (wire.md 2.1). */
+  /** Stays as it is when left out or empty: existing clients send an empty list then (docs/specification/webhooks.md#management). */
   watched?: readonly WatchedItemInput[] | null;
   /** The same. */
   domains?: readonly string[] | null;

@@ -7,7 +7,10 @@ import { queueDeliveries } from "../../../core/webhooks/testing/deliveries.ts";
 import { startCliWorld, startDeliveries, startReceiver } from "../testing/cli-world.ts";
 import { type RunOptions, runCli } from "../testing/run-cli.ts";
 
-/** `keyhook webhooks`, output by output as existing tools have it (wire.md 2.5), against the real service. */
+/**
+ * `keyhook webhooks`, output by output as existing tools have it (docs/specification/existing-clients.md#the-command-lines-output),
+ * against the real service.
+ */
 let world: Awaited<ReturnType<typeof startCliWorld>>;
 let ada: Caller;
 beforeAll(async () => {

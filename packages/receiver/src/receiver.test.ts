@@ -57,7 +57,7 @@ describe("registering", () => {
   });
 });
 
-it("S140 answers as the table of the wire contract says", async () => {
+it("S140 answers as the table in docs/specification/webhooks.md#the-receiver says", async () => {
   const { url, post } = await start({ secret: PLAIN }, (receiver) => {
     receiver.on("nothing", () => undefined).on("json", async ({ repo }) => ({ name: repo.name }));
   });

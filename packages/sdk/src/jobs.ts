@@ -21,7 +21,7 @@ const atMost = <Entries extends z.ZodRecord>(max: number, entries: Entries) =>
 export const JOB_TIMEOUT_SECONDS = 30 * 60;
 export const JOB_TIMEOUT_MAX_SECONDS = 24 * 60 * 60;
 
-/** What runs: an image or a Space, a command, and with what (wire.md 4). */
+/** What runs: an image or a Space, a command, and with what (docs/specification/jobs-and-spaces.md#a-jobs-body). */
 export const jobSpecSchema = z.object({
   dockerImage: text(500).min(1).optional(),
   /** `owner/name` of a Space, whose files the command finds in its working directory. */
@@ -50,7 +50,7 @@ export type JobSpec = z.infer<typeof jobSpecSchema>;
 /** Values that are kept sealed and masked in logs (S134). */
 export const jobSecretsSchema = atMost(ENTRIES_MAX, z.record(variable, text(32_768)));
 
-// ---- the HTTP API (wire.md 4) ---------------------------------------------------------------------------------------
+// ---- the HTTP API (docs/specification/jobs-and-spaces.md#jobs) -------------------------------------------------------------
 
 /** What the public hub's runs may have and ours do not: left out or empty it asks for nothing, and anything else is refused by name. */
 const absent = (what: string) =>

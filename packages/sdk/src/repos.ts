@@ -1,4 +1,4 @@
-/** What a repository can be (brief §2.5). */
+/** What a repository can be (docs/specification/repositories-and-git.md). */
 export const repoTypes = ["model", "dataset", "space"] as const;
 export type RepoType = (typeof repoTypes)[number];
 

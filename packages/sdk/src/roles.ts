@@ -8,8 +8,8 @@ export function isRoleAtLeast(role: OrganizationRole, least: OrganizationRole): 
 }
 
 /**
- * Why a member does not reach what is an organization's own (wire contract, 1.7): a second step or its sign-in is not met, or its
- * administrators have cut this token off.
+ * Why a member does not reach what is an organization's own (docs/specification/oauth.md#userinfo): a second step or its sign-in is not
+ * met, or its administrators have cut this token off.
  */
 export const securityRestrictions = ["mfa", "sso", "token-revoked"] as const;
 export type SecurityRestriction = (typeof securityRestrictions)[number];

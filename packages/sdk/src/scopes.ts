@@ -1,6 +1,6 @@
 /**
- * The fifteen scopes, exactly (brief §2.3), and how each reads on a consent page. `group` orders the page; `isDangerous`
- * marks what acts in the person's name or destroys.
+ * The fifteen scopes, exactly (docs/specification/oauth.md#scopes), and how each reads on a consent page. `group` orders the page;
+ * `isDangerous` marks what acts in the person's name or destroys.
  */
 export type ScopeGroup = "identity" | "read" | "write" | "act";
 
@@ -11,7 +11,7 @@ export type ScopeDescription = {
   note?: string;
   group: ScopeGroup;
   isDangerous?: boolean;
-  /** Whether a granted organization's resources are covered as well (brief §2.3, last line; §4.5). */
+  /** Whether a granted organization's resources are covered as well (docs/specification/oauth.md#scopes). */
   coversOrganizations?: boolean;
 };
 

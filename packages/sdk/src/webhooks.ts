@@ -57,7 +57,7 @@ export const webhookChangesSchema = z.object({
   secret: secret.nullish(),
 });
 
-/** A webhook as the API gives it (wire.md 2.1). The secret is never in it. */
+/** A webhook as the API gives it (docs/specification/webhooks.md#the-webhook-record). The secret is never in it. */
 export const webhookSchema = z.object({
   id: z.string(),
   url: z.string().optional(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { organizationRoles, securityRestrictions } from "./roles.ts";
 
-/** An error of the REST API: clients show `error` (wire contract, choice 10). */
+/** An error of the REST API: clients show `error` (docs/specification/errors-and-limits.md#error-body). */
 export const errorBodySchema = z.object({
   error: z.string(),
   error_description: z.string().optional(),

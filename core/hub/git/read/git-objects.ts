@@ -218,7 +218,7 @@ class Reader {
 
 type Resting = { path: string; reader: Reader; timer: NodeJS.Timeout };
 
-// One for the process: each bundle of Next makes its own module instances (architecture decision 7).
+// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookRestingReaders?: Set<Resting> };
 keeper.keyhookRestingReaders ??= new Set();
 const resting = keeper.keyhookRestingReaders;

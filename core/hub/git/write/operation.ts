@@ -1,7 +1,10 @@
 import { env } from "../../../env.ts";
 import type { Content } from "./start-import.ts";
 
-/** One thing that a commit does, in the words of the wire (wire.md 5.1). They are done in their order. */
+/**
+ * One thing that a commit does, in the words of the wire (docs/specification/repositories-and-git.md#commits-over-the-api). They are
+ * done in their order.
+ */
 export type Operation =
   /** Adds a file, or replaces what is in it. */
   | { type: "file"; path: string; content: Content }

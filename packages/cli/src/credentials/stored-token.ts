@@ -4,7 +4,7 @@ import type { Terminal } from "../terminal.ts";
 import { credentialsPath, readCredentialsFile, writeCredentialsFile } from "./credentials-file.ts";
 import { withFileLock } from "./with-file-lock.ts";
 
-/** The command line's own client, which every service has (wire.md 0.8). */
+/** The command line's own client, which every service has (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
 /** Its tokens live for 30 days: renewed a day before, one that is used each week never ends in the middle of something. */

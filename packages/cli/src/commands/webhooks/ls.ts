@@ -9,7 +9,7 @@ export function addLsCommand(webhooks: Command, terminal: Terminal): void {
   withOrganization(command).action(act(terminal, ls));
 }
 
-/** Columns and their order as existing tools have them (wire.md 2.5). */
+/** Columns and their order as existing tools have them (docs/specification/existing-clients.md#the-command-lines-output). */
 async function ls(at: Context, { organization }: OrganizationOption): Promise<void> {
   const found = await (await at.client()).webhooks.list({ organization, signal: at.signal });
   at.print.list(
