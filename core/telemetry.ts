@@ -60,6 +60,9 @@ export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
 /** Code that asks the pool for a second connection, which is a fault of ours (core/held-connection.ts). */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
+/** What failed with nobody waiting for it, which is a fault of ours (core/instance/outlive-rejections.ts). */
+export const rejectionsSeen = typed<unknown>("keyhook.rejection");
+
 /** W3C Trace Context, version 00. */
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 

@@ -3,6 +3,7 @@ import { closeConnections } from "#core/db.ts";
 import { followLateChanges, LATE_CHANGES_CHANNEL, lateChangesTable } from "#core/hub/discussions/late-changes.ts";
 import { maintainRepository } from "#core/hub/git/maintenance/maintain-repository.ts";
 import { MAINTENANCE_CHANNEL, maintenanceTable } from "#core/hub/git/maintenance/maintenance-table.ts";
+import { outliveRejections } from "#core/instance/outlive-rejections.ts";
 import { sayAlive } from "#core/instance/say-alive.ts";
 import { stopWhenTold } from "#core/instance/stop-when-told.ts";
 import { log } from "#core/log.ts";
@@ -32,6 +33,8 @@ import { startSchedules } from "./schedules.ts";
 import { startSessionEnds } from "./session-ends.ts";
 import { startSpaces } from "./spaces.ts";
 import { startStorage } from "./storage.ts";
+
+outliveRejections();
 
 /** The worker: what happens without anybody waiting for it. Any number of them share the work of one database. */
 const loops = [

@@ -11,7 +11,7 @@ import {
 import { pool } from "../../db.ts";
 import { fairQueues } from "../../fair-queue/fair-queue.ts";
 import { timeOfOrderedId } from "../../ids.ts";
-import { attemptsSeen, fanOutsSeen, requestsSeen } from "../../telemetry.ts";
+import { attemptsSeen, fanOutsSeen, rejectionsSeen, requestsSeen } from "../../telemetry.ts";
 import { deliveryPool } from "../../webhooks/delivery/delivery-pool.ts";
 import type { ProcessKind } from "../heartbeat.ts";
 
@@ -56,7 +56,12 @@ export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
     },
   });
   watchQueues(registers);
-  const stops = [...(kind === "web" ? [watchRequests(registers)] : []), watchFanOut(registers), watchAttempts(registers)];
+  const stops = [
+    ...(kind === "web" ? [watchRequests(registers)] : []),
+    watchFanOut(registers),
+    watchAttempts(registers),
+    watchRejections(registers),
+  ];
   return {
     report: () => registry.getMetricsAsJSON() as unknown as Promise<ReportedMetrics>,
     stop() {
@@ -111,6 +116,15 @@ function watchFanOut(registers: Registry[]): () => void {
     events.inc(seen.events.length);
     deliveries.inc(seen.deliveries);
   });
+}
+
+function watchRejections(registers: Registry[]): () => void {
+  const rejections = new Counter({
+    name: "keyhook_unhandled_rejections_total",
+    help: "Pieces of a worker's work that failed with nobody waiting for them: faults of this service",
+    registers,
+  });
+  return rejectionsSeen.subscribe(() => rejections.inc());
 }
 
 function watchAttempts(registers: Registry[]): () => void {
