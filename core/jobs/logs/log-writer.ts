@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { log } from "../../log.ts";
 import { appendLog, type NewChunk } from "./append-log.ts";
 import type { LogStream } from "./log-chunk.ts";
+import { LogShare } from "./log-share.ts";
 import { SecretMask } from "./secret-mask.ts";
 import { SecretWindows } from "./secret-windows.ts";
 
@@ -27,7 +28,9 @@ export class LogWriter {
   readonly #claimId: string;
   readonly #streams: Record<Output, OutputText>;
   readonly #maxBytes: number;
+  readonly #share = new LogShare();
   #bytes = 0;
+  #taken = 0;
   #isFull = false;
   #isLost = false;
   #pending: NewChunk[] = [];
@@ -49,7 +52,10 @@ export class LogWriter {
       await sleep(DISCARD_PAUSE_MS);
       return;
     }
-    this.#keep(stream, this.#streams[stream].take(bytes));
+    await this.#share.take(() => this.#keep(stream, this.#streams[stream].take(bytes)));
+    // Of output that is all secrets there is little to keep, however much is read.
+    this.#taken += bytes.length;
+    if (this.#taken > this.#maxBytes) this.#fill();
     if (this.#pendingLength > PENDING_MAX) await this.#flush();
     else this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
@@ -76,9 +82,14 @@ export class LogWriter {
       this.#add(stream, text);
       return;
     }
-    this.#isFull = true;
     // Of a character that the cut goes through, nothing is left.
     this.#add(stream, new TextDecoder().decode(Buffer.from(text).subarray(0, room), { stream: true }));
+    this.#fill();
+  }
+
+  #fill(): void {
+    if (this.#isFull) return;
+    this.#isFull = true;
     this.note(`What it writes beyond ${inUnits(this.#maxBytes)} is not kept.`);
   }
 

@@ -9,16 +9,17 @@ const PIECES_MAX = 2_000;
 const PRUNE_EVERY = 64;
 const appended = new Map<string, number>();
 
-/** Adds a piece to the log of a Space, tells those who follow it, and now and then takes the oldest away. */
-export async function appendSpaceLog(repoId: string, text: string): Promise<void> {
+/** Adds pieces to the log of a Space, tells those who follow it, and now and then takes the oldest away. */
+export async function appendSpaceLog(repoId: string, ...texts: string[]): Promise<void> {
   // A Space that was deleted meanwhile has no log.
   await pool().query(
     `WITH added AS (
-       INSERT INTO space_log (repo_id, id, text) SELECT id, $2, $3 FROM repo WHERE id = $1 RETURNING repo_id
-     ) SELECT pg_notify($4, repo_id) FROM added`,
-    [repoId, newOrderedId(), storable(text), SPACE_LOG_CHANNEL],
+       INSERT INTO space_log (repo_id, id, text) SELECT repo.id, piece.id, piece.text
+         FROM repo, unnest($2::text[], $3::text[]) AS piece (id, text) WHERE repo.id = $1 RETURNING repo_id
+     ) SELECT pg_notify($4, repo_id) FROM (SELECT DISTINCT repo_id FROM added) AS one`,
+    [repoId, texts.map(() => newOrderedId()), texts.map(storable), SPACE_LOG_CHANNEL],
   );
-  const count = (appended.get(repoId) ?? 0) + 1;
+  const count = (appended.get(repoId) ?? 0) + texts.length;
   appended.set(repoId, count % PRUNE_EVERY);
   if (count >= PRUNE_EVERY) await pruneSpaceLog(repoId);
 }

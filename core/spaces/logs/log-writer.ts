@@ -1,11 +1,16 @@
 import { StringDecoder } from "node:string_decoder";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LogShare } from "../../jobs/logs/log-share.ts";
 import { SecretMask } from "../../jobs/logs/secret-mask.ts";
 import { SecretWindows } from "../../jobs/logs/secret-windows.ts";
 import { log } from "../../log.ts";
 import { appendSpaceLog } from "./append-space-log.ts";
 
+/** Stored at most so often: what a Space prints costs the database five statements a second. */
 const FLUSH_MS = 200;
-/** A line that is longer is cut; more waits until what came before is stored. */
+/** More than this is not read until what came before is stored, so that no Space prints more than some 640 KiB a second. */
+const WAITING_MAX_CHARACTERS = 128 * 1024;
+/** A line that is longer is cut. */
 const PIECE_MAX_CHARACTERS = 16 * 1024;
 
 /** Takes what a Space prints, whole lines at a time, masks its secrets (S134) and stores it. */
@@ -14,8 +19,10 @@ export class LogWriter {
   readonly #masks: Record<"stdout" | "stderr", SecretMask>;
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   readonly #unfinished = { stdout: "", stderr: "" };
+  readonly #share = new LogShare();
   #waiting = "";
-  #timer: NodeJS.Timeout | undefined;
+  /** The next time that something is stored. */
+  #due: Promise<void> | undefined;
   #storing: Promise<void> = Promise.resolve();
 
   constructor(repoId: string, secrets: readonly string[]) {
@@ -31,21 +38,8 @@ export class LogWriter {
 
   /** What the command wrote. Resolves when more may come: a Space that prints without end waits for its log. */
   async output(stream: "stdout" | "stderr", bytes: Buffer): Promise<void> {
-    const text = this.#unfinished[stream] + this.#masks[stream].push(this.#decoders[stream].write(bytes));
-    const end = text.length > PIECE_MAX_CHARACTERS ? text.length : text.lastIndexOf("\n") + 1;
-    this.#unfinished[stream] = text.slice(end);
-    this.#add(text.slice(0, end));
-    if (this.#waiting.length > PIECE_MAX_CHARACTERS) await this.flush();
-  }
-
-  /** Stores all that has come. */
-  async flush(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    const text = this.#waiting;
-    this.#waiting = "";
-    if (text !== "") this.#storing = this.#storing.then(() => this.#store(text));
-    await this.#storing;
+    await this.#share.take(() => this.#take(stream, this.#masks[stream].push(this.#decoders[stream].write(bytes))));
+    if (this.#waiting.length > WAITING_MAX_CHARACTERS) await this.#due;
   }
 
   async close(): Promise<void> {
@@ -55,21 +49,39 @@ export class LogWriter {
       this.#unfinished[stream] = "";
       if (rest !== "") this.#add(`${rest}\n`);
     }
-    await this.flush();
+    await this.#flush();
+  }
+
+  #take(stream: "stdout" | "stderr", masked: string): void {
+    const text = this.#unfinished[stream] + masked;
+    const end = text.length > PIECE_MAX_CHARACTERS ? text.length : text.lastIndexOf("\n") + 1;
+    this.#unfinished[stream] = text.slice(end);
+    this.#add(text.slice(0, end));
   }
 
   #add(text: string): void {
     if (text === "") return;
     this.#waiting += text;
-    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
+    this.#due ??= sleep(FLUSH_MS).then(() => this.#flush());
+  }
+
+  /** Stores all that has come. */
+  async #flush(): Promise<void> {
+    this.#due = undefined;
+    const text = this.#waiting;
+    this.#waiting = "";
+    if (text !== "") this.#storing = this.#storing.then(() => this.#store(text));
+    await this.#storing;
   }
 
   async #store(text: string): Promise<void> {
-    for (let at = 0; at < text.length; at += PIECE_MAX_CHARACTERS) {
-      // A Space goes on without its log while the database is away.
-      await appendSpaceLog(this.#repoId, text.slice(at, at + PIECE_MAX_CHARACTERS)).catch((error: unknown) =>
-        log().warn({ err: error }, "cannot keep what a Space printed"),
-      );
-    }
+    const count = Math.ceil(text.length / PIECE_MAX_CHARACTERS);
+    const pieces = Array.from({ length: count }, (_, at) =>
+      text.slice(at * PIECE_MAX_CHARACTERS, (at + 1) * PIECE_MAX_CHARACTERS),
+    );
+    // A Space goes on without its log while the database is away.
+    await appendSpaceLog(this.#repoId, ...pieces).catch((error: unknown) =>
+      log().warn({ err: error }, "cannot keep what a Space printed"),
+    );
   }
 }

@@ -1,0 +1,60 @@
+import { performance } from "node:perf_hooks";
+import { expect, it } from "vitest";
+import { signedInPerson } from "../../accounts/testing/people.ts";
+import { pool } from "../../db.ts";
+import { someRepo } from "../../hub/testing/repos.ts";
+import { countStatements } from "../../testing/count-statements.ts";
+import { LogWriter } from "./log-writer.ts";
+import { readSpaceLog } from "./read-space-log.ts";
+
+const aSpace = async () => (await someRepo(await signedInPerson(), { type: "space", sdk: "node" })).id;
+
+it("S134 a Space that prints without end costs the database a few statements a second, and what it printed last is kept", async () => {
+  const id = await aSpace();
+  const writer = new LogWriter(id, ["a secret value"]);
+  let printed = 0;
+  const SECONDS = 2;
+  const { statements } = await countStatements(async () => {
+    for (const end = performance.now() + SECONDS * 1_000; performance.now() < end; ) {
+      await writer.output("stdout", Buffer.from(`line ${printed} with a secret value in it\n`.repeat(1_000)));
+      printed++;
+    }
+    await writer.close();
+  });
+  // Each flush is a statement, and some also take away what is old.
+  expect(statements).toBeLessThan(SECONDS * 5 * 2 + 3);
+  const { rows } = await pool().query(
+    "select sum(octet_length(text))::int as bytes, max(length(text)) as most from space_log where repo_id = $1",
+    [id],
+  );
+  expect(rows[0].bytes).toBeLessThan(2 * 1024 ** 2);
+  expect(rows[0].most).toBeLessThanOrEqual(16 * 1024);
+  const text = (await readSpaceLog(id)).map((piece) => piece.text).join("");
+  expect(text.endsWith(`line ${printed - 1} with *** in it\n`)).toBe(true);
+  expect(printed * 40_000).toBeLessThan(SECONDS * 1.2 * 1024 ** 2);
+});
+
+it("a Space that prints little has it in its log at once, in order and in whole pieces", async () => {
+  const id = await aSpace();
+  const writer = new LogWriter(id, []);
+  writer.note("starting");
+  const long = "x".repeat(40_000);
+  await writer.output("stdout", Buffer.from(`${long}\nsecond\nunfin`));
+  await writer.output("stdout", Buffer.from("ished\nlast"));
+  await expect.poll(async () => (await readSpaceLog(id)).length, { timeout: 3_000 }).toBeGreaterThan(0);
+  await writer.close();
+  const pieces = (await readSpaceLog(id)).map(({ text }) => text);
+  expect(pieces.join("")).toBe(`===== starting =====\n${long}\nsecond\nunfinished\nlast\n`);
+});
+
+it("S134 the worker's event loop is not a Space's to fill, whatever its secrets are and however much of them it prints", async () => {
+  const lines = Array.from({ length: 40_000 }, (_, n) => `${(n * 7_919 + 10_000_000).toString(36)}-${n}`);
+  const secrets = Array.from({ length: 20 }, (_, at) => lines.slice(at * 2_000, (at + 1) * 2_000).join("\n"));
+  const writer = new LogWriter(await aSpace(), secrets);
+  // Side by side: all of it is one mask, so that nothing has to wait to be stored.
+  const bytes = Buffer.from(lines.slice(0, 5_000).join(""));
+  const before = performance.eventLoopUtilization();
+  for (const end = performance.now() + 2_000; performance.now() < end; ) await writer.output("stdout", bytes);
+  expect(performance.eventLoopUtilization(before).utilization).toBeLessThan(0.5);
+  await writer.close();
+});
