@@ -19,6 +19,7 @@ import { stopListening } from "#core/notifications.ts";
 import { pauseSpace } from "#core/spaces/controls/pause-space.ts";
 import { restartSpace } from "#core/spaces/controls/restart-space.ts";
 import { readSpaceLog } from "#core/spaces/logs/read-space-log.ts";
+import { RESTARTS_MAX } from "#core/spaces/run/run-space.ts";
 import { readSpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { tokenOf } from "./api/testing/git-client.ts";
 import { handleRequest } from "./server/handle-request.ts";
@@ -401,6 +402,29 @@ describe("how a Space runs", { timeout: 40_000 }, () => {
     expect(await readSpaceRuntime(repo.id)).toMatchObject({ message: "It ended with code 3." });
     await restartSpace(ada.actor, nameOf(repo), from);
     expect((await get(repo)).status).toBe(200);
+  });
+
+  test("it is given up when worker after worker is lost with it, soon after its start, and can be restarted", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    /** As if so many workers had claimed it, one after another, and none had recorded an end. */
+    const lose = (attempts: number, secondsAgo: number) =>
+      pool().query(
+        `UPDATE space_runtime SET claim_id = 'lost', claimed_until = now(), attempts = $2, updated_at = now() - make_interval(secs => $3)
+          WHERE repo_id = $1`,
+        [repo.id, attempts, secondsAgo],
+      );
+    const attempts = async () => (await db().spaceRuntime.findUniqueOrThrow({ where: { repoId: repo.id } })).attempts;
+    // Runs that went well for a while before they were lost do not count.
+    await lose(RESTARTS_MAX + 1, 600);
+    await vi.waitFor(async () => expect(await attempts()).toBe(1));
+    await becomes(repo, "RUNNING");
+    await lose(RESTARTS_MAX + 1, 0);
+    await becomes(repo, "RUNTIME_ERROR");
+    expect((await readSpaceRuntime(repo.id))?.message).toContain("worker ended each time");
+    await restartSpace(ada.actor, nameOf(repo), from);
+    await becomes(repo, "RUNNING");
+    expect(await attempts()).toBe(1);
   });
 
   test("it is paused until it is restarted: no request and no push wakes it", async () => {

@@ -25,6 +25,22 @@ export async function recordStage(
   return rowCount === 1;
 }
 
+/** A run that was lost later than this had come to run: its loss says nothing about the Space. */
+const LOST_EARLY_SECONDS = 120;
+
+/**
+ * How many workers in a row were lost with this Space, each soon after it had claimed it: no end of a run was recorded in between. One that
+ * ends its worker would otherwise go from worker to worker for ever.
+ */
+export async function countLosses({ repoId, claimId }: Run): Promise<number> {
+  const { rows } = await pool().query<{ attempts: number }>(
+    `UPDATE space_runtime SET attempts = CASE WHEN updated_at < now() - make_interval(secs => $3) THEN 1 ELSE attempts END
+      WHERE repo_id = $1 AND claim_id = $2 RETURNING attempts`,
+    [repoId, claimId, LOST_EARLY_SECONDS],
+  );
+  return Math.max(0, (rows[0]?.attempts ?? 1) - 1);
+}
+
 /** How a run ends. */
 export type End =
   /** Nothing is to run until somebody asks for it, or changes something. */
@@ -37,7 +53,7 @@ export async function recordEnd({ repoId, claimId, generation }: Run, end: End):
   const isOver = end.kind === "rest";
   await pool().query(
     `WITH run AS (
-       UPDATE space_runtime SET claim_id = NULL, claimed_until = NULL, address = NULL, updated_at = now(),
+       UPDATE space_runtime SET claim_id = NULL, claimed_until = NULL, address = NULL, attempts = 0, updated_at = now(),
          stage = CASE WHEN generation = $3 AND is_wanted THEN $4 ELSE stage END,
          message = CASE WHEN generation = $3 AND is_wanted THEN $5 ELSE message END,
          restarts = CASE WHEN generation = $3 AND is_wanted THEN coalesce($6, restarts) ELSE restarts END,

@@ -6,13 +6,15 @@ import { log } from "../../log.ts";
 import type { Gateway } from "../gateway/start-gateway.ts";
 import { readSpaceRuntime } from "../space-runtime.ts";
 import { SLEEP_AFTER_SECONDS } from "../stages.ts";
-import { type End, recordEnd } from "./record-run.ts";
-import { runSpace, type StopReason } from "./run-space.ts";
+import { countLosses, type End, recordEnd } from "./record-run.ts";
+import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
 /** Of those that nobody asks for, one may have to give its place to one that somebody waits for. */
 const CROWDED_IDLE_SECONDS = 5 * 60;
 /** A run that fails through no fault of its own is tried again after a while. */
 const FAILED_DELAY_SECONDS = 10;
+
+const LOST = "The service's worker ended each time that it ran. Its operator finds out why in the service's log.";
 
 type Running = { claimId: string; generation: number; stopping: AbortController; startedAt: number };
 type Watched = {
@@ -51,6 +53,10 @@ export class SpaceHost {
     const run = { repoId, claimId, generation: row.generation, restarts: row.restarts };
     // Of a disabled person nothing runs; once they are back, the next request wakes it.
     if (!repo) return recordEnd(run, { kind: "rest", stage: "SLEEPING" });
+    if ((await countLosses(run)) > RESTARTS_MAX) {
+      log().error({ repoId }, "a Space is given up: each worker that ran it was lost");
+      return recordEnd(run, { kind: "rest", stage: "RUNTIME_ERROR", message: LOST });
+    }
     const stopping = new AbortController();
     this.#running.set(repoId, { claimId, generation: row.generation, stopping, startedAt: Date.now() });
     if (this.#isLeaving) stopping.abort("leaving" satisfies StopReason);
