@@ -303,8 +303,8 @@ test("one token lends the same rights with one row; it says which app or token i
   const described = await describeDelegations([id, personal, null, newId()]);
   expect([...described.values()].map(({ id: _, ...each }) => each)).toEqual(
     expect.arrayContaining([
-      { kind: "app", clientId: app, name: "Night Ferry", isEnded: false },
-      { kind: "token", clientId: null, name: "laptop", isEnded: false },
+      { kind: "app", isOwnProgram: false, clientId: app, name: "Night Ferry", isEnded: false },
+      { kind: "token", isOwnProgram: true, clientId: null, name: "laptop", isEnded: false },
     ]),
   );
   await db().oAuthConsent.updateMany({ where: { userId: ada }, data: { revokedAt: new Date() } });

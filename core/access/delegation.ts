@@ -76,7 +76,7 @@ async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/** Less than the day after which an unused delegation is swept. */
+/** Less than the two days after which an unused delegation is swept, without the one for which addresses for uploading act with it. */
 const REUSED_MS = 3_600_000;
 
 /** In whose name something acts that was kept: the token that lent its rights, or else the person; and whose it is. */
@@ -243,9 +243,17 @@ export async function describeDelegations(ids: readonly (string | null)[], tx: D
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** As the API says who made something (wire name `createdBy`). */
-export function createdByJson({ createdById, madeWith }: { createdById: string | null; madeWith: MadeWith | null }): CreatedBy {
+/**
+ * As the API says who made something (wire name `createdBy`). An app is not told which other apps its person uses, nor what their own
+ * tokens are called: only whether itself, another app or the person made it.
+ */
+export function createdByJson(
+  { createdById, madeWith }: { createdById: string | null; madeWith: MadeWith | null },
+  reader: Actor,
+): CreatedBy {
   if (!madeWith) return { type: "user", userId: createdById };
+  const isAnothers = reader.kind === "token" && !isOwnProgram(reader) && madeWith.clientId !== reader.clientId;
+  if (isAnothers) return { type: madeWith.isOwnProgram ? "user" : "app", userId: createdById };
   const { kind, clientId, name } = madeWith;
   return { type: kind, userId: createdById, ...(clientId !== null && { clientId }), ...(name !== null && { name }) };
 }
@@ -264,8 +272,7 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
 /** The same, where what it was made with is known. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
-  throw new ServiceError(
-    "forbidden",
-    `${madeWith.name ?? "Another app"} made this ${what}. Only you can change it, in your settings.`,
-  );
+  // Without its name, which is not for every app to know.
+  const maker = madeWith.isOwnProgram ? "You" : "Another app";
+  throw new ServiceError("forbidden", `${maker} made this ${what}. Only you can change it, in your settings.`);
 }

@@ -1,7 +1,7 @@
 import type { Scope } from "@keyhook/sdk";
 import { afterAll, expect, it } from "vitest";
 import type { TokenHolder } from "../access/actor.ts";
-import { findDelegate } from "../access/delegation.ts";
+import { createdByJson, findDelegate } from "../access/delegation.ts";
 import { may } from "../access/may.ts";
 import { readableOwners } from "../access/readable-owners.ts";
 import { from, lettersTo, organizationOf, signedInPerson, type TestPerson } from "../accounts/testing/people.ts";
@@ -13,6 +13,7 @@ import { executeRun } from "../jobs/runs/execute-run.ts";
 import { findRun } from "../jobs/runs/find-run.ts";
 import type { ClaimedRun } from "../jobs/runs/job-table.ts";
 import { duplicateRun, requestRun } from "../jobs/runs/request-run.ts";
+import { updateRunLabels } from "../jobs/runs/update-run-labels.ts";
 import { createSchedule } from "../jobs/schedules/create-schedule.ts";
 import { findSchedule } from "../jobs/schedules/find-schedule.ts";
 import { resumeSchedule } from "../jobs/schedules/resume-schedule.ts";
@@ -298,6 +299,7 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
     () => runScheduleNow(other, of, from),
     () => resumeSchedule(other, of, from),
     () => duplicateRun(other, alice.username, runId, from),
+    () => updateRunLabels(other, alice.username, runId, { by: "other" }, from),
     () => createWebhook(other, own(alice), { jobSourceId: runId, watched }, from),
   ]) {
     await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
@@ -310,6 +312,25 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
   await revoke(one);
   await settle();
   expect(await db().relay.findFirst({ where: { userId: alice.id } })).toMatchObject({ closedAt: null });
+});
+
+it("S136 an app learns that another app made something, and neither which nor the names of its person's tokens", async () => {
+  const alice = await signedInPerson("alice");
+  const [app, other] = [await appToken(alice, ["webhooks"]), await appToken(alice, ["webhooks"])];
+  const laptop = await ownToken(alice.id, ["webhooks"]);
+  const watched = [{ type: "user" as const, name: alice.username }];
+  const made = async (by: TokenHolder | TestPerson["actor"]) =>
+    (await createWebhook(by, own(alice), { url, watched }, from)).webhook;
+  const ids = [await made(app), await made(other), await made(laptop), await made(alice.actor)].map(({ id }) => id);
+  const toldTo = (actor: TokenHolder | TestPerson["actor"]) =>
+    Promise.all(ids.map(async (id) => createdByJson(await findWebhook(actor, id), actor)));
+  const userId = alice.id;
+  const itself = { type: "app", userId, clientId: app.clientId, name: "Night Ferry" };
+  expect(await toldTo(app)).toEqual([itself, { type: "app", userId }, { type: "user", userId }, { type: "user", userId }]);
+  const named = { ...itself, clientId: other.clientId };
+  expect(await toldTo(laptop)).toEqual([itself, named, { type: "token", userId, name: "laptop" }, { type: "user", userId }]);
+  const refused = await updateWebhook(app, ids[1] ?? "", { url: `${url}/y` }, from).catch((error: Error) => error);
+  expect(String(refused)).not.toContain("Night Ferry");
 });
 
 it("whoever changes a schedule, or is told a webhook's secret, answers for it from then on", async () => {

@@ -1,4 +1,5 @@
 import { JOB_TIMEOUT_SECONDS, type JobAnswer, type JobSpec, type JobSpecAnswer, type ScheduledJobAnswer } from "@keyhook/sdk";
+import type { Actor } from "#core/access/actor.ts";
 import { createdByJson } from "#core/access/delegation.ts";
 import type { JobNamespace } from "#core/jobs/find-job-namespace.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
@@ -19,7 +20,7 @@ function specJson(spec: JobSpec): Omit<JobSpecAnswer, "secrets"> {
 }
 
 /** A run in a list: its secrets' names are sealed, and not opened for a list. */
-export function listedJobJson(run: Run, owner: JobNamespace, now = new Date()): JobAnswer {
+export function listedJobJson(run: Run, owner: JobNamespace, reader: Actor, now = new Date()): JobAnswer {
   const { id, createdAt, startedAt, finishedAt, stage, message, exitCode, initiator } = run;
   const seconds = (from: Date | null, to: Date | null) =>
     from && to && Math.max(0, Math.round((to.getTime() - from.getTime()) / 1000));
@@ -39,16 +40,19 @@ export function listedJobJson(run: Run, owner: JobNamespace, now = new Date()): 
       totalSecs: seconds(createdAt, end),
     },
     owner: ownerJson(owner),
-    createdBy: createdByJson(run),
+    createdBy: createdByJson(run, reader),
     initiator: { ...initiator, type: typeOf(initiator.type) },
   };
 }
 
-export function jobJson(run: Run, owner: JobNamespace): JobAnswer {
-  return { ...listedJobJson(run, owner), secrets: run.secretNames };
+export function jobJson(run: Run, owner: JobNamespace, reader: Actor): JobAnswer {
+  return { ...listedJobJson(run, owner, reader), secrets: run.secretNames };
 }
 
-export function scheduledJobJson({ schedule, owner }: { schedule: Schedule; owner: JobNamespace }): ScheduledJobAnswer {
+export function scheduledJobJson(
+  { schedule, owner }: { schedule: Schedule; owner: JobNamespace },
+  reader: Actor,
+): ScheduledJobAnswer {
   const { id, createdAt, spec, secretNames, timezone, isSuspended, mayOverlap, lastRun, nextRunAt, message } = schedule;
   return {
     id,
@@ -64,6 +68,6 @@ export function scheduledJobJson({ schedule, owner }: { schedule: Schedule; owne
       message,
     },
     owner: ownerJson(owner),
-    createdBy: createdByJson(schedule),
+    createdBy: createdByJson(schedule, reader),
   };
 }

@@ -63,7 +63,7 @@ export const listJobsRoutes = openApiRoutes()
       c.header("Link", `<${env().ORIGIN}${url.pathname}${url.search}>; rel="next"`);
     }
     return c.json(
-      runs.map((run) => listedJobJson(run, owner)),
+      runs.map((run) => listedJobJson(run, owner, actor)),
       200,
     );
   });

@@ -55,21 +55,21 @@ export const oneJobRoutes = openApiRoutes()
     const { actor } = await requireToken(c);
     const { namespace, jobId } = c.req.valid("param");
     const owner = await findJobNamespace(actor, "job.read", namespace);
-    return c.json(jobJson(await findRun(actor, owner, jobId), owner), 200);
+    return c.json(jobJson(await findRun(actor, owner, jobId), owner, actor), 200);
   })
   .openapi(cancel, async (c) => {
     const { actor } = await requireToken(c);
     const { namespace, jobId } = c.req.valid("param");
     const owner = await findJobNamespace(actor, "job.run", namespace);
     await cancelRun(actor, owner, jobId, requestOriginOf(c));
-    return c.json(jobJson(await findRun(actor, owner, jobId), owner), 200);
+    return c.json(jobJson(await findRun(actor, owner, jobId), owner, actor), 200);
   })
   .openapi(labels, async (c) => {
     const { actor } = await requireToken(c);
     const { namespace, jobId } = c.req.valid("param");
     await updateRunLabels(actor, namespace, jobId, c.req.valid("json").labels, requestOriginOf(c));
     const owner = await findJobNamespace(actor, "job.read", namespace);
-    return c.json(jobJson(await findRun(actor, owner, jobId), owner), 200);
+    return c.json(jobJson(await findRun(actor, owner, jobId), owner, actor), 200);
   })
   .openapi(expose, async (c) => {
     const { actor } = await requireToken(c);

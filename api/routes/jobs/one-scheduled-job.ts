@@ -67,31 +67,37 @@ const of = ({ namespace, jobId }: { namespace: string; jobId: string }) => ({ na
 export const oneScheduledJobRoutes = openApiRoutes()
   .openapi(read, async (c) => {
     const { actor } = await requireToken(c);
-    return c.json(scheduledJobJson(await findSchedule(actor, of(c.req.valid("param")))), 200);
+    return c.json(scheduledJobJson(await findSchedule(actor, of(c.req.valid("param"))), actor), 200);
   })
   .openapi(suspend, async (c) => {
     const { actor } = await requireToken(c);
-    return c.json(scheduledJobJson(await suspendSchedule(actor, of(c.req.valid("param")), requestOriginOf(c))), 200);
+    return c.json(scheduledJobJson(await suspendSchedule(actor, of(c.req.valid("param")), requestOriginOf(c)), actor), 200);
   })
   .openapi(resume, async (c) => {
     const { actor } = await requirePersonsToken(c);
-    return c.json(scheduledJobJson(await resumeSchedule(actor, of(c.req.valid("param")), requestOriginOf(c))), 200);
+    return c.json(scheduledJobJson(await resumeSchedule(actor, of(c.req.valid("param")), requestOriginOf(c)), actor), 200);
   })
   .openapi(schedule, async (c) => {
     const { actor } = await requireToken(c);
     const { schedule, timezone, concurrency } = c.req.valid("json");
     const changes = { schedule, ...(timezone && { timezone }), ...(concurrency != null && { mayOverlap: concurrency }) };
-    return c.json(scheduledJobJson(await updateSchedule(actor, of(c.req.valid("param")), changes, requestOriginOf(c))), 200);
+    return c.json(
+      scheduledJobJson(await updateSchedule(actor, of(c.req.valid("param")), changes, requestOriginOf(c)), actor),
+      200,
+    );
   })
   .openapi(labels, async (c) => {
     const { actor } = await requireToken(c);
     const { labels } = c.req.valid("json");
-    return c.json(scheduledJobJson(await updateSchedule(actor, of(c.req.valid("param")), { labels }, requestOriginOf(c))), 200);
+    return c.json(
+      scheduledJobJson(await updateSchedule(actor, of(c.req.valid("param")), { labels }, requestOriginOf(c)), actor),
+      200,
+    );
   })
   .openapi(run, async (c) => {
     const { actor } = await requirePersonsToken(c);
     const { owner, runId } = await runScheduleNow(actor, of(c.req.valid("param")), requestOriginOf(c));
-    return c.json(jobJson(await findRun(actor, owner, runId), owner), 200);
+    return c.json(jobJson(await findRun(actor, owner, runId), owner, actor), 200);
   })
   .openapi(remove, async (c) => {
     const { actor } = await requireToken(c);

@@ -36,11 +36,11 @@ export const runJobRoutes = openApiRoutes()
     const { actor } = await requirePersonsToken(c);
     const { namespace } = c.req.valid("param");
     const { owner, runId } = await requestRun(actor, namespace, jobSpecOf(c.req.valid("json")), requestOriginOf(c));
-    return c.json(jobJson(await findRun(actor, owner, runId), owner), 200);
+    return c.json(jobJson(await findRun(actor, owner, runId), owner, actor), 200);
   })
   .openapi(duplicate, async (c) => {
     const { actor } = await requirePersonsToken(c);
     const { namespace, jobId } = c.req.valid("param");
     const { owner, runId } = await duplicateRun(actor, namespace, jobId, requestOriginOf(c));
-    return c.json(jobJson(await findRun(actor, owner, runId), owner), 200);
+    return c.json(jobJson(await findRun(actor, owner, runId), owner, actor), 200);
   });

@@ -55,7 +55,10 @@ export const scheduledJobsRoutes = openApiRoutes()
       mayOverlap: concurrency ?? false,
       isSuspended: suspend ?? false,
     };
-    return c.json(scheduledJobJson(await createSchedule(actor, c.req.valid("param").namespace, input, requestOriginOf(c))), 200);
+    return c.json(
+      scheduledJobJson(await createSchedule(actor, c.req.valid("param").namespace, input, requestOriginOf(c)), actor),
+      200,
+    );
   })
   .openapi(list, async (c) => {
     const { actor } = await requireToken(c);
@@ -68,7 +71,7 @@ export const scheduledJobsRoutes = openApiRoutes()
       c.header("Link", `<${env().ORIGIN}${next.pathname}${next.search}>; rel="next"`);
     }
     return c.json(
-      items.map((schedule) => scheduledJobJson({ schedule, owner })),
+      items.map((schedule) => scheduledJobJson({ schedule, owner }, actor)),
       200,
     );
   });

@@ -71,13 +71,13 @@ export const jobStreamRoutes = openApiRoutes()
     return sendEvents(c, withKeepAlive(lines, check));
   })
   .openapi(stages, async (c) => {
-    const { find, owner, signal, check } = await found(c, c.req.valid("param"));
+    const { find, owner, actor, signal, check } = await found(c, c.req.valid("param"));
     const { id } = await find();
     takeLogPlace();
     return sendEvents(c, withKeepAlive(changes(), check));
 
     async function* changes() {
-      for await (const _ of followStage(id, signal)) yield eventOf(jobJson(await find(), owner), "status");
+      for await (const _ of followStage(id, signal)) yield eventOf(jobJson(await find(), owner, actor), "status");
     }
   })
   .openapi(metrics, async (c) => {
@@ -93,7 +93,7 @@ async function found(c: Context, { namespace, jobId }: { namespace: string; jobI
   const find = () => findRun(actor, owner, jobId);
   // A stream may last a day: who follows it must still be somebody who may (S114).
   const check = async () => findJobNamespace(await actorNow(), "job.read", namespace);
-  return { owner, find, signal: c.req.raw.signal, check };
+  return { owner, actor, find, signal: c.req.raw.signal, check };
 }
 
 async function* linesOf(runId: string, signal: AbortSignal, after = 0, lines = new LogLines()) {

@@ -21,7 +21,11 @@ for (const { base, of } of webhookAddresses) {
   });
   listAndCreateWebhooksRoutes.openapi(list, async (c) => {
     const { actor, owner } = await callerAndOwner(c, c.req.valid("param").name);
-    return c.json((await listWebhooks(actor, owner)).map(webhookJson), 200, { "Cache-Control": "no-store" });
+    return c.json(
+      (await listWebhooks(actor, owner)).map((webhook) => webhookJson(webhook, actor)),
+      200,
+      { "Cache-Control": "no-store" },
+    );
   });
 
   const create = createRoute({
@@ -49,7 +53,7 @@ for (const { base, of } of webhookAddresses) {
       { ...input, jobSourceId: jobSourceId ?? job_id, secret: generateSecret ? { generate: true } : secret },
       requestOriginOf(c),
     );
-    return c.json({ webhook: webhookJson(made.webhook), ...(made.secret !== null && { secret: made.secret }) }, 200, {
+    return c.json({ webhook: webhookJson(made.webhook, actor), ...(made.secret !== null && { secret: made.secret }) }, 200, {
       "Cache-Control": "no-store",
     });
   });

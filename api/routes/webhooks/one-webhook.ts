@@ -26,7 +26,7 @@ for (const { base, of } of webhookAddresses) {
   oneWebhookRoutes.openapi(read, async (c) => {
     const { id, name } = c.req.valid("param");
     const { actor, ...whose } = await callerAndOf(c, name);
-    return c.json({ webhook: webhookJson(await findWebhook(actor, id, whose)) }, 200, noStore);
+    return c.json({ webhook: webhookJson(await findWebhook(actor, id, whose), actor) }, 200, noStore);
   });
 
   const update = createRoute({
@@ -45,7 +45,7 @@ for (const { base, of } of webhookAddresses) {
     const { actor, of: whose } = await callerAndOf(c, name);
     const { job_id, jobSourceId, ...changes } = c.req.valid("json");
     const all = { ...changes, jobSourceId: jobSourceId ?? job_id };
-    return c.json({ webhook: webhookJson(await updateWebhook(actor, id, all, requestOriginOf(c), whose)) }, 200, noStore);
+    return c.json({ webhook: webhookJson(await updateWebhook(actor, id, all, requestOriginOf(c), whose), actor) }, 200, noStore);
   });
 
   for (const [action, operation, summary] of [
@@ -56,7 +56,7 @@ for (const { base, of } of webhookAddresses) {
     oneWebhookRoutes.openapi(turn, async (c) => {
       const { id, name } = c.req.valid("param");
       const { actor, of: whose } = await callerAndOf(c, name);
-      return c.json({ webhook: webhookJson(await operation(actor, id, requestOriginOf(c), whose)) }, 200, noStore);
+      return c.json({ webhook: webhookJson(await operation(actor, id, requestOriginOf(c), whose), actor) }, 200, noStore);
     });
   }
 
@@ -77,7 +77,7 @@ for (const { base, of } of webhookAddresses) {
     const { id, name } = c.req.valid("param");
     const { actor, of: whose } = await callerAndOf(c, name);
     const { webhook, secret } = await rotateWebhookSecret(actor, id, requestOriginOf(c), whose);
-    return c.json({ webhook: webhookJson(webhook), secret }, 200, noStore);
+    return c.json({ webhook: webhookJson(webhook, actor), secret }, 200, noStore);
   });
 
   const remove = createRoute({

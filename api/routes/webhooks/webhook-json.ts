@@ -1,10 +1,11 @@
 import { JOB_TIMEOUT_SECONDS, type WebhookRecord } from "@keyhook/sdk";
+import type { Actor } from "#core/access/actor.ts";
 import { createdByJson } from "#core/access/delegation.ts";
 import { avatarUrl } from "#core/accounts/avatar-url.ts";
 import type { WatchedItem, Webhook, WebhookJob } from "#core/webhooks/manage/webhook.ts";
 
 /** A webhook's record (docs/specification/webhooks.md#the-webhook-record). */
-export function webhookJson(webhook: Webhook): WebhookRecord {
+export function webhookJson(webhook: Webhook, reader: Actor): WebhookRecord {
   const { id, owner, url, job, jobSourceId, watched, domains, hasSecret, disabledAt, disabledReason } = webhook;
   const isSuspended = disabledReason === "failing" || disabledReason === "gone";
   return {
@@ -19,7 +20,7 @@ export function webhookJson(webhook: Webhook): WebhookRecord {
     hasSecret,
     ...(webhook.lastTriggeredAt && { lastTriggerAt: webhook.lastTriggeredAt.toISOString() }),
     owner: { id: owner.id, name: owner.handle, type: owner.kind === "organization" ? "org" : "user" },
-    createdBy: createdByJson(webhook),
+    createdBy: createdByJson(webhook, reader),
     createdAt: webhook.createdAt.toISOString(),
     updatedAt: webhook.updatedAt.toISOString(),
   };

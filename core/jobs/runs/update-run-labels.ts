@@ -1,5 +1,6 @@
 import type { JobSpec } from "@keyhook/sdk";
 import { type Actor, actorId, clientIdOf } from "../../access/actor.ts";
+import { requireOwnWorkOf } from "../../access/delegation.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
@@ -8,7 +9,7 @@ import { isId } from "../../ids.ts";
 import { findJobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { runOf } from "./run.ts";
 
-/** Puts other labels in the place of those that a run has. @throws ServiceError `not_found`, `insufficient_scope` */
+/** Puts other labels in the place of those that a run has. @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` (another app's) */
 export async function updateRunLabels(
   actor: Actor,
   namespace: string,
@@ -22,6 +23,7 @@ export async function updateRunLabels(
     await requireJobs(actor, "job.run", owner, tx);
     const row = await tx.jobRun.findFirst({ where: { id: runId, ownerId: owner.id }, omit: { payload: true, secrets: true } });
     if (!row) throw notFound("Job");
+    await requireOwnWorkOf(tx, actor, row.delegationId, "job");
     await tx.jobRun.update({ where: { id: runId }, data: { spec: { ...runOf(row).spec, labels } }, select: { id: true } });
     await recordAuditEvent(tx, {
       type: "job.update",

@@ -123,9 +123,9 @@ export const createdBySchema = z.object({
   type: z.enum(["user", "app", "token"]),
   /** Of the user for whom it acts; null for one who is gone. */
   userId: z.string().nullable(),
-  /** Of an app. */
+  /** Of an app. An app is not told which other app it was. */
   clientId: z.string().optional(),
-  /** Of an app or a token that is still there. */
+  /** Of an app or a token that is still there; an app is told its own only. */
   name: z.string().optional(),
 });
 export type CreatedBy = z.infer<typeof createdBySchema>;
