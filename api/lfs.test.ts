@@ -352,6 +352,37 @@ describe("S135 who may", () => {
 });
 
 describe("an address of a transfer", () => {
+  test("S135 takes no upload of somebody who may not write there any more, and none for a token that was revoked", async () => {
+    const admin = await signedInPerson();
+    const [removed, revoked, stays] = [
+      await somebodyWithToken("write-repos"),
+      await somebodyWithToken("write-repos"),
+      await somebodyWithToken("write-repos"),
+    ];
+    const organization = await organizationOf(admin, [
+      [removed, "write"],
+      [revoked, "write"],
+      [stays, "write"],
+    ]);
+    const repo = await someRepo(admin, { owner: organization.name, isPrivate: true });
+    const object = someObject();
+    const addressFor = async (of: typeof stays) =>
+      (await actionsFor(world.origin, repo, "upload", [object], of))[0]?.actions?.upload;
+    const addresses = [await addressFor(removed), await addressFor(revoked), await addressFor(stays)];
+    await db().membership.deleteMany({ where: { userId: removed.id } });
+    await db().personalAccessToken.updateMany({ where: { userId: revoked.id }, data: { revokedAt: new Date() } });
+    // A token that expires meanwhile does not end a push that it began.
+    await db().personalAccessToken.updateMany({ where: { userId: stays.id }, data: { expiresAt: new Date(Date.now() - 1) } });
+    const statuses: number[] = [];
+    for (const address of addresses) statuses.push((await put(address, object.content)).status);
+    expect(statuses).toEqual([404, 403, 200]);
+    for (const step of ["verify", "complete"]) {
+      const href = addresses[1]?.href.replace("?", `/${step}?`) ?? "";
+      const body = JSON.stringify({ oid: object.oid, size: object.size, parts: [] });
+      expect((await fetch(href, { method: "POST", body })).status).toBe(403);
+    }
+  });
+
   test("is good for its object, its operation and its time only", async () => {
     const repo = await someRepo(ada, { isPrivate: true });
     const [object, other] = [someObject(), someObject()];

@@ -24,10 +24,11 @@ export const sweeps: readonly Sweep[] = [
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
-  // A token's rights that nothing acts with any more (core/access/delegation.ts, which reuses young rows only).
+  // A token's rights that nothing acts with any more (core/access/delegation.ts, which reuses young rows only). Addresses for uploading
+  // act with them for a day and are not on record (core/hub/lfs/transfer/uploader.ts).
   {
     table: "delegation",
-    isOver: `created_at < now() - interval '1 day' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
+    isOver: `created_at < now() - interval '2 days' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
       .map((table) => `not exists (select from ${table} x where x.delegation_id = delegation.id)`)
       .join(" and ")}`,
   },

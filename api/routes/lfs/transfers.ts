@@ -6,6 +6,7 @@ import { ServiceError } from "#core/errors.ts";
 import { storeLfsObject } from "#core/hub/lfs/objects/store-lfs-object.ts";
 import { completeUpload, verifyUpload } from "#core/hub/lfs/transfer/finish-upload.ts";
 import { readTransfer, type Transfer } from "#core/hub/lfs/transfer/transfer-authorization.ts";
+import { requireUploader } from "#core/hub/lfs/transfer/uploader.ts";
 import { listOf } from "../open-api.ts";
 import { lfsBody } from "./answer-lfs-error.ts";
 import { readJson } from "./batch.ts";
@@ -17,6 +18,12 @@ const IDLE_MS = 60_000;
 const allowedTransfer = (c: Context, operation: Transfer["operation"]): Transfer =>
   readTransfer(c.req.query("transfer"), { operation, oid: c.req.param("oid") ?? "" });
 
+async function allowedUpload(c: Context): Promise<Transfer> {
+  const transfer = allowedTransfer(c, "upload");
+  await requireUploader(transfer);
+  return transfer;
+}
+
 /** `GET` and `HEAD …/info/lfs/objects/{oid}` */
 export async function downloadObject(c: Context): Promise<Response> {
   const { repoId, oid } = allowedTransfer(c, "download");
@@ -26,7 +33,7 @@ export async function downloadObject(c: Context): Promise<Response> {
 
 /** `PUT …/info/lfs/objects/{oid}`: the bytes go from the connection to storage, whatever their number. */
 export async function uploadObject(c: Context<{ Bindings: HttpBindings }>): Promise<Response> {
-  const { repoId, oid, size } = allowedTransfer(c, "upload");
+  const { repoId, oid, size } = await allowedUpload(c);
   const length = c.req.header("Content-Length");
   if (length !== undefined && Number(length) !== size) {
     throw new ServiceError("invalid_request", `The content has ${length} bytes, not the ${size} announced.`);
@@ -39,7 +46,7 @@ const named = z.object({ oid: z.string(), size: z.number() });
 
 /** `POST …/info/lfs/objects/{oid}/verify` */
 export async function verifyObject(c: Context): Promise<Response> {
-  const transfer = allowedTransfer(c, "upload");
+  const transfer = await allowedUpload(c);
   await verifyUpload(transfer, await readJson(c, named));
   return lfsBody(c, {});
 }
@@ -54,7 +61,7 @@ const uploaded = z.object({
 
 /** `POST …/info/lfs/objects/{oid}/complete`: all parts are there. */
 export async function completeObject(c: Context): Promise<Response> {
-  const transfer = allowedTransfer(c, "upload");
+  const transfer = await allowedUpload(c);
   const { parts } = await readJson(c, uploaded);
   await completeUpload(transfer, parts);
   return lfsBody(c, {});

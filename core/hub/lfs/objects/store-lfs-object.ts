@@ -14,7 +14,7 @@ import { noteLfsLeftover, recordLfsObject } from "./record-lfs-object.ts";
 export async function storeLfsObject(repoId: string, object: LfsObjectId, content: AsyncIterable<Uint8Array>): Promise<void> {
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");
-  // Asked for again after the batch answer, since that was up to a day ago; and put aside, since many may be under way.
+  // Room is asked for again after the batch answer, since that was up to a day ago; and put aside, since many may be under way.
   const hold = await holdStorage(repo.owner, object.size, "this file");
   try {
     const storage = lfsStorage();

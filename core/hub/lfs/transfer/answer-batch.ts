@@ -10,6 +10,7 @@ import { uploadHoldId } from "../objects/record-lfs-object.ts";
 import { lfsStorage } from "../storage/storages.ts";
 import { LFS_LEFTOVER_HOURS } from "../sweep-lfs-leftovers.ts";
 import { type Actions, downloadActions, type TransferKind, uploadActions, uploadKind } from "./transfer-actions.ts";
+import { type Uploader, uploaderOf } from "./uploader.ts";
 
 /** The largest batch that a client of today sends has 256. */
 export const OBJECTS_MAX = 1_000;
@@ -51,10 +52,14 @@ export async function answerLfsBatch(actor: Actor, name: RepoName, batch: Batch)
   const wanted = [...new Map(batch.objects.map((object) => [object.oid, object])).values()];
   const stored = await findLfsObjects(repo.id, wanted.map(({ oid }) => oid).filter(isLfsOid));
   if (isUpload) await requireRoomFor(repo, wanted, stored, transfer);
+  const isAnyMissing = wanted.some(({ oid }) => !stored.has(String(oid)));
+  const uploader = isUpload && isAnyMissing ? await uploaderOf(actor) : undefined;
   const objects: BatchObject[] = [];
   for (let at = 0; at < wanted.length; at += AT_ONCE) {
     const some = wanted.slice(at, at + AT_ONCE);
-    objects.push(...(await Promise.all(some.map((object) => answerObject(repo, object, stored, { isUpload, transfer })))));
+    objects.push(
+      ...(await Promise.all(some.map((object) => answerObject(repo, object, stored, { isUpload, transfer, uploader })))),
+    );
   }
   return { transfer, objects, hash_algo: "sha256" };
 }
@@ -86,7 +91,7 @@ async function answerObject(
   repo: Repo,
   { oid, size }: Batch["objects"][number],
   stored: ReadonlyMap<string, StoredLfsObject>,
-  { isUpload, transfer }: { isUpload: boolean; transfer: TransferKind },
+  { isUpload, transfer, uploader }: { isUpload: boolean; transfer: TransferKind; uploader: Uploader | undefined },
 ): Promise<BatchObject> {
   const refuse = (code: ObjectError["code"], message: string): BatchObject => ({
     oid: String(oid),
@@ -103,5 +108,5 @@ async function answerObject(
   }
   if (found) return { oid, size, authenticated: true };
   if (!isAllowedSize(size)) return refuse(422, `A file may have at most ${env().LFS_MAX_OBJECT_MB} MB here.`);
-  return { oid, size, authenticated: true, actions: await uploadActions(repo, { oid, size }, transfer) };
+  return { oid, size, authenticated: true, actions: await uploadActions(repo, { oid, size }, { kind: transfer, uploader }) };
 }

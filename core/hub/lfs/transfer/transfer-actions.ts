@@ -8,6 +8,7 @@ import { claimUpload, noteUploadId, uploadHoldId } from "../objects/record-lfs-o
 import type { DirectTransfers } from "../storage/lfs-storage.ts";
 import { lfsStorage, storageOf } from "../storage/storages.ts";
 import { signTransfer, TRANSFER_SECONDS, type Transfer } from "./transfer-authorization.ts";
+import type { Uploader } from "./uploader.ts";
 
 export type Action = { href: string; header?: Record<string, string>; expires_in: number };
 export type Actions = { download?: Action; upload?: Action; verify?: Action };
@@ -31,27 +32,38 @@ export async function downloadActions(repo: Repo, object: StoredLfsObject): Prom
   return { download: { href, expires_in: TRANSFER_SECONDS.download } };
 }
 
-export async function uploadActions(repo: Repo, object: LfsObjectId, kind: TransferKind): Promise<Actions> {
+export async function uploadActions(
+  repo: Repo,
+  object: LfsObjectId,
+  { kind, uploader }: { kind: TransferKind; uploader: Uploader | undefined },
+): Promise<Actions> {
   const storage = lfsStorage();
   if (!storage.direct)
-    return { upload: { href: addressOf(repo, { operation: "upload", ...object }), expires_in: TRANSFER_SECONDS.upload } };
-  if (kind === "multipart") return { upload: await partsAction(storage.direct, repo, object) };
+    return {
+      upload: { href: addressOf(repo, { operation: "upload", ...object, uploader }), expires_in: TRANSFER_SECONDS.upload },
+    };
+  if (kind === "multipart") return { upload: await partsAction(storage.direct, repo, object, uploader) };
   const { location } = await claimUpload(uploadHoldId(repo.id, object, kind), storage.newLocation(repo.id, object.oid));
   const upload = await storage.direct.uploadAddress(location, object, TRANSFER_SECONDS.upload);
   return {
     upload: { ...upload, expires_in: TRANSFER_SECONDS.upload },
     verify: {
-      href: addressOf(repo, { operation: "upload", ...object, location }, "/verify"),
+      href: addressOf(repo, { operation: "upload", ...object, location, uploader }, "/verify"),
       expires_in: TRANSFER_SECONDS.upload,
     },
   };
 }
 
 /** The address of each part under its number, the size of a part, and where to say that all are there. */
-async function partsAction(direct: DirectTransfers, repo: Repo, object: LfsObjectId): Promise<Action> {
+async function partsAction(
+  direct: DirectTransfers,
+  repo: Repo,
+  object: LfsObjectId,
+  uploader: Uploader | undefined,
+): Promise<Action> {
   // Nothing has no parts.
   if (object.size === 0) {
-    const href = addressOf(repo, { operation: "upload", ...object }, "/complete");
+    const href = addressOf(repo, { operation: "upload", ...object, uploader }, "/complete");
     return { href, header: { chunk_size: "1" }, expires_in: TRANSFER_SECONDS.upload };
   }
   const holdId = uploadHoldId(repo.id, object, "multipart");
@@ -59,11 +71,11 @@ async function partsAction(direct: DirectTransfers, repo: Repo, object: LfsObjec
   const { uploadId, chunkBytes, addresses } = await direct.startParts(location, object, TRANSFER_SECONDS.upload, before);
   if (uploadId !== before && !(await noteUploadId(holdId, before, uploadId))) {
     await direct.endParts(location, uploadId);
-    return partsAction(direct, repo, object);
+    return partsAction(direct, repo, object, uploader);
   }
   const parts = addresses.map((address, at) => [String(at + 1).padStart(5, "0"), address]);
   return {
-    href: addressOf(repo, { operation: "upload", ...object, location, uploadId }, "/complete"),
+    href: addressOf(repo, { operation: "upload", ...object, location, uploadId, uploader }, "/complete"),
     header: { chunk_size: String(chunkBytes), ...Object.fromEntries(parts) },
     expires_in: TRANSFER_SECONDS.upload,
   };
@@ -71,7 +83,7 @@ async function partsAction(direct: DirectTransfers, repo: Repo, object: LfsObjec
 
 function addressOf(
   repo: Repo,
-  { operation, oid, size, location, uploadId }: Omit<Transfer, "repoId" | "party">,
+  { operation, oid, size, location, uploadId, uploader }: Omit<Transfer, "repoId" | "party">,
   step = "",
 ): string {
   const authorization = signTransfer({
@@ -81,6 +93,7 @@ function addressOf(
     size,
     ...(operation === "upload" && location && { location, party: currentParty().key }),
     ...(uploadId && { uploadId }),
+    ...(uploader && { uploader }),
   });
   const path = `${repoPath(repo.type, repo.fullName)}.git/info/lfs/objects/${oid}${step}`;
   return `${env().ORIGIN}${path}?transfer=${authorization}`;

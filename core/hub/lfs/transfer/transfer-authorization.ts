@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { derivedKey } from "../../../crypto/seal.ts";
 import { isEqualInConstantTime } from "../../../crypto/token.ts";
 import { ServiceError } from "../../../errors.ts";
+import type { Uploader } from "./uploader.ts";
 
 /**
  * How long after a batch answer its transfers may begin. git-lfs asks again for what it did not get to within that time; the hub's own
@@ -20,6 +21,8 @@ export type Transfer = {
   uploadId?: string;
   /** Whose it is, for the fair queue: no token comes with it. */
   party?: string;
+  /** Of an upload: who is asked for the right again when the address is used. */
+  uploader?: Uploader | undefined;
 };
 
 type Signed = Transfer & { expiresAt: number };
