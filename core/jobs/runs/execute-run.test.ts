@@ -1,6 +1,6 @@
 import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { signedInPerson } from "../../accounts/testing/people.ts";
+import { organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db, pool } from "../../db.ts";
 import { provideSettings } from "../../env.ts";
@@ -196,6 +196,28 @@ describe("an owner who is disabled", () => {
     await claimAndRun({ runner });
     expect(tasks).toEqual([]);
     expect(await rowOf(waiting)).toMatchObject({ stage: "CANCELED" });
+  });
+});
+
+describe("whoever started a run of an organization", () => {
+  it("S112 S132 has left or may run nothing there any more: what waits does not begin", async () => {
+    const admin = await signedInPerson();
+    const [left, disabled, demoted, stays] = await Promise.all([1, 2, 3, 4].map(() => signedInPerson()));
+    const members = [left, disabled, demoted, stays].map((person) => [person, "write"] as [TestPerson, string]);
+    const organization = await organizationOf(admin, members);
+    const owner = { kind: "organization", id: organization.id } as const;
+    const by = (person: TestPerson | undefined, more: Partial<NewRun> = {}) =>
+      newRun(sh("true"), { owner, createdById: person?.id ?? null, ...more });
+    const refused = [await by(left), await by(disabled), await by(demoted)];
+    // A webhook is the organization's, whoever made it; whether its event may be told was asked.
+    const begun = [await by(stays), await by(left, { webhookId: newId(), deliveryId: newId(), deliveryTry: 1, payload: "{}" })];
+    await db().membership.deleteMany({ where: { userId: left?.id ?? "" } });
+    await db().user.update({ where: { id: disabled?.id ?? "" }, data: { disabledAt: new Date() } });
+    await db().membership.updateMany({ where: { userId: demoted?.id ?? "" }, data: { role: "read" } });
+    const { runner, tasks } = runnerThat(async () => ({ kind: "exited", code: 0 }));
+    await claimAndRun({ runner });
+    expect(tasks.map(({ id }) => id).sort()).toEqual(begun.sort());
+    for (const id of refused) expect(await rowOf(id)).toMatchObject({ stage: "CANCELED" });
   });
 });
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mayAct } from "../../access/delegation.ts";
+import { membersWhoMay } from "../../access/members-who-may.ts";
 import { isDatabaseDown, pool } from "../../db.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { LEASE_SECONDS } from "../../leases/leased-table.ts";
@@ -15,10 +16,19 @@ export type Outcome = {
 };
 
 /**
- * Of a row of `job_run`, as SQL: it may not run any more, because its owner is a person who was disabled (S112), or because the grant
- * under which it was started has ended.
+ * Whoever started a run of an organization on the pages may not do so any more: they have left, were disabled, or have a lesser role. A
+ * webhook is the organization's own, whoever made it, and so are its runs.
+ */
+const STARTER_IS_GONE = `(job_run.owner_kind = 'organization' and job_run.delegation_id is null and job_run.webhook_id is null
+  and not exists (select 1 from member_standing m join "user" u on u.id = m.user_id and u.disabled_at is null
+    where m.org_id = job_run.owner_id and m.user_id = job_run.created_by_id and ${membersWhoMay("job.run", null, { isPresent: false }).text}))`;
+
+/**
+ * Of a row of `job_run`, as SQL: it may not run any more, because its owner is a person who was disabled (S112), because whoever started
+ * it may not do so any more, or because the grant under which it was started has ended.
  */
 export const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
+  or ${STARTER_IS_GONE}
   or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;
 
 /** @returns whether the claim still holds, and the run may still begin: nobody has cancelled it meanwhile, disabled its owner or ended its grant */
