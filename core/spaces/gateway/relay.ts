@@ -95,6 +95,11 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     answer.once("error", () => res.destroy());
     res.once("finish", () => end("answered"));
   });
+  // Nobody asked for another protocol. Node tells of no answer then, and of no end.
+  out.once("upgrade", (_, socket) => {
+    socket.destroy();
+    end("broken");
+  });
   if (isHeldBack) out.once("continue", () => req.pipe(out));
   else if (hasBody) req.pipe(out);
   else out.end();

@@ -1,0 +1,34 @@
+import { expect, it } from "vitest";
+import { organizationOf, signedInPerson } from "../../accounts/testing/people.ts";
+import { db } from "../../db.ts";
+import { someRepo } from "../../hub/testing/repos.ts";
+
+it("S141 the receiver's address of a Space that is not open to all ends when somebody who may know it leaves", async () => {
+  const [admin, member, other] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
+  const organization = await organizationOf(admin, [
+    [member, "write"],
+    [other, "write"],
+  ]);
+  const made = async (more: { isPrivate?: boolean }) => {
+    const { id } = await someRepo(admin, { type: "space", owner: organization.name, ...more });
+    await db().spaceRuntime.upsert({ where: { repoId: id }, create: { repoId: id, stage: "SLEEPING" }, update: {} });
+    return id;
+  };
+  const [closed, open] = [await made({ isPrivate: true }), await made({})];
+  const generationOf = async (repoId: string) =>
+    (await db().spaceRuntime.findUniqueOrThrow({ where: { repoId } })).receiverGeneration;
+  const changed = async (act: () => Promise<unknown>, id = closed) => {
+    const before = await generationOf(id);
+    await act();
+    return (await generationOf(id)) !== before;
+  };
+  const removal = () => db().membership.deleteMany({ where: { userId: member.id } });
+  const openBefore = await generationOf(open);
+  expect(await changed(removal)).toBe(true);
+  expect(await changed(() => db().user.update({ where: { id: other.id }, data: { disabledAt: new Date() } }))).toBe(true);
+  // Anybody may post there: webhooks' addresses stay.
+  expect(await generationOf(open)).toBe(openBefore);
+  const transfer = { ownerId: admin.id, ownerKind: "user" };
+  expect(await changed(() => db().repo.update({ where: { id: closed }, data: transfer }))).toBe(true);
+  expect(await changed(() => db().repo.update({ where: { id: open }, data: { isPrivate: true } }), open)).toBe(true);
+});
