@@ -1,47 +1,46 @@
 import type { IncomingMessage } from "node:http";
+import { isServiceError } from "#core/errors.ts";
+import { BodyBudget, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
+import type { Release } from "#core/fair-queue/fair-queue.ts";
 
-/** Of all relays together, in one process: what arrives is held until it is on record. */
-const HELD_MAX_BYTES = 128 * 1024 * 1024;
-/** Of one person's: whoever sends slowly to a relay of their own keeps nobody else from theirs. */
-const HELD_MAX_BYTES_PER_PERSON = HELD_MAX_BYTES / 4;
-let held = 0;
-const heldBy = new Map<string, number>();
-
-function hold(person: string, bytes: number): void {
-  held += bytes;
-  const theirs = (heldBy.get(person) ?? 0) + bytes;
-  if (theirs > 0) heldBy.set(person, theirs);
-  else heldBy.delete(person);
-}
+/**
+ * What bodies for all relays together may take in one process, until they are on record. It is apart from the memory for the API's bodies,
+ * because whoever sends here need not be anybody.
+ */
+const budget = new BodyBudget({ bytes: 128 * 1024 * 1024 });
 
 export type ReadBody = { bytes: Buffer; release: () => void } | "too large" | "busy" | "gone";
 
 /**
  * Reads a whole body, byte for byte as it was sent. `release` is to be called once it is not held any more.
- * @param person whose relay it is for
+ * @param person whose relay it is for. Their relays share the memory with those of others: however many send slowly, some is left for
+ *   whoever comes next
  */
 export async function readBody(req: IncomingMessage, maxBytes: number, person: string): Promise<ReadBody> {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes) return "too large";
   const pieces: Buffer[] = [];
-  let size = 0;
+  const held: Release[] = [];
   const release = () => {
-    hold(person, -size);
-    size = 0;
+    for (const giveBack of held.splice(0)) giveBack();
   };
+  let size = 0;
+  let heldBytes = 0;
   try {
     for await (const piece of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += piece.length;
-      hold(person, piece.length);
-      if (size > maxBytes || held > HELD_MAX_BYTES || (heldBy.get(person) ?? 0) > HELD_MAX_BYTES_PER_PERSON) {
-        const why = size > maxBytes ? "too large" : "busy";
+      if (size > maxBytes) {
         release();
-        return why;
+        return "too large";
       }
+      // In steps, so that a body of many small pieces is not counted for each of them.
+      const wanted = Math.ceil(size / SMALL_BODY_BYTES) * SMALL_BODY_BYTES;
+      if (wanted > heldBytes) held.push(budget.take(wanted - heldBytes, { key: person, isAnonymous: false }));
+      heldBytes = Math.max(heldBytes, wanted);
       pieces.push(piece);
     }
-  } catch {
+  } catch (error) {
     release();
-    return "gone";
+    return isServiceError(error) ? "busy" : "gone";
   }
   return { bytes: Buffer.concat(pieces, size), release };
 }
