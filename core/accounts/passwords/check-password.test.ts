@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { requestContext } from "../../log.ts";
 import { checkPassword, presentedPassword } from "./check-password.ts";
@@ -68,6 +69,24 @@ describe("password hashes", () => {
   test("without a hash nothing is right", async () => {
     for (const none of [null, undefined, ""]) expect(await verifyPassword(none, "a lantern over the quay", "ada")).toBe(false);
   });
+});
+
+const STARVED = `
+  const { openSync, closeSync } = await import("node:fs");
+  const { verifyPassword } = await import(process.argv[1]);
+  const taken = [];
+  try { for (;;) taken.push(openSync("/dev/null")); } catch {}
+  const refused = await verifyPassword(null, "a lantern", "ada").catch(({ code }) => code);
+  for (const one of taken) closeSync(one);
+  const later = await verifyPassword(null, "a lantern", "ada").catch(String);
+  console.log(JSON.stringify([refused, later]));
+`;
+
+test("S137 a moment in which too much is open stops no later sign-in", () => {
+  const module = new URL("./password-hash.ts", import.meta.url).href;
+  const command = 'ulimit -n 128; exec "$0" --input-type=module -e "$1" "$2"';
+  const { stdout } = spawnSync("sh", ["-c", command, process.execPath, STARVED, module], { encoding: "utf8" });
+  expect(JSON.parse(stdout)).toEqual(["unavailable", false]);
 });
 
 test.each([

@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { parseOptions } from "@node-rs/argon2";
 import { newToken } from "../../crypto/token.ts";
+import { ServiceError } from "../../errors.ts";
 import { fairQueue } from "../../fair-queue/fair-queue.ts";
+import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
 import { ARGON2 } from "./argon2.ts";
 import type { PasswordQuestion } from "./password-thread.ts";
@@ -23,7 +25,7 @@ const idle = keeper.keyhookPasswordThreads;
  * libuv's own threads, which the library would use, are those that files and names wait for.
  */
 async function inThread<T>(question: PasswordQuestion): Promise<T> {
-  const thread = idle.pop() ?? new Worker(sourcePath("core/accounts/passwords/password-thread.ts"));
+  const thread = idle.pop() ?? startThread();
   thread.ref();
   const waiting = new AbortController();
   const gone = once(thread, "exit", waiting).then(() => Promise.reject(new Error("the thread for passwords ended")));
@@ -33,10 +35,27 @@ async function inThread<T>(question: PasswordQuestion): Promise<T> {
     const [answer] = await Promise.race([once(thread, "message", waiting), gone]);
     idle.push(thread);
     return answer;
+  } catch (error) {
+    log().error({ err: error }, "a password could not be looked at");
+    throw new ServiceError("unavailable", "Too much is asked of this service at the moment. Try again shortly.", {
+      retryAfterSeconds: 5,
+    });
   } finally {
     waiting.abort();
     thread.unref();
   }
+}
+
+function startThread(): Worker {
+  const thread = new Worker(sourcePath("core/accounts/passwords/password-thread.ts"), { execArgv: [] });
+  // Unheard, an error would end this process; and one that ended at rest is not asked again.
+  thread
+    .on("error", () => undefined)
+    .once("exit", () => {
+      const at = idle.indexOf(thread);
+      if (at >= 0) idle.splice(at, 1);
+    });
+  return thread;
 }
 
 /** @throws ServiceError `unavailable` when many others wait */
@@ -58,9 +77,12 @@ export async function verifyPassword(
   password: string,
   within: string,
 ): Promise<boolean> {
-  // In no place, and so never refused: it is made once.
+  // In no place, and so never refused for others: it is made once.
   decoy ??= inThread<string>({ password: newToken() });
-  const decoyHash = await decoy;
+  const decoyHash = await decoy.catch((error: unknown) => {
+    decoy = undefined;
+    throw error;
+  });
   const isRight = await places.run(() => inThread<boolean>({ password: normalized(password), hash: passwordHash || decoyHash }), {
     within,
   });

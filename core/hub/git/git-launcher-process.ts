@@ -6,14 +6,42 @@ import type { Asked, Told } from "./git-launcher.ts";
 
 /** The program of `GitLauncher`, which says why there is one. */
 
+type Launch = Extract<Asked, { command: string }>;
+
 const socketPath = process.argv[2] as string;
 const running = new Map<string, { kill(signal?: NodeJS.Signals): void }>();
 const tell = (what: Told) => process.connected && process.send?.(what);
 
+/** What is being started, with the signal that came for it meanwhile. */
+const starting = new Map<string, NodeJS.Signals | undefined>();
+const waiting: Launch[] = [];
+/** Each is three connections, of which the other side lets few wait. */
+const STARTING_MAX = 64;
+
 process.on("message", (asked: Asked) => {
-  if ("kill" in asked) running.get(asked.id)?.kill(asked.kill);
-  else launch(asked).catch((error: Error) => tell({ id: asked.id, failure: error.message }));
+  if ("command" in asked) {
+    waiting.push(asked);
+    startWaiting();
+  } else if (starting.has(asked.id)) starting.set(asked.id, asked.kill);
+  else running.get(asked.id)?.kill(asked.kill);
 });
+
+function startWaiting(): void {
+  while (starting.size < STARTING_MAX) {
+    const next = waiting.shift();
+    if (!next) return;
+    starting.set(next.id, undefined);
+    launch(next)
+      .catch((error: Error) => tell({ id: next.id, failure: error.message }))
+      .finally(() => {
+        const signal = starting.get(next.id);
+        starting.delete(next.id);
+        if (signal) running.get(next.id)?.kill(signal);
+        startWaiting();
+      });
+  }
+}
+
 // Whoever stops the service tells the web process, which finishes what it does.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => undefined);
 // Nobody is left to read what they find out.
@@ -22,9 +50,10 @@ process.once("disconnect", () => {
   process.exit();
 });
 
-async function launch({ id, command, args, cwd, env, niceness }: Extract<Asked, { command: string }>): Promise<void> {
-  const streams = await Promise.all([0, 1, 2].map((number) => connected(`${id} ${number}\n`)));
+async function launch({ id, command, args, cwd, env, niceness }: Launch): Promise<void> {
+  const streams = [0, 1, 2].map(() => connect(socketPath).pause());
   try {
+    await Promise.all(streams.map((stream, number) => announced(stream, `${id} ${number}\n`)));
     const child = spawn(command, args, { cwd, env, stdio: streams });
     child.once("error", (error) => tell({ id, failure: error.message }));
     if (child.pid === undefined) return;
@@ -42,12 +71,10 @@ async function launch({ id, command, args, cwd, env, niceness }: Extract<Asked, 
   }
 }
 
-/** A connection to the process that asked, which is told by the first line what it is for. What comes down it is for git alone. */
-function connected(line: string): Promise<Socket> {
+/** The first line down a connection says what it is for. What comes back is for git alone. */
+function announced(stream: Socket, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const socket = connect(socketPath).pause();
-    socket.once("error", reject);
-    socket.write(line, () => resolve(socket));
+    stream.once("error", reject).write(line, () => resolve());
   });
 }
 

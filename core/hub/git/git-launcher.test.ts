@@ -117,6 +117,46 @@ test("when the launcher is killed, what it has started fails, and git goes on st
   expect((await runGit(path, ["version"])).toString()).toMatch(/^git version/);
 });
 
+test("when the launcher dies with git about to start, git starts all the same", async () => {
+  const child = await spawnGit(path, ["cat-file", "--batch"]);
+  child.stderr.resume();
+  child.stdout.resume();
+  const end = closed(child);
+  const launcher = parentOf(child.pid);
+  process.kill(launcher, "SIGSTOP");
+  const versions = Promise.all([1, 2, 3].map(() => runGit(path, ["version"])));
+  await delay(20);
+  process.kill(launcher, "SIGKILL");
+  expect((await versions).map(String)).toEqual([1, 2, 3].map(() => expect.stringMatching(/^git version/)));
+  expect(await end).toBe("SIGKILL");
+  await expect.poll(() => gitLauncher(), { timeout: 10_000 }).toBeDefined();
+});
+
+test("a launcher that cannot start is tried again", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "full-"));
+  const launcher = gitLauncher();
+  const before = process.env.TMPDIR;
+  process.env.TMPDIR = join(folder, "missing");
+  const child = await spawnGit(path, ["cat-file", "--batch"]);
+  process.kill(parentOf(child.pid), "SIGKILL");
+  await expect.poll(() => gitLauncher()).toBeUndefined();
+  await delay(1_500);
+  expect(gitLauncher()).toBeUndefined();
+  if (before === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = before;
+  await expect.poll(() => gitLauncher(), { timeout: 10_000 }).toBeDefined();
+  expect(gitLauncher()).not.toBe(launcher);
+});
+
+test("as many at once as a busy process lets wait", async () => {
+  const versions = Promise.all(Array.from({ length: 250 }, () => runGit(path, ["version"])));
+  await delay(0);
+  // Nothing is taken in meanwhile.
+  const until = Date.now() + 500;
+  while (Date.now() < until);
+  expect(await versions).toHaveLength(250);
+}, 60_000);
+
 test("when it is stopped, so is what it has started", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"]);
   stop();

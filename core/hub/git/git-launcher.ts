@@ -6,6 +6,7 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { childEnvironment } from "../../env.ts";
+import { ServiceError } from "../../errors.ts";
 import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
 
@@ -28,7 +29,14 @@ export type Told = { id: string } & (
 const LAUNCH_MAX_MS = 10_000;
 const HEADER_MAX_BYTES = 64;
 const RESTART_MS = 1_000;
-const ENDED = "the launcher of git ended";
+/** As many as the kernel lets wait for a busy process; Node's own is 511. */
+const BACKLOG = 4_096;
+
+/** The launcher is no more: git has to be started in another way. */
+export class LauncherEnded extends Error {
+  override name = "LauncherEnded";
+  override message = "the launcher of git ended";
+}
 
 /**
  * Starts git from a small process beside this one. To start a process, Node copies the page tables of its own, and nothing else runs
@@ -42,6 +50,7 @@ export class GitLauncher {
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #launches = new Map<string, Launched>();
+  #heardAt = Date.now();
 
   /** @param onEnd told when its process has ended; `launch` rejects from then on */
   static async start(onEnd: (error: Error) => void): Promise<GitLauncher> {
@@ -54,7 +63,7 @@ export class GitLauncher {
     // Only this user may enter it.
     this.#directory = mkdtempSync(join(tmpdir(), "git-"));
     const socketPath = join(this.#directory, "streams");
-    this.#server = createServer((socket) => this.#take(socket)).listen(socketPath);
+    this.#server = createServer((socket) => this.#take(socket)).listen({ path: socketPath, backlog: BACKLOG });
     this.#server.unref();
     this.#process = spawn(
       process.execPath,
@@ -66,20 +75,26 @@ export class GitLauncher {
     );
     this.#process.unref();
     this.#process.channel?.unref();
-    this.#process.on("message", (told: Told) => this.#launches.get(told.id)?.hear(told));
+    this.#process.on("message", (told: Told) => {
+      this.#heardAt = Date.now();
+      this.#launches.get(told.id)?.hear(told);
+    });
     const end = (error: Error) => {
-      this.#end(error);
       onEnd(error);
+      this.#end(error);
     };
-    this.#process.once("error", end).once("exit", () => end(new Error(ENDED)));
+    this.#process.once("error", end).once("exit", () => end(new LauncherEnded()));
   }
 
-  /** @throws Error when git did not start */
+  /** @throws LauncherEnded; ServiceError `unavailable` when it took too long; Error when git cannot be started */
   async launch(command: GitCommand, signal?: AbortSignal): Promise<GitProcess> {
+    if (!this.#process.connected) throw new LauncherEnded();
     const id = randomUUID();
     const launched = new Launched((kill) => this.#ask({ id, kill }), signal);
     this.#launches.set(id, launched);
     launched.once("over", () => this.#launches.delete(id));
+    // One that hangs is replaced.
+    launched.once("late", () => Date.now() - this.#heardAt > LAUNCH_MAX_MS && this.#process.kill("SIGKILL"));
     this.#ask({ id, ...command });
     await launched.started;
     return launched as unknown as GitProcess;
@@ -88,19 +103,18 @@ export class GitLauncher {
   /** Ends what it has started, too. */
   stop(): void {
     this.#process.removeAllListeners("exit").disconnect();
-    this.#end(new Error(ENDED));
+    this.#end(new LauncherEnded());
   }
 
   #ask(asked: Asked): void {
     // When it cannot be sent, the launcher ends, and every launch hears of that.
     if (this.#process.connected) this.#process.send(asked, () => undefined);
-    else this.#launches.get(asked.id)?.hear({ id: asked.id, failure: ENDED });
   }
 
   #end(error: Error): void {
     this.#server.close();
     rmSync(this.#directory, { recursive: true, force: true });
-    for (const [id, launched] of this.#launches) launched.hear({ id, failure: error.message });
+    for (const launched of [...this.#launches.values()]) launched.lose(error);
   }
 
   /** The first line of a stream says whose it is. */
@@ -138,12 +152,16 @@ class Launched extends EventEmitter {
   readonly #timer: NodeJS.Timeout;
   readonly #signal: AbortSignal | undefined;
   #hasStarted = false;
+  #isRefused = false;
   #isOver = false;
 
   constructor(ask: (signal: NodeJS.Signals) => void, signal: AbortSignal | undefined) {
     super();
     this.#ask = ask;
-    this.#timer = setTimeout(() => this.#refuse(new Error("git did not start in time")), LAUNCH_MAX_MS);
+    this.#timer = setTimeout(() => {
+      this.emit("late");
+      this.#refuse(new ServiceError("unavailable", "Git did not start in time. Try again shortly.", { retryAfterSeconds: 5 }));
+    }, LAUNCH_MAX_MS);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
     // Whoever is not listening learns of it by its end.
@@ -183,15 +201,17 @@ class Launched extends EventEmitter {
       this.#startIfReady();
     } else if ("status" in told) this.#exit(told.status, told.signal);
     else if (!this.#hasStarted) this.#refuse(new Error(told.failure));
-    else {
-      // Nobody knows what becomes of it. Without its streams it ends.
-      for (const stream of this.stdio) stream?.destroy();
-      this.#exit(null, "SIGKILL");
-    }
+  }
+
+  /** Nobody knows any more what becomes of it. Without its streams it ends. */
+  lose(error: Error): void {
+    if (!this.#hasStarted) this.#refuse(error);
+    for (const stream of this.stdio) stream?.destroy();
+    this.#exit(null, "SIGKILL");
   }
 
   #startIfReady(): void {
-    if (this.#hasStarted || this.pid === undefined || this.stdio.includes(undefined)) return;
+    if (this.#hasStarted || this.#isRefused || this.pid === undefined || this.stdio.includes(undefined)) return;
     this.#hasStarted = true;
     clearTimeout(this.#timer);
     this.#start.resolve();
@@ -212,6 +232,8 @@ class Launched extends EventEmitter {
     clearTimeout(this.#timer);
     for (const stream of this.stdio) stream?.destroy();
     this.kill("SIGKILL");
+    this.#isRefused = true;
+    this.#isOver = true;
     this.#forget();
     this.#start.reject(reason);
   }
@@ -248,12 +270,18 @@ const keeper = globalThis as typeof globalThis & { keyhookGitLauncher?: GitLaunc
 /** From now on this process starts git by a launcher, and by itself only while there is none. @returns what stops it */
 export async function startGitLauncher(): Promise<() => void> {
   let isStopped = false;
+  const tryAgain = (error: unknown) => {
+    keeper.keyhookGitLauncher = undefined;
+    if (isStopped) return;
+    log().error({ err: error }, "git starts from this process until its launcher runs again");
+    setTimeout(() => isStopped || void start(), RESTART_MS).unref();
+  };
   const start = async () => {
-    keeper.keyhookGitLauncher = await GitLauncher.start((error) => {
-      keeper.keyhookGitLauncher = undefined;
-      log().error({ err: error }, "git starts from this process until its launcher runs again");
-      setTimeout(() => isStopped || start().catch((again: unknown) => log().error({ err: again })), RESTART_MS).unref();
-    });
+    try {
+      keeper.keyhookGitLauncher = await GitLauncher.start(tryAgain);
+    } catch (error) {
+      tryAgain(error);
+    }
   };
   await start();
   return () => {

@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 import { sourcePath } from "../../source-path.ts";
-import { type GitCommand, type GitProcess, gitLauncher } from "./git-launcher.ts";
+import { type GitCommand, type GitProcess, gitLauncher, LauncherEnded } from "./git-launcher.ts";
 
 /** A git command that ended badly; `stderr` is git's own words, for logs and for looking into, not for people. */
 export class GitFailed extends Error {
@@ -108,7 +108,12 @@ export async function spawnGit(directory: string, args: readonly string[], optio
   };
   // A hook's channel is made by Node itself.
   const launcher = hasChannel ? undefined : gitLauncher();
-  return launcher ? launcher.launch(git, signal) : spawnHere(git, signal, hasChannel);
+  try {
+    if (launcher) return await launcher.launch(git, signal);
+  } catch (error) {
+    if (!(error instanceof LauncherEnded)) throw error;
+  }
+  return spawnHere(git, signal, hasChannel);
 }
 
 async function spawnHere(

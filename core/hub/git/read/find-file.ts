@@ -99,10 +99,12 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
       yields: release.yields,
       ...pace,
     });
-    return blob.once("close", () => {
+    const end = () => {
       stopWatching();
       release();
-    });
+    };
+    if (blob.closed) end();
+    return blob.once("close", end);
   } catch (error) {
     release();
     throw error;

@@ -1,9 +1,10 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { someRepo } from "../../testing/repos.ts";
+import { type GitLauncher, gitLauncher, startGitLauncher } from "../git-launcher.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
 import { GitObjects, withObjects } from "./git-objects.ts";
@@ -76,4 +77,44 @@ test("each answer is that of its question, and what has none when the objects ar
   const statuses = (await Promise.allSettled(late)).map(({ status }) => status);
   expect(statuses).toEqual([...statuses].sort());
   await expect(objects.info(blob)).rejects.toThrow(/closed/);
+});
+
+describe("S137 between requests of a process that serves many", () => {
+  let stop: () => void;
+  beforeAll(async () => {
+    stop = await startGitLauncher();
+  });
+  afterAll(() => stop());
+
+  const nothing = (objects: GitObjects) => objects.info("none");
+  /** How many processes read the objects. */
+  const processesFor = async (times: number, work: (objects: GitObjects) => Promise<unknown>) => {
+    const launch = vi.spyOn(gitLauncher() as GitLauncher, "launch");
+    try {
+      for (let turn = 0; turn < times; turn++) await withObjects(path, work);
+      return launch.mock.calls.length;
+    } finally {
+      launch.mockRestore();
+    }
+  };
+
+  test("one git process reads for several, one after the other", async () => {
+    expect(await processesFor(5, nothing)).toBe(1);
+  });
+
+  test("git that has read much is not kept: it forgets nothing", async () => {
+    // A tree of 1 MB: sixteen are too much for one.
+    expect(await processesFor(40, (objects) => objects.tree("main"))).toBeGreaterThanOrEqual(2);
+  });
+
+  test("one that was asked a great deal is not kept", async () => {
+    const many = (objects: GitObjects) => Promise.all(Array.from({ length: 2_000 }, () => objects.info(blob)));
+    expect(await processesFor(12, many)).toBeGreaterThanOrEqual(3);
+  });
+
+  test("one with a question open is not kept", async () => {
+    const leaving = async (objects: GitObjects) => void objects.read("main^{tree}", 9e6).catch(() => undefined);
+    expect(await processesFor(3, leaving)).toBe(3);
+    await withObjects(path, async (objects) => expect((await objects.info(blob))?.oid).toBe(blob));
+  });
 });

@@ -21,6 +21,10 @@ const TIMEOUT_MS = 20_000;
 /** How long a process waits for the next request that reads from the same repository, and how many wait. */
 const REST_MS = 2_000;
 const RESTING_MAX = 32;
+/** Git forgets no tree and no commit that it has read: so no process goes on for long (S137). */
+const READER_MAX_BYTES = 16 * 1024 * 1024;
+const READER_MAX_MS = 30_000;
+const READER_MAX_QUESTIONS = 5_000;
 
 /** About 100,000 entries in one folder: they are in memory while it is read. */
 const TREE_MAX_BYTES = 4 * 1024 * 1024;
@@ -115,6 +119,10 @@ class Reader {
   #length = 0;
   #failure: Error | undefined;
   #stderr = "";
+  readonly #startedAt = Date.now();
+  #questions = 0;
+  /** Of the objects that were asked about. */
+  #bytes = 0;
 
   static async start(path: string): Promise<Reader> {
     // Not under limited-git, which costs half as much again: sizes are asked for before contents, and the deadline ends the rest.
@@ -136,9 +144,11 @@ class Reader {
     child.once("close", (status) => this.#fail(new GitFailed(ARGUMENTS, status, this.#stderr)));
   }
 
-  /** Whether it can go on with other questions. */
+  /** Whether it can go on with the questions of another request. */
   get isAtRest(): boolean {
-    return !this.#failure && this.#pending.length === this.#next;
+    const isWithinLimits =
+      this.#bytes <= READER_MAX_BYTES && this.#questions <= READER_MAX_QUESTIONS && Date.now() - this.#startedAt <= READER_MAX_MS;
+    return !this.#failure && this.#pending.length === this.#next && this.#length === 0 && isWithinLimits;
   }
 
   end(reason: Error): void {
@@ -151,6 +161,7 @@ class Reader {
     if (name.includes("\n") || name.includes("\0")) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       this.#pending.push({ isContents: command === "contents", resolve, reject });
+      this.#questions += 1;
       const { stdin } = this.#child;
       // Whatever is asked in one turn goes in one piece.
       if (stdin.writableCorked === 0) {
@@ -168,6 +179,7 @@ class Reader {
         if (line === undefined) return;
         const [, oid, type, size] = FOUND.exec(line) ?? [];
         if (oid) first.info = { oid, type: type as ObjectInfo["type"], size: Number(size) };
+        if (type !== "blob") this.#bytes += Number(size ?? 0);
         if (!first.info || !first.isContents) {
           this.#toNext();
           first.resolve(first.info);

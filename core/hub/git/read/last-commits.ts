@@ -60,6 +60,8 @@ async function walkBack(
     }
   } finally {
     child.kill("SIGKILL");
+    // What is left unread would keep it open for ever.
+    child.stdout.destroy();
   }
   return { value: found, isWhole: wanted.size === 0 };
 }

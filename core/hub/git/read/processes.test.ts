@@ -1,9 +1,11 @@
 import type { ChildProcess } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { readdirSync, readlinkSync } from "node:fs";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
+import { startGitLauncher } from "../git-launcher.ts";
 import { objectReads, walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
 import { runGit } from "../run-git.ts";
@@ -99,6 +101,27 @@ describe("git is started a few times for a page, however much is on it", () => {
     expect(file.bytes).toBeUndefined();
   });
 });
+
+test("S137 looking for last commits leaves no stream of git's open", async () => {
+  const [directory, { sha }] = [await openRepository(repo), await readSnapshot(repo, "main", { files: "none" })];
+  const stop = await startGitLauncher();
+  const sockets = () => openFiles().filter((name) => name.startsWith("socket:")).length;
+  const before = sockets();
+  // Each is found in a commit of its own, so that git has more to say than is read.
+  for (const path of paths) await findLastCommits(directory, sha as string, { folder: "", paths: [path] });
+  await expect.poll(sockets, { timeout: 5_000 }).toBeLessThanOrEqual(before);
+  stop();
+});
+
+function openFiles(): string[] {
+  return readdirSync("/proc/self/fd").flatMap((name) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${name}`)];
+    } catch {
+      return []; // the folder itself was open too
+    }
+  });
+}
 
 test("S137 while others walk in all the places, a folder and a file are shown without their last commits", async () => {
   const places = [];

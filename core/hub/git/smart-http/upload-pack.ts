@@ -41,6 +41,8 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
           log().warn({ bytes }, "a fetch ends, since all fetches together hold too much memory");
           res.destroy();
         });
+        // Its number may be somebody else's from then on.
+        child.once("exit", stopWatching);
         void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");
         feed(stream, child.stdin);
