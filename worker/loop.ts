@@ -61,11 +61,12 @@ export async function startLoop<Row extends { id: string }>(work: Work<Row>): Pr
 
   /** Whether there may be more to claim at once. */
   async function claim(): Promise<boolean> {
-    const free = Math.min(work.concurrency - underWay.size, BATCH_MAX);
+    const free = work.concurrency - underWay.size;
     if (free <= 0) return false;
-    const { claimId, rows } = await claimRows<Row>(work.table, free);
+    const limit = Math.min(free, BATCH_MAX);
+    const { claimId, rows } = await claimRows<Row>(work.table, limit, free);
     for (const row of rows) start(row, claimId);
-    return rows.length === free;
+    return rows.length === limit;
   }
 
   async function cycle(): Promise<void> {

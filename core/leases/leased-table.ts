@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { pool } from "../db.ts";
+import { claimShared, type Share } from "./claim-shared.ts";
 
 /**
  * A table whose rows are work (docs/decisions/008). It has the columns `id`, `due_at`, `attempts`, `claim_id` and
@@ -15,6 +16,8 @@ export type LeasedTable = {
   key?: string;
   /** SQL that is true of a row whose work is not done. */
   isOpen: string;
+  /** For work that takes a place for long. Without it rows are claimed first come, first served. */
+  share?: Share;
 };
 
 /** How long a dead worker's rows wait for another one (S122: at most 30 seconds). */
@@ -22,9 +25,18 @@ export const LEASE_SECONDS = 30;
 
 export type Claim<Row> = { claimId: string; rows: Row[] };
 
-/** Claims up to `limit` rows that are due, the longest due first, and counts an attempt of each. */
-export async function claimRows<Row>({ name, key = "id", isOpen }: LeasedTable, limit: number): Promise<Claim<Row>> {
+/**
+ * Claims up to `limit` rows that are due, the longest due first or by turns, and counts an attempt of each.
+ * @param free places that this worker has, where it has more than it claims now
+ */
+export async function claimRows<Row>(table: LeasedTable, limit: number, free = limit): Promise<Claim<Row>> {
+  const { name, key = "id", isOpen, share } = table;
   const claimId = randomUUID();
+  if (share)
+    return {
+      claimId,
+      rows: await claimShared<Row>({ name, key, isOpen, share }, { claimId, limit, free, seconds: LEASE_SECONDS }),
+    };
   const { rows } = await pool().query(
     `with due as (
        select "${key}" as id from "${name}"

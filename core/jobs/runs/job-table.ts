@@ -1,7 +1,20 @@
+import { JOB_TIMEOUT_SECONDS } from "@keyhook/sdk";
 import type { LeasedTable } from "../../leases/leased-table.ts";
 import type { RunOwner } from "./run.ts";
 
-export const jobTable: LeasedTable = { name: "job_run", isOpen: "finished_at is null" };
+/**
+ * A run counts against whoever had it run, or made the schedule or the webhook that did: somebody may have a great many organizations.
+ * Beyond half of the places a party's runs begin only where they end soon, since they are not interrupted for those who come later.
+ */
+export const jobTable: LeasedTable = {
+  name: "job_run",
+  isOpen: "finished_at is null",
+  share: {
+    party: "coalesce(created_by_id, owner_id)",
+    isShort: `coalesce((spec->>'timeoutSeconds')::int, ${JOB_TIMEOUT_SECONDS}) <= ${JOB_TIMEOUT_SECONDS}`,
+    isLeftOver: "stage = 'RUNNING'",
+  },
+};
 
 /** A claimed run, as the table has it. */
 export type ClaimedRun = {

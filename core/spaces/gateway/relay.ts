@@ -106,12 +106,16 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
   return promise;
 }
 
-/** Passes a WebSocket on. What comes of it before it is one, is answered by `refuse`. */
+/** Passes a WebSocket on. What comes of it before it is one, is answered by `refuse`; `onPiece` hears of whatever is said over it. */
 export function relayUpgrade(
   req: IncomingMessage,
   socket: Duplex,
   head: Buffer,
-  { refuse, ...passing }: Passing & { refuse: (passed: Exclude<Passed, "answered">) => void },
+  {
+    refuse,
+    onPiece = () => undefined,
+    ...passing
+  }: Passing & { refuse: (passed: Exclude<Passed, "answered">) => void; onPiece?: () => void },
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const out = open(req, passing, { connection: "Upgrade", upgrade: "websocket" });
@@ -155,7 +159,7 @@ export function relayUpgrade(
     other.setTimeout(STREAM_IDLE_MS, () => other.destroy());
     other.on("error", () => socket.destroy()).once("close", () => socket.destroy());
     socket.once("close", () => other.destroy());
-    socket.pipe(other).pipe(socket);
+    socket.on("data", onPiece).pipe(other).on("data", onPiece).pipe(socket);
   });
   out.end();
   return promise;

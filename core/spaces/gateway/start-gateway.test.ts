@@ -1,5 +1,7 @@
-import { connect } from "node:net";
-import { expect, it, onTestFinished } from "vitest";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../ids.ts";
 import { GATEWAY_KEY_HEADER, gatewayKey } from "./gateway-key.ts";
 import { startGateway } from "./start-gateway.ts";
@@ -21,4 +23,39 @@ it("S138 a WebSocket that leaves while its Space is not there does not end the w
   for (let round = 0; round < 20; round++) await Promise.all(Array.from({ length: 10 }, leave));
   const answer = await fetch(gateway.address, { headers: { [GATEWAY_KEY_HEADER]: gatewayKey(newId()) } });
   expect(answer.status).toBe(503);
+});
+
+it("a Space is quiet while nobody says anything over its WebSockets, and not while it answers", async () => {
+  const gateway = await startGateway();
+  onTestFinished(() => gateway.stop());
+  const app = createServer((_, res) => void res.writeHead(200).write("one piece, and no more"));
+  app.on("upgrade", (_, socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
+    socket.on("error", () => undefined).pipe(socket);
+  });
+  await new Promise<void>((listening) => app.listen(0, "127.0.0.1", listening));
+  onTestFinished(() => void app.close().closeAllConnections());
+  const repoId = newId();
+  const appPort = (app.address() as AddressInfo).port;
+  gateway.add(repoId, async () => connect(appPort, "127.0.0.1"));
+  const { hostname, port } = new URL(gateway.address);
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  const heard: string[] = [];
+  socket.on("data", (piece) => heard.push(String(piece)));
+  const lines = ["GET / HTTP/1.1", "Host: x", "Connection: Upgrade", "Upgrade: websocket"];
+  socket.write([...lines, `${GATEWAY_KEY_HEADER}: ${gatewayKey(repoId)}`, "", ""].join("\r\n"));
+  await vi.waitFor(() => expect(heard.join("")).toContain("101 Switching"));
+  const opened = Date.now();
+  await delay(20);
+  expect(gateway.quietSince(repoId)).toBeLessThanOrEqual(opened);
+  // It keeps it awake all the same, as long as nobody else needs the place.
+  expect(gateway.idleSince(repoId)).toBeUndefined();
+  socket.write("hello");
+  await vi.waitFor(() => expect(heard.join("")).toContain("hello"));
+  expect(gateway.quietSince(repoId)).toBeGreaterThan(opened);
+  const answer = await fetch(gateway.address, { headers: { [GATEWAY_KEY_HEADER]: gatewayKey(repoId) } });
+  expect(gateway.quietSince(repoId)).toBeUndefined();
+  await answer.body?.cancel();
+  await vi.waitFor(() => expect(gateway.quietSince(repoId)).toBeDefined());
 });

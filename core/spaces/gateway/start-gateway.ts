@@ -14,7 +14,7 @@ export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
  */
 export const REQUESTS_MAX = 512;
 
-type Served = { connect: Connect; active: number; lastUsedAt: number };
+type Served = { connect: Connect; active: number; sockets: number; lastUsedAt: number };
 
 /** Where a worker takes requests for the Spaces that it runs, and hands them to their doors. */
 export type Gateway = {
@@ -24,6 +24,8 @@ export type Gateway = {
   remove(repoId: string): void;
   /** Since when nobody asks for it; undefined while somebody does. */
   idleSince(repoId: string): number | undefined;
+  /** Since when nothing moves; undefined while a request is answered. A WebSocket over which nobody says anything is quiet. */
+  quietSince(repoId: string): number | undefined;
   stop(): Promise<void>;
 };
 
@@ -59,7 +61,13 @@ export async function startGateway(): Promise<Gateway> {
     const refuse = (why: string) =>
       socket.end(`HTTP/1.1 502 Bad Gateway\r\n${GATEWAY_ANSWER_HEADER}: ${why}\r\nConnection: close\r\n\r\n`);
     if (!space || space.active >= REQUESTS_MAX) return refuse(space ? "busy" : "absent");
-    void during(space, () => relayUpgrade(req, socket, head, { ...passingTo(space, req), refuse }));
+    const onPiece = () => {
+      space.lastUsedAt = Date.now();
+    };
+    space.sockets++;
+    void during(space, () => relayUpgrade(req, socket, head, { ...passingTo(space, req), refuse, onPiece })).finally(() => {
+      space.sockets--;
+    });
   });
   const { host, port } = listenAddress();
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
@@ -67,11 +75,15 @@ export async function startGateway(): Promise<Gateway> {
 
   return {
     address: env().SPACES_ADDRESS ?? `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
-    add: (repoId, connect) => void spaces.set(repoId, { connect, active: 0, lastUsedAt: Date.now() }),
+    add: (repoId, connect) => void spaces.set(repoId, { connect, active: 0, sockets: 0, lastUsedAt: Date.now() }),
     remove: (repoId) => void spaces.delete(repoId),
     idleSince(repoId) {
       const space = spaces.get(repoId);
       return space && space.active > 0 ? undefined : (space?.lastUsedAt ?? Date.now());
+    },
+    quietSince(repoId) {
+      const space = spaces.get(repoId);
+      return space && space.active > space.sockets ? undefined : (space?.lastUsedAt ?? Date.now());
     },
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

@@ -9,8 +9,11 @@ import { SLEEP_AFTER_SECONDS } from "../stages.ts";
 import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
-/** Of those that nobody asks for, one may have to give its place to one that somebody waits for. */
-const CROWDED_IDLE_SECONDS = 5 * 60;
+/**
+ * While somebody's Space waits for a place, one gives its place away that has been quiet for as long, or has had it for as long and
+ * is of an owner with more of them, however busy it is.
+ */
+const TURN_SECONDS = 5 * 60;
 /** A run that fails through no fault of its own is tried again after a while. */
 const FAILED_DELAY_SECONDS = 10;
 
@@ -19,6 +22,7 @@ const LOST = "The service's worker ended each time that it ran. Its operator fin
 type Running = { claimId: string; generation: number; stopping: AbortController; startedAt: number };
 type Watched = {
   repoId: string;
+  ownerId: string;
   claimId: string | null;
   generation: number;
   isWanted: boolean;
@@ -78,7 +82,7 @@ export class SpaceHost {
     const ids = [...this.#running.keys()];
     if (ids.length === 0) return;
     const { rows } = await pool().query<Watched>(
-      `SELECT s.repo_id AS "repoId", s.claim_id AS "claimId", s.generation, s.is_wanted AS "isWanted", u.disabled_at IS NOT NULL AS "isDisabled",
+      `SELECT s.repo_id AS "repoId", s.owner_id AS "ownerId", s.claim_id AS "claimId", s.generation, s.is_wanted AS "isWanted", u.disabled_at IS NOT NULL AS "isDisabled",
               s.stage = 'RUNNING' AND s.last_request_at < now() - make_interval(secs => coalesce(s.sleep_seconds, $2)) AS "isIdle"
          FROM space_runtime s JOIN repo r ON r.id = s.repo_id
          LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
@@ -91,7 +95,9 @@ export class SpaceHost {
       const reason = stopReason(now.get(repoId), running, this.#gateway.idleSince(repoId) !== undefined);
       if (reason) running.stopping.abort(reason);
     }
-    if (this.#running.size >= capacity && (await isSomebodyWaiting())) this.#makeRoom();
+    if (this.#running.size < capacity) return;
+    const crowd = await readCrowd();
+    if (crowd) this.#makeRoom(crowd, new Map(rows.map(({ repoId, ownerId }) => [repoId, ownerId])));
   }
 
   /** Stops all, for other workers to take over at once. */
@@ -100,13 +106,21 @@ export class SpaceHost {
     for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);
   }
 
-  #makeRoom(): void {
-    const before = Date.now() - CROWDED_IDLE_SECONDS * 1_000;
-    const idle = [...this.#running]
-      .map(([repoId, { stopping }]) => ({ stopping, since: this.#gateway.idleSince(repoId) ?? Number.POSITIVE_INFINITY }))
-      .filter(({ since, stopping }) => since < before && !stopping.signal.aborted)
-      .sort((a, b) => a.since - b.since);
-    idle[0]?.stopping.abort("crowded" satisfies StopReason);
+  /** One that stops already makes room enough: whoever else waits is next. */
+  #makeRoom({ waiting, places }: Crowd, owners: ReadonlyMap<string, string>): void {
+    const running = [...this.#running].map(([repoId, { stopping, startedAt }]) => {
+      const held = places.get(owners.get(repoId) ?? "") ?? 0;
+      return { stopping, startedAt, held, quietSince: this.#gateway.quietSince(repoId) ?? Number.POSITIVE_INFINITY };
+    });
+    if (running.some(({ stopping }) => stopping.signal.aborted)) return;
+    const before = Date.now() - TURN_SECONDS * 1_000;
+    const quiet = running
+      .filter(({ quietSince }) => quietSince < before)
+      .sort((a, b) => b.held - a.held || a.quietSince - b.quietSince);
+    const busy = running
+      .filter(({ held, startedAt }) => held > (places.get(waiting) ?? 0) && startedAt < before)
+      .sort((a, b) => b.held - a.held || a.startedAt - b.startedAt);
+    (quiet[0] ?? busy[0])?.stopping.abort("crowded" satisfies StopReason);
   }
 }
 
@@ -115,10 +129,15 @@ function stopReason(row: Watched | undefined, running: Running, isUnused: boolea
   return row.isDisabled || (row.isIdle && isUnused) ? "idle" : undefined;
 }
 
-async function isSomebodyWaiting(): Promise<boolean> {
-  const { rowCount } = await pool().query(
-    `SELECT FROM space_runtime WHERE is_wanted AND due_at <= now() - interval '1 second'
-       AND (claimed_until IS NULL OR claimed_until <= now()) LIMIT 1`,
+/** The owner of the Space that is next to get a place, and how many places each owner has on all workers. */
+type Crowd = { waiting: string; places: ReadonlyMap<string, number> };
+
+async function readCrowd(): Promise<Crowd | undefined> {
+  const { rows } = await pool().query<{ ownerId: string; places: number; waitsSince: Date | null }>(
+    `SELECT owner_id AS "ownerId", (count(*) FILTER (WHERE claimed_until > now()))::int AS places,
+            min(due_at) FILTER (WHERE due_at <= now() - interval '1 second' AND (claimed_until IS NULL OR claimed_until <= now())) AS "waitsSince"
+       FROM space_runtime WHERE is_wanted GROUP BY owner_id ORDER BY places, "waitsSince"`,
   );
-  return rowCount === 1;
+  const next = rows.find(({ waitsSince }) => waitsSince !== null);
+  return next && { waiting: next.ownerId, places: new Map(rows.map(({ ownerId, places }) => [ownerId, places])) };
 }

@@ -1,0 +1,104 @@
+import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
+import { beforeEach, describe, expect, it } from "vitest";
+import { db, pool } from "../../db.ts";
+import { newId } from "../../ids.ts";
+import { claimRows } from "../../leases/leased-table.ts";
+import { createRun } from "./create-run.ts";
+import { type ClaimedRun, jobTable } from "./job-table.ts";
+
+beforeEach(() => pool().query("delete from job_run"));
+
+type By = { kind: "user" | "organization"; id: string; createdById: string | null };
+const person = (id = newId()): By => ({ kind: "user", id, createdById: id });
+const organizationOf = ({ id }: By): By => ({ kind: "organization", id: newId(), createdById: id });
+
+/** Runs that wait, the first of them for the longest. */
+async function waiting({ createdById, ...owner }: By, count: number, spec: Partial<JobSpec> = {}): Promise<void> {
+  const initiator = { type: "user", id: owner.id } as const;
+  const of = { owner, createdById, delegationId: null, initiator, secrets: {} };
+  for (let each = 0; each < count; each++)
+    await createRun(db(), { ...of, spec: jobSpecSchema.parse({ command: ["sleep", "86400"], ...spec }) });
+}
+const DAY = { timeoutSeconds: 86_400 };
+
+async function claim(limit: number, free = limit): Promise<ClaimedRun[]> {
+  return (await claimRows<ClaimedRun>(jobTable, limit, free)).rows;
+}
+const count = (rows: ClaimedRun[], ...owners: By[]) =>
+  owners.map(({ id }) => rows.filter(({ owner_id }) => owner_id === id).length);
+
+describe("places for jobs", () => {
+  it("go by turns: who comes after two hundred of somebody else's is served with the first of them", async () => {
+    const [ada, bob, eve] = [person(), person(), person()];
+    await waiting(ada, 200);
+    await waiting(bob, 2);
+    await waiting(eve, 1);
+    expect(count(await claim(4), ada, bob, eve)).toEqual([2, 1, 1]);
+    // Who holds fewer is first, however long others have waited.
+    expect(count(await claim(1), ada, bob)).toEqual([0, 1]);
+    expect(count(await claim(10), ada)).toEqual([10]);
+  });
+
+  it("go to whoever was served longest ago, where nobody holds more than another", async () => {
+    const [ada, bob, eve] = [person(), person(), person()];
+    await waiting(ada, 5);
+    await waiting(bob, 5);
+    await waiting(eve, 1);
+    const served: (string | undefined)[] = [];
+    for (let turn = 0; turn < 4; turn++) {
+      const [run] = await claim(1);
+      served.push(run?.owner_id);
+      await pool().query("update job_run set finished_at = now(), claim_id = null, claimed_until = null where id = $1", [
+        run?.id,
+      ]);
+    }
+    expect(served).toEqual([ada.id, bob.id, eve.id, ada.id]);
+  });
+
+  it("are counted for a person over all of their organizations", async () => {
+    const [ada, bob] = [person(), person()];
+    for (const of of [ada, ...Array.from({ length: 5 }, () => organizationOf(ada))]) await waiting(of, 2);
+    await waiting(bob, 2);
+    expect(count(await claim(4), bob)).toEqual([2]);
+    // Of nobody any more: the organization's own.
+    const left: By = { ...organizationOf(ada), createdById: null };
+    await waiting(left, 1);
+    expect(count(await claim(1), left)).toEqual([1]);
+  });
+
+  it("stay free by half for those who come later, where one party's runs may last", async () => {
+    const [ada, bob] = [person(), person()];
+    await waiting(ada, 8, DAY);
+    expect(count(await claim(4), ada)).toEqual([2]);
+    expect(await claim(2)).toEqual([]);
+    // The other worker's places count too.
+    expect(await claim(1, 2)).toEqual([]);
+    await waiting(bob, 3, DAY);
+    expect(count(await claim(2), ada, bob)).toEqual([0, 2]);
+  });
+
+  it("are all of those whose runs end soon, while nobody else waits", async () => {
+    const ada = person();
+    await waiting(ada, 5);
+    expect(await claim(4)).toHaveLength(4);
+  });
+
+  it("are given out once by workers that claim at the same time, and by halves all the same", async () => {
+    const ada = person();
+    await waiting(ada, 20, DAY);
+    const claims = (await Promise.all([claim(4), claim(4), claim(4)])).flat();
+    expect(new Set(claims.map(({ id }) => id)).size).toBe(claims.length);
+    // Of 12.
+    expect(claims.length).toBeLessThanOrEqual(6);
+  });
+
+  it("S122 do not matter to what a dead worker left behind: its end is recorded first", async () => {
+    const [ada, bob] = [person(), person()];
+    await waiting(ada, 4);
+    const [lost] = await claim(4);
+    await pool().query("update job_run set stage = 'RUNNING'");
+    await pool().query("update job_run set claimed_until = now() where id = $1", [lost?.id]);
+    await waiting(bob, 1);
+    expect((await claim(1)).map(({ id }) => id)).toEqual([lost?.id]);
+  });
+});

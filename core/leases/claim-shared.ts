@@ -1,0 +1,75 @@
+import { withConnection } from "../db.ts";
+
+/** How places for work are shared among those whose work it is (decision 072), as SQL about a row. Its table has a column `served_at`. */
+export type Share = {
+  /** The party whose work it is. It has an index with `due_at` of the rows that are open, and one with `served_at`. */
+  party: string;
+  /** It may begin although its party holds half of all places. */
+  isShort: string;
+  /** A worker died of it, and there is only its end to be recorded: it takes no place for long, and comes first. */
+  isLeftOver: string;
+};
+
+type Table = { name: string; key: string; isOpen: string; share: Share };
+type Wanted = { claimId: string; limit: number; free: number; seconds: number };
+
+/** Of the parties that hold no place, so many are looked at: those that have waited for longest. */
+const NEWCOMERS_MAX = 64;
+
+/**
+ * Claims rows by turns: first those of parties that hold the fewest places, among these of whoever was served longest ago, and then the
+ * longest due. All places are those that are held and those that are free here. One after another, so that two workers do not give the same party its last place twice.
+ *
+ * Parties are found by going through the rows in the order in which they are due, past those of parties that are known already. With an
+ * index of all parties the cost would grow with their number instead, and a hundred thousand rows of as many accounts would be read.
+ */
+export async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
+  return withConnection(async (client) => {
+    await client.query("begin");
+    await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`claims of ${table.name}`]);
+    const { rows } = await client.query({ text: statementOf(table), values: [limit, claimId, seconds, free] });
+    await client.query("commit");
+    return rows as Row[];
+  });
+}
+
+export function statementOf({ name, key, isOpen, share: { party, isShort, isLeftOver } }: Table): string {
+  const isWaiting = `${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())`;
+  return `
+    with recursive held as materialized (
+      select ${party} as party, count(*)::int as places from "${name}" where ${isOpen} and claimed_until > now() group by 1
+    ), newcomer as (
+      select 0 as number, null::text as party, '-infinity'::timestamptz as due_at, array(select party from held) as met
+      union all
+      select number + 1, next.party, next.due_at, met || next.party
+      from newcomer cross join lateral (
+        select ${party} as party, due_at from "${name}"
+        where ${isWaiting} and due_at >= newcomer.due_at and not (${party} = any (newcomer.met))
+        order by due_at limit 1
+      ) as next
+      where number < greatest($1, ${NEWCOMERS_MAX})
+    ), known as (
+      select party, places from held union all select party, 0 from newcomer where number > 0
+    ), party as materialized (
+      select party, places, (select max(served_at) from "${name}" where ${party} = known.party) as last_served from known
+    ), candidate as (
+      select next.*, party.last_served, party.places + row_number() over (partition by party.party order by next.due_at) as place
+      from party cross join lateral (
+        select "${key}" as id, due_at, ${isShort} as is_short from "${name}"
+        where ${party} = party.party and ${isWaiting}
+        order by due_at limit $1
+      ) as next
+      union all
+      select "${key}", due_at, true, null, 0 from "${name}" where ${isWaiting} and claimed_until <= now() and ${isLeftOver}
+    ), chosen as (
+      select id from candidate
+      where is_short or place <= ceil(((select coalesce(sum(places), 0) from held) + $4::int) / 2.0)
+      group by id order by min(place), min(last_served) nulls first, min(due_at) limit $1
+    ), due as (
+      select "${key}" as id from "${name}" where "${key}" in (select id from chosen) and ${isWaiting} for update skip locked
+    )
+    update "${name}" as work
+    set claim_id = $2, claimed_until = now() + make_interval(secs => $3), attempts = attempts + 1, served_at = now()
+    from due where work."${key}" = due.id
+    returning work.*, work."${key}" as id`;
+}
