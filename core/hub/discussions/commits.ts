@@ -1,4 +1,5 @@
-import { type Deadline, runWalk, runWalkUntil } from "../git/read/walk.ts";
+import { type Deadline, runWalk, runWalkUntil, walkLinesUntil } from "../git/read/walk.ts";
+import type { RefChange } from "../git/refs/ref-change.ts";
 import { GitFailed } from "../git/run-git.ts";
 
 export type Commit = { oid: string; subject: string };
@@ -35,16 +36,23 @@ export async function listNewCommits(
   });
 }
 
-/** Which of these refs are in the history of a commit, and what they are at. @throws as `listNewCommits` */
-export async function refsMergedInto(
+/**
+ * Which of these commits came into a branch by a change of it. Git walks from the branch, not from the commits: how long it takes is up to
+ * those who may push to the branch, not to strangers who open pull requests (S137).
+ * @throws as `listNewCommits`
+ */
+export async function commitsThatCame(
   path: string,
-  sha: string,
-  refs: readonly string[],
+  { oldSha, newSha }: RefChange,
+  among: ReadonlySet<string>,
   deadline: Deadline,
-): Promise<Map<string, string>> {
-  const args = ["for-each-ref", "--format=%(refname) %(objectname)", `--merged=${sha}`, "--", ...refs];
-  const lines = (await runWalkUntil(deadline, path, args)).toString("utf8").split("\n").filter(Boolean);
-  return new Map(lines.map((line) => line.split(" ") as [string, string]));
+): Promise<Set<string>> {
+  const came = new Set<string>();
+  const range = [newSha as string, ...(oldSha ? [`^${oldSha}`] : [])];
+  await walkLinesUntil(deadline, path, ["rev-list", "--end-of-options", ...range, "--"], (shas) => {
+    for (const sha of shas) if (among.has(sha)) came.add(sha);
+  });
+  return came;
 }
 
 /** A subject is bytes of its author's choice. */

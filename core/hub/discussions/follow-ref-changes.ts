@@ -1,36 +1,50 @@
 import type { Db } from "../../db.ts";
 import type { Prisma } from "../../generated/prisma/client.ts";
+import type { RefChange } from "../git/refs/ref-change.ts";
 import type { Repo } from "../repos/repo.ts";
 import { type DiscussionRow, numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 import { insertEvents } from "./insert-events.ts";
-import { type ChangeToFollow, isBranch, type Meaning, PULL_REQUESTS_FOLLOWED } from "./read-meaning.ts";
+import { type ChangeToFollow, isBranch, type Meaning, openAt, unchangedSince } from "./read-meaning.ts";
 import { setStatus } from "./set-status.ts";
+
+/** In one transaction: meanwhile the repository is locked. */
+const PULL_REQUESTS_FOLLOWED = 200;
+
+/** `at` is before git was let at the refs. */
+type Following = { actorId: string | null; meaning: Meaning; at: Date };
 
 /**
  * What a change of refs means for pull requests, in the transaction that records it and under its lock on the repository: commits that
  * came to one are shown in it, one whose branch or base is gone is closed, and one whose commits are now in its base is merged, whoever
  * merged it and wherever.
- * @returns what is still to be done, since git has not said what it means
+ * @returns what is still to be done, since git has not said what it means, or since it means something for very many
  */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,
   changed: readonly ChangeToFollow[],
-  { actorId, meaning }: { actorId: string | null; meaning: Meaning },
+  following: Following,
 ): Promise<ChangeToFollow[]> {
   const heads = changed.filter(({ ref }) => numOfPullRequestRef(ref) !== undefined);
   const bases = changed.filter(({ ref }) => isBranch(ref));
   const late: ChangeToFollow[] = [];
-  if (bases.length > 0) late.push(...(await followBases(tx, repo, bases, { actorId, meaning })));
-  if (heads.length > 0) late.push(...(await followHeads(tx, repo, heads, { actorId, meaning })));
+  if (bases.length > 0) late.push(...(await followBases(tx, repo, bases, following)));
+  if (heads.length > 0) late.push(...(await followHeads(tx, repo, heads, following)));
   return late;
+}
+
+/** When what pull requests propose was changed: of all that were, however many are followed. */
+export async function noteHeadChanges(tx: Db, repoId: string, changed: readonly RefChange[]): Promise<void> {
+  const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
+  if (nums.length === 0) return;
+  await tx.discussion.updateMany({ where: { repoId, num: { in: nums } }, data: { headChangedAt: new Date() } });
 }
 
 async function followHeads(
   tx: Db,
   repo: Repo,
   changed: readonly ChangeToFollow[],
-  { actorId, meaning }: { actorId: string | null; meaning: Meaning },
+  { actorId, meaning }: Following,
 ): Promise<ChangeToFollow[]> {
   const late: ChangeToFollow[] = [];
   const byNum = new Map(changed.map((change) => [numOfPullRequestRef(change.ref) as number, change]));
@@ -55,30 +69,37 @@ async function followBases(
   tx: Db,
   repo: Repo,
   changed: readonly ChangeToFollow[],
-  { actorId, meaning }: { actorId: string | null; meaning: Meaning },
+  { actorId, meaning, at }: Following,
 ): Promise<ChangeToFollow[]> {
-  const late: ChangeToFollow[] = [];
-  const where = { baseRef: { in: changed.map(({ ref }) => ref) }, status: { in: ["draft", "open"] } };
-  const rows = await lockPullRequests(tx, repo.id, where);
-  for (const change of changed) {
-    const { ref, oldSha, newSha, heads } = change;
-    const unknown: string[] = [];
-    // One that was opened later has nothing to do with the change.
-    const isConcerned = ({ baseRef, num }: DiscussionRow) => baseRef === ref && (heads?.includes(pullRequestRef(num)) ?? true);
-    for (const row of rows.filter(isConcerned)) {
-      if (!newSha) {
-        await setStatus(tx, { repo, discussion: row, actorId }, "closed");
-        continue;
-      }
-      const headSha = meaning.merged.get(ref)?.get(pullRequestRef(row.num));
-      if (headSha === undefined) unknown.push(pullRequestRef(row.num));
-      if (!headSha) continue;
-      const discussion = await tx.discussion.update({ where: { id: row.id }, data: { mergeCommitSha: newSha } });
-      await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: oldSha });
+  const gone = changed.flatMap(({ ref, newSha }) => (newSha ? [] : [ref]));
+  const nums = changed.flatMap(({ ref }) => [...(meaning.merged.get(ref)?.keys() ?? [])]);
+  const unknown = changed.filter(({ ref, newSha }) => newSha && !meaning.merged.has(ref));
+  if (gone.length === 0 && nums.length === 0) return unknown;
+  const merged = nums.slice(0, PULL_REQUESTS_FOLLOWED);
+  const rows = await lockPullRequests(tx, repo.id, {
+    ...openAt(at),
+    OR: [{ baseRef: { in: gone } }, { num: { in: merged }, ...unchangedSince(at) }],
+  });
+  const moving = merged.length > 0 ? await refsBeingChanged(tx, repo.id) : new Set<string>();
+  const late = new Set(unknown);
+  for (const row of rows) {
+    const change = changed.find(({ ref }) => ref === row.baseRef);
+    const headSha = change && meaning.merged.get(change.ref)?.get(row.num);
+    if (change && !change.newSha) await setStatus(tx, { repo, discussion: row, actorId }, "closed");
+    else if (change && moving.has(pullRequestRef(row.num))) late.add(change);
+    else if (change && headSha) {
+      const discussion = await tx.discussion.update({ where: { id: row.id }, data: { mergeCommitSha: change.newSha } });
+      await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
-    if (unknown.length > 0) late.push({ ref, oldSha, newSha, heads: unknown });
   }
-  return late;
+  // The others follow later: what is done by then is no longer open.
+  return rows.length === PULL_REQUESTS_FOLLOWED || nums.length > merged.length ? [...changed] : [...late];
+}
+
+/** Those of which nobody has recorded yet what they are now: they may have been read after such a change. */
+async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
+  const notes = await tx.refUpdate.findMany({ where: { repoId }, select: { asked: true } });
+  return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));
 }
 
 /** Locked in one order, whoever locks. */

@@ -6,6 +6,7 @@ import { from, signedInPerson, type TestPerson } from "../../accounts/testing/pe
 import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { walks } from "../git/queues.ts";
+import { changeRefs } from "../git/refs/change-refs.ts";
 import { reconcileRefUpdates } from "../git/refs/reconcile.ts";
 import { updateRefs } from "../git/refs/update-refs.ts";
 import { openRepository } from "../git/repository.ts";
@@ -58,7 +59,7 @@ async function block(sha: string): Promise<() => Promise<void>> {
   };
 }
 
-const status = async () => (await findDiscussion(ada.actor, nameOf(repo, num))).discussion.status;
+const status = async (of = num) => (await findDiscussion(ada.actor, nameOf(repo, of))).discussion.status;
 const pushes = async () => (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content").length;
 async function subjects(): Promise<string[]> {
   const { discussion } = await findDiscussion(ada.actor, nameOf(repo, num));
@@ -142,9 +143,33 @@ describe("what git does not find out in time", () => {
     await setRef(repo, ada, `refs/pr/${num}`, tip);
     const [one, two] = await waiting();
     expect((two?.due_at.getTime() ?? 0) - (one?.due_at.getTime() ?? 0)).toBeGreaterThanOrEqual(30_000);
-    expect(one?.changes).toMatchObject([{ ref: "refs/heads/main", heads: [`refs/pr/${num}`, `refs/pr/${num + 1}`] }]);
+    expect(one?.changes).toEqual([{ ref: "refs/heads/main", oldSha: base, newSha: tip }]);
     expect(two?.changes).toEqual([{ ref: `refs/pr/${num}`, oldSha: head, newSha: tip, baseSha: tip }]);
     await unblock();
+  });
+
+  test("S137 is not kept waiting by what was put off", async () => {
+    for (const [attempts, hours] of [
+      [4, 6],
+      [0, 1],
+    ])
+      await db().$executeRaw`
+        INSERT INTO late_ref_change (id, repo_id, actor_id, changes, attempts, due_at)
+        VALUES (${newId()}, ${repo.id}, ${ada.id}, '[]', ${attempts}, now() + make_interval(hours => ${hours}::integer))`;
+    await setRef(repo, ada, `refs/pr/${num}`, tip);
+    const [first] = await waiting();
+    expect(first?.changes).toMatchObject([{ ref: `refs/pr/${num}` }]);
+    expect((first?.due_at.getTime() ?? 0) - Date.now()).toBeLessThan(60_000);
+    await unblock();
+  });
+
+  test("does not count as an attempt while others keep the repository busy", async () => {
+    await setRef(repo, ada, `refs/pr/${num}`, tip);
+    await unblock();
+    await withRowLocked(attempt);
+    expect(await waiting()).toMatchObject([{ attempts: 0 }]);
+    await attempt();
+    expect(await waiting()).toEqual([]);
   });
 
   test("is not asked again by whoever reconciles a push whose process was killed", async () => {
@@ -173,6 +198,84 @@ describe("what git does not find out in time", () => {
   });
 });
 
+describe("S137 strangers", () => {
+  let bea: TestPerson;
+  beforeEach(async () => {
+    bea = await signedInPerson("bea");
+  });
+  const opened = async (person: TestPerson, title: string, head?: { sha: string }) =>
+    (await openPullRequest(person.actor, repo, { title, ...(head && { head }) })).row.num;
+
+  test("do not keep others' pull requests from being followed, however long git takes for theirs", async () => {
+    await opened(bea, "Slow", { sha: tip });
+    const commit = await branchWith(repo, ada, "other", { "c.txt": "c" });
+    const honest = await opened(ada, "Other", { sha: commit });
+    await setRef(repo, ada, "refs/heads/main", commit);
+    expect(await status(honest)).toBe("merged");
+    await unblock();
+  });
+
+  test("do not keep others' pull requests from being followed, however many theirs are", async () => {
+    await setRef(repo, ada, "refs/heads/onto", base);
+    await emptyDrafts("refs/heads/main", 101);
+    await emptyDrafts("refs/heads/onto", 401);
+    await db().repo.update({ where: { id: repo.id }, data: { lastDiscussionNum: 700 } });
+    const commit = await branchWith(repo, ada, "other", { "c.txt": "c" });
+    const honest = await opened(ada, "Other", { sha: commit });
+    const onto = (await openPullRequest(ada.actor, repo, { title: "Onto", base: "onto", head: { sha: commit } })).row.num;
+    await setRef(repo, ada, "refs/heads/main", commit);
+    expect(await status(honest)).toBe("merged");
+    expect(await waiting()).toEqual([]);
+    await setRef(repo, ada, "refs/heads/onto", null);
+    expect(await status(onto)).toBe("open");
+    await attempt();
+    expect(await status(onto)).toBe("closed");
+    await attempt();
+    expect(await waiting()).toEqual([]);
+    await unblock();
+  });
+
+  async function emptyDrafts(baseRef: string, from: number): Promise<void> {
+    const one = { repoId: repo.id, title: "Empty", status: "draft", isPullRequest: true, baseRef, authorId: bea.id };
+    await db().discussion.createMany({
+      data: Array.from({ length: 200 }, (_, index) => ({ ...one, id: newId(), num: from + index })),
+    });
+  }
+
+  test("do not get merged what they pushed after the change", async () => {
+    const own = await opened(bea, "Mine", { sha: head });
+    await setRef(repo, bea, `refs/pr/${own}`, base);
+    await setRef(repo, ada, "refs/heads/main", tip);
+    await unblock();
+    // Its process has not recorded it yet.
+    const change = { ref: `refs/pr/${own}`, oldSha: base, newSha: tip };
+    const note = { id: newId(), repoId: repo.id, actorId: bea.id, asked: [change], startedAt: new Date() };
+    await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(Date.now() + 60_000) } });
+    await updateRefs(await openRepository(repo), [change]);
+    await attempt();
+    expect([await status(), await status(own)]).toEqual(["merged", "open"]);
+    expect(await waiting()).toMatchObject([{ attempts: 0 }]);
+    await db().refUpdate.updateMany({ where: { id: note.id }, data: { claimedUntil: new Date(0) } });
+    await reconcileRefUpdates();
+    await attempt();
+    expect(await status(own)).toBe("open");
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("do not get merged a draft that was opened during the change", async () => {
+    const path = await openRepository(repo);
+    const change = { ref: "refs/heads/main", oldSha: base, newSha: head };
+    let draft = 0;
+    await changeRefs(repo, ada.actor, [change], async () => {
+      const changed = await updateRefs(path, [change]);
+      draft = await opened(bea, "Empty");
+      return changed;
+    });
+    expect([await status(), await status(draft)]).toEqual(["merged", "draft"]);
+    await unblock();
+  });
+});
+
 describe("a repository that others keep busy", () => {
   test("S137 keeps whoever changes it for two seconds, and then they may try again", async () => {
     await withRowLocked(async () => {
@@ -183,24 +286,28 @@ describe("a repository that others keep busy", () => {
     await unblock();
   });
 
-  test("S122 keeps a change of refs that has happened from being told, for as long as that lasts", async () => {
+  test.each<[string, [string, string], () => string]>([
+    ["repository", ["repo", "id"], () => "refs/heads/new"],
+    ["pull request", ["discussion", "repo_id"], () => `refs/pr/${num}`],
+  ])("S122 keeps a change of refs that has happened from being told, for as long as its %s is locked", async (_, row, ref) => {
+    await unblock();
     const before = await pushes();
     let pushing: Promise<unknown> = Promise.resolve();
     await withRowLocked(async () => {
-      pushing = setRef(repo, ada, "refs/heads/new", base);
+      pushing = setRef(repo, ada, ref(), base);
+      pushing.catch(() => undefined);
       await new Promise((resolve) => setTimeout(resolve, 3_000));
-    });
+    }, row);
     await pushing;
     expect(await pushes()).toBe(before + 1);
-    await unblock();
   });
 });
 
-async function withRowLocked(work: () => Promise<void>): Promise<void> {
+async function withRowLocked(work: () => Promise<void>, [table, column]: [string, string] = ["repo", "id"]): Promise<void> {
   const client = await pool().connect();
   try {
     await client.query("BEGIN");
-    await client.query("SELECT FROM repo WHERE id = $1 FOR UPDATE", [repo.id]);
+    await client.query(`SELECT FROM ${table} WHERE ${column} = $1 FOR UPDATE`, [repo.id]);
     await work();
   } finally {
     await client.query("ROLLBACK");

@@ -3,7 +3,7 @@ import { newId } from "../../ids.ts";
 import type { LeasedTable } from "../../leases/leased-table.ts";
 import { log } from "../../log.ts";
 import { deadlineIn, WALK_MAX_MS } from "../git/read/walk.ts";
-import { lockRepo, readRepo } from "../repos/read-repos.ts";
+import { isKeptBusy, lockRepo, readRepo } from "../repos/read-repos.ts";
 import { followRefChanges } from "./follow-ref-changes.ts";
 import { type ChangeToFollow, type Meaning, readMeaning } from "./read-meaning.ts";
 
@@ -22,6 +22,8 @@ export type LateChanges = {
   repo_id: string;
   actor_id: string | null;
   changes: ChangeToFollow[];
+  /** Before git was let at the refs. */
+  happened_at: Date;
   due_at: Date;
   attempts: number;
 };
@@ -34,18 +36,20 @@ const FIRST_WALK_MS = 1_000;
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
 const AWAY_SECONDS = 3_600;
+/** For what is no attempt: others keep the repository busy, or it means something for very many. */
+const GO_ON_SECONDS = 10;
 
 /** In the transaction that records the changes. */
 export async function followLater(
   tx: Db,
-  { repoId, actorId }: { repoId: string; actorId: string | null },
+  { repoId, actorId, startedAt }: { repoId: string; actorId: string | null; startedAt: Date },
   changes: readonly ChangeToFollow[],
 ): Promise<void> {
   if (changes.length === 0) return;
   const added = await tx.$executeRaw`
-    INSERT INTO late_ref_change (id, repo_id, actor_id, changes, due_at)
-    SELECT ${newId()}, ${repoId}, ${actorId}, ${JSON.stringify(changes)}::jsonb,
-           greatest(now(), max(due_at) + make_interval(secs => ${APART_SECONDS}))
+    INSERT INTO late_ref_change (id, repo_id, actor_id, changes, happened_at, due_at)
+    SELECT ${newId()}, ${repoId}, ${actorId}, ${JSON.stringify(changes)}::jsonb, ${startedAt},
+           now() + make_interval(secs => ${APART_SECONDS} * count(*) FILTER (WHERE attempts = 0))
       FROM late_ref_change WHERE actor_id = ${actorId} OR (${actorId}::text IS NULL AND actor_id IS NULL AND repo_id = ${repoId})
     HAVING count(*) < ${WAITING_MAX}`;
   if (added === 0) log().warn({ repo: repoId, actorId }, "too much is waiting to be found out for pull requests: this is not");
@@ -58,21 +62,26 @@ export async function followLateChanges(row: LateChanges, claimId: string): Prom
     // Of somebody who is disabled just now: nobody sees it, and it may come back.
     if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: AWAY_SECONDS });
     const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
-    const meaning = await readMeaning(repo, row.changes, deadlineIn(WALK_MAX_MS), walkMs);
+    const meaning = await readMeaning(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });
     await db().$transaction((tx) => record(tx, row, claimId, meaning));
   } catch (error) {
     log().warn({ err: error, repo: row.repo_id }, "cannot follow what a change of refs means for pull requests");
-    await tryAgain(db(), row, claimId, row.changes);
+    if (isKeptBusy(error)) await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: GO_ON_SECONDS });
+    else await tryAgain(db(), row, claimId, row.changes);
   }
 }
 
 async function record(tx: Db, row: LateChanges, claimId: string, meaning: Meaning): Promise<void> {
   const repo = await lockRepo(tx, row.repo_id);
   if (!repo || !(await isStillOurs(tx, row.id, claimId))) return;
-  const left = await followRefChanges(tx, repo, row.changes, { actorId: row.actor_id, meaning });
-  if (left.length > 0) await tryAgain(tx, row, claimId, inOrder(left, meaning));
-  else await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id}`;
+  const left = await followRefChanges(tx, repo, row.changes, { actorId: row.actor_id, meaning, at: row.happened_at });
+  if (left.length === 0) await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id}`;
+  else if (left.some((change) => isUnanswered(change, meaning))) await tryAgain(tx, row, claimId, inOrder(left, meaning));
+  else await putOff(tx, { ...row, changes: left }, claimId, { attempts: row.attempts - 1, seconds: GO_ON_SECONDS });
 }
+
+const isUnanswered = ({ ref, newSha }: ChangeToFollow, { merged, commits }: Meaning): boolean =>
+  newSha !== null && !merged.has(ref) && !commits.has(ref);
 
 async function isStillOurs(tx: Db, id: string, claimId: string): Promise<boolean> {
   const found = await tx.$queryRaw<unknown[]>`
@@ -81,14 +90,8 @@ async function isStillOurs(tx: Db, id: string, claimId: string): Promise<boolean
 }
 
 /** What had no turn comes first: otherwise one question without an end would keep all others from being asked. */
-function inOrder(changes: readonly ChangeToFollow[], { asked }: Meaning): ChangeToFollow[] {
-  const hadTurn = (ref: string) => Number(asked.has(ref));
-  const sorted = changes.map((change) =>
-    change.heads ? { ...change, heads: change.heads.toSorted((one, other) => hadTurn(one) - hadTurn(other)) } : change,
-  );
-  const first = ({ ref, heads }: ChangeToFollow) => hadTurn(heads?.[0] ?? ref);
-  return sorted.toSorted((one, other) => first(one) - first(other));
-}
+const inOrder = (changes: readonly ChangeToFollow[], { asked }: Meaning): ChangeToFollow[] =>
+  changes.toSorted((one, other) => Number(asked.has(one.ref)) - Number(asked.has(other.ref)));
 
 async function tryAgain(
   tx: Db,

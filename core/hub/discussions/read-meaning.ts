@@ -1,26 +1,24 @@
 import { db } from "../../db.ts";
 import { isServiceError } from "../../errors.ts";
+import type { Prisma } from "../../generated/prisma/client.ts";
 import { log } from "../../log.ts";
 import { type Deadline, deadlineIn } from "../git/read/walk.ts";
+import { listRefs } from "../git/refs/list-refs.ts";
 import type { RefChange } from "../git/refs/ref-change.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { openRepository } from "../git/repository.ts";
-import { GitFailed } from "../git/run-git.ts";
+import { GitFailed, UNDER_LOCK } from "../git/run-git.ts";
 import type { Repo } from "../repos/repo.ts";
-import { type Commit, listNewCommits, refsMergedInto } from "./commits.ts";
+import { type Commit, commitsThatCame, listNewCommits } from "./commits.ts";
 import { numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 
 /** A push of more shows its latest. */
 const COMMITS_SHOWN_OF_A_PUSH = 100;
-/** Of those that one push of 1,000 refs touches. */
-export const PULL_REQUESTS_FOLLOWED = 200;
 
 /** A change, with what is known of it when git has not said all of it yet. */
 export type ChangeToFollow = RefChange & {
   /** Of a pull request's commits: what its base was. */
   baseSha?: string | null;
-  /** Of a branch: the refs of the pull requests about which git has still to be asked. */
-  heads?: string[];
 };
 
 /** What git says of changes of refs for pull requests. What is not in here it did not say in time. */
@@ -29,52 +27,59 @@ export type Meaning = {
   commits: Map<string, Commit[]>;
   /** What the base of a pull request was, by the ref of the latter. */
   bases: Map<string, string | null>;
-  /** By the ref of a branch, and then of a pull request: its commit, where that came into the branch by this change; null where not. */
-  merged: Map<string, Map<string, string | null>>;
-  /** The refs of the pull requests about which git was asked, whether it answered or not: others had no turn before the deadline. */
+  /** By the ref of a branch: the pull requests that came into it by this change, by their numbers in order, and the commits they are at. */
+  merged: Map<string, Map<number, string>>;
+  /** The refs of the changes about which git was asked, whether it answered or not: others had no turn before the deadline. */
   asked: Set<string>;
 };
 
 /**
  * Asks git what changes of refs mean for pull requests, before anything is locked: how long that takes is up to whoever has pushed, so
  * that it has places and a deadline of walks (S137).
- * @param walkMs of what git has not said in one go, for each question; all at once where it is left out
+ * @param at before git was let at the refs
+ * @param walkMs for each question, where not all have the deadline together
  */
 export async function readMeaning(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId">,
   changed: readonly ChangeToFollow[],
-  deadline: Deadline,
-  walkMs?: number,
+  { at, deadline, walkMs }: { at: Date; deadline: Deadline; walkMs?: number },
 ): Promise<Meaning> {
   const meaning: Meaning = { commits: new Map(), bases: new Map(), merged: new Map(), asked: new Set() };
   const toAsk = changed.filter(({ newSha, ref }) => newSha && (numOfPullRequestRef(ref) !== undefined || isBranch(ref)));
   if (toAsk.length === 0) return meaning;
   const path = await openRepository(repo);
   const baseShas = await baseShasOf(path, repo.id, toAsk);
-  const ask = async <T>(heads: readonly string[], question: (deadline: Deadline) => Promise<T>): Promise<T | undefined> => {
-    if (heads.length === 0 || Date.now() >= deadline.at) return undefined;
-    for (const head of heads) meaning.asked.add(head);
+  const heads = await unlessLate(openHeads(path, repo.id, toAsk, at));
+  const ask = async <T>(ref: string, question: (deadline: Deadline) => Promise<T>): Promise<T | undefined> => {
+    if (Date.now() >= deadline.at) return undefined;
+    meaning.asked.add(ref);
     return unlessLate(question(walkMs === undefined ? deadline : earlier(deadline, deadlineIn(walkMs))));
   };
   for (const change of toAsk) {
     const { ref } = change;
     if (isBranch(ref)) {
-      const heads = change.heads ?? (await openHeads(repo.id, ref));
-      const merged = new Map<string, string | null>();
-      meaning.merged.set(ref, merged);
-      for (const group of walkMs === undefined ? [heads] : heads.map((head) => [head])) {
-        const found = await ask(group, (until) => newlyMerged(path, group, change, until));
-        if (found) for (const head of group) merged.set(head, found.get(head) ?? null);
-      }
+      if (!heads) continue;
+      const open = heads.get(ref) ?? new Map<number, string>();
+      const came =
+        open.size === 0 ? new Set() : await ask(ref, (until) => commitsThatCame(path, change, new Set(open.values()), until));
+      if (came) meaning.merged.set(ref, new Map([...open].filter(([, sha]) => came.has(sha))));
     } else if (baseShas.has(ref)) {
       const baseSha = change.baseSha === undefined ? (baseShas.get(ref) ?? null) : change.baseSha;
       meaning.bases.set(ref, baseSha);
-      const commits = await ask([ref], (until) => commitsOf(path, change, baseSha, until));
+      const commits = await ask(ref, (until) => commitsOf(path, change, baseSha, until));
       if (commits) meaning.commits.set(ref, commits);
     }
   }
   return meaning;
 }
+
+/** One that was opened later has nothing to do with a change. */
+export const openAt = (at: Date) =>
+  ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
+
+/** Git is asked after a change, maybe hours after it: somebody may have pushed what their base has got to their own pull request by then. */
+export const unchangedSince = (at: Date) =>
+  ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 
 export const isBranch = (ref: string): boolean => ref.startsWith("refs/heads/");
 
@@ -91,15 +96,25 @@ async function baseShasOf(path: string, repoId: string, changed: readonly RefCha
   return new Map(rows.map(({ num, baseRef }) => [pullRequestRef(num), shas.get(baseRef) ?? null]));
 }
 
-async function openHeads(repoId: string, baseRef: string): Promise<string[]> {
-  const where = { repoId, isPullRequest: true, baseRef, status: { in: ["draft", "open"] } };
-  const rows = await db().discussion.findMany({
-    where,
-    orderBy: { num: "asc" },
-    take: PULL_REQUESTS_FOLLOWED,
-    select: { num: true },
-  });
-  return rows.map(({ num }) => pullRequestRef(num));
+/** What the open pull requests for these branches are at, by the branches and by their numbers in order. */
+async function openHeads(
+  path: string,
+  repoId: string,
+  changed: readonly RefChange[],
+  at: Date,
+): Promise<Map<string, Map<number, string>>> {
+  const heads = new Map<string, Map<number, string>>();
+  const branches = changed.flatMap(({ ref }) => (isBranch(ref) ? [ref] : []));
+  if (branches.length === 0) return heads;
+  const where = { repoId, baseRef: { in: branches }, ...openAt(at), ...unchangedSince(at) };
+  const rows = await db().discussion.findMany({ where, orderBy: { num: "asc" }, select: { num: true, baseRef: true } });
+  if (rows.length === 0) return heads;
+  const refs = await listRefs(path, "refs/pr/", UNDER_LOCK);
+  for (const { num, baseRef } of rows) {
+    const sha = refs.get(pullRequestRef(num));
+    if (sha && baseRef) heads.set(baseRef, (heads.get(baseRef) ?? new Map<number, string>()).set(num, sha));
+  }
+  return heads;
 }
 
 async function commitsOf(
@@ -117,19 +132,6 @@ async function commitsOf(
     log().warn({ err: error }, "cannot list the commits of a pull request");
     return [];
   }
-}
-
-/** The refs, and their commits, that came into the base by this change; a draft without a commit of its own was in it before. */
-async function newlyMerged(
-  path: string,
-  heads: readonly string[],
-  { oldSha, newSha }: RefChange,
-  deadline: Deadline,
-): Promise<Map<string, string>> {
-  const now = await refsMergedInto(path, newSha as string, heads, deadline);
-  if (now.size === 0 || !oldSha) return now;
-  const before = await refsMergedInto(path, oldSha, [...now.keys()], deadline);
-  return new Map([...now].filter(([ref]) => !before.has(ref)));
 }
 
 async function unlessLate<T>(answer: Promise<T>): Promise<T | undefined> {

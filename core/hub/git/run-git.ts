@@ -193,7 +193,7 @@ export async function runGit(directory: string, args: readonly string[], options
 export async function* gitLines(
   directory: string,
   args: readonly string[],
-  options: Pick<GitOptions, "input" | "env" | "maxBytes" | "timeoutMs" | "isLimited" | "niceness"> = {},
+  options: Omit<GitOptions, "signal" | "acceptedStatuses"> = {},
 ): AsyncGenerator<string[]> {
   const { input, maxBytes = Number.POSITIVE_INFINITY, timeoutMs = TIMEOUT_MS, ...spawned } = options;
   const limit = new AbortController();

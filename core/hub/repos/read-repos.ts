@@ -1,6 +1,6 @@
 import type { Gate, RepoType } from "@keyhook/sdk";
 import { type Db, databaseCodes, db, LOCK_TIMEOUT } from "../../db.ts";
-import { ServiceError } from "../../errors.ts";
+import { isServiceError, ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import type { Repo } from "./repo.ts";
 
@@ -59,6 +59,10 @@ export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
     });
   }
 }
+
+/** Whether a transaction that began with `lockRepo` has failed since others keep what it needs. */
+export const isKeptBusy = (error: unknown): boolean =>
+  isServiceError(error) ? error.code === "unavailable" : databaseCodes(error).includes(LOCK_TIMEOUT);
 
 function toRepo({ ownerId, ownerKind, ownerHandle, ...row }: Row): Repo {
   return {

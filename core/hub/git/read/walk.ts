@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isServiceError } from "../../../errors.ts";
 import type { GitProcess } from "../git-launcher.ts";
 import { walks } from "../queues.ts";
-import { type GitOptions, RanOutOfTime, runGit, type SpawnOptions, spawnGit } from "../run-git.ts";
+import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit } from "../run-git.ts";
 
 /**
  * Walks through history and trees can take as long as whoever pushed them likes: a few objects can unfold to ten thousand million
@@ -135,6 +135,25 @@ export async function runWalkUntil({ at, ms }: Deadline, directory: string, args
   });
   // What ran out of this time may be found out in more.
   return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
+}
+
+/**
+ * Hands on the lines that git writes for a walk, some at a time, where there may be as many as there are commits.
+ * @throws as `runWalkUntil`
+ */
+export async function walkLinesUntil(
+  { at }: Deadline,
+  directory: string,
+  args: readonly string[],
+  take: (lines: readonly string[]) => void,
+): Promise<void> {
+  const left = () => at - Date.now();
+  if (left() <= 0) throw new RanOutOfTime();
+  const walk = async () => {
+    for await (const lines of gitLines(directory, args, { timeoutMs: Math.max(1, left()), ...limits, config: CONFIG }))
+      take(lines);
+  };
+  await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
 /** Runs git within a `walker`. */

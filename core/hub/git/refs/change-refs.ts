@@ -1,11 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { type Actor, actorId } from "../../../access/actor.ts";
 import { db, pool } from "../../../db.ts";
-import { isServiceError, notFound, ServiceError } from "../../../errors.ts";
+import { notFound, ServiceError } from "../../../errors.ts";
 import { newId } from "../../../ids.ts";
 import { log } from "../../../log.ts";
 import { type Meaning, readMeaning } from "../../discussions/read-meaning.ts";
 import { readCardAhead } from "../../repos/read-card.ts";
+import { isKeptBusy } from "../../repos/read-repos.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { recountRepository } from "../count-objects.ts";
 import { MAINTENANCE_DELAY_SECONDS } from "../maintenance/maintenance-table.ts";
@@ -59,7 +60,7 @@ export async function changeRefs(
       );
       throw error;
     });
-    const meaning = await readAhead(repo, repositoryPath(repo.id), changed);
+    const meaning = await readAhead(repo, repositoryPath(repo.id), changed, note.startedAt);
     return await unlessLocked(() => db().$transaction((tx) => recordRefChanges(tx, note, changed, meaning)));
   } finally {
     clearInterval(heartbeat);
@@ -74,21 +75,22 @@ export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId">,
   path: string,
   changed: readonly RefChange[],
+  at: Date,
 ): Promise<Meaning> {
   const [meaning] = await Promise.all([
-    readMeaning(repo, changed, deadlineIn(MEANING_MAX_MS)),
+    readMeaning(repo, changed, { at, deadline: deadlineIn(MEANING_MAX_MS) }),
     readCardAhead(path, newHeads(repo, changed)),
   ]);
   return meaning;
 }
 
-/** Refs have changed by now: so whoever finds the repository locked by others for long tries again, and holds no connection in between. */
+/** Refs have changed by now: so whoever finds the repository, or one of its discussions, locked by others for long tries again, and holds no connection in between. */
 async function unlessLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await record();
     } catch (error) {
-      if (!isServiceError(error) || error.code !== "unavailable") throw error;
+      if (!isKeptBusy(error)) throw error;
       if (tries === RECORD_TRIES)
         throw new ServiceError("unavailable", RECORDED_LATER, { cause: error, retryAfterSeconds: REF_UPDATE_LEASE_SECONDS });
       await delay(RECORD_AGAIN_MS * (1 + Math.random()));

@@ -48,7 +48,7 @@ async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
-  const meaning = await readAhead(repo, path, asked);
+  const meaning = await readAhead(repo, path, asked, note.startedAt);
   await db().$transaction(async (tx) => {
     const { refs } = await findRefs(path, new Set(asked.map(({ ref }) => ref)), UNDER_LOCK);
     const history = await readRefHistory(tx, note.repoId, note.startedAt);

@@ -1,7 +1,7 @@
 import type { Db } from "../../../db.ts";
 import { recordEvent } from "../../../events/record-event.ts";
 import { Prisma } from "../../../generated/prisma/client.ts";
-import { followRefChanges } from "../../discussions/follow-ref-changes.ts";
+import { followRefChanges, noteHeadChanges } from "../../discussions/follow-ref-changes.ts";
 import { followLater } from "../../discussions/late-changes.ts";
 import type { Meaning } from "../../discussions/read-meaning.ts";
 import { knownCard, noCard } from "../../repos/read-card.ts";
@@ -73,7 +73,9 @@ export async function recordRefChanges(
     },
     actorId: note.actorId,
   });
-  await followLater(tx, note, await followRefChanges(tx, repo, fresh, { actorId: note.actorId, meaning }));
+  const { actorId, startedAt } = note;
+  await followLater(tx, note, await followRefChanges(tx, repo, fresh, { actorId, meaning, at: startedAt }));
+  await noteHeadChanges(tx, repo.id, fresh);
   return { eventId, repo, changed: fresh };
 }
 
