@@ -11,7 +11,8 @@ it("S141 the receiver's address of a Space that is not open to all ends when som
   ]);
   const made = async (more: { isPrivate?: boolean }) => {
     const { id } = await someRepo(admin, { type: "space", owner: organization.name, ...more });
-    await db().spaceRuntime.upsert({ where: { repoId: id }, create: { repoId: id, stage: "SLEEPING" }, update: {} });
+    const create = { repoId: id, ownerId: organization.id, stage: "SLEEPING" };
+    await db().spaceRuntime.upsert({ where: { repoId: id }, create, update: {} });
     return id;
   };
   const [closed, open] = [await made({ isPrivate: true }), await made({})];
