@@ -9,31 +9,34 @@ import { sourcePath } from "../../source-path.ts";
 import { ARGON2 } from "./argon2.ts";
 import type { PasswordQuestion } from "./password-thread.ts";
 
+const PLACES = 2;
+
 /**
  * Right passwords count against no limit, so that a few accounts could keep the processor busy. One party has one place at a time.
  * Nearly everybody here is not signed in yet, and is an address.
  */
-const places = fairQueue({ name: "passwords", places: 2, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
+const places = fairQueue({ name: "passwords", places: PLACES, anonymousShare: 1, waitingMax: 256, waitMaxMs: 20_000 });
 
 // One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
-const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: Worker[] };
-keeper.keyhookPasswordThreads ??= [];
-const idle = keeper.keyhookPasswordThreads;
+const keeper = globalThis as typeof globalThis & { keyhookPasswordThreads?: { all: Set<Worker>; idle: Worker[] } };
+keeper.keyhookPasswordThreads ??= { all: new Set(), idle: [] };
+const threads = keeper.keyhookPasswordThreads;
 
 /**
  * Asks a thread that gives way to others: 30 ms of processor time for each wrong password would otherwise delay every page (S137).
  * libuv's own threads, which the library would use, are those that files and names wait for.
  */
 async function inThread<T>(question: PasswordQuestion): Promise<T> {
-  const thread = idle.pop() ?? startThread();
-  thread.ref();
   const waiting = new AbortController();
-  const gone = once(thread, "exit", waiting).then(() => Promise.reject(new Error("the thread for passwords ended")));
-  gone.catch(() => undefined);
+  let thread: Worker | undefined;
   try {
+    thread = takeThread();
+    const gone = once(thread, "exit", waiting).then(() => Promise.reject(new Error("the thread for passwords ended")));
+    gone.catch(() => undefined);
+    const answered = once(thread, "message", waiting);
     thread.postMessage(question);
-    const [answer] = await Promise.race([once(thread, "message", waiting), gone]);
-    idle.push(thread);
+    const [answer] = await Promise.race([answered, gone]);
+    threads.idle.push(thread);
     return answer;
   } catch (error) {
     log().error({ err: error }, "a password could not be looked at");
@@ -42,19 +45,29 @@ async function inThread<T>(question: PasswordQuestion): Promise<T> {
     });
   } finally {
     waiting.abort();
-    thread.unref();
+    thread?.unref();
   }
+}
+
+/** One for each place is there from the first password on, so that nobody waits for a thread to start. */
+function takeThread(): Worker {
+  while (threads.all.size < PLACES) threads.idle.unshift(startThread());
+  const thread = threads.idle.pop() ?? startThread();
+  thread.ref();
+  return thread;
 }
 
 function startThread(): Worker {
   const thread = new Worker(sourcePath("core/accounts/passwords/password-thread.ts"), { execArgv: [] });
+  threads.all.add(thread);
   // Unheard, an error would end this process; and one that ended at rest is not asked again.
   thread
     .on("error", () => undefined)
     .once("exit", () => {
-      const at = idle.indexOf(thread);
-      if (at >= 0) idle.splice(at, 1);
+      threads.all.delete(thread);
+      threads.idle = threads.idle.filter((each) => each !== thread);
     });
+  thread.unref();
   return thread;
 }
 
