@@ -26,6 +26,8 @@ const NEWCOMERS_MAX = 64;
 export async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query("begin");
+    // A worker that is cut off in between would stop all claims until the network gives up.
+    await client.query("set local idle_in_transaction_session_timeout = '5s'");
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`claims of ${table.name}`]);
     const { rows } = await client.query({ text: statementOf(table), values: [limit, claimId, seconds, free] });
     await client.query("commit");

@@ -8,6 +8,7 @@ import { hashToken, newToken } from "../crypto/token.ts";
 import { type Db, inTransaction } from "../db.ts";
 import { notFound, ServiceError } from "../errors.ts";
 import { newId } from "../ids.ts";
+import { giveUpRequests } from "./inbox/give-up-requests.ts";
 import { findRelay } from "./list-relays.ts";
 import { parseRelayName } from "./parse-relay-name.ts";
 import {
@@ -58,6 +59,9 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const fresh = newToken();
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
     const ofNobody = { listenerId: null, connectionId: null, listeningUntil: null };
+    // Nor is what came to an app's address handed to the person's program.
+    if (before && isTakenOver)
+      await giveUpRequests(tx, before.id, "somebody else opened the relay before its listener had answered");
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
     else await tx.relay.create({ data: { id: newId(), userId, name, ...columns } });
     const by = { actorId: actorId(actor), clientId: clientIdOf(actor), subjectId: userId };

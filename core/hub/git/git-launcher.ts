@@ -55,8 +55,13 @@ export class GitLauncher {
   /** @param onEnd told when its process has ended; `launch` rejects from then on */
   static async start(onEnd: (error: Error) => void): Promise<GitLauncher> {
     const launcher = new GitLauncher(onEnd);
-    await once(launcher.#server, "listening");
-    return launcher;
+    try {
+      await once(launcher.#server, "listening");
+      return launcher;
+    } catch (error) {
+      launcher.stop();
+      throw error;
+    }
   }
 
   private constructor(onEnd: (error: Error) => void) {
@@ -102,7 +107,8 @@ export class GitLauncher {
 
   /** Ends what it has started, too. */
   stop(): void {
-    this.#process.removeAllListeners("exit").disconnect();
+    this.#process.removeAllListeners("exit");
+    if (this.#process.connected) this.#process.disconnect();
     this.#end(new LauncherEnded());
   }
 

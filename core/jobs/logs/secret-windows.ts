@@ -6,6 +6,8 @@ const SHORTEST_ENCODED = 8;
 const LONGEST = 64;
 /** Of so many lines of one secret also what they become when they are encoded: a key's file has fewer. */
 const LINES_ENCODED_MAX = 100;
+/** Of what is longer only the whole is: the list is built before a task starts, while nothing else runs. */
+const LINES_ENCODED_OF_CHARACTERS = 16 * 1024;
 
 /**
  * What to look for so that secrets are found: their values, each line of a value, and what they become in base64, in an address and in JSON.
@@ -80,7 +82,7 @@ function formsOf(secret: string): string[] {
     .split(/\r\n|\n|\r/)
     .map((line) => line.trim())
     .filter(isLong);
-  const encoded = [secret, ...lines.slice(0, LINES_ENCODED_MAX)]
+  const encoded = [secret, ...(secret.length <= LINES_ENCODED_OF_CHARACTERS ? lines.slice(0, LINES_ENCODED_MAX) : [])]
     .filter(isLong)
     .flatMap((form) => [encodeURIComponent(form.toWellFormed()), JSON.stringify(form).slice(1, -1), ...base64FormsOf(form)]);
   return [...[secret].filter(isLong), ...lines, ...encoded.filter((form) => form.length >= SHORTEST_ENCODED)];

@@ -30,3 +30,13 @@ test("what has failed is started again with a variable that is changed, and what
   expect(await readSpaceRuntime(repo.id)).toMatchObject({ stage: "PAUSED", message: "why" });
   expect(await isWanted()).toBe(false);
 });
+
+test("all values together have an end, and one may be changed for another as large", async () => {
+  const ada = await signedInPerson();
+  const repo = await someRepo(ada, { type: "space", sdk: "node" });
+  const space = { owner: repo.owner.handle, name: repo.name };
+  const set = (name: string) => setSpaceVariable(ada.actor, space, { name, value: "ü".repeat(32_768), isSecret: true }, from);
+  for (let at = 0; at < 7; at++) await set(`A${at}`);
+  await expect(set("A7")).rejects.toMatchObject({ code: "invalid_request", field: "value" });
+  await set("A0");
+});

@@ -13,6 +13,8 @@ import { SPACE_VARIABLE } from "./read-space-environment.ts";
 
 const VARIABLES_MAX = 100;
 const VALUE_MAX_CHARACTERS = 32_768;
+/** Of all values together: secrets are looked for in whatever the Space prints, and no system starts a program with much more. */
+const VALUES_MAX_BYTES = 512 * 1024;
 const DESCRIPTION_MAX_CHARACTERS = 500;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 /** What says where the app is and listens is ours to say. */
@@ -38,6 +40,10 @@ export async function setSpaceVariable(actor: Actor, space: SpaceName, given: Ne
   await change(actor, space, { type: "space.set_variable", name, from }, async (tx, repo) => {
     const others = await tx.spaceVariable.count({ where: { repoId: repo.id, name: { not: name } } });
     if (others >= VARIABLES_MAX) throw invalid("key", `A Space has at most ${VARIABLES_MAX} variables.`);
+    const [{ stored } = { stored: 0 }] = await tx.$queryRaw<{ stored: number }[]>`
+      SELECT coalesce(sum(octet_length(value)), 0)::int AS stored FROM space_variable WHERE repo_id = ${repo.id} AND name <> ${name}`;
+    if (stored + data.value.length > VALUES_MAX_BYTES)
+      throw invalid("value", "The variables of a Space have at most 512 KiB together. Keep large data in files.");
     await tx.spaceVariable.upsert({
       where: { repoId_name: { repoId: repo.id, name } },
       create: { repoId: repo.id, name, ...data },

@@ -261,6 +261,15 @@ it("S141 a person's own program takes over a relay that an app opened: the app h
   const app = await appToken(ada.id, { scopes: ["webhooks"] });
   const own = await ownToken(ada.id, ["webhooks"]);
   const { relay } = await openRelay(app, ada.id, "taken-over", from);
+  await openRelay(app, ada.id, "filled", from);
+  const { id: filledId } = await db().relay.findFirstOrThrow({ where: { userId: ada.id, name: "filled" } });
+  const request = (path: string) => takeRequest(filledId, { method: "POST", path, headers: [], body: new Uint8Array() });
+  await request("/left-there");
+  await openRelay(own, ada.id, "filled", from);
+  await request("/new");
+  const filled = await listeningAs(own, "filled", 200);
+  await vi.waitFor(() => expect(filled.handed).toHaveLength(1), SOON);
+  expect(filled.handed[0]?.path).toBe("/new");
   const listener = await listeningAs(app, "taken-over", 200);
   const opened = await openRelay(own, ada.id, "taken-over", from);
   // Another address: what the app gave the old one to does not reach the person's program.
