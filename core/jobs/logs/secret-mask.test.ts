@@ -40,6 +40,24 @@ it("S134 so are its lines, and what becomes of it in base64, in an address and i
   expect(masked([], ["plain"])).toBe("plain");
 });
 
+it.each([76, 64])("S134 so is its base64 where a program breaks the lines at %i columns", (columns) => {
+  for (const length of [400, 57, 58, 1_000]) {
+    const secret = randomBytes(length)
+      .toString("latin1")
+      .replaceAll(/[\r\n]/g, "x")
+      .padEnd(length, "x");
+    const lines =
+      Buffer.from(`${secret}\n`)
+        .toString("base64")
+        .match(new RegExp(`.{1,${columns}}`, "g")) ?? [];
+    // What is left is the end, which the line break after the secret has a part in, and rests too short to be looked for.
+    const left = masked([secret], [`${lines.join("\n")}\n`])
+      .replaceAll(MASK, "")
+      .replaceAll("\n", "");
+    expect(left.length, `${length} bytes`).toBeLessThan(12);
+  }
+});
+
 it("S134 what only begins like a secret is shown when it turns out to be something else", () => {
   const mask = new SecretMask(new SecretWindows(["secret-value"]));
   expect(mask.push("the secret-")).toBe("the ");

@@ -4,6 +4,8 @@ const SHORTEST = 4;
 const SHORTEST_ENCODED = 8;
 /** What is longer is looked for in windows of this length, side by side: where all of it is, all of them are. */
 const LONGEST = 64;
+/** Where programs break the lines of base64: `base64` and MIME, and PEM. */
+const BASE64_COLUMNS = [76, 64];
 /** Of so many lines of one secret also what they become when they are encoded: a key's file has fewer. */
 const LINES_ENCODED_MAX = 100;
 /** Of what is longer only the whole is: the list is built before a task starts, while nothing else runs. */
@@ -96,9 +98,14 @@ function base64FormsOf(secret: string): string[] {
     const start = before === 0 ? 0 : before + 1;
     const end = Math.floor(((before + bytes.length) * 8) / 6);
     const form = encoded.slice(start, end);
-    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+    const wrapped = before === 0 ? BASE64_COLUMNS.flatMap((columns) => cut(form, columns)) : [];
+    return [form, form.replaceAll("+", "-").replaceAll("/", "_"), ...wrapped];
   });
 }
+
+/** What a program wraps begins with the secret; one that is no longer than a line is not wrapped. */
+const cut = (form: string, columns: number): string[] =>
+  form.length <= columns ? [] : (form.match(new RegExp(`.{1,${columns}}`, "g")) ?? []);
 
 /**
  * No window begins shortly before a line ends, if that can be helped: whatever begins like a window is kept back where the output pauses,
