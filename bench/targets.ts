@@ -119,6 +119,7 @@ export async function startService(): Promise<Target> {
     ORIGIN: origin,
     LOG_LEVEL: "warn",
     NODE_ENV: "production",
+    ANONYMOUS_ADDRESS_PERCENT: "100",
   } as const;
   const child = spawn(process.execPath, ["supervisor.ts"], {
     env: { ...environment(), ...settings, ...countStatements(statementsSocket) },

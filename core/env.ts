@@ -162,6 +162,7 @@ const fields = z.object({
   STORAGE_RELAY_MB: wholeNumber(0, 1_000_000, 256),
   STORAGE_LOGS_MB: wholeNumber(0, 1_000_000, 1_000),
   STORAGE_ATTEMPTS_MB: wholeNumber(0, 1_000_000, 1_000),
+  ANONYMOUS_ADDRESS_PERCENT: wholeNumber(1, 100, 2),
   INFERENCE_IDLE_SECONDS: z.coerce
     .number("must be a number of seconds")
     .int("must be a whole number")

@@ -2,9 +2,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
 import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
 import { signedInPerson } from "#core/accounts/testing/people.ts";
+import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { closeConnections, db } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
@@ -360,4 +363,42 @@ describe("health", () => {
     expect((await ask("/readyz")).status).toBe(200);
     expect((await ask("/login")).status).toBe(200);
   });
+});
+
+describe("S137 a stranger's requests while the process is busy", () => {
+  const spin = () => {
+    for (const until = performance.now() + 40; performance.now() < until; );
+  };
+  const html = { accept: "text/html" };
+
+  it("wait for their turn or are refused, and those of somebody who is signed in are not", async () => {
+    provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
+    const ada = await signedInPerson("ada");
+    const { token } = await createPersonalAccessToken(
+      operatorCommand,
+      ada.id,
+      { name: "t", scopes: ["openid"], expiresInDays: 1 },
+      noOrigin,
+    );
+    const authorization = { headers: { authorization: `Bearer ${token}` } };
+    const askAll = (path: string, options: Options) => Array.from({ length: 50 }, () => ask(path, options));
+    for (const { status } of await Promise.all(askAll("/", { headers: html }))) expect(status).toBe(200);
+    const spinning = setInterval(spin, 1);
+    try {
+      await setTimeout(2_000);
+      const answers: Answer[] = [];
+      // Those that wait for their turn do so for up to ten seconds.
+      for (const answer of askAll("/", { headers: html })) void answer.then((one) => answers.push(one));
+      for (const { status } of await Promise.all(askAll("/api/whoami-v2", authorization))) expect(status).toBe(200);
+      await expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThan(30);
+      expect(answers.some(({ status }) => status === 200)).toBe(true);
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused.length).toBeGreaterThanOrEqual(30);
+      expect(refused[0]?.headers).toMatchObject({ "retry-after": "11", ratelimit: '"anonymous";r=0;t=11' });
+      expect(refused[0]?.body).toContain("too many requests");
+    } finally {
+      clearInterval(spinning);
+      provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "100" });
+    }
+  }, 60_000);
 });

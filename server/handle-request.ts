@@ -5,6 +5,7 @@ import { newId } from "#core/ids.ts";
 import { log, requestContext } from "#core/log.ts";
 import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
+import { admitStranger } from "./admit-stranger.ts";
 import { canonicalLocation } from "./canonical-location.ts";
 import { canonicalize } from "./canonicalize.ts";
 import { type Door, dispatch, isApi, isProtocol } from "./dispatch.ts";
@@ -59,6 +60,10 @@ async function answer(
     res.writeHead(307, { Location: location, "Cache-Control": "no-store" }).end();
     return;
   }
+  const waits = admitStranger(req, res, target.pathname);
+  const refusal = waits instanceof Promise ? await waits : waits;
+  if (refusal) return sendFailure(req, res, refusal);
+  if (res.closed) return; // the client did not want to wait
   await dispatch(next, req, res, { ...target, ip });
 }
 

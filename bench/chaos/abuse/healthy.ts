@@ -29,6 +29,8 @@ export type Sample = { kind: string; ms: number; outcome: "ok" | "no answer" | "
 /** Whoever waits longer has gone. */
 const PATIENCE_MS = 30_000;
 const ADDRESS = "127.0.0.1";
+/** People who are not signed in read pages from addresses of their own; the service counts strangers by address. */
+const READERS = Array.from({ length: 32 }, (_, at) => `127.0.77.${at + 1}`);
 
 /**
  * Healthy clients, in a thread of their own: what the attackers do in this one must not count as the service's delay.
@@ -84,11 +86,13 @@ function actorFor(origin: URL, kind: Kind, folder: string): () => Promise<Sample
 }
 
 function getter(origin: URL, { paths, headers, contains }: Extract<Kind, { does: "get" }>): () => Promise<Sample["outcome"]> {
+  const addresses = headers?.authorization ? [ADDRESS] : READERS;
   const agent = new Agent({ keepAlive: true });
-  const to = { host: "127.0.0.1", port: origin.port, localAddress: ADDRESS, agent };
   let turn = 0;
   return () =>
     new Promise((resolve) => {
+      const localAddress = addresses[turn % addresses.length];
+      const to = { host: "127.0.0.1", port: origin.port, localAddress, agent };
       const path = paths[turn++ % paths.length];
       const signal = AbortSignal.timeout(PATIENCE_MS);
       const req = request({ ...to, path, headers: { host: origin.host, ...headers }, signal }, (res) => {

@@ -1,0 +1,88 @@
+import { expect, test } from "vitest";
+import { measureBusy, StrangerPace } from "./pace-strangers.ts";
+
+const PAGE = 10;
+
+/** With 2 % of the process's time, an address has 20 ms of each second: two pages. Five pages may come at once. */
+function pace({ busy = true } = {}) {
+  const state = { now: 0, busy };
+  const strangers = new StrangerPace({ percent: 2, isBusy: () => state.busy, now: () => state.now });
+  return { state, strangers, ask: (key = "one") => strangers.admit(key, PAGE) };
+}
+
+const times = <T>(count: number, work: () => T): T[] => Array.from({ length: count }, work);
+const atOnce = { waitMs: 0 };
+
+test("a process that has time for everybody paces nobody", () => {
+  const { ask } = pace({ busy: false });
+  for (const admission of times(1_000, ask)) expect(admission).toEqual(atOnce);
+});
+
+test("while it is busy, five pages come at once, and then each waits half a second longer than the one before", () => {
+  const { ask, state } = pace();
+  expect(times(5, ask)).toEqual(times(5, () => atOnce));
+  expect(times(3, ask)).toEqual([{ waitMs: 500 }, { waitMs: 1_000 }, { waitMs: 1_500 }]);
+  expect(ask("two")).toEqual(atOnce);
+  state.now += 1_500;
+  expect(ask()).toEqual({ waitMs: 500 });
+});
+
+test("what would wait for more than ten seconds is refused, costs nothing, and is told when to come back", () => {
+  const { ask, state } = pace();
+  const admissions = times(40, ask);
+  expect(admissions.filter((each) => "waitMs" in each)).toHaveLength(25);
+  expect(admissions.slice(25)).toEqual(times(15, () => ({ retryAfterSeconds: 11 })));
+  state.now += 10_000;
+  expect(ask()).toEqual({ waitMs: 500 });
+});
+
+test("whoever is paced stays so when the process has recovered, until they have asked for little for a while", () => {
+  const { ask, state } = pace();
+  times(6, ask);
+  state.busy = false;
+  expect(ask()).toEqual({ waitMs: 1_000 });
+  expect(ask("two")).toEqual(atOnce);
+  state.now += 4_000;
+  expect(times(100, ask)).toEqual(times(100, () => atOnce));
+});
+
+test("what was asked for while there was time for everybody counts for one burst and no more", () => {
+  const { ask, state } = pace({ busy: false });
+  times(1_000, ask);
+  state.busy = true;
+  expect(ask()).toEqual({ waitMs: 500 });
+});
+
+test("what turns out to be signed in is taken back", () => {
+  const { ask, strangers } = pace();
+  for (let at = 0; at < 100; at++) {
+    expect(ask()).toEqual(atOnce);
+    strangers.refund("one", PAGE);
+  }
+});
+
+test("no more than a thousand requests wait at once, from however many addresses", async () => {
+  const { state } = pace();
+  const strangers = new StrangerPace({ percent: 100, isBusy: () => true, now: () => state.now });
+  const waiting: Promise<void>[] = [];
+  for (let at = 0; at < 1_000; at++) {
+    times(5, () => strangers.admit(`address ${at}`, PAGE));
+    const admission = strangers.admit(`address ${at}`, PAGE);
+    expect(admission).toEqual({ waitMs: 10 });
+    waiting.push(strangers.wait(10));
+  }
+  expect(times(6, () => strangers.admit("last", PAGE)).at(-1)).toEqual({ retryAfterSeconds: 1 });
+  await Promise.all(waiting);
+  expect(strangers.admit("last", PAGE)).toEqual({ waitMs: 10 });
+});
+
+test("a process is busy while its event loop has hardly any time left", async () => {
+  const isBusy = measureBusy();
+  expect(isBusy()).toBe(false);
+  const spin = setInterval(() => {
+    for (const until = performance.now() + 50; performance.now() < until; );
+  }, 1);
+  await expect.poll(isBusy, { timeout: 20_000 }).toBe(true);
+  clearInterval(spin);
+  await expect.poll(isBusy, { timeout: 20_000 }).toBe(false);
+});
