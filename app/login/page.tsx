@@ -25,7 +25,6 @@ type Notice = { tone: "good" | "neutral"; text: string };
 
 /** What brought the person here, said above the form. */
 const notices = new Map<string, Notice>([
-  ["account-ready", { tone: "good", text: "Your account is ready. Sign in with the password that you chose." }],
   ["password-changed", { tone: "good", text: "Your password is changed. Sign in with the new one." }],
   ["ran-out", { tone: "neutral", text: "That sign-in has run out, or was finished. Sign in again." }],
 ]);

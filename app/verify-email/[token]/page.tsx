@@ -7,7 +7,9 @@ import { CardFrame } from "../../_components/card-frame.tsx";
 import { CardHeader } from "../../_components/card-header.tsx";
 import { Field } from "../../_components/field.client.tsx";
 import { Gone } from "../../_components/gone.tsx";
+import { PasswordField } from "../../_components/password-field.client.tsx";
 import { SubmitButton } from "../../_components/submit-button.client.tsx";
+import { currentSession } from "../../_server/session.ts";
 import { verifyEmailAction } from "./actions.ts";
 
 export const metadata: Metadata = { title: "Confirm your e-mail address" };
@@ -51,6 +53,7 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
         <ActionForm action={verifyEmailAction}>
           <input type="hidden" name="token" value={token} />
           {isTaken && <Field name="username" label="Username" autoComplete="username" autoCapitalize="none" spellCheck={false} />}
+          <PasswordField name="password" label="The password that you chose" autoComplete="current-password" />
           <SubmitButton isWide>Finish</SubmitButton>
         </ActionForm>
       </div>
@@ -58,19 +61,27 @@ async function FinishSignUp({ token, username, email }: Readonly<{ token: string
   );
 }
 
+/** Only whoever holds the account confirms it: an address that another's account asks for is not given to it by a slip (S142). */
 async function FinishEmailChange({ token, userId, email }: Readonly<{ token: string; userId: string; email: string }>) {
-  const user = await findUser(userId);
+  const [user, session] = await Promise.all([findUser(userId), currentSession()]);
+  const login = { next: `/verify-email/${encodeURIComponent(token)}`, login_hint: user?.username ?? "", switch: "1" };
   return (
     <CardFrame>
       <CardHeader title="Confirm your new address">
         <strong className="text-ink">{email}</strong> becomes the address of the account{" "}
-        <strong className="text-ink">{user?.username}</strong>.
+        <strong className="text-ink">{user?.username}</strong>.{session?.userId !== userId && " Sign in to it to confirm that."}
       </CardHeader>
       <div className="px-6 pt-5 pb-6">
-        <ActionForm action={verifyEmailAction}>
-          <input type="hidden" name="token" value={token} />
-          <SubmitButton isWide>Confirm</SubmitButton>
-        </ActionForm>
+        {session?.userId === userId ? (
+          <ActionForm action={verifyEmailAction}>
+            <input type="hidden" name="token" value={token} />
+            <SubmitButton isWide>Confirm</SubmitButton>
+          </ActionForm>
+        ) : (
+          <ButtonLink variant="primary" isWide href={`/login?${new URLSearchParams(login)}`}>
+            Sign in
+          </ButtonLink>
+        )}
       </div>
     </CardFrame>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import { operatorCommand } from "../../access/actor.ts";
+import { operatorCommand, type Person } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
@@ -165,20 +165,28 @@ describe("changePassword", () => {
 
 describe("changeEmail", () => {
   test("the new address is confirmed by its own mailbox, and the old one is told before and after", async () => {
-    const { id, email, actor, username } = await signedInPerson();
+    const { id, email, actor } = await signedInPerson();
     const address = freshAddress();
     await changeEmail(actor, { email: address }, fromElsewhere());
     expect((await db().user.findUniqueOrThrow({ where: { id } })).email).toBe(email);
     expect((await lettersTo(email))[0]?.text).toContain(address);
 
-    expect(await verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere())).toMatchObject({
+    expect(await verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere(), { actor })).toEqual({
       purpose: "change-email",
       userId: id,
-      username,
     });
     expect(await db().user.findUniqueOrThrow({ where: { id } })).toMatchObject({ email: address, emailCanonical: address });
     expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook e-mail address was changed");
     expect((await auditTrail({ subjectId: id })).slice(-2)).toEqual(["user.request_email_change", "user.change_email"]);
+  });
+
+  test("S142 another's mailbox confirms it only for who is signed in to the account", async () => {
+    const [attacker, victim] = [await signedInPerson(), await signedInPerson()];
+    const address = freshAddress();
+    await changeEmail(attacker.actor, { email: address }, fromElsewhere());
+    const token = await linkedToken(address, "verify-email");
+    for (const actor of [undefined, victim.actor]) await verifyEmail(token, fromElsewhere(), { actor }).catch(() => undefined);
+    expect(await db().user.findUnique({ where: { emailCanonical: address } })).toBeNull();
   });
 
   test("S113 needs recent authentication", async () => {
@@ -202,7 +210,7 @@ describe("changeEmail", () => {
     const old = await linkedToken(email, "reset-password");
     const address = freshAddress();
     await changeEmail(actor, { email: address }, fromElsewhere());
-    await verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere());
+    await verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere(), { actor });
     await expect(resetPassword(old, { password: NEW_PASSWORD }, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
   });
 
@@ -212,7 +220,7 @@ describe("changeEmail", () => {
     await changeEmail(actor, { email: address }, fromElsewhere());
     await forgotPassword({ email }, fromElsewhere());
     await resetPassword(await linkedToken(email, "reset-password"), { password: NEW_PASSWORD }, fromElsewhere());
-    await expect(verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere())).rejects.toMatchObject({
+    await expect(verifyEmail(await linkedToken(address, "verify-email"), fromElsewhere(), { actor })).rejects.toMatchObject({
       code: "gone",
     });
   });
@@ -220,13 +228,16 @@ describe("changeEmail", () => {
   test("of two accounts that confirm one address at once, one has it", async () => {
     const people = [await signedInPerson(), await signedInPerson()];
     const address = freshAddress();
-    const tokens: string[] = [];
+    const links: { actor: Person; token: string }[] = [];
     for (const { actor } of people) {
       await changeEmail(actor, { email: address }, fromElsewhere());
-      tokens.push(await linkedToken(address, "verify-email"));
+      links.push({ actor, token: await linkedToken(address, "verify-email") });
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    expect(await outcomes(tokens.map((token) => verifyEmail(token, fromElsewhere())))).toEqual(["conflict", "ok"]);
+    expect(await outcomes(links.map(({ actor, token }) => verifyEmail(token, fromElsewhere(), { actor })))).toEqual([
+      "conflict",
+      "ok",
+    ]);
     expect(await db().user.count({ where: { emailCanonical: address } })).toBe(1);
   });
 });

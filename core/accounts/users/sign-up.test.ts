@@ -28,14 +28,14 @@ describe("signUp", () => {
     expect(await db().handle.findUnique({ where: { handle: input.username } })).toBeNull();
 
     const token = await linkedToken(input.email, "verify-email");
-    const verified = await verifyEmail(token, fromElsewhere());
-    expect(verified).toMatchObject({ purpose: "sign-up", username: input.username, returnTo: "/interaction/abc?x=1" });
+    const verified = await verifyEmail(token, fromElsewhere(), { password: PASSWORD });
+    expect(verified).toMatchObject({ purpose: "sign-up", outcome: { step: "done" }, returnTo: "/interaction/abc?x=1" });
     const user = await db().user.findUniqueOrThrow({ where: { id: verified.userId } });
-    expect(user).toMatchObject({ fullName: "Grace Hopper", email: input.email, isOperator: false });
+    expect(user).toMatchObject({ username: input.username, fullName: "Grace Hopper", email: input.email, isOperator: false });
     expect(user.emailVerifiedAt).not.toBeNull();
     expect((await signIn({ login: input.username, password: PASSWORD }, fromElsewhere())).userId).toBe(verified.userId);
-    await expect(verifyEmail(token, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
-    expect(await auditTrail({ subjectId: verified.userId })).toEqual(["user.create", "user.sign_in"]);
+    await expect(verifyEmail(token, fromElsewhere(), { password: PASSWORD })).rejects.toMatchObject({ code: "gone" });
+    expect(await auditTrail({ subjectId: verified.userId })).toEqual(["user.create", "user.sign_in", "user.sign_in"]);
   });
 
   test("S115 an address that has an account answers the same, leaves the same traces, and its owner is told", async () => {
@@ -69,24 +69,40 @@ describe("signUp", () => {
     for (const time of times) expect(time).toBeGreaterThan(295);
   });
 
+  test("S142 a sign-up with another's address gives its password no account with that address", async () => {
+    const victim = someone("victim");
+    const attacker = { ...someone("attacker"), email: victim.email, password: "chosen by somebody else" };
+    await signUp(attacker, fromElsewhere());
+    const token = await linkedToken(victim.email, "verify-email");
+    await verifyEmail(token, fromElsewhere(), { password: victim.password }).catch(() => undefined);
+    await expect(signIn({ login: victim.email, password: attacker.password }, fromElsewhere())).rejects.toMatchObject({
+      code: "unauthorized",
+    });
+    expect(await db().user.findUnique({ where: { emailCanonical: victim.email } })).toBeNull();
+  });
+
   test("two who want one username both get a link; the second to use theirs chooses another name with it", async () => {
     const first = someone();
     const second = { ...someone(), username: first.username.toUpperCase() };
     await signUp(first, fromElsewhere());
     await signUp(second, fromElsewhere());
     const tokens = [await linkedToken(first.email, "verify-email"), await linkedToken(second.email, "verify-email")];
-    expect(await outcomes(tokens.map((token) => verifyEmail(token, fromElsewhere())))).toEqual(["conflict", "ok"]);
+    expect(await outcomes(tokens.map((token) => verifyEmail(token, fromElsewhere(), { password: PASSWORD })))).toEqual([
+      "conflict",
+      "ok",
+    ]);
     const isFirstLeft = (await findOneTimeToken(tokens[0] as string, "sign-up")) !== undefined;
     const left = tokens[isFirstLeft ? 0 : 1] as string;
     const username = freshName("other");
-    expect(await verifyEmail(left, fromElsewhere(), { username })).toMatchObject({ username });
+    const { userId } = await verifyEmail(left, fromElsewhere(), { password: PASSWORD, username });
+    expect(await db().user.findUnique({ where: { id: userId } })).toMatchObject({ username });
   });
 
   test("of parallel uses of one link, and of two links for one address, exactly one makes an account", async () => {
     const input = someone();
     await signUp(input, fromElsewhere());
     const token = await linkedToken(input.email, "verify-email");
-    const uses = Array.from({ length: 8 }, () => verifyEmail(token, fromElsewhere()));
+    const uses = Array.from({ length: 8 }, () => verifyEmail(token, fromElsewhere(), { password: PASSWORD }));
     expect(await outcomes(uses)).toEqual([...Array(7).fill("gone"), "ok"].sort());
     expect(await db().user.count({ where: { emailCanonical: input.email } })).toBe(1);
   });
@@ -96,7 +112,7 @@ describe("signUp", () => {
     await signUp(input, fromElsewhere());
     const old = await linkedToken(input.email, "verify-email");
     await signUp({ ...input, username: freshName("second") }, fromElsewhere());
-    await expect(verifyEmail(old, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
+    await expect(verifyEmail(old, fromElsewhere(), { password: PASSWORD })).rejects.toMatchObject({ code: "gone" });
   });
 
   test("a username that is taken is refused beside its field, in any spelling", async () => {
@@ -110,7 +126,9 @@ describe("signUp", () => {
   test("a link to another site is not kept as the place to go on to", async () => {
     const input = { ...someone(), returnTo: "//evil.example" };
     await signUp(input, fromElsewhere());
-    expect(await verifyEmail(await linkedToken(input.email, "verify-email"), fromElsewhere())).toMatchObject({ returnTo: null });
+    expect(
+      await verifyEmail(await linkedToken(input.email, "verify-email"), fromElsewhere(), { password: PASSWORD }),
+    ).toMatchObject({ returnTo: null });
   });
 
   test("S56 an address gets five mails an hour, then the answer says how long to wait", async () => {
@@ -139,8 +157,8 @@ describe("resendSignUpMail", () => {
     await resendSignUpMail({ email: input.email.toUpperCase() }, fromElsewhere());
     const fresh = await linkedToken(input.email, "verify-email");
     expect(fresh).not.toBe(old);
-    await expect(verifyEmail(old, fromElsewhere())).rejects.toMatchObject({ code: "gone" });
-    expect(await verifyEmail(fresh, fromElsewhere())).toMatchObject({ username: input.username });
+    await expect(verifyEmail(old, fromElsewhere(), { password: PASSWORD })).rejects.toMatchObject({ code: "gone" });
+    expect(await verifyEmail(fresh, fromElsewhere(), { password: PASSWORD })).toMatchObject({ purpose: "sign-up" });
   });
 
   test("S115 answers the same for an address that never signed up, and sends nothing", async () => {

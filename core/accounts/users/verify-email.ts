@@ -1,3 +1,4 @@
+import type { Person } from "../../access/actor.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
@@ -7,41 +8,84 @@ import { queueMail } from "../../mail/queue-mail.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { parseHandle } from "../handles/parse-handle.ts";
 import { emailChangedLetter } from "../mails/email-change-letters.ts";
+import { findOneTimeToken } from "../one-time-tokens/find-one-time-token.ts";
 import { linkIsGone, type OneTimeToken } from "../one-time-tokens/one-time-token.ts";
 import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
+import { presentedPassword } from "../passwords/check-password.ts";
+import { verifyPassword } from "../passwords/password-hash.ts";
+import { completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
+import { consumeThrottle, throttleKey } from "../throttle.ts";
 import { insertUser } from "./insert-user.ts";
 
-export type VerifiedEmail = {
-  purpose: "sign-up" | "change-email";
-  userId: string;
-  username: string;
-  /** Where the person was going when they signed up; a path of ours. */
-  returnTo: string | null;
+export type VerifyEmailInput = {
+  /** Of a sign-up: the password that was chosen with it. */
+  password?: string;
+  /** Another name, when the one asked for was taken meanwhile. */
+  username?: string | undefined;
+  /** The session token that the browser brought along; it is worth nothing afterwards (S34). */
+  replaces?: string | undefined;
+  /** Of a changed address: who is signed in. */
+  actor?: Person | undefined;
 };
 
+export type VerifiedEmail =
+  | {
+      purpose: "sign-up";
+      userId: string;
+      outcome: SignInOutcome;
+      /** Where the person was going when they signed up; a path of ours. */
+      returnTo: string | null;
+    }
+  | { purpose: "change-email"; userId: string };
+
+/** Wrong passwords for one sign-up: whoever reads the mailbox is not to guess what somebody else chose. */
+const PASSWORD_LIMIT = { limit: 10, windowSeconds: 15 * 60 };
+
 /**
- * Uses the link of a sign-up, which makes the account, or of a changed e-mail address. Nobody is signed in by it: the link proves
- * who reads the mailbox, not who chose the password, so a sign-up with another's address gives nothing to either.
- * @param input.username another name, when the one asked for was taken meanwhile
- * @throws ServiceError `gone`; `conflict` on `username` (the link still works) or `email`
+ * Uses the link of a sign-up, which makes the account and signs its person in, or of a changed e-mail address. The link proves only
+ * who reads the mailbox. That they also chose the password, or hold the account, they show besides: otherwise somebody could sign up
+ * with another's address, have its owner press the button, and be known by that address here and at every app (S142).
+ * @throws ServiceError `gone`; `unauthorized` on `password`, `forbidden` for another account's link, `rate_limited`, `conflict` on
+ * `username`, after all of which the link still works; `conflict` on `email`
  */
-export async function verifyEmail(token: string, from: RequestOrigin, input: { username?: string } = {}): Promise<VerifiedEmail> {
+export async function verifyEmail(token: string, from: RequestOrigin, input: VerifyEmailInput): Promise<VerifiedEmail> {
+  const link = await findOneTimeToken(token, "sign-up", "change-email");
+  if (!link) throw linkIsGone();
+  if (link.purpose === "sign-up") await checkChosenPassword(token, link.data.passwordHash, input.password);
+  else if (input.actor?.userId !== link.userId) {
+    throw new ServiceError("forbidden", "Sign in to the account whose address this is to be, and confirm it there.");
+  }
   return db().$transaction(async (tx) => {
-    const link = await useOneTimeToken(tx, token, "sign-up", "change-email");
-    return link.purpose === "sign-up" ? finishSignUp(tx, link, input.username, from) : finishEmailChange(tx, link, from);
+    const used = await useOneTimeToken(tx, token, "sign-up", "change-email");
+    return used.purpose === "sign-up" ? finishSignUp(tx, used, input, from) : finishEmailChange(tx, used, from);
   });
+}
+
+async function checkChosenPassword(token: string, passwordHash: string, value: unknown): Promise<void> {
+  const password = presentedPassword(value ?? "");
+  const { giveBack } = await consumeThrottle(throttleKey("verify-email", token), PASSWORD_LIMIT);
+  const isRight = await verifyPassword(passwordHash, password, token).catch(async (error: unknown) => {
+    await giveBack();
+    throw error;
+  });
+  if (!isRight) {
+    const sentence = "This is not the password that was chosen with this sign-up. If somebody else signed up, do nothing.";
+    throw new ServiceError("unauthorized", sentence, { field: "password" });
+  }
+  await giveBack();
 }
 
 async function finishSignUp(
   tx: Db,
   { data }: OneTimeToken<"sign-up">,
-  otherUsername: string | undefined,
+  { username, replaces }: VerifyEmailInput,
   from: RequestOrigin,
 ): Promise<VerifiedEmail> {
   const { fullName, passwordHash, returnTo } = data;
-  const handle = parseHandle(otherUsername ?? data.username, "username");
+  const handle = parseHandle(username ?? data.username, "username");
   const userId = await insertUser(tx, { handle, email: parseEmailAddress(data.email), fullName, passwordHash }, undefined, from);
-  return { purpose: "sign-up", userId, username: handle.spelled, returnTo };
+  const outcome = await completeSignIn(tx, userId, { methods: ["pwd"], provedBy: "password", replaces }, from);
+  return { purpose: "sign-up", userId, outcome, returnTo };
 }
 
 async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, from: RequestOrigin): Promise<VerifiedEmail> {
@@ -70,7 +114,7 @@ async function finishEmailChange(tx: Db, link: OneTimeToken<"change-email">, fro
     data: { from: before.email, to: address },
     from,
   });
-  return { purpose: "change-email", userId: before.id, username: before.username, returnTo: null };
+  return { purpose: "change-email", userId: before.id };
 }
 
 function addressTaken(): ServiceError {
