@@ -4,6 +4,7 @@ import { ChildProcesses } from "./demo/child-processes.ts";
 import { describeDemo } from "./demo/describe-demo.ts";
 import { findBusyPort } from "./demo/find-busy-port.ts";
 import { readNotes } from "./demo/notes.ts";
+import { endAdmin } from "./demo/run-admin.ts";
 import { makeSampleCertificate } from "./demo/sample-certificate.ts";
 import { documentSiteEnvironment, sampleSitesEnvironment } from "./demo/sample-sites-environment.ts";
 import { documentSiteUrl, type Ports, receiverUrl, sampleSiteUrl } from "./demo/samples.ts";
@@ -66,6 +67,7 @@ async function run(children: ChildProcesses, ports: Ports): Promise<void> {
   await seedWebhooks(notes, origin, receiverUrl(ports));
   await seedSpace(notes, origin);
   await seedRepos(notes, origin);
+  endAdmin();
   children.start("The sample sites", ["examples/sign-in-site/start.ts"], sampleSitesEnvironment(ports, sample));
   children.start(
     "The sample site with a document",

@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { resolve } from "node:path";
 import { childEnvironment } from "#core/env.ts";
-
-const ROOT = resolve(import.meta.dirname, "../..");
+import { AdminProcess } from "../admin/admin-process.ts";
 
 /** The operator command refused; `code` is its error code, such as `conflict`. */
 export class AdminError extends Error {
@@ -15,18 +12,17 @@ export class AdminError extends Error {
   }
 }
 
+let running: AdminProcess | undefined;
+
 /** Runs the operator command (`npm run admin -- …`) and returns the JSON it prints; throws AdminError when it refuses. */
-export function runAdmin<T>(...args: string[]): Promise<T> {
-  const { promise, resolve: succeed, reject } = Promise.withResolvers<T>();
-  const options = { cwd: ROOT, env: childEnvironment() };
-  execFile(process.execPath, ["scripts/admin.ts", ...args, "--json"], options, (failure, stdout, stderr) => {
-    const command = `admin ${args.slice(0, 2).join(" ")}`;
-    try {
-      if (failure) reject(new AdminError(command, JSON.parse(stderr.trim().split("\n").at(-1) ?? "")));
-      else succeed(JSON.parse(stdout));
-    } catch {
-      reject(new Error(`${command} did not answer in JSON: ${stderr || stdout || failure?.message}`));
-    }
-  });
-  return promise;
+export async function runAdmin<T>(...args: string[]): Promise<T> {
+  running ??= new AdminProcess(childEnvironment());
+  const { json, failure } = await running.ask(args);
+  if (failure) throw new AdminError(`admin ${args.slice(0, 2).join(" ")}`, failure);
+  return json as T;
+}
+
+/** When nothing more is to be asked. */
+export function endAdmin(): void {
+  running?.close();
 }

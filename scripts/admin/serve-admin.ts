@@ -1,0 +1,30 @@
+import { provideSettings } from "#core/env.ts";
+import type { Ask, Told } from "./admin-process.ts";
+import { loadCommands } from "./commands.ts";
+import { parseArguments } from "./parse-arguments.ts";
+import { describeFailure } from "./report.ts";
+import { runCommand } from "./run-command.ts";
+
+/** The other side of `AdminProcess`: one command at a time, each opening and closing the installation as the command itself does. */
+const environment = { ...process.env };
+let last: Promise<void> = Promise.resolve();
+process.on("message", ({ id, args }: Ask) => {
+  last = last.then(async () => {
+    process.send?.({ id, ...(await answer(args)) } satisfies Told);
+  });
+});
+process.on("disconnect", () => process.exit());
+
+async function answer(args: string[]): Promise<Omit<Told, "id">> {
+  // What the one before has found out, such as where the database is, need not hold any more.
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  provideSettings(environment);
+  try {
+    const request = parseArguments(args, await loadCommands(args));
+    if (request.kind === "help") throw new Error(`${args.join(" ")} is no command`);
+    const { json, text, isFailure } = await runCommand(request.command, request.values);
+    return isFailure ? { failure: { error: text, code: "failed" } } : { json };
+  } catch (error) {
+    return { failure: describeFailure(error).json };
+  }
+}
