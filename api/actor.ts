@@ -14,13 +14,13 @@ export async function actorOf(c: Context): Promise<Actor> {
 /** The same for what nobody can do without a token: a person's, or a job's for its repository. */
 export async function requireToken(c: Context): Promise<{ actor: TokenHolder | Publisher }> {
   const holder = await requireHolder(c);
-  return { actor: known(holder.kind === "job" ? jobActor(holder) : tokenActor(holder)) };
+  return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
 }
 
 /** The same for what takes a person, with the account that the token stands for. @throws ServiceError `forbidden` for a job's */
 export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
   const bearer = await requireBearer(c);
-  return { actor: known(tokenActor(bearer)), account: bearer.account };
+  return { actor: tokenActor(bearer), account: bearer.account };
 }
 
 /** Whoever a bare token stands for, where it did not come as a bearer token. @throws ServiceError `unauthorized` */

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
+import { countAgainst } from "#core/fair-queue/party.ts";
 import { InvalidDpopProof } from "#core/oauth/dpop-proof.ts";
 import { type Bearer, findBearer, type Presentation } from "#core/oauth/find-bearer.ts";
 import { findJob, type Job } from "#core/oauth/find-job.ts";
@@ -61,6 +62,7 @@ async function findHolder(c: Context, { isProven = false } = {}): Promise<Bearer
   if (token === undefined) throw new ServiceError("unauthorized", INVALID);
   const job = scheme.toLowerCase() === "bearer" ? await findJob(token) : undefined;
   if (job) {
+    countAgainst({ kind: "publisher", trustedById: job.trustedById });
     c.set("auditToken", { type: "ci", id: job.id, name: job.description, role: "write", last4: token.slice(-4) });
     return { ...job, kind: "job" };
   }
@@ -70,6 +72,7 @@ async function findHolder(c: Context, { isProven = false } = {}): Promise<Bearer
     throw cause;
   });
   if (!bearer) throw new ServiceError("unauthorized", INVALID);
+  countAgainst({ kind: "token", userId: bearer.account.id });
   c.set("auditToken", bearer.auditToken);
   return bearer;
 }

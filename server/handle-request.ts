@@ -5,7 +5,6 @@ import { newId } from "#core/ids.ts";
 import { log, requestContext } from "#core/log.ts";
 import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
-import { admitStranger } from "./admit-stranger.ts";
 import { canonicalLocation } from "./canonical-location.ts";
 import { canonicalize } from "./canonicalize.ts";
 import { type Door, dispatch, isApi, isProtocol } from "./dispatch.ts";
@@ -13,6 +12,7 @@ import { isDownload } from "./downloads.ts";
 import { sendHealth, sendReadiness } from "./health.ts";
 import { logAccess } from "./log-access.ts";
 import { sendMetrics } from "./metrics.ts";
+import { paceRequest } from "./pace-request.ts";
 import { parseTarget, type Target } from "./parse-target.ts";
 import { protectResponse } from "./protect-response.ts";
 import { databaseAway, sendFailure } from "./send.ts";
@@ -60,7 +60,7 @@ async function answer(
     res.writeHead(307, { Location: location, "Cache-Control": "no-store" }).end();
     return;
   }
-  const waits = admitStranger(req, res, target.pathname);
+  const waits = paceRequest(req, res, target.pathname);
   const refusal = waits instanceof Promise ? await waits : waits;
   if (refusal) return sendFailure(req, res, refusal);
   if (res.closed) return; // the client did not want to wait

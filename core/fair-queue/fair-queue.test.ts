@@ -294,7 +294,7 @@ describe("the party of a request", () => {
     expect(currentParty()).toEqual({ key: "background", isAnonymous: false });
     requestContext.run({ requestId: "test", ip: "2001:db8:1:2:3::4" }, () => {
       expect(currentParty()).toEqual({ key: "address 2001:db8:1::/48", isAnonymous: true });
-      countAgainst({ kind: "token", tokenId: "a token", userId: "u1", scopes: [], orgIds: "all", clientId: null });
+      countAgainst({ kind: "token", userId: "u1" });
       expect(currentParty()).toEqual({ key: "account u1", isAnonymous: false });
     });
     requestContext.run({ requestId: "test" }, () => expect(currentParty().isAnonymous).toBe(true));

@@ -1,4 +1,4 @@
-import type { Actor } from "../access/actor.ts";
+import type { Anonymous, OperatorCommand, Person, Publisher, TokenHolder } from "../access/actor.ts";
 import { addressKey } from "../accounts/address-key.ts";
 import { requestContext } from "../log.ts";
 
@@ -20,16 +20,28 @@ export function currentParty(): Party {
   return context.party;
 }
 
+/** Whom a request can count against. A platform publishes events; the operator made it. */
+type Counted =
+  | Pick<Person | TokenHolder, "kind" | "userId">
+  | Pick<Publisher, "kind" | "trustedById">
+  | { kind: "platform"; id: string }
+  | Anonymous
+  | OperatorCommand;
+const PLATFORM = "platform ";
+
+export const isPlatform = ({ key }: Party): boolean => key.startsWith(PLATFORM);
+
 /** For doors: from now on this request counts against `actor`, whatever address it came from. */
-export function countAgainst(actor: Actor): void {
+export function countAgainst(actor: Counted): void {
   const context = requestContext.getStore();
   const key = keyOf(actor);
   if (context && key) context.party = { key, isAnonymous: false };
 }
 
-function keyOf(actor: Actor): string | undefined {
+function keyOf(actor: Counted): string | undefined {
   if (actor.kind === "person" || actor.kind === "token") return `account ${actor.userId}`;
   // Somebody may trust a great many publishers, with issuers of their own: as parties they would hold all places.
   if (actor.kind === "publisher") return `account ${actor.trustedById}`;
+  if (actor.kind === "platform") return `${PLATFORM}${actor.id}`;
   return undefined;
 }

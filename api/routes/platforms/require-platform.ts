@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
 import { ServiceError } from "#core/errors.ts";
+import { countAgainst } from "#core/fair-queue/party.ts";
 import { findPlatform } from "#core/hub/platforms/find-platform.ts";
 import type { Platform } from "#core/hub/platforms/platform.ts";
 
@@ -24,6 +25,7 @@ async function findItsPlatform(c: Context): Promise<Platform> {
   const [, token] = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(c.req.header("Authorization") ?? "") ?? [];
   const platform = token && (await findPlatform(token));
   if (!platform) throw new ServiceError("unauthorized", "Invalid credentials in Authorization header");
+  countAgainst({ kind: "platform", id: platform.id });
   await consumeThrottle(throttleKey("platform", platform.id), { limit: PLATFORM_REQUESTS_PER_MINUTE, windowSeconds: 60 });
   return platform;
 }

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 
-/** How much of the process's time an address may use at once before it is paced, in milliseconds: five pages. */
+/** How much of the process's time a party may use at once before it is paced, in milliseconds: of an address, five pages. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
 /** How many requests wait at once. Each holds a connection and no more. */
@@ -13,7 +13,7 @@ const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
 
 export type PaceOptions = {
-  /** Which part of the process's time an address gets while the process is busy, 1 to 100. */
+  /** Which part of the process's time a party gets while the process is busy, 1 to 100. */
   percent: number;
   isBusy: () => boolean;
   /** A clock in milliseconds, for tests. */
@@ -23,17 +23,17 @@ export type PaceOptions = {
 /** How long a request waits, in milliseconds; or when its client may try again. */
 export type Admission = { waitMs: number } | { retryAfterSeconds: number };
 
-/** Until when what an address has asked for keeps it within its pace, and whether it is held to that. */
+/** Until when what a party has asked for keeps it within its pace, and whether it is held to that. */
 type Account = { paidUntil: number; isPaced: boolean };
 
 /**
- * Serves strangers at a pace while the process is busy (S137): an address that nobody is signed in from gets a small part of the
- * process's time, and requests beyond it wait. While the process has time for everybody, nobody is paced. Whoever is paced stays so
- * until they have asked for less than their part for a while; the flood does not come back each time that the process recovers.
+ * Serves parties (an address, or an account) at a pace while the process is busy (S137): each gets a part of the process's time, and
+ * requests beyond it wait. While the process has time for everybody, nobody is paced. Whoever is paced stays so until they have asked
+ * for less than their part for a while: the flood does not come back each time that the process recovers.
  *
- * It is the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number for each address.
+ * It is the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number for each party.
  */
-export class StrangerPace {
+export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;
   readonly #now: () => number;
@@ -65,12 +65,6 @@ export class StrangerPace {
     }
     this.#remember(key, { paidUntil, isPaced });
     return { waitMs };
-  }
-
-  /** Takes back what `admit` has counted: the request was no stranger's. */
-  refund(key: string, costMs: number): void {
-    const account = this.#accounts.get(key);
-    if (account) account.paidUntil -= costMs / this.#share;
   }
 
   /** Waits among the others that wait. */

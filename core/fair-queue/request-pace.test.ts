@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { measureBusy, StrangerPace } from "./pace-strangers.ts";
+import { measureBusy, RequestPace } from "./request-pace.ts";
 
 const PAGE = 10;
 
 /** With 2 % of the process's time, an address has 20 ms of each second: two pages. Five pages may come at once. */
 function pace({ busy = true } = {}) {
   const state = { now: 0, busy };
-  const strangers = new StrangerPace({ percent: 2, isBusy: () => state.busy, now: () => state.now });
+  const strangers = new RequestPace({ percent: 2, isBusy: () => state.busy, now: () => state.now });
   return { state, strangers, ask: (key = "one") => strangers.admit(key, PAGE) };
 }
 
@@ -53,17 +53,9 @@ test("what was asked for while there was time for everybody counts for one burst
   expect(ask()).toEqual({ waitMs: 500 });
 });
 
-test("what turns out to be signed in is taken back", () => {
-  const { ask, strangers } = pace();
-  for (let at = 0; at < 100; at++) {
-    expect(ask()).toEqual(atOnce);
-    strangers.refund("one", PAGE);
-  }
-});
-
 test("no more than a thousand requests wait at once, from however many addresses", async () => {
   const { state } = pace();
-  const strangers = new StrangerPace({ percent: 100, isBusy: () => true, now: () => state.now });
+  const strangers = new RequestPace({ percent: 100, isBusy: () => true, now: () => state.now });
   const waiting: Promise<void>[] = [];
   for (let at = 0; at < 1_000; at++) {
     times(5, () => strangers.admit(`address ${at}`, PAGE));
