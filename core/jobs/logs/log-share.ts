@@ -13,10 +13,10 @@ export class LogShare {
   #owed = 0;
 
   /** What is done with a piece of output, and after it the pause that is due. */
-  async take<T>(work: () => T): Promise<T> {
+  async take<T>(work: () => T, share = SHARE): Promise<T> {
     const begin = performance.now();
     const result = work();
-    this.#owed += (performance.now() - begin) * (1 / SHARE - 1);
+    this.#owed += (performance.now() - begin) * (1 / share - 1);
     if (this.#owed >= PAUSE_MIN_MS) {
       const pause = this.#owed;
       this.#owed = 0;

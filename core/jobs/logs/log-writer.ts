@@ -27,8 +27,7 @@ export class LogWriter {
   readonly #runId: string;
   readonly #claimId: string;
   readonly #streams: Record<Output, OutputText>;
-  readonly #maxBytes: number;
-  readonly #share = new LogShare();
+  readonly #share: LogShare;
   #bytes = 0;
   #taken = 0;
   #isFull = false;
@@ -38,12 +37,17 @@ export class LogWriter {
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
 
-  constructor(runId: string, claimId: string, secrets: readonly string[], { maxBytes = LOG_MAX_BYTES } = {}) {
+  private constructor(runId: string, claimId: string, { windows, share }: { windows: SecretWindows; share: LogShare }) {
     this.#runId = runId;
     this.#claimId = claimId;
-    const windows = new SecretWindows(secrets);
     this.#streams = { stdout: new OutputText(windows), stderr: new OutputText(windows) };
-    this.#maxBytes = maxBytes;
+    this.#share = share;
+  }
+
+  /** @param secrets what is masked */
+  static async open(runId: string, claimId: string, secrets: readonly string[]): Promise<LogWriter> {
+    const share = new LogShare();
+    return new LogWriter(runId, claimId, { windows: await SecretWindows.of(secrets, share), share });
   }
 
   /** Resolves when more may come: whoever reads a pipe and waits for this cannot be flooded. */
@@ -55,7 +59,7 @@ export class LogWriter {
     await this.#share.take(() => this.#keep(stream, this.#streams[stream].take(bytes)));
     // Of output that is all secrets there is little to keep, however much is read.
     this.#taken += bytes.length;
-    if (this.#taken > this.#maxBytes) this.#fill();
+    if (this.#taken > LOG_MAX_BYTES) this.#fill();
     if (this.#pendingLength > PENDING_MAX) await this.#flush();
     else this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
@@ -75,7 +79,7 @@ export class LogWriter {
 
   #keep(stream: Output, text: string): void {
     if (text === "" || this.#isFull) return;
-    const room = this.#maxBytes - this.#bytes;
+    const room = LOG_MAX_BYTES - this.#bytes;
     const size = Buffer.byteLength(text);
     this.#bytes += Math.min(size, room);
     if (size <= room) {
@@ -90,7 +94,7 @@ export class LogWriter {
   #fill(): void {
     if (this.#isFull) return;
     this.#isFull = true;
-    this.note(`What it writes beyond ${inUnits(this.#maxBytes)} is not kept.`);
+    this.note(`What it writes beyond ${inUnits(LOG_MAX_BYTES)} is not kept.`);
   }
 
   #add(stream: LogStream, text: string): void {

@@ -1,15 +1,22 @@
+import type { LogShare } from "./log-share.ts";
+import { encodingsOf } from "./secret-forms.ts";
+
+/** How long building the list keeps everybody else waiting at once; after each such piece comes the pause that its cost asks for. */
+const SLICE_MS = 4;
+/** Of the event loop meanwhile: a task waits for it, once. */
+const SHARE = 0.25;
+/** Between two looks at the clock. */
+const STEP_WINDOWS = 1_000;
 /** Shorter values are in too many words to be masked in all of them. */
 const SHORTEST = 4;
 /** Of base64 and the like: what is left of a short value there would mask what has nothing to do with it. */
 const SHORTEST_ENCODED = 8;
 /** What is longer is looked for in windows of this length, side by side: where all of it is, all of them are. */
 const LONGEST = 64;
-/** Where programs break the lines of base64: `base64` and MIME, and PEM. */
-const BASE64_COLUMNS = [76, 64];
 /** Of so many lines of one secret also what they become when they are encoded: a key's file has fewer. */
 const LINES_ENCODED_MAX = 100;
-/** Of what is longer only the whole is: the list is built before a task starts, while nothing else runs. */
-const LINES_ENCODED_OF_CHARACTERS = 16 * 1024;
+/** Of all encodings together, those of short secrets first: some ten megabytes of memory, and a few tenths of a second. */
+const ENCODED_WINDOWS_MAX = 64 * 1024;
 
 /**
  * What to look for so that secrets are found: their values, each line of a value, and what they become in base64, in an address and in JSON.
@@ -17,17 +24,40 @@ const LINES_ENCODED_OF_CHARACTERS = 16 * 1024;
  * An automaton (Aho, Corasick) would take some forty bytes for each character of each form: 250 MB for the secrets that one job may have.
  */
 export class SecretWindows {
-  readonly #windows: string[];
+  readonly #windows: readonly string[];
   /** Of each window: the longest other one with which it begins; -1 where there is none. */
   readonly #shorter: Int32Array;
   /** Whether any window begins with four characters of this hash. */
   readonly #begins: Uint8Array;
 
-  constructor(secrets: Iterable<string>) {
-    this.#windows = [...new Set([...secrets].flatMap(formsOf).flatMap(windowsOf))].sort();
-    this.#shorter = shorterOf(this.#windows);
-    this.#begins = new Uint8Array(2 ** Math.ceil(Math.log2(8 * (this.#windows.length + 1))));
-    for (const window of this.#windows) this.#begins[this.#hashAt(window, 0)] = 1;
+  private constructor(windows: readonly string[], shorter: Int32Array) {
+    this.#windows = windows;
+    this.#shorter = shorter;
+    this.#begins = new Uint8Array(2 ** Math.ceil(Math.log2(8 * (windows.length + 1))));
+  }
+
+  /** Built piece by piece, while others have their turns: the secrets of one task may take half a second (S132). */
+  static async of(secrets: Iterable<string>, share: Pick<LogShare, "take">): Promise<SecretWindows> {
+    const steps = SecretWindows.#build(secrets);
+    for (;;) {
+      const step = await share.take(() => {
+        const end = performance.now() + SLICE_MS;
+        let next = steps.next();
+        while (!next.done && performance.now() < end) next = steps.next();
+        return next;
+      }, SHARE);
+      if (step.done) return step.value;
+    }
+  }
+
+  static *#build(secrets: Iterable<string>): Steps<SecretWindows> {
+    const sorted = yield* sortedOf(yield* allWindowsOf(secrets));
+    const all = new SecretWindows(sorted, yield* shorterOf(sorted));
+    for (const [at, window] of sorted.entries()) {
+      all.#begins[all.#hashAt(window, 0)] = 1;
+      if (at % STEP_WINDOWS === 0) yield;
+    }
+    return all;
   }
 
   get isEmpty(): boolean {
@@ -78,60 +108,96 @@ export class SecretWindows {
   }
 }
 
-function formsOf(secret: string): string[] {
-  const isLong = (form: string) => form.length >= SHORTEST;
-  const lines = secret
-    .split(/\r\n|\n|\r/)
-    .map((line) => line.trim())
-    .filter(isLong);
-  const encoded = [secret, ...(secret.length <= LINES_ENCODED_OF_CHARACTERS ? lines.slice(0, LINES_ENCODED_MAX) : [])]
-    .filter(isLong)
-    .flatMap((form) => [encodeURIComponent(form.toWellFormed()), JSON.stringify(form).slice(1, -1), ...base64FormsOf(form)]);
-  return [...[secret].filter(isLong), ...lines, ...encoded.filter((form) => form.length >= SHORTEST_ENCODED)];
+/** Work that can pause wherever it yields. */
+type Steps<Result> = Generator<void, Result, void>;
+
+/** Of all of them what they are, and of as much as there is room for what they become. */
+function* allWindowsOf(secrets: Iterable<string>): Steps<string[]> {
+  const values = [...new Set(secrets)].sort((one, other) => one.length - other.length);
+  const windows: string[] = [];
+  for (const value of values) {
+    for (const text of new Set([value, ...linesOf(value)])) if (text.length >= SHORTEST) yield* addWindows(windows, text);
+  }
+  let room = ENCODED_WINDOWS_MAX;
+  for (const text of textsEncoded(values)) {
+    const known = new Set([text]);
+    for (const form of encodingsOf(text)) {
+      room -= Math.ceil(form.length / LONGEST);
+      if (room < 0) return windows;
+      if (form.length >= SHORTEST_ENCODED && !known.has(form)) yield* addWindows(windows, form);
+      known.add(form);
+      yield;
+    }
+  }
+  return windows;
 }
 
-/** Base64 of a text that has the secret in it depends on where it begins, in three ways; of each, what depends on nothing else. */
-function base64FormsOf(secret: string): string[] {
-  const bytes = Buffer.from(secret);
-  return [0, 1, 2].flatMap((before) => {
-    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
-    const start = before === 0 ? 0 : before + 1;
-    const end = Math.floor(((before + bytes.length) * 8) / 6);
-    const form = encoded.slice(start, end);
-    const wrapped = before === 0 ? BASE64_COLUMNS.flatMap((columns) => cut(form, columns)) : [];
-    return [form, form.replaceAll("+", "-").replaceAll("/", "_"), ...wrapped];
-  });
+function* textsEncoded(values: readonly string[]): Generator<string> {
+  const isLong = (text: string) => text.length >= SHORTEST;
+  yield* values.filter(isLong);
+  for (const value of values) {
+    const lines = new Set(linesOf(value).filter(isLong).slice(0, LINES_ENCODED_MAX));
+    lines.delete(value);
+    yield* lines;
+  }
 }
 
-/** What a program wraps begins with the secret; one that is no longer than a line is not wrapped. */
-const cut = (form: string, columns: number): string[] =>
-  form.length <= columns ? [] : (form.match(new RegExp(`.{1,${columns}}`, "g")) ?? []);
+const linesOf = (value: string): string[] => value.split(/\r\n|\n|\r/).map((line) => line.trim());
 
 /**
  * No window begins shortly before a line ends, if that can be helped: whatever begins like a window is kept back where the output pauses,
  * and outputs pause after a line.
  */
-function windowsOf(form: string): string[] {
-  const windows: string[] = [];
+function* addWindows(windows: string[], form: string): Steps<void> {
   const lineEndsSoonAfter = (place: number) => form.slice(place, place + LONGEST / 4).indexOf("\n");
   let at = 0;
   while (at + LONGEST < form.length) {
     const window = form.slice(at, at + LONGEST);
     windows.push(window);
+    if (windows.length % STEP_WINDOWS === 0) yield;
     const line = window.lastIndexOf("\n") + 1;
     at += line > 1 ? line : lineEndsSoonAfter(at + LONGEST) < 0 ? LONGEST : LONGEST / 2;
   }
   const last = Math.max(0, form.length - LONGEST);
-  return [...windows, form.slice(Math.min(last + lineEndsSoonAfter(last) + 1, at))];
+  windows.push(form.slice(Math.min(last + lineEndsSoonAfter(last) + 1, at)));
 }
 
-function shorterOf(sorted: readonly string[]): Int32Array {
+/** Sorted and each only once. No sort of the language's own can be interrupted: so short runs are sorted, and then merged. */
+function* sortedOf(texts: readonly string[]): Steps<string[]> {
+  let runs: string[][] = [];
+  for (let at = 0; at < texts.length; at += STEP_WINDOWS) {
+    runs.push([...new Set(texts.slice(at, at + STEP_WINDOWS))].sort());
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: string[][] = [];
+    for (let at = 0; at < runs.length; at += 2) merged.push(yield* merge(runs[at] ?? [], runs[at + 1] ?? []));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* merge(one: readonly string[], other: readonly string[]): Steps<string[]> {
+  const merged: string[] = [];
+  for (let a = 0, b = 0; a < one.length || b < other.length; ) {
+    const [first, second] = [one[a], other[b]];
+    const isFirst = second === undefined || (first !== undefined && first <= second);
+    merged.push((isFirst ? first : second) as string);
+    if (isFirst) a++;
+    if (!isFirst || first === second) b++;
+    if (merged.length % STEP_WINDOWS === 0) yield;
+  }
+  return merged;
+}
+
+function* shorterOf(sorted: readonly string[]): Steps<Int32Array> {
   const shorter = new Int32Array(sorted.length);
   const begun: number[] = [];
   for (const [at, window] of sorted.entries()) {
     while (begun.length > 0 && !window.startsWith(sorted[begun.at(-1) ?? 0] ?? "")) begun.pop();
     shorter[at] = begun.at(-1) ?? -1;
     begun.push(at);
+    if (at % STEP_WINDOWS === 0) yield;
   }
   return shorter;
 }

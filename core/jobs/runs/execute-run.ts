@@ -68,7 +68,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
     await recordEnd(run.id, claimId, runnerFailed(message));
     return;
   }
-  const writer = new LogWriter(run.id, claimId, Object.values(secrets));
+  const writer = await LogWriter.open(run.id, claimId, Object.values(secrets));
   let outcome: Outcome;
   try {
     outcome =
@@ -215,7 +215,7 @@ function inWords(seconds: number): string {
 const INTERRUPTED = "The worker that ran it stopped before it ended. What it had done until then is done; it was not run again.";
 
 async function interrupted(run: ClaimedRun, claimId: string): Promise<void> {
-  const writer = new LogWriter(run.id, claimId, []);
+  const writer = await LogWriter.open(run.id, claimId, []);
   writer.note(INTERRUPTED);
   await writer.close();
   await recordEnd(run.id, claimId, run.cancel_requested_at ? cancelled : runnerFailed(INTERRUPTED));

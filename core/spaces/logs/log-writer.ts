@@ -19,16 +19,22 @@ export class LogWriter {
   readonly #masks: Record<"stdout" | "stderr", SecretMask>;
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   readonly #unfinished = { stdout: "", stderr: "" };
-  readonly #share = new LogShare();
+  readonly #share: LogShare;
   #waiting = "";
   /** The next time that something is stored. */
   #due: Promise<void> | undefined;
   #storing: Promise<void> = Promise.resolve();
 
-  constructor(repoId: string, secrets: readonly string[]) {
+  private constructor(repoId: string, { windows, share }: { windows: SecretWindows; share: LogShare }) {
     this.#repoId = repoId;
-    const windows = new SecretWindows(secrets);
     this.#masks = { stdout: new SecretMask(windows), stderr: new SecretMask(windows) };
+    this.#share = share;
+  }
+
+  /** @param secrets what is masked */
+  static async open(repoId: string, secrets: readonly string[]): Promise<LogWriter> {
+    const share = new LogShare();
+    return new LogWriter(repoId, { windows: await SecretWindows.of(secrets, share), share });
   }
 
   /** What this service has to say. */
