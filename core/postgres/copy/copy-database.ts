@@ -1,10 +1,11 @@
+import { pipeline } from "node:stream/promises";
 import { isDeepStrictEqual } from "node:util";
 import type pg from "pg";
+import { from, to } from "pg-copy-streams";
 import { applyMigrations } from "../migrate.ts";
 import { checkTarget } from "./check-target.ts";
 import { COPY_APPLICATION, connect } from "./connect.ts";
 import { DatabaseCopyError } from "./database-copy-error.ts";
-import { pipeCopy } from "./pipe-copy.ts";
 import { setAside } from "./set-aside.ts";
 import { columnList, quoted, readContents, readPartitions, readTables, type Table } from "./tables.ts";
 
@@ -90,9 +91,9 @@ async function copyContents({ source, target, tables, copied }: Sides): Promise<
   let total = 0;
   for (const table of tables) {
     const columns = columnList(table);
-    await pipeCopy(
-      { client: source, text: `copy (select ${columns} from ${quoted(table.name)}) to stdout` },
-      { client: target, text: `copy ${quoted(table.name)} (${columns}) from stdin` },
+    await pipeline(
+      source.query(to(`copy (select ${columns} from ${quoted(table.name)}) to stdout`)),
+      target.query(from(`copy ${quoted(table.name)} (${columns}) from stdin`)),
     );
     const [sent, arrived] = [await readContents(source, table), await readContents(target, table)];
     if (!isDeepStrictEqual(sent, arrived))
