@@ -27,7 +27,12 @@ export async function startDemo(): Promise<{ demo: Demo; stop(): Promise<void> }
   const port = await findFreePorts(5);
   const directory = mkdtempSync(join(tmpdir(), "keyhook-e2e-"));
   const other = await makeOtherCertificate(directory);
-  const environment = { ...freshEnvironment(port, directory), NODE_EXTRA_CA_CERTS: other.trustedPath };
+  const environment = {
+    ...freshEnvironment(port, directory),
+    NODE_EXTRA_CA_CERTS: other.trustedPath,
+    // So that a story can be on another network than its browser.
+    TRUST_PROXY: "127.0.0.0/8,::1",
+  };
   const log = join(directory, "demo.log");
   const { stop } = await runUntil("Ctrl-C stops everything.", { script: "scripts/demo.ts", environment, log });
   const { password, organizations, apps } = JSON.parse(readFileSync(join(environment.DATA_DIR, "demo.json"), "utf8"));

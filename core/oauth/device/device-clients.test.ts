@@ -1,8 +1,12 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import * as oauth from "oauth4webapi";
 import * as client from "openid-client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
-import { allowDevice, type DeviceAuthorization, expireDevice, prepareDevice } from "../testing/device.ts";
+import { allowDevice, type DeviceAuthorization, expireDevice, expireDevicesOf, prepareDevice } from "../testing/device.ts";
 import { startWorld, type World } from "../testing/world.ts";
 import { denyDevice } from "./deny-device.ts";
 import { openDeviceRequest } from "./open-device-request.ts";
@@ -77,4 +81,20 @@ test("oauth4webapi 3 goes the same way step by step", async () => {
   expect(oauth.getValidatedIdTokenClaims(tokens)).toMatchObject({ sub: at.person.id, aud: at.app.clientId });
   await expect(poll()).rejects.toMatchObject({ error: "invalid_grant" });
   await expect(openDeviceRequest(at.session, started.user_code, noOrigin)).rejects.toMatchObject({ code: "conflict" });
+});
+
+test("the example command line is told when its code has run out", async () => {
+  const { app } = await prepareDevice(world);
+  const cli = spawn(process.execPath, ["sign-in.ts"], {
+    cwd: resolve(import.meta.dirname, "../../../examples/device-cli"),
+    env: { ...process.env, ISSUER: world.origin, CLIENT_ID: app.clientId },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const [failure, [code]] = await Promise.all([
+    text(cli.stderr),
+    once(cli, "exit"),
+    // It has its code, and waits before it asks.
+    once(cli.stdout, "data").then(() => expireDevicesOf(app)),
+  ]);
+  expect([code, failure]).toEqual([4, expect.stringContaining("The code has run out before it was answered.")]);
 });

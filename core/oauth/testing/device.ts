@@ -69,12 +69,21 @@ export async function allowDevice(
 }
 
 /** Makes a code run out, as a quarter of an hour would. */
-export async function expireDevice({ device_code }: DeviceAuthorization): Promise<void> {
+export function expireDevice({ device_code }: DeviceAuthorization): Promise<void> {
+  return expire("id_hash", idHash(device_code));
+}
+
+/** The same for devices that keep their device code to themselves: all that asked as this app. */
+export function expireDevicesOf({ clientId }: TestApp): Promise<void> {
+  return expire("payload->>'clientId'", clientId);
+}
+
+async function expire(column: string, value: unknown): Promise<void> {
   await pool().query(
     `UPDATE oauth_artifact SET expires_at = now() - interval '1 minute',
        payload = jsonb_set(payload, '{exp}', to_jsonb(extract(epoch FROM now())::int - 60))
-     WHERE model = 'DeviceCode' AND id_hash = $1`,
-    [idHash(device_code)],
+     WHERE model = 'DeviceCode' AND ${column} = $1`,
+    [value],
   );
 }
 
