@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Browser, Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
 import { AccountSettings } from "./support/account-settings.ts";
+import { enter } from "./support/enter.ts";
 import { readLinkTo } from "./support/outbox.ts";
 import { type Person, SignInPage } from "./support/sign-in-page.ts";
 
@@ -25,7 +26,7 @@ async function signIn(page: Page, person: Pick<Person, "username" | "password">)
 /** Signs in at another device, so to say. */
 async function signInElsewhere(browser: Browser, baseURL: string | undefined, person: Person): Promise<Page> {
   const page = await (await browser.newContext({ baseURL })).newPage();
-  await signIn(page, person);
+  await enter(page, person);
   return page;
 }
 
@@ -108,7 +109,7 @@ for (const hasScripts of [true, false]) {
     });
 
     test("another e-mail address: a link to the new one, a warning to the old one", async ({ page, demo, person }) => {
-      await signIn(page, person);
+      await enter(page, person);
       const settings = new AccountSettings(page);
       await settings.open();
       await settings.changeEmail(person.email);
@@ -127,7 +128,7 @@ for (const hasScripts of [true, false]) {
     });
 
     test("a picture is uploaded, shown, refused when it is none, and removed", async ({ page, person }) => {
-      await signIn(page, person);
+      await enter(page, person);
       await page.goto("/settings/profile");
       await page
         .getByLabel("Picture")
@@ -152,7 +153,7 @@ for (const hasScripts of [true, false]) {
     });
 
     test("an account is deleted by typing its name, and not otherwise", async ({ page, person, signInPage }) => {
-      await signIn(page, person);
+      await enter(page, person);
       const settings = new AccountSettings(page);
       await settings.open();
       await settings.deleteAccount(person.username, { typing: "something else" });
@@ -178,7 +179,7 @@ for (const hasScripts of [true, false]) {
 }
 
 test("S112 a new password ends the other sessions", async ({ page, browser, baseURL, person }) => {
-  await signIn(page, person);
+  await enter(page, person);
   const elsewhere = await signInElsewhere(browser, baseURL, person);
   const settings = new AccountSettings(page);
   await settings.open();
@@ -206,7 +207,7 @@ test("S34 signing in replaces the session that the browser brought along", async
 });
 
 test("next-auth knows the same session, and ends it for good", async ({ page, person }) => {
-  await signIn(page, person);
+  await enter(page, person);
   const ask = async () => (await page.request.get("/api/auth/session")).json();
   expect(await ask()).toMatchObject({ user: { name: person.fullName, email: person.email } });
   await page.goto("/settings/account");

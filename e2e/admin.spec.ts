@@ -50,6 +50,7 @@ test("an operator finds their pages in the account menu, whoever is signed out i
   await page.goto("/admin");
   await page.waitForURL("**/login?next=%2Fadmin");
   await new Administration(page).enter(demo);
+  await page.goto("/");
   await page.getByRole("button", { name: /^Account menu/ }).click();
   await page.getByRole("link", { name: "Administration" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Overview" })).toBeVisible();

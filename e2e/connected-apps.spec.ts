@@ -12,15 +12,14 @@ for (const hasScripts of [true, false]) {
       browser,
       member,
       sampleSite,
-      signInPage,
       modal,
     }) => {
       test.slow();
       const [north, tide] = member.organizations;
       const lantern = sampleSite("server side");
+      await enter(page, member);
       await lantern.open();
       await lantern.signInButton.click();
-      await signInPage.signIn(member);
       await modal.scope("email").uncheck();
       await modal.organization(north.fullName).check();
       await modal.authorize();
@@ -43,11 +42,9 @@ for (const hasScripts of [true, false]) {
       // The other sample site needs scripts of its own.
       const context = await browser.newContext({ baseURL: demo.origin, javaScriptEnabled: true });
       const elsewhere = await context.newPage();
+      await enter(elsewhere, member);
       await elsewhere.goto(demo.sites.inBrowser);
       await elsewhere.getByRole("button", { name: /^Sign in with/ }).click();
-      await elsewhere.getByLabel("Username or e-mail").fill(member.username);
-      await elsewhere.getByLabel("Password", { exact: true }).fill(member.password);
-      await elsewhere.getByRole("button", { name: "Sign in", exact: true }).click();
       await elsewhere.getByRole("button", { name: "Authorize" }).click();
       await elsewhere.getByRole("heading", { level: 1, name: `Hello, ${member.fullName}` }).waitFor();
 

@@ -19,11 +19,11 @@ async function switchTo(page: Page, person: Person): Promise<void> {
   await tab.close();
 }
 
-test.beforeEach(async ({ page, person, sampleSite, signInPage }) => {
+test.beforeEach(async ({ page, person, sampleSite }) => {
+  await enter(page, person);
   const site = sampleSite("server side");
   await site.open();
   await site.ask({ scopes: ["email", "read-repos", "write-discussions"] });
-  await signInPage.signIn(person);
   await page.waitForURL("**/interaction/*");
 });
 

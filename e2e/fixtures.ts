@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { test as base } from "@playwright/test";
+import { type BrowserContext, test as base } from "@playwright/test";
 import { admin } from "./support/admin.ts";
+import { browser as browserOptions } from "./support/browser.ts";
 import type { Demo } from "./support/demo.ts";
 import { DevicePages } from "./support/device-pages.ts";
+import { enter } from "./support/enter.ts";
 import { PermissionsModal } from "./support/permissions-modal.ts";
 import { type RunningSite, runDocumentSite } from "./support/run-document-site.ts";
 import { SampleSite, type SiteKind } from "./support/sample-site.ts";
@@ -36,6 +38,8 @@ const siteKeys = { "server side": "serverSide", "in the browser": "inBrowser", "
 
 type WorkerFixtures = {
   demo: Demo;
+  /** One with JavaScript and one without for all stories of a worker, so that a script of ours is loaded and compiled once. */
+  keptContext: (javaScriptEnabled: boolean) => Promise<BrowserContext>;
   /** Somebody new, for specs that only look. */
   newcomer: Person;
 };
@@ -47,7 +51,28 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     { scope: "worker" },
   ],
   newcomer: [async ({ demo }, use) => use(await makePerson(demo)), { scope: "worker" }],
+  keptContext: [
+    async ({ browser, demo }, use) => {
+      const kept = new Map<boolean, Promise<BrowserContext>>();
+      await use((javaScriptEnabled) => {
+        const options = { ...browserOptions?.contextOptions, baseURL: demo.origin, ignoreHTTPSErrors: true, javaScriptEnabled };
+        const context = kept.get(javaScriptEnabled) ?? browser.newContext(options);
+        kept.set(javaScriptEnabled, context);
+        return context;
+      });
+      for (const context of kept.values()) await (await context).close();
+    },
+    { scope: "worker" },
+  ],
   baseURL: ({ demo }, use) => use(demo.origin),
+  // What a story leaves behind is in its pages, which are closed, in cookies, and in rows of people whom no other story knows.
+  context: async ({ keptContext, javaScriptEnabled }, use) => {
+    const context = await keptContext(javaScriptEnabled ?? true);
+    await use(context);
+    for (const page of context.pages()) await page.close();
+    await context.unrouteAll({ behavior: "ignoreErrors" });
+    await context.clearCookies();
+  },
   person: async ({ demo }, use) => use(await makePerson(demo)),
   another: async ({ demo }, use) => use(await makePerson(demo)),
   member: async ({ demo, person }, use) => use({ ...person, organizations: await makeOrganizations(demo, person) }),
@@ -69,11 +94,11 @@ export const test = base.extend<Fixtures, WorkerFixtures>({
     await use(site);
     await site.stop();
   },
-  signInAt: ({ signInPage, modal }, use) =>
+  signInAt: ({ page, modal }, use) =>
     use(async (site, person) => {
+      await enter(page, person);
       await site.open();
       await site.signInButton.click();
-      await signInPage.signIn(person);
       await modal.authorize();
       await site.expectSignedIn(person.fullName);
     }),

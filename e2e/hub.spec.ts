@@ -20,6 +20,7 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
   browser,
 }) => {
   await enter(page, person);
+  await page.goto("/");
   await page.getByRole("link", { name: "New repository" }).first().click();
   await page.getByLabel("Dataset").check();
   await page.getByLabel("Name").fill("tide..tables");

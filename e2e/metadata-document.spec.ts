@@ -71,16 +71,11 @@ for (const hasScripts of [true, false]) {
   });
 }
 
-test("saying no is told to the site, and signing out there gives the token back", async ({
-  person,
-  sampleSite,
-  signInPage,
-  modal,
-}) => {
+test("saying no is told to the site, and signing out there gives the token back", async ({ page, person, sampleSite, modal }) => {
+  await enter(page, person);
   const site = sampleSite("by document");
   await site.open();
   await site.signInButton.click();
-  await signInPage.signIn(person);
   await modal.cancel();
   await site.expectMessage("You did not authorize this site");
   await site.signInButton.click();

@@ -3,13 +3,12 @@ import type { APIRequestContext, Page } from "@playwright/test";
 import { SignJWT } from "jose";
 import { expect, test } from "./fixtures.ts";
 import { admin } from "./support/admin.ts";
+import { enter } from "./support/enter.ts";
 import type { Person } from "./support/sign-in-page.ts";
-import { SignInPage } from "./support/sign-in-page.ts";
 
 async function open(page: Page, path: string, person: Person): Promise<void> {
+  await enter(page, person);
   await page.goto(path);
-  await new SignInPage(page).signIn(person);
-  await page.waitForURL((url) => url.pathname === path);
 }
 
 const redirectUris = (page: Page) => page.getByRole("textbox", { name: "Redirect URIs" });
@@ -76,7 +75,11 @@ for (const hasScripts of [true, false]) {
       await fillNewApp(page, "Paper Lantern", "http://app.example.com/cb\nhttps://app.example.com/cb");
       await page.getByLabel("Confidential").check();
       await page.getByLabel("Read your repositories, private ones too").check();
+      // The page itself says what is wrong, when the field is left; the answer puts back what was sent.
+      const answer = page.waitForResponse((response) => response.request().method() === "POST");
       await page.getByRole("button", { name: "Create app" }).click();
+      await answer;
+      await expect(page.getByRole("button", { name: "Create app" })).toBeEnabled();
       await expect(redirectUris(page)).toHaveAccessibleDescription(/Use https|cannot be used/);
       await expect(page.getByLabel("Confidential")).toBeChecked();
       await expect(page.getByLabel("Read your repositories, private ones too")).toBeChecked();

@@ -13,7 +13,6 @@ test("an app is kept out of an organization, a member asks for it, and once appr
   demo,
   browser,
   sampleSite,
-  signInPage,
   modal,
 }) => {
   test.slow();
@@ -27,10 +26,10 @@ test("an app is kept out of an organization, a member asks for it, and once appr
   await jonas.getByRole("button", { name: "Save policy" }).click();
   await expect(jonas.getByText("The policy is changed")).toBeVisible();
 
+  await enter(page, member);
   const lantern = sampleSite("server side");
   await lantern.open();
   await lantern.ask({ scopes: ["openid", "profile", "read-repos"], organization: tide.id });
-  await signInPage.signIn(member);
   await modal.expectShownFor(lantern.name);
   await expect(modal.organization(north.fullName)).toBeVisible();
   await expect(modal.organization(tide.fullName)).toHaveCount(0);

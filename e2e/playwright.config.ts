@@ -17,6 +17,6 @@ export default defineConfig({
   // A landing must not hang on one slow second of a shared machine; what passes only then is listed as flaky.
   retries: process.env.CI ? 1 : 0,
   // A trace is a film and a copy of the page at each step: of every test it would cost more than many of them. What fails is run
-  // again in CI, and filmed then.
-  use: { ...browser, trace: process.env.CI ? "on-first-retry" : "retain-on-failure", screenshot: "only-on-failure" },
+  // again in CI, and filmed then; elsewhere `npm run e2e -- --trace on NAME` films it.
+  use: { ...browser, trace: "on-first-retry", screenshot: "only-on-failure" },
 });

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "./fixtures.ts";
 import { ConnectedApps } from "./support/connected-apps.ts";
+import { enter } from "./support/enter.ts";
 import { readLinkTo } from "./support/outbox.ts";
 import type { SiteKind } from "./support/sample-site.ts";
 import { withoutScriptsAt } from "./support/without-scripts.ts";
@@ -59,11 +60,11 @@ for (const kind of kinds) {
   }
 
   test.describe(kind, () => {
-    test("a refusal is told to the site, and not remembered", async ({ person, sampleSite, signInPage, modal }) => {
+    test("a refusal is told to the site, and not remembered", async ({ page, person, sampleSite, modal }) => {
+      await enter(page, person);
       const site = sampleSite(kind);
       await site.open();
       await site.signInButton.click();
-      await signInPage.signIn(person);
       await modal.cancel();
       await site.expectMessage(`You did not authorize ${site.name}`);
 
@@ -111,11 +112,11 @@ for (const kind of kinds) {
       await site.expectSignedIn("Nadia Novak");
     });
 
-    test("somebody else can sign in from the modal", async ({ another, person, sampleSite, signInPage, modal }) => {
+    test("somebody else can sign in from the modal", async ({ page, another, person, sampleSite, signInPage, modal }) => {
+      await enter(page, person);
       const site = sampleSite(kind);
       await site.open();
       await site.signInButton.click();
-      await signInPage.signIn(person);
       await modal.expectAccount(person);
       await modal.switchAccount();
       await signInPage.signIn(another);
@@ -139,12 +140,12 @@ for (const kind of kinds) {
       await site.expectScopes([...USUAL, "write-discussions"]);
     });
 
-    test("an organization that the site asks for is ticked and marked", async ({ member, sampleSite, signInPage, modal }) => {
+    test("an organization that the site asks for is ticked and marked", async ({ page, member, sampleSite, modal }) => {
       const [north, tide] = member.organizations;
+      await enter(page, member);
       const site = sampleSite(kind);
       await site.open();
       await site.ask({ organization: tide.id });
-      await signInPage.signIn(member);
       await expect(modal.organization(tide.fullName)).toBeChecked();
       await expect(modal.page.getByText(/asked for/i)).toBeVisible();
       await expect(modal.organization(north.fullName)).not.toBeChecked();
@@ -152,11 +153,11 @@ for (const kind of kinds) {
       await site.expectProfile("Organizations", `${tide.fullName} write`);
     });
 
-    test("access that lasts is renewed without the person", async ({ person, sampleSite, signInPage, modal }) => {
+    test("access that lasts is renewed without the person", async ({ page, person, sampleSite, modal }) => {
+      await enter(page, person);
       const site = sampleSite(kind);
       await site.open();
       await site.ask({ scopes: ["email", "offline_access"] });
-      await signInPage.signIn(person);
       await modal.authorize();
       await site.expectScopes(["openid", "profile", "email", "offline_access"]);
       for (let times = 0; times < 2; times++) {
@@ -166,20 +167,15 @@ for (const kind of kinds) {
       }
     });
 
-    test("prompt=none shows no page, and says what a page would have asked", async ({
-      person,
-      sampleSite,
-      signInPage,
-      modal,
-    }) => {
+    test("prompt=none shows no page, and says what a page would have asked", async ({ page, person, sampleSite, modal }) => {
       const site = sampleSite(kind);
       await site.open();
       await site.ask({ showPage: "never" });
       await site.expectMessage("You are not signed in there");
 
+      await enter(page, person);
       await site.open();
       await site.signInButton.click();
-      await signInPage.signIn(person);
       await modal.cancel();
       await site.open();
       await site.ask({ showPage: "never" });

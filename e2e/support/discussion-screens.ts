@@ -40,15 +40,25 @@ export const discussionScreens: Screen[] = [
 ];
 
 type Nums = { clean: number; conflicting: number };
+type Discussed = Nums & { fullName: string };
 
+let discussed: Promise<Discussed> | undefined;
+
+/** In a repository that is made once for all screens of it, or in one with nothing in it. */
 async function open(visit: Visit, pathOf: (nums: Nums) => string, { isEmpty = false } = {}): Promise<void> {
-  const { page, demo, newcomer } = visit;
+  const made = isEmpty ? prepare(visit, { isEmpty }) : (discussed ?? prepare(visit));
+  if (!isEmpty) discussed = made;
+  const { fullName, ...nums } = await made;
+  await enter(visit.page, visit.newcomer);
+  const answer = await visit.page.goto(`/${fullName}${pathOf(nums)}`);
+  expect(answer?.status()).toBe(200);
+}
+
+async function prepare({ demo, newcomer }: Visit, { isEmpty = false } = {}): Promise<Discussed> {
   const token = await makeToken(demo, newcomer);
   const fullName = await makeRepo(demo, token, `tide-tables-${randomBytes(4).toString("hex")}`);
   const nums = isEmpty ? { clean: 0, conflicting: 0 } : await discuss(demo.origin, token, fullName);
-  await enter(page, newcomer);
-  const answer = await page.goto(`/${fullName}${pathOf(nums)}`);
-  expect(answer?.status()).toBe(200);
+  return { fullName, ...nums };
 }
 
 const LONG = `${"https://example.com/".padEnd(160, "a-long-address-")}\n\n\`\`\`sh\n${"git fetch origin refs/pr/2:pr/2 && ".repeat(5)}\n\`\`\`\n`;

@@ -336,9 +336,9 @@ export const screens: Screen[] = [
   {
     name: "consent-document",
     async open(visit) {
+      await enter(visit.page, account(visit, "mara"));
       await heron(visit).open();
       await heron(visit).signInButton.click();
-      await new SignInPage(visit.page).signIn(account(visit, "mara"));
       await new PermissionsModal(visit.page).authorizeButton.waitFor();
     },
   },
@@ -401,12 +401,20 @@ function account({ demo, newcomer }: Visit, who: string): Pick<Person, "username
   return who === "newcomer" ? newcomer : { username: who, password: demo.password };
 }
 
-/** A collection of the newcomer's with something of each kind in it. */
-async function openCollection({ page, demo, newcomer }: Visit): Promise<void> {
+let collection: Promise<string> | undefined;
+
+/** A collection of the newcomer's with something of each kind in it, made once for all screens of it. */
+async function openCollection(visit: Visit): Promise<void> {
+  collection ??= makeCollection(visit);
+  await enter(visit.page, visit.newcomer);
+  await go(visit.page, `/collections/${await collection}`);
+}
+
+async function makeCollection({ demo, newcomer }: Visit): Promise<string> {
   const { username } = newcomer;
   const hub = await hubClient(demo, newcomer, "manage-repos write-collections");
   const title = `Shores ${randomBytes(3).toString("hex")}`;
-  const { slug } = await hub.send("POST", "/api/collections", {
+  const { slug = "" } = await hub.send<{ slug?: string }>("POST", "/api/collections", {
     title,
     namespace: username,
     theme: "pink",
@@ -417,12 +425,10 @@ async function openCollection({ page, demo, newcomer }: Visit): Promise<void> {
     ["moons-of-the-outer-planets-and-their-names", "dataset", ""],
     ["harbour", "space", ""],
   ]) {
-    // Another screen may have made it.
-    await hub.send("POST", "/api/repos/create", { name, type, private: type === "space" }).catch(() => undefined);
+    await hub.send("POST", "/api/repos/create", { name, type, private: type === "space" });
     await hub.send("POST", `/api/collections/${slug}/items`, { item: { type, id: `${username}/${name}` }, note });
   }
-  await enter(page, newcomer);
-  await go(page, `/collections/${slug}`);
+  return slug;
 }
 
 async function openApp(visit: Visit, list: string, name: string, who = "aiko"): Promise<void> {
@@ -465,9 +471,9 @@ const heron = ({ page, demo }: Visit) => new SampleSite(page, { kind: "by docume
 
 async function connectHeron(visit: Visit, who: string): Promise<void> {
   const { authorizeButton } = new PermissionsModal(visit.page);
+  await enter(visit.page, account(visit, who));
   await heron(visit).open();
   await heron(visit).signInButton.click();
-  await new SignInPage(visit.page).signIn(account(visit, who));
   // It answers on this device, so that it is asked about each time.
   await authorizeButton.click();
   await heron(visit).callApiButton.waitFor();
@@ -475,9 +481,9 @@ async function connectHeron(visit: Visit, who: string): Promise<void> {
 
 async function askConsent(visit: Visit, who: string, { organization }: { organization?: string } = {}): Promise<void> {
   const site = lantern(visit);
+  await enter(visit.page, account(visit, who));
   await site.open();
   await site.ask({ organization, scopes: ["email", "read-repos", "write-discussions"], showPage: "always, to decide anew" });
-  await new SignInPage(visit.page).signIn(account(visit, who));
   await new PermissionsModal(visit.page).authorizeButton.waitFor();
 }
 
@@ -485,9 +491,9 @@ async function askConsent(visit: Visit, who: string, { organization }: { organiz
 async function connect(visit: Visit, who: string): Promise<void> {
   const site = lantern(visit);
   const { authorizeButton } = new PermissionsModal(visit.page);
+  await enter(visit.page, account(visit, who));
   await site.open();
   await site.signInButton.click();
-  await new SignInPage(visit.page).signIn(account(visit, who));
   await authorizeButton.or(site.callApiButton).waitFor();
   if (await authorizeButton.isVisible()) await authorizeButton.click();
   await site.callApiButton.waitFor();
