@@ -1,16 +1,27 @@
 import type { Locator, Page } from "@playwright/test";
 import { expect, test } from "./fixtures.ts";
-import { expectAccessible } from "./support/accessibility.ts";
+import { expectAccessible, expectAccessibleOnDesk } from "./support/accessibility.ts";
 import { screens } from "./support/screens.ts";
+
+/** Screens with parts that a telephone does not show: the links and themes of the header, a table of contents, columns of lists. */
+const hasMoreOnDesk = ["start", "start-member", "docs-webhooks", "repo-files", "webhook"];
+
+/** One page for all screens: each is opened by its address, and by cookies that go with it. */
+let kept: Page | undefined;
 
 test.describe("accessible in both themes, on a telephone and on a desk", () => {
   test.describe.configure({ mode: "parallel" });
   for (const { name, open } of screens) {
-    test(name, async ({ page, demo, newcomer }) => {
+    test(name, async ({ keptContext, demo, newcomer }) => {
+      const context = await keptContext(true);
+      if (!kept || kept.isClosed()) kept = await context.newPage();
+      const page = kept;
       await open({ page, demo, newcomer });
       await expect(page.getByRole("heading", { level: 1 })).toHaveCount(1);
       await expect(page).toHaveTitle(/\S/);
       await expectAccessible(page);
+      if (hasMoreOnDesk.includes(name)) await expectAccessibleOnDesk(page);
+      await context.clearCookies();
     });
   }
 });

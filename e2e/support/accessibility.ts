@@ -1,34 +1,31 @@
-import { AxeBuilder } from "@axe-core/playwright";
 import { expect, type Page } from "@playwright/test";
+import { findColourViolations, findViolationsOfStructure, injectAxe } from "./axe.ts";
 
 export const THEMES = ["light", "dark"] as const;
 export const WIDTHS = [320, 1440] as const;
 const HEIGHT = 900;
-const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** Asserts that axe finds nothing, and nothing sticks out sideways, in both themes and at both widths. */
+/**
+ * Asserts that nothing sticks out sideways at either width, that axe finds all colours well in both themes, and all else at one width: on
+ * a telephone, where everything is shown but some links of the header and columns of lists, and where what does not fit has to scroll.
+ */
 export async function expectAccessible(page: Page): Promise<void> {
+  await injectAxe(page);
   await forEachLook(page, async ({ theme, width }) => {
-    const { violations } = await axe(page, theme).analyze();
-    const found = violations.map(({ id, help, nodes }) => ({
-      id,
-      help,
-      nodes: nodes.map(({ html, target }) => ({ html, target })),
-    }));
-    expect.soft(found, `${page.url()} in ${theme} at ${width} px`).toEqual([]);
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-    expect.soft(overflow, `pixels beyond the right edge of ${page.url()} at ${width} px`).toBe(0);
+    const at = `${page.url()} in ${theme} at ${width} px`;
+    if (theme === THEMES[0]) {
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      expect.soft(overflow, `pixels beyond the right edge of ${at}`).toBe(0);
+      if (width === WIDTHS[0]) expect.soft(await findViolationsOfStructure(page), at).toEqual([]);
+    }
+    expect.soft(await findColourViolations(page), at).toEqual([]);
   });
 }
 
-/**
- * A theme changes colours and nothing else: what has to do with them is looked at in both, all the rest in one. No frames of other
- * origins are ever on a page of ours, for which axe would otherwise open a page of its own each time.
- */
-function axe(page: Page, theme: (typeof THEMES)[number]): AxeBuilder {
-  // Describing each element that passed takes axe half of its time, and nobody reads it; of what fails nothing is left out.
-  const builder = new AxeBuilder({ page }).setLegacyMode(true).options({ resultTypes: ["violations"] });
-  return theme === THEMES[0] ? builder : builder.withRules(COLOUR_RULES);
+/** Asserts the same of what only a desk shows. */
+export async function expectAccessibleOnDesk(page: Page): Promise<void> {
+  await injectAxe(page);
+  expect(await findViolationsOfStructure(page)).toEqual([]);
 }
 
 /** Shows the page in each theme and width, and then as it was. */
@@ -40,12 +37,12 @@ export async function forEachLook(
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHT });
     for (const theme of THEMES) {
-      await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+      await page.emulateMedia({ colorScheme: theme });
       await page.evaluate(endAnimations);
       await look({ theme, width });
     }
   }
-  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  await page.emulateMedia({ colorScheme: null });
   if (before) await page.setViewportSize(before);
 }
 
