@@ -20,7 +20,7 @@ import { EMPTY_TREE, readDiff } from "./read-diff.ts";
 import { readFolder } from "./read-folder.ts";
 import { readSnapshot } from "./read-snapshot.ts";
 import { viewFile } from "./view-file.ts";
-import { runWalk, runWalkGit } from "./walk.ts";
+import { ifInTime, runWalk, runWalkGit } from "./walk.ts";
 
 let ada: TestPerson;
 let repo: Repo;
@@ -137,14 +137,15 @@ test("S137 while others walk in all the places, a folder and a file are shown wi
     const file = viewFile(repo, { revision: "main", path: "README.md", withContent: true });
     await expect.poll(() => walks.counts.waiting).toBe(3);
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(await folder).toMatchObject({ lastCommit: null, commitCount: null, readme: { name: "README.md" } });
-    expect(await file).toMatchObject({ lastCommit: null, text: "# 4" });
+    expect(await folder).toMatchObject({ lastCommit: null, commitCount: null, readme: { name: "README.md" }, isLate: true });
+    expect(await file).toMatchObject({ lastCommit: null, text: "# 4", isLate: true });
   } finally {
     vi.useRealTimers();
     for (const release of await Promise.all(places)) release();
   }
   // What nobody had a place for is not remembered as what cannot be found.
-  expect(await readFolder(repo, { revision: "main", path: "", withReadme: false })).toMatchObject({ commitCount: 6 });
+  const folder = () => readFolder(repo, { revision: "main", path: "", withReadme: false });
+  await expect.poll(folder, { timeout: 10_000 }).toMatchObject({ commitCount: 6, isLate: false });
 });
 
 describe("S137 a walk that ran out of time is not begun again", () => {
@@ -171,6 +172,13 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     const again = () => readDiff(directory, EMPTY_TREE, sha);
     expect(await processesOf(again)).toBe(0);
     expect(await again()).toMatchObject({ isCut: true });
+  });
+
+  test("what a page can do without is missing, and not late: asking again soon would not bring it", async () => {
+    const directory = await openRepository(repo);
+    const args = ["log", "--format=%T", await shaOf()];
+    await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
+    expect(await ifInTime(runWalk(directory, args))).toEqual({ isLate: false });
   });
 
   test("git's own output: the refusal is remembered, and tells what to do", async () => {

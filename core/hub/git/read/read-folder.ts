@@ -16,7 +16,7 @@ export type Folder = TreePage & {
   /** Of the whole revision; null when they could not be counted in time. */
   commitCount: number | null;
   readme: Readme | null;
-  /** Whether commits are missing that may be there soon. */
+  /** Whether the last commits or their number are missing now and will be there soon. */
   isLate: boolean;
 };
 

@@ -16,7 +16,7 @@ export type ViewedFile = FoundFile & {
   text: string | null;
   /** Whether it is text at all, as far as was looked. */
   isText: boolean;
-  /** Whether the last commit is missing and may be there soon. */
+  /** Whether the last commit is missing now and will be there soon. */
   isLate: boolean;
 };
 

@@ -89,17 +89,17 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
 export const EXTRA_MAX_MS = 250;
 
 /**
- * What a page can be shown without, and whether it was late: others have all the places, or it takes too long. What has begun goes on,
- * so that whoever asks next finds it.
+ * What a page can be shown without, or whether it is late: others have all the places, or it takes longer. A walk that has begun goes on,
+ * so that whoever asks next finds its result. One that ran out of time or memory is not late, because asking again soon does not help.
  */
-export async function ifInTime<T>(walk: Promise<T>): Promise<{ value: T; isLate: false } | { value?: undefined; isLate: true }> {
+export async function ifInTime<T>(walk: Promise<T>): Promise<{ value: T; isLate: false } | { value?: undefined; isLate: boolean }> {
   const timer = new AbortController();
   const late = delay(EXTRA_MAX_MS, { isLate: true } as const, { signal: timer.signal });
   late.catch(() => undefined);
   try {
     return await Promise.race([walk.then((value) => ({ value, isLate: false }) as const), late]);
   } catch (error) {
-    if (isServiceError(error) && error.code === "unavailable") return { isLate: true };
+    if (isServiceError(error) && error.code === "unavailable") return { isLate: !(error instanceof RanOutOfTime) };
     throw error;
   } finally {
     timer.abort();
@@ -120,12 +120,12 @@ export function runWalk(directory: string, args: readonly string[], options: Git
   return outputs({ directory, of: args, walk });
 }
 
-/** Until when several walks may take together, with the time that they wait for places, and how long that was at first. */
+/** When several walks have to be done, waiting for places included; and how long that was at first. */
 export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
 
-/** `runWalk` for what can be found out later: it waits and walks until the deadline only. @throws RanOutOfTime, GitFailed, ServiceError `unavailable` */
+/** `runWalk` that waits and walks only until the deadline, for what can be asked again later. @throws RanOutOfTime, GitFailed, ServiceError `unavailable` */
 export async function runWalkUntil({ at, ms }: Deadline, directory: string, args: readonly string[]): Promise<Buffer> {
   const left = () => at - Date.now();
   if (left() <= 0) throw new RanOutOfTime();
@@ -133,12 +133,12 @@ export async function runWalkUntil({ at, ms }: Deadline, directory: string, args
     value: await runWalkGit(directory, args, { timeoutMs: Math.max(1, left()) }),
     isWhole: true,
   });
-  // What ran out of this time may be found out in more.
+  // What ran out of this time may succeed with more.
   return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
 }
 
 /**
- * Hands on the lines that git writes for a walk, some at a time, where there may be as many as there are commits.
+ * Passes on the lines that git writes for a walk, some at a time: there may be as many as there are commits.
  * @throws as `runWalkUntil`
  */
 export async function walkLinesUntil(
