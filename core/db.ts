@@ -39,7 +39,7 @@ function connections(): Connections {
   return keeper.keyhookConnections;
 }
 
-/** The same client, whose transactions are known to hold a connection. */
+/** The same client. What runs in its transactions counts as holding a connection (held-connection.ts). */
 function watched(prisma: PrismaClient): PrismaClient {
   const begin = prisma.$transaction.bind(prisma) as (work: unknown, options?: object) => Promise<unknown>;
   const transaction = (work: unknown, options?: object) =>
@@ -89,7 +89,7 @@ export async function closeConnections(): Promise<void> {
   await open.pool.end();
 }
 
-/** Somebody had a row, or another lock, for longer than a statement waits for it (`lockRepo`). */
+/** PostgreSQL's code for `lock_timeout`: another transaction held a row or a lock for longer than this one waits (`lockRepo`). */
 export const LOCK_TIMEOUT = "55P03";
 
 const DOWN = new Set<unknown>([
@@ -146,7 +146,7 @@ export async function inTransaction<T>(work: (tx: Db) => Promise<T>, options?: {
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 
-/** Whether an error means that the database is away, or that others have what was waited for, so that the answer is 503 with Retry-After and not 500. */
+/** Whether an error means that the database is away, or that others hold the connection or lock that was needed: the answer is 503 with Retry-After, not 500. */
 export function isDatabaseDown(error: unknown): boolean {
   if (databaseCodes(error).some((code) => DOWN.has(code))) return true;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

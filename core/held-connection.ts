@@ -17,7 +17,7 @@ const keeper = globalThis as typeof globalThis & { keyhookHeldConnection?: Async
 keeper.keyhookHeldConnection ??= new AsyncLocalStorage();
 const holds = keeper.keyhookHeldConnection;
 
-/** Does what is done while a connection is held: in a transaction, say. */
+/** Runs `work` as the holder of a connection, in a transaction for example. */
 export async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   const hold = { isOver: false };
   try {

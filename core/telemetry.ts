@@ -57,10 +57,10 @@ function typed<T>(name: string): Typed<T> {
 export const requestsSeen = typed<RequestSeen>("keyhook.request");
 export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
 export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
-/** Code that asks the pool for a second connection, which is a fault of ours (core/held-connection.ts). */
+/** Code that asked the pool for a second connection: a bug of ours (core/held-connection.ts). */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
-/** What failed with nobody waiting for it, which is a fault of ours (core/instance/outlive-rejections.ts). */
+/** Unhandled rejections: bugs of ours (core/instance/outlive-rejections.ts). */
 export const rejectionsSeen = typed<unknown>("keyhook.rejection");
 
 /** W3C Trace Context, version 00. */

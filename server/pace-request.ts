@@ -18,13 +18,13 @@ const PASSED_ON_COST_MS = 1;
 /** An account gets five times the part of an address. */
 const ACCOUNT_DISCOUNT = 5;
 
-/** For how long it is remembered whose credentials are, and for how many. */
+/** How long the account of credentials is remembered, and of how many credentials. */
 const KNOWN_MS = 15 * 60_000;
 const KNOWN_MAX = 50_000;
 
 /**
- * Lets a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Who signs in is found only by the work
- * that this protects: the first request with a session or a token counts for its address, and the account is remembered for the next.
+ * Lets a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Only the work that this protects finds out
+ * who is signed in. So the first request with a session or a token counts for its address, and the account is remembered for the next.
  * @returns why the request is refused; undefined when it may go on. A promise only when it has to wait.
  */
 export function paceRequest(
@@ -45,7 +45,7 @@ export function paceRequest(
       if (context.party && !context.party.isAnonymous) remember(credentials, context.party);
     });
   }
-  // Apart, so that strangers behind the same address do not keep anybody's first request with a session or a token waiting.
+  // Counted apart, so that strangers behind the same address do not delay anybody's first request with a session or a token.
   const stranger = credentials ? `${currentParty().key} claimed` : currentParty().key;
   const admission = account ? pace.admit(account.key, cost / ACCOUNT_DISCOUNT) : pace.admit(stranger, cost);
   if ("waitMs" in admission) return admission.waitMs > 0 ? pace.wait(admission.waitMs).then(() => undefined) : undefined;
@@ -66,7 +66,7 @@ function costOf(pathname: string): number {
 
 let pace: RequestPace | undefined;
 
-/** Whose credentials are, by their hash: secrets are not kept (S1). The oldest are first. */
+/** The accounts of credentials, by the credentials' hash: tokens themselves are not kept (S55). The oldest are first. */
 const known = new Map<string, Party & { until: number }>();
 
 function credentialsOf(req: IncomingMessage): string | undefined {

@@ -7,9 +7,9 @@ export type ThrottleLimit = { limit: number; windowSeconds: number };
 
 /** An attempt that was counted. */
 export type Counted = {
-  /** Which one of its window it is. */
+  /** The number of this attempt in its window, from 1. */
   count: number;
-  /** Takes it off again. Its own window only: what is given back after that has ended must not be taken off what the next one counts. */
+  /** Uncounts the attempt in its own window. Once that has ended it does nothing, so that the next window's count does not shrink. */
   giveBack: () => Promise<void>;
 };
 

@@ -8,12 +8,12 @@ const WAITING_MAX = 1_000;
 const REMEMBERED_MAX = 50_000;
 
 const MEASURE_EVERY_MS = 200;
-/** How much the last measurement counts: with one each 200 ms, the average is of about the last half second. */
+/** How much the newest measurement counts. With one every 200 ms, the average covers about the last half second. */
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
 
 export type PaceOptions = {
-  /** Which part of the process's time a party gets while the process is busy, 1 to 100. */
+  /** The share of the process's time that a party gets while the process is busy, 1 to 100. */
   percent: number;
   isBusy: () => boolean;
   /** A clock in milliseconds, for tests. */
@@ -23,13 +23,13 @@ export type PaceOptions = {
 /** How long a request waits, in milliseconds; or when its client may try again. */
 export type Admission = { waitMs: number } | { retryAfterSeconds: number };
 
-/** Until when what a party has asked for keeps it within its pace, and whether it is held to that. */
+/** When a party will have paid for everything that it has asked for, at its pace; and whether it is paced. */
 type Account = { paidUntil: number; isPaced: boolean };
 
 /**
- * Serves parties (an address, or an account) at a pace while the process is busy (S137): each gets a part of the process's time, and
- * requests beyond it wait. While the process has time for everybody, nobody is paced. Whoever is paced stays so until they have asked
- * for less than their part for a while: the flood does not come back each time that the process recovers.
+ * Paces parties (an address, or an account) while the process is busy (S137): each gets a part of the process's time, and what exceeds it
+ * waits. While the process has time for everybody, nobody is paced. A paced party stays paced until it has asked for less than its part for
+ * a while, so that the flood does not come back each time that the process recovers.
  *
  * It is the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number for each party.
  */
@@ -81,7 +81,7 @@ export class RequestPace {
   }
 }
 
-/** Measures from now on whether this process's event loop has little time left, averaged over about a second. */
+/** Measures from now on whether this process's event loop has little time left (NEWEST_WEIGHT says over how long). */
 export function measureBusy(): () => boolean {
   let average = 0;
   let last = performance.eventLoopUtilization();

@@ -2,17 +2,17 @@ import { log } from "../log.ts";
 import { rejectionsSeen } from "../telemetry.ts";
 
 /**
- * A worker is one process for everybody's mail, deliveries, jobs and Spaces. A promise that is rejected while nobody awaits it is the end
- * of one piece of work, which others must not pay for: it is logged, counted, and the process goes on. What is thrown elsewhere still
- * ends it, since it may have left half of something behind (docs/decisions/074-what-holds-a-sandbox.md).
+ * A worker is one process for everybody's mail, deliveries, jobs and Spaces. An unhandled rejection ends one piece of work, and others must
+ * not pay for it: it is logged and counted, and the process goes on. An uncaught exception still ends the process, because it may have left
+ * something half done (docs/decisions/074-what-holds-a-sandbox.md).
  */
 export function outliveRejections(): void {
   process.on("unhandledRejection", (error) => {
-    log().error({ err: error }, "something failed with nobody waiting for it: a fault of this service");
+    log().error({ err: error }, "unhandled rejection: a bug of this service");
     rejectionsSeen.publish(error);
   });
   process.on("uncaughtException", (error, origin) => {
-    log().fatal({ err: error, origin }, "this process ends: what was thrown may have left things half done");
+    log().fatal({ err: error, origin }, "uncaught exception: this process ends, because work may be unfinished");
     process.exit(1);
   });
 }

@@ -4,8 +4,8 @@ import { BodyBudget, SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
 import type { Release } from "#core/fair-queue/fair-queue.ts";
 
 /**
- * What bodies for all relays together may take in one process, until they are on record. It is apart from the memory for the API's bodies,
- * because whoever sends here need not be anybody.
+ * The memory in one process for bodies on their way to all relays, until they are stored. It is apart from the memory for the API's bodies,
+ * because anybody may send to a relay.
  */
 const budget = new BodyBudget({ bytes: 128 * 1024 * 1024 });
 

@@ -39,7 +39,7 @@ async function inThread<T>(question: PasswordQuestion): Promise<T> {
     threads.idle.push(thread);
     return answer;
   } catch (error) {
-    log().error({ err: error }, "a password could not be looked at");
+    log().error({ err: error }, "a password could not be hashed or compared");
     throw new ServiceError("unavailable", "Too much is asked of this service at the moment. Try again shortly.", {
       retryAfterSeconds: 5,
     });
@@ -49,7 +49,7 @@ async function inThread<T>(question: PasswordQuestion): Promise<T> {
   }
 }
 
-/** One for each place is there from the first password on, so that nobody waits for a thread to start. */
+/** The first password starts one thread for each place, so that later ones do not wait for a thread to start. */
 function takeThread(): Worker {
   while (threads.all.size < PLACES) threads.idle.unshift(startThread());
   const thread = threads.idle.pop() ?? startThread();
@@ -60,7 +60,7 @@ function takeThread(): Worker {
 function startThread(): Worker {
   const thread = new Worker(sourcePath("core/accounts/passwords/password-thread.ts"), { execArgv: [] });
   threads.all.add(thread);
-  // Unheard, an error would end this process; and one that ended at rest is not asked again.
+  // Without a listener an error would end this process. A thread that ended while it was idle must not be asked again.
   thread
     .on("error", () => undefined)
     .once("exit", () => {
@@ -90,7 +90,7 @@ export async function verifyPassword(
   password: string,
   within: string,
 ): Promise<boolean> {
-  // In no place, and so never refused for others: it is made once.
+  // Made once, and without a place: a full queue must not refuse it.
   decoy ??= inThread<string>({ password: newToken() });
   const decoyHash = await decoy.catch((error: unknown) => {
     decoy = undefined;

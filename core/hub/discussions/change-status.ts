@@ -27,7 +27,7 @@ export async function changeStatus(
   }
   const comment = parseDescription(input.comment, "comment");
   if (comment) await countContribution(actor, "comment");
-  // Of what is merged or open already something else is said.
+  // Thrown below: what is merged or open already is refused with another sentence.
   const lacking = status === "open" ? await lackingRef(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
     const { tx, discussion } = to;
@@ -42,7 +42,7 @@ export async function changeStatus(
   });
 }
 
-/** Why a pull request cannot be open; asked before its row is locked. */
+/** Why a pull request cannot be reopened. Git is asked before the row is locked. */
 async function lackingRef(actor: Actor, name: DiscussionName): Promise<string | undefined> {
   const { repo, discussion } = await findDiscussion(actor, name);
   const { isPullRequest, num, baseRef } = discussion;

@@ -7,17 +7,17 @@ import { insertEvents } from "./insert-events.ts";
 import { type ChangeToFollow, isBranch, type Meaning, openAt, unchangedSince } from "./read-meaning.ts";
 import { setStatus } from "./set-status.ts";
 
-/** In one transaction: meanwhile the repository is locked. */
+/** At most so many in one transaction, because it locks the repository. */
 const PULL_REQUESTS_FOLLOWED = 200;
 
-/** `at` is before git was let at the refs. */
+/** `at`: a moment before git changed the refs. */
 type Following = { actorId: string | null; meaning: Meaning; at: Date };
 
 /**
  * What a change of refs means for pull requests, in the transaction that records it and under its lock on the repository: commits that
  * came to one are shown in it, one whose branch or base is gone is closed, and one whose commits are now in its base is merged, whoever
  * merged it and wherever.
- * @returns what is still to be done, since git has not said what it means, or since it means something for very many
+ * @returns the changes that are not followed yet: git has not answered in time, or one transaction does not follow so many pull requests
  */
 export async function followRefChanges(
   tx: Db,
@@ -33,7 +33,7 @@ export async function followRefChanges(
   return late;
 }
 
-/** When what pull requests propose was changed: of all that were, however many are followed. */
+/** Notes when the heads of pull requests changed: of all in `changed`, however many of them are followed. */
 export async function noteHeadChanges(tx: Db, repoId: string, changed: readonly RefChange[]): Promise<void> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return;
@@ -92,11 +92,11 @@ async function followBases(
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
-  // The others follow later: what is done by then is no longer open.
+  // The rest is followed later; pull requests that are done by then are no longer open.
   return rows.length === PULL_REQUESTS_FOLLOWED || nums.length > merged.length ? [...changed] : [...late];
 }
 
-/** Those of which nobody has recorded yet what they are now: they may have been read after such a change. */
+/** Refs with a change that is not recorded yet: git may have been asked after it. */
 async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   const notes = await tx.refUpdate.findMany({ where: { repoId }, select: { asked: true } });
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));

@@ -8,8 +8,9 @@ import { followRefChanges } from "./follow-ref-changes.ts";
 import { type ChangeToFollow, type Meaning, readMeaning } from "./read-meaning.ts";
 
 /**
- * What git did not say in time of a change of refs is asked again by the worker, where nobody waits. It may never say it: so each attempt
- * has a deadline, their number has an end, and those of one person come one after the other (S137). Done rows are deleted.
+ * When git does not say in time what a change of refs means for pull requests, the worker asks again, where nobody waits. Git may never
+ * answer. So each attempt has a deadline, there are few attempts, and the rows of one person are due at intervals (S137). Rows that are
+ * done are deleted.
  */
 export const lateChangesTable: LeasedTable = { name: "late_ref_change", isOpen: "true" };
 
@@ -30,13 +31,13 @@ export type LateChanges = {
 
 /** How long after each attempt the next one is made: the machine may be less busy by then, or the repository repacked. */
 const RETRY_SECONDS = [60, 15 * 60, 3_600, 6 * 3_600];
-/** How long one question may take at the first attempt, and three times as long at each further one: so cheap ones are not kept waiting. */
+/** The limit for one question at the first attempt. It triples with each attempt, so that cheap questions do not wait for expensive ones. */
 const FIRST_WALK_MS = 1_000;
-/** Between what one person has waiting, so that others come in between. */
+/** The time between the rows of one person, so that others' rows come in between. */
 const APART_SECONDS = 30;
 const WAITING_MAX = 500;
 const AWAY_SECONDS = 3_600;
-/** For what is no attempt: others keep the repository busy, or it means something for very many. */
+/** The delay when the attempt does not count: others held the repository's lock, or more pull requests are to be followed. */
 const GO_ON_SECONDS = 10;
 
 /** In the transaction that records the changes. */
@@ -52,20 +53,21 @@ export async function followLater(
            now() + make_interval(secs => ${APART_SECONDS} * count(*) FILTER (WHERE attempts = 0))
       FROM late_ref_change WHERE actor_id = ${actorId} OR (${actorId}::text IS NULL AND actor_id IS NULL AND repo_id = ${repoId})
     HAVING count(*) < ${WAITING_MAX}`;
-  if (added === 0) log().warn({ repo: repoId, actorId }, "too much is waiting to be found out for pull requests: this is not");
+  if (added === 0)
+    log().warn({ repo: repoId, actorId }, "pull requests do not follow a change of refs: too many changes wait already");
 }
 
 /** The work of one row (worker/loop.ts). */
 export async function followLateChanges(row: LateChanges, claimId: string): Promise<void> {
   try {
     const repo = await readRepo(row.repo_id);
-    // Of somebody who is disabled just now: nobody sees it, and it may come back.
+    // Its owner is disabled: nobody sees the repository, and it may come back.
     if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: AWAY_SECONDS });
     const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
     const meaning = await readMeaning(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });
     await db().$transaction((tx) => record(tx, row, claimId, meaning));
   } catch (error) {
-    log().warn({ err: error, repo: row.repo_id }, "cannot follow what a change of refs means for pull requests");
+    log().warn({ err: error, repo: row.repo_id }, "pull requests cannot follow a change of refs now");
     if (isKeptBusy(error)) await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: GO_ON_SECONDS });
     else await tryAgain(db(), row, claimId, row.changes);
   }
@@ -89,7 +91,7 @@ async function isStillOurs(tx: Db, id: string, claimId: string): Promise<boolean
   return found.length > 0;
 }
 
-/** What had no turn comes first: otherwise one question without an end would keep all others from being asked. */
+/** Changes that had no turn come first: otherwise one endless question would keep all others from being asked. */
 const inOrder = (changes: readonly ChangeToFollow[], { asked }: Meaning): ChangeToFollow[] =>
   changes.toSorted((one, other) => Number(asked.has(one.ref)) - Number(asked.has(other.ref)));
 
@@ -101,7 +103,7 @@ async function tryAgain(
 ): Promise<void> {
   const seconds = RETRY_SECONDS[attempts - 1];
   if (seconds !== undefined) return putOff(tx, { ...row, changes: [...changes] }, claimId, { attempts, seconds });
-  log().warn({ repo: row.repo_id, changes }, "git never says what these changes mean for pull requests: it is asked no more");
+  log().warn({ repo: row.repo_id, changes }, "gave up asking git what these changes mean for pull requests");
   await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id} AND claim_id = ${claimId}`;
 }
 

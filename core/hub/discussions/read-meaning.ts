@@ -15,29 +15,29 @@ import { numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 /** A push of more shows its latest. */
 const COMMITS_SHOWN_OF_A_PUSH = 100;
 
-/** A change, with what is known of it when git has not said all of it yet. */
+/** A change of a ref, with what has to be remembered of it until git has answered. */
 export type ChangeToFollow = RefChange & {
-  /** Of a pull request's commits: what its base was. */
+  /** For the head of a pull request: the commit that its base was at. */
   baseSha?: string | null;
 };
 
-/** What git says of changes of refs for pull requests. What is not in here it did not say in time. */
+/** What changes of refs mean for pull requests, as far as git has answered in time. */
 export type Meaning = {
   /** The commits that came to a pull request, by its ref. */
   commits: Map<string, Commit[]>;
-  /** What the base of a pull request was, by the ref of the latter. */
+  /** The commit that a pull request's base was at, by the pull request's ref. */
   bases: Map<string, string | null>;
-  /** By the ref of a branch: the pull requests that came into it by this change, by their numbers in order, and the commits they are at. */
+  /** By the ref of a branch: the pull requests that this change merged into it, in order of their numbers, with their head commits. */
   merged: Map<string, Map<number, string>>;
-  /** The refs of the changes about which git was asked, whether it answered or not: others had no turn before the deadline. */
+  /** The refs that git was asked about, whether it answered or not. The others had no turn before the deadline. */
   asked: Set<string>;
 };
 
 /**
- * Asks git what changes of refs mean for pull requests, before anything is locked: how long that takes is up to whoever has pushed, so
- * that it has places and a deadline of walks (S137).
- * @param at before git was let at the refs
- * @param walkMs for each question, where not all have the deadline together
+ * Asks git what changes of refs mean for pull requests, before anything is locked. Whoever has pushed decides how long that takes, so each
+ * question is a walk with a place and a deadline (S137).
+ * @param at a moment before git changed the refs
+ * @param walkMs a limit for each question, besides the deadline for all of them
  */
 export async function readMeaning(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId">,
@@ -73,11 +73,11 @@ export async function readMeaning(
   return meaning;
 }
 
-/** One that was opened later has nothing to do with a change. */
+/** Pull requests that were open already: one that was opened after a change has nothing to do with it. */
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** Git is asked after a change, maybe hours after it: somebody may have pushed what their base has got to their own pull request by then. */
+/** Pull requests whose head has not changed since. Git may be asked hours after a change, and by then somebody may have pushed the base's new commits to their own. */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 
@@ -85,7 +85,7 @@ export const isBranch = (ref: string): boolean => ref.startsWith("refs/heads/");
 
 const earlier = (one: Deadline, other: Deadline): Deadline => ({ at: Math.min(one.at, other.at), ms: other.ms });
 
-/** What the bases of the pull requests that are there are now, by the refs of the latter. */
+/** The commits that the bases of these pull requests are at now, by the pull requests' refs. */
 async function baseShasOf(path: string, repoId: string, changed: readonly RefChange[]): Promise<Map<string, string | null>> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return new Map();
@@ -96,7 +96,7 @@ async function baseShasOf(path: string, repoId: string, changed: readonly RefCha
   return new Map(rows.map(({ num, baseRef }) => [pullRequestRef(num), shas.get(baseRef) ?? null]));
 }
 
-/** What the open pull requests for these branches are at, by the branches and by their numbers in order. */
+/** The head commits of the open pull requests for these branches, by branch and by number, in order. */
 async function openHeads(
   path: string,
   repoId: string,
@@ -127,7 +127,7 @@ async function commitsOf(
   try {
     return await listNewCommits(path, wanted, deadline);
   } catch (error) {
-    // What was pushed is there, whatever it is: that it cannot be listed is no reason to forget the push, and will stay so.
+    // The push has happened, so it is recorded without its commits: a list that fails now will fail again.
     if (!(error instanceof GitFailed)) throw error;
     log().warn({ err: error }, "cannot list the commits of a pull request");
     return [];

@@ -47,7 +47,7 @@ export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "nicenes
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
-/** For the few commands that must see what is there while a row is locked. They take milliseconds, whatever is in a repository. */
+/** For the few commands that have to run while a row is locked. They take milliseconds, whatever is in a repository. */
 export const UNDER_LOCK = { timeoutMs: 3_000 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
@@ -79,7 +79,7 @@ export type SpawnOptions = {
   memoryMiB?: number;
   /** How much processor time each of its processes has, where it is limited. */
   cpuSeconds?: number;
-  /** How much it leaves the processor to others once it has used some of it: 0 (not at all) to 19 (to whatever else wants it). */
+  /** How far it gives way to other processes: 0 (not at all) to 19. A launcher lets it use some processor time before that. */
   niceness?: number;
   /** A fourth stream, both ways, for a hook to speak over; it closes when this process ends. */
   hasChannel?: boolean;
@@ -106,7 +106,7 @@ export async function spawnGit(directory: string, args: readonly string[], optio
     args: [...before, ...settings, ...overrides, ...args],
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
   };
-  // A hook's channel is made by Node itself.
+  // Only Node's own spawn can make the fourth stream for a hook.
   const launcher = hasChannel ? undefined : gitLauncher();
   try {
     if (launcher) return await launcher.launch(git, signal);
@@ -124,7 +124,7 @@ async function spawnHere(
   const stdio = ["pipe", "pipe", "pipe", ...(hasChannel ? (["pipe"] as const) : [])] as const;
   const child = spawn(command, args, { cwd, env, signal, stdio: [...stdio] }) as ChildProcessWithoutNullStreams;
   if (niceness && child.pid !== undefined) lowerPriority(child.pid, niceness);
-  // Unheard, an error would end this process. Whoever comes too late to hear of it learns of it by git's end.
+  // Without a listener an error would end this process. A caller that listens too late learns of it when git closes.
   child.on("error", () => undefined);
   const hasStreams = Boolean(child.stdout);
   try {

@@ -37,15 +37,15 @@ function newCards() {
 }
 
 /**
- * What README.md of a commit says of its repository in its front matter; undefined for what was not read lately. Within a transaction: call
- * `readCardAhead` before it, so that nobody waits for a parser while a row is locked. What cannot be read counts as nothing said.
+ * What README.md of a commit says of its repository in its front matter; undefined if it was not read lately. Call `readCardAhead` before
+ * a transaction, so that nobody waits for a parser while a row is locked. Front matter that cannot be read counts as none.
  */
 export function knownCard(path: string, sha: string, repo: Pick<Repo, "type" | "sdk">): Card | undefined {
   const known = cards.known.get(contentKey(path, sha));
   return known && cardOf(known.card, repo);
 }
 
-/** What is said of a repository without a commit. */
+/** The card of a repository without commits. */
 export const noCard = (repo: Pick<Repo, "type" | "sdk">): Card => cardOf(null, repo);
 
 function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): Card {
@@ -54,7 +54,7 @@ function cardOf(card: FrontMatter, { type, sdk }: Pick<Repo, "type" | "sdk">): C
 }
 
 /**
- * Has `knownCard` of these commits know its answer.
+ * Reads the cards of these commits, so that `knownCard` knows them.
  * @returns whether it got to all of them; false when others are being read and there was no place in time
  */
 export async function readCardAhead(path: string, shas: readonly string[]): Promise<boolean> {

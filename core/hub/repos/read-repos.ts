@@ -28,13 +28,6 @@ export async function readRepos(
   return rows.map(toRepo);
 }
 
-export async function countRepos(where: Prisma.Sql, tx: Db = db()): Promise<number> {
-  const [row] = await tx.$queryRaw<
-    { count: number }[]
-  >`SELECT count(*)::int AS count FROM ${SOURCE} WHERE u.disabled_at IS NULL AND (${where})`;
-  return row?.count ?? 0;
-}
-
 /** One repository by id; undefined when it is no more. */
 export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefined> {
   const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx });
@@ -42,9 +35,9 @@ export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefi
 }
 
 /**
- * One repository by id, its row locked until the transaction ends: for whoever is about to change it. Who waits for the row, or for
- * another one later in the transaction, has one of the process's few connections meanwhile: so nobody waits for long (S137).
- * @throws ServiceError `unavailable` when others have kept it for too long; nothing was changed then
+ * One repository by id, its row locked until the transaction ends: for whoever is about to change it. Whoever waits for the row, or for
+ * another one later in the transaction, holds one of the process's few connections meanwhile, so nobody waits for long (S137).
+ * @throws ServiceError `unavailable` when others have held it for too long; nothing was changed then
  */
 export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   await tx.$executeRaw`SET LOCAL lock_timeout = '2s'`;
@@ -60,7 +53,7 @@ export async function lockRepo(tx: Db, id: string): Promise<Repo | undefined> {
   }
 }
 
-/** Whether a transaction that began with `lockRepo` has failed since others keep what it needs. */
+/** Whether a transaction that began with `lockRepo` has failed because others hold a lock that it needs. */
 export const isKeptBusy = (error: unknown): boolean =>
   isServiceError(error) ? error.code === "unavailable" : databaseCodes(error).includes(LOCK_TIMEOUT);
 

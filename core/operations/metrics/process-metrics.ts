@@ -121,7 +121,7 @@ function watchFanOut(registers: Registry[]): () => void {
 function watchRejections(registers: Registry[]): () => void {
   const rejections = new Counter({
     name: "keyhook_unhandled_rejections_total",
-    help: "Pieces of a worker's work that failed with nobody waiting for them: faults of this service",
+    help: "Unhandled rejections in a worker: bugs of this service",
     registers,
   });
   return rejectionsSeen.subscribe(() => rejections.inc());

@@ -19,7 +19,7 @@ import type { RefChange } from "./ref-change.ts";
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /** A first push may bring many branches. */
 const HEADS_READ_AHEAD = 4;
-/** How long git may take to say what changes mean for pull requests; what it says later follows later (late-changes.ts). */
+/** How long git may take to say what changes mean for pull requests. What it has not said by then follows later (late-changes.ts). */
 const MEANING_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
@@ -68,8 +68,8 @@ export async function changeRefs(
 }
 
 /**
- * What takes parsers and git long, by the will of whoever has pushed: it is read before anything is locked, and not waited for long (S137).
- * @returns what the changes mean for pull requests, as far as git says so in time; the cards are remembered
+ * Reads what may take parsers and git as long as whoever has pushed likes: before anything is locked, and within a limit (S137).
+ * @returns what the changes mean for pull requests, as far as git has said so in time; `knownCard` knows the cards
  */
 export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId">,
@@ -84,7 +84,7 @@ export async function readAhead(
   return meaning;
 }
 
-/** Refs have changed by now: so whoever finds the repository, or one of its discussions, locked by others for long tries again, and holds no connection in between. */
+/** Tries again while others lock the repository or one of its discussions, because the refs have changed already. It holds no connection in between. */
 async function unlessLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -99,7 +99,7 @@ async function unlessLocked<T>(record: () => Promise<T>): Promise<T> {
 }
 
 const RECORDED_LATER =
-  "Others keep this repository busy. What you have changed is there, and will be told in a moment: look before you try again.";
+  "This repository is busy. Your change was made and will be recorded in a moment. Check before you try again.";
 
 /** What the default branch may stand for now: of an empty repository that is not known before its row is locked. */
 export function newHeads(

@@ -11,12 +11,12 @@ const LOOK_CLOSELY_MS = 50;
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
 /**
- * What the git processes of all fetches hold of memory together (S137). A clone takes some 250 bytes for each object until it has been
- * read, and meanwhile all the trees on its way down: a repository of 870 KB in 300 trees takes a gigabyte. So no count of places or of
- * objects bounds it, and a limit for each process that bounds the sum would be too small for a large repository.
+ * Bounds the memory that the git processes of all fetches hold together (S137). A clone takes some 250 bytes for each object until it has
+ * been read, and all the trees on its way down: a repository of 870 KB in 300 trees takes a gigabyte. Neither a number of places nor a
+ * number of objects bounds that, and a limit for each process that bounds the sum would be too small for a large repository.
  *
- * So git is looked at several times a second. While all fetches together hold too much, the largest one ends of the party that holds
- * most. An account's ends only when those who are not signed in hold no more than half.
+ * Therefore their memory is read several times a second. While all fetches together hold too much, the largest fetch of the party that
+ * holds most is ended. Fetches of accounts are ended only while those who are not signed in hold no more than half.
  */
 export class FetchMemory {
   readonly #maxBytes: number;
@@ -29,8 +29,8 @@ export class FetchMemory {
 
   /**
    * Counts a git process, and those it starts, against the current party.
-   * @param end told how much it held; it is not counted any more
-   * @returns stops counting
+   * @param end is called with the bytes that the fetch held, once it has been chosen to end and is not counted any more
+   * @returns a function that stops counting
    */
   watch(pid: number, end: (bytes: number) => void): () => void {
     const fetch = { pid, party: currentParty(), bytes: 0, end: AsyncResource.bind(end) };
@@ -40,7 +40,7 @@ export class FetchMemory {
   }
 
   #lookIn(ms: number): NodeJS.Timeout {
-    // In no request's context: it looks for all of them.
+    // Outside of any request's context, because it looks at the fetches of all requests.
     return requestContext.exit(() => setTimeout(() => this.#look(), ms).unref());
   }
 
@@ -48,9 +48,9 @@ export class FetchMemory {
     this.#timer = undefined;
     for (const fetch of this.#fetches) fetch.bytes = memoryOf(fetch.pid);
     while (total(this.#fetches) > this.#maxBytes) {
-      const fetch = this.#next();
+      const fetch = this.#toEnd();
       this.#forget(fetch);
-      // At once: asked to end, git takes a while at its low priority, and holds its memory meanwhile. It has nothing to put away.
+      // SIGKILL: on SIGTERM git takes a while at its low priority, and holds its memory meanwhile. It has nothing to clean up.
       for (const pid of childrenOf(fetch.pid)) kill(pid);
       fetch.end(fetch.bytes);
     }
@@ -58,7 +58,7 @@ export class FetchMemory {
     this.#timer = this.#lookIn(total(this.#fetches) > this.#maxBytes / 2 ? LOOK_CLOSELY_MS : LOOK_EVERY_MS);
   }
 
-  #next(): Fetch {
+  #toEnd(): Fetch {
     const anonymous = [...this.#fetches].filter(({ party }) => party.isAnonymous);
     const known = [...this.#fetches].filter(({ party }) => !party.isAnonymous);
     const side = total(anonymous) > this.#maxBytes / 2 ? anonymous : known;

@@ -18,7 +18,7 @@ import { withTransfer } from "./with-transfer.ts";
 
 /**
  * Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It has a place from when all of its request is there.
- * @param options another limit of memory for tests
+ * @param options.memory another limit, for tests
  */
 export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { memory = fetchMemory } = {}): Promise<void> {
   const path = await openRepository(repo);
@@ -38,10 +38,10 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
       async ({ child, closed, endWithClient }) => {
         endWithClient(res);
         const stopWatching = memory.watch(child.pid as number, (bytes) => {
-          log().warn({ bytes }, "a fetch ends, since all fetches together hold too much memory");
+          log().warn({ bytes }, "a fetch was ended, because all fetches together hold too much memory");
           res.destroy();
         });
-        // Its number may be somebody else's from then on.
+        // From then on another process may have its number.
         child.once("exit", stopWatching);
         void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");

@@ -68,7 +68,7 @@ async function once({ repoId, oid, location }: Transfer, finish: () => Promise<v
   return work;
 }
 
-/** Whoever asked first may hang up and end nobody else's wait with it: a client that gave up waiting asks again, and waits for the same. */
+/** Runs `work` apart from the request that began it: others wait for the same work, and it goes on when the first client hangs up. */
 function beyondRequest<T>(work: () => Promise<T>): Promise<T> {
   const request = requestContext.getStore();
   if (!request) return work();
@@ -84,7 +84,7 @@ async function recordVerified(
   location: string,
   { isFinal, holdId }: { isFinal: boolean; holdId: string },
 ): Promise<void> {
-  // Asking costs nothing: what only asks must leave nothing behind, and have nothing removed (S137).
+  // Anybody with an address can ask as often as they like. So asking alone stores nothing and removes nothing (S137).
   await requireOpen(db(), repoId);
   const newSpare = async () => {
     const spare = lfsStorage().newLocation(repoId, oid);
@@ -106,14 +106,14 @@ async function recordVerified(
   if (verified === undefined) throw new ServiceError("not_found", "Nothing was uploaded.");
 }
 
-/** Each has a connection to the database while the bucket removes it: they must not have all of the pool's (S137). */
+/** Each removal holds a database connection while the bucket answers: together they must not hold the whole pool (S137). */
 const removals = fairQueue({ name: "lfs_removals", places: 2, waitMaxMs: 60_000, waitingMax: 1_000 });
 
 /**
- * Under the lock, since the same upload may be finished twice at once, and counted the second time. What is not removed for now is on the
+ * Under the lock, since the same upload may be finished twice at once, and counted the second time. What cannot be removed now is on the
  * sweep's list.
- * @param options.holdId of the room that was held for it, where nothing more can come to its place. Of an address that is still good it
- * stays held
+ * @param options.holdId the room that was held for the upload, to give back when nothing more can arrive there. While its address is still
+ * good, the room stays held
  */
 async function removeUnlessNeeded(
   location: string,

@@ -21,7 +21,7 @@ export type Transfer = {
   uploadId?: string;
   /** Whose it is, for the fair queue: no token comes with it. */
   party?: string;
-  /** Of an upload: who is asked for the right again when the address is used. */
+  /** Of an upload: whose right to write is checked again when the address is used. */
   uploader?: Uploader | undefined;
 };
 

@@ -8,9 +8,8 @@ import { repoResource } from "../../repos/repo.ts";
 import type { Transfer } from "./transfer-authorization.ts";
 
 /**
- * Who was given an address for uploading. It is good for a day, in which they may leave or their app may be revoked: with addresses from
- * before they would fill the owner's quota. So whoever comes with one is asked for the right again, as everything that acts later
- * (decision 071).
+ * Who was given an upload address. It is good for a day. Meanwhile they may leave, or their app may be revoked, and they could go on filling
+ * the owner's quota. So the right to write is checked again at each use, as for everything that acts later (decision 071).
  */
 export type Uploader =
   | { userId: string; delegationId: string | null }
@@ -30,14 +29,14 @@ export async function requireUploader({ repoId, uploader }: Transfer): Promise<v
   const repo = await readRepo(repoId);
   if (!repo) throw notFound("Repository");
   const actor = uploader && (await actorNow(uploader, repoId));
-  if (!actor) throw new ServiceError("forbidden", "This address has ended. Ask for the transfer again.");
+  if (!actor) throw new ServiceError("forbidden", "This upload address is no longer valid. Request the transfer again.");
   await requirePermission(actor, "repo.write", repoResource(repo), { what: "Repository" });
 }
 
 async function actorNow(uploader: Uploader, repoId: string): Promise<Actor | undefined> {
   if (!("publisherId" in uploader)) {
     const { userId, delegationId } = uploader;
-    // Whoever uploads is here: what an organization asks of members who come to it is asked of them.
+    // The person uploads at this moment, so the repository's organization may ask of them what it asks of members who come to it.
     return findDelegate({ createdById: userId, delegationId, ownerKind: "user", ownerId: userId });
   }
   const { publisherId } = uploader;
