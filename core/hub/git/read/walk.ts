@@ -92,12 +92,12 @@ export const EXTRA_MAX_MS = 250;
  * What a page can be shown without, or whether it is late: others have all the places, or it takes longer. A walk that has begun goes on,
  * so that whoever asks next finds its result. One that ran out of time or memory is not late, because asking again soon does not help.
  */
-export async function ifInTime<T>(walk: Promise<T>): Promise<{ value: T; isLate: false } | { value?: undefined; isLate: boolean }> {
+export async function ifInTime<T>(walk: Promise<T>): Promise<{ value?: T; isLate: boolean }> {
   const timer = new AbortController();
-  const late = delay(EXTRA_MAX_MS, { isLate: true } as const, { signal: timer.signal });
+  const late = delay(EXTRA_MAX_MS, { isLate: true }, { signal: timer.signal });
   late.catch(() => undefined);
   try {
-    return await Promise.race([walk.then((value) => ({ value, isLate: false }) as const), late]);
+    return await Promise.race([walk.then((value) => ({ value, isLate: false })), late]);
   } catch (error) {
     if (isServiceError(error) && error.code === "unavailable") return { isLate: !(error instanceof RanOutOfTime) };
     throw error;
