@@ -1,11 +1,55 @@
 /** Where programs break the lines of base64: `base64` and MIME, and PEM. */
 const BASE64_COLUMNS = [76, 64];
+/** Where `xxd -p` breaks the lines of hexadecimal digits. */
+const HEX_COLUMNS = 60;
+/** What is left of less would be in too many numbers. */
+const HEX_SHORTEST_BYTES = 8;
 
-/** What programs make of a text when they put it into an address, JSON or base64, one after the other (S134). */
+/** What programs make of a text when they put it into an address, JSON, base64 or hexadecimal digits, one after the other (S134). */
 export function* encodingsOf(text: string): Generator<string> {
-  yield encodeURIComponent(text.toWellFormed());
-  yield JSON.stringify(text).slice(1, -1);
-  yield* inBase64(Buffer.from(text));
+  yield* inAddresses(text.toWellFormed());
+  yield* inJson(text);
+  const bytes = Buffer.from(text);
+  yield* inBase64(bytes);
+  if (bytes.length < HEX_SHORTEST_BYTES) return;
+  const hex = bytes.toString("hex");
+  for (const form of [hex, hex.toUpperCase()]) yield* withBroken(form, HEX_COLUMNS);
+}
+
+function* inAddresses(text: string): Generator<string> {
+  const component = encodeURIComponent(text);
+  const strict = component.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  const url = new URL("http://localhost");
+  url.password = text;
+  const forms = [
+    component,
+    // RFC 3986, as Python and Go have it; Python leaves slashes.
+    strict,
+    strict.replaceAll("%2F", "/"),
+    // Of forms: Python and Go encode more of it than browsers and Java, which encode "~".
+    strict.replaceAll("%20", "+"),
+    new URLSearchParams([["", text]]).toString().slice("=".length),
+    // Between an address's name and its host.
+    url.password,
+  ];
+  for (const form of new Set(forms)) {
+    yield form;
+    yield form.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase());
+  }
+}
+
+/** PHP escapes slashes, Go what HTML is made of; Python and others leave nothing but ASCII. */
+function* inJson(text: string): Generator<string> {
+  const plain = JSON.stringify(text).slice(1, -1);
+  const escaped = (which: RegExp, asHex = (hex: string) => hex) =>
+    plain.replace(which, (unit) => `\\u${asHex(unit.charCodeAt(0).toString(16).padStart(4, "0"))}`);
+  const ascii = escaped(/[^\0-\x7f]/g);
+  for (const form of [plain, ascii]) {
+    yield form;
+    yield form.replaceAll("/", "\\/");
+  }
+  yield escaped(/[^\0-\x7f]/g, (hex) => hex.toUpperCase());
+  yield escaped(/[<>&\u2028\u2029]/g);
 }
 
 /** Base64 of a text that has the secret in it depends on where it begins, in three ways; of each, what depends on nothing else. */

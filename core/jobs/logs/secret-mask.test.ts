@@ -44,6 +44,36 @@ it("S134 so are its lines, and what becomes of it in base64, in an address and i
   expect(await masked([], ["plain"])).toBe("plain");
 });
 
+it("S134 so is every form that programs give it in addresses, forms, JSON and hexadecimal digits", async () => {
+  const secret = "Ünter (den) 'Linden'/5? <b> & *!~";
+  const component = encodeURIComponent(secret);
+  const hex = Buffer.from(secret).toString("hex");
+  const withPassword = new URL("http://ada@localhost");
+  withPassword.password = secret;
+  const forms = {
+    "in lower case": component.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase()),
+    "by Python's quote": "%C3%9Cnter%20%28den%29%20%27Linden%27/5%3F%20%3Cb%3E%20%26%20%2A%21~",
+    "by Python's quote_plus": "%C3%9Cnter+%28den%29+%27Linden%27%2F5%3F+%3Cb%3E+%26+%2A%21~",
+    "by URLSearchParams": new URLSearchParams({ a: secret }).toString().slice(2),
+    "of forms in lower case": "%c3%9cnter+%28den%29+%27Linden%27%2f5%3f+%3cb%3e+%26+%2a%21~",
+    "in an address": withPassword.href.slice("http://ada:".length, -"@localhost/".length),
+    "by JSON.stringify": JSON.stringify(secret).slice(1, -1),
+    "by Python's json": "\\u00dcnter (den) 'Linden'/5? <b> & *!~",
+    "by Jackson": "\\u00DCnter (den) 'Linden'/5? <b> & *!~",
+    "by PHP": "\\u00dcnter (den) 'Linden'\\/5? <b> & *!~",
+    "by Go": "Ünter (den) 'Linden'/5? \\u003cb\\u003e \\u0026 *!~",
+    "by xxd -p": (hex.match(/.{1,60}/g) ?? []).join("\n"),
+    "as capital digits": hex.toUpperCase(),
+  };
+  for (const [by, form] of Object.entries(forms)) {
+    expect((await masked([secret], [`<${form}>`])).replace(`${MASK}\n`, ""), `${by}: ${form}`).toBe(`<${MASK}>`);
+    expect(await masked([`a line\n${secret}\n`], [`<${form}>`]), `a line ${by}: ${form}`).toContain(MASK);
+  }
+  // Of less, too many numbers would be masked.
+  const short = Buffer.from("7 bytes").toString("hex");
+  expect(await masked(["7 bytes"], [short])).toBe(short);
+});
+
 it.each([76, 64])("S134 so is its base64 where a program breaks the lines at %i columns", async (columns) => {
   for (const length of [400, 57, 58, 1_000]) {
     const secret = randomBytes(length)

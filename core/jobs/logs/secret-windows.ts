@@ -19,7 +19,7 @@ const LINES_ENCODED_MAX = 100;
 const ENCODED_WINDOWS_MAX = 64 * 1024;
 
 /**
- * What to look for so that secrets are found: their values, each line of a value, and what they become in base64, in an address and in JSON.
+ * What to look for so that secrets are found: their values, each line of a value, and what programs make of them (secret-forms.ts).
  * All of it lies in one sorted list of short texts, so that a place in the output takes one binary search however many secrets there are.
  * An automaton (Aho, Corasick) would take some forty bytes for each character of each form: 250 MB for the secrets that one job may have.
  */
@@ -27,13 +27,13 @@ export class SecretWindows {
   readonly #windows: readonly string[];
   /** Of each window: the longest other one with which it begins; -1 where there is none. */
   readonly #shorter: Int32Array;
-  /** Whether any window begins with four characters of this hash. */
+  /** A bit for each hash of four characters: whether any window begins with such. So many that few of other texts have theirs set. */
   readonly #begins: Uint8Array;
 
   private constructor(windows: readonly string[], shorter: Int32Array) {
     this.#windows = windows;
     this.#shorter = shorter;
-    this.#begins = new Uint8Array(2 ** Math.ceil(Math.log2(8 * (windows.length + 1))));
+    this.#begins = new Uint8Array(2 ** Math.ceil(Math.log2(4 * (windows.length + 1))));
   }
 
   /** Built piece by piece, while others have their turns: the secrets of one task may take half a second (S132). */
@@ -54,7 +54,8 @@ export class SecretWindows {
     const sorted = yield* sortedOf(yield* allWindowsOf(secrets));
     const all = new SecretWindows(sorted, yield* shorterOf(sorted));
     for (const [at, window] of sorted.entries()) {
-      all.#begins[all.#hashAt(window, 0)] = 1;
+      const hash = all.#hashAt(window, 0);
+      all.#begins[hash >>> 3] = (all.#begins[hash >>> 3] ?? 0) | (1 << (hash & 7));
       if (at % STEP_WINDOWS === 0) yield;
     }
     return all;
@@ -66,7 +67,8 @@ export class SecretWindows {
 
   /** How long the longest window is that is at this place of a text; 0 where none is. */
   lengthAt(text: string, at: number): number {
-    if (this.#begins[this.#hashAt(text, at)] === 0) return 0;
+    const hash = this.#hashAt(text, at);
+    if (((this.#begins[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) return 0;
     const ahead = text.slice(at, at + LONGEST);
     // Whatever lies between a window and a text that begins with it begins with it too.
     let found = this.#firstFrom(ahead);
@@ -104,7 +106,7 @@ export class SecretWindows {
     let hash = 0;
     // Beyond its end a text has NaN, which counts as 0 here; such a place is none.
     for (let next = at; next < at + SHORTEST; next++) hash = Math.imul(hash, 0x9e3779b1) + text.charCodeAt(next);
-    return (hash ^ (hash >>> 15)) & (this.#begins.length - 1);
+    return (hash ^ (hash >>> 15)) & (8 * this.#begins.length - 1);
   }
 }
 
