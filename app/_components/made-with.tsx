@@ -6,7 +6,13 @@ export function MadeWith({ madeWith, verb = "Created" }: Readonly<{ madeWith: Ma
   const { kind, name, clientId, isEnded } = madeWith;
   return (
     <span title={clientId ?? undefined}>
-      {verb} {kind === "app" ? "by the app" : "with the token"} <bdi className="wrap-anywhere">{name ?? "that is gone"}</bdi>
+      {verb} {kind === "app" ? "by" : "with"} {name === null ? "a deleted" : "the"} {kind}
+      {name !== null && (
+        <>
+          {" "}
+          “<bdi className="wrap-anywhere">{name}</bdi>”
+        </>
+      )}
       {isEnded && ", whose access has ended"}
     </span>
   );

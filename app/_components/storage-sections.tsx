@@ -22,11 +22,11 @@ export function StorageSections({ usage: { bytes, repositories, limits, largest 
     <div className="grid grid-cols-1 gap-5">
       {isFull && (
         <FormMessage tone="warn">
-          There is no room for new files: pushes and uploads are refused. Delete repositories that are no longer needed, or ask
-          whoever runs this service for more.
+          Storage is full: pushes and uploads are refused. Delete repositories that you no longer need, or ask the operator for
+          more.
         </FormMessage>
       )}
-      <SectionCard title="Repositories" description="Every version of every file, until its repository is deleted.">
+      <SectionCard title="Repositories" description="Every version of every file counts until its repository is deleted.">
         <div className="grid grid-cols-1 gap-4">
           <Meter label="Git and Git LFS" text={ofLimit(readableSize(used), sizeOrNone(quota))} value={used} max={quota} />
           <p className="text-muted text-small">
@@ -38,7 +38,7 @@ export function StorageSections({ usage: { bytes, repositories, limits, largest 
       <SectionCard title="Largest repositories" isFlush>
         {largest.length === 0 ? (
           <EmptyState Icon={HardDrive} title="Nothing is stored yet">
-            Repositories with files stand here, the largest first.
+            The repositories that use the most storage appear here.
           </EmptyState>
         ) : (
           <List label="Largest repositories">
@@ -48,30 +48,27 @@ export function StorageSections({ usage: { bytes, repositories, limits, largest 
           </List>
         )}
       </SectionCard>
-      <SectionCard
-        title="Records"
-        description="Kept beside the repositories, and never in the way of a push. The oldest make room by themselves."
-      >
+      <SectionCard title="Records" description="These do not count against the storage of repositories.">
         <div className="grid grid-cols-1 gap-5">
           {kind === "user" && (
             <Records
               label="Relay inboxes"
               used={bytes.relay}
               limit={limits.relay}
-              note="When they are full, your webhooks' deliveries wait and are tried again."
+              note="When this is full, deliveries of your webhooks wait and are retried."
             />
           )}
           <Records
             label="Job logs"
             used={bytes.logs}
             limit={limits.logs}
-            note="When they are full, the oldest output goes. Runs stay listed."
+            note="When this is full, the oldest output is deleted. Runs stay listed."
           />
           <Records
-            label="Webhook answers"
+            label="Webhook responses"
             used={bytes.attempts}
             limit={limits.attempts}
-            note="What receivers answered. When they are full, the oldest answers go. No delivery is lost by it."
+            note="The responses of receivers. When this is full, the oldest are deleted. Deliveries are not affected."
           />
         </div>
       </SectionCard>

@@ -10,7 +10,8 @@ const ENDED = Prisma.sql`id, owner_id AS "ownerId", owner_kind AS "ownerKind",
 
 const orgOf = ({ ownerId, ownerKind }: Ended): string | null => (ownerKind === "organization" ? ownerId : null);
 
-const SCHEDULE_MESSAGE = "Paused: the access of the app or token that made it has ended. Resume it to run it in your name.";
+const SCHEDULE_MESSAGE =
+  "The access of the app or token that created this schedule has ended. Resume it to run it with your own rights.";
 const RUN_MESSAGE = "Cancelled: the access of the app or token that started it has ended.";
 
 /** Pauses the schedules and cancels the runs of delegations that have ended, waiting runs at once and others as soon as a worker hears. */

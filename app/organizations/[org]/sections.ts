@@ -34,7 +34,7 @@ const settings: readonly Part[] = [
     label: "Trusted publishers",
     hint: "Pipelines that may change your repositories without a token",
   },
-  { page: "settings/storage", label: "Storage", hint: "How much room repositories and records take", isForMembers: true },
+  { page: "settings/storage", label: "Storage", hint: "How much storage repositories and records use", isForMembers: true },
   { page: "settings/ownership", label: "Ownership", hint: "Handing the organization over, or deleting it" },
 ];
 

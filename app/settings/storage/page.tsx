@@ -18,7 +18,7 @@ export default async function StoragePage() {
     <>
       <PageHeader
         title="Storage"
-        description="How much room your repositories and records take. Those of your organizations count there."
+        description="How much storage your repositories and records use. Organizations have storage of their own."
       />
       <StorageSections usage={usage} handle={owner.handle} kind="user" />
     </>

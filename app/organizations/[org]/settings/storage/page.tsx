@@ -21,7 +21,7 @@ export default async function OrganizationStoragePage({ params }: Props) {
   const usage = await readStorageUsage(person, { kind: "organization", id, handle: name });
   return (
     <>
-      <PageHeader title="Storage" description="How much room the organization's repositories and records take." />
+      <PageHeader title="Storage" description="How much storage the organization's repositories and records use." />
       <StorageSections usage={usage} handle={name} kind="organization" />
     </>
   );
