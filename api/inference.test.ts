@@ -341,6 +341,23 @@ test("S138 what is no request is refused before it reaches a provider; a prompt 
   expect(Object.keys(upstream.received[1]?.body ?? {})).toContain("__proto__");
 });
 
+test("what we set or refuse is not said in other letters, which providers written in Go take for the same name", async () => {
+  const { accessToken } = await someCaller("inference-api");
+  const sent = async (more: object, path = "chat/completions") => {
+    const response = await post(accessToken, { model: "tide/small", messages: [], input: "x", ...more }, { path });
+    return [response.status, ((await response.json()) as { error?: { param: string } }).error?.param];
+  };
+  for (const name of ["Model", "MODEL", "Stream", "Stream_Options", "Store", "\u017ftore", "models"]) {
+    expect(await sent({ [name]: "tide-plus" })).toEqual([400, name]);
+  }
+  for (const name of ["Previous_Response_Id", "Conversation", "bac\u212aground"]) {
+    expect(await sent({ [name]: true }, "responses")).toEqual([400, name]);
+  }
+  expect(await sent({ stream: true, stream_options: { Include_Usage: false } })).toEqual([400, "stream_options"]);
+  expect(upstream.received).toEqual([]);
+  expect((await sent({ Metadata: {}, stream_options: { include_usage: true } }))[0]).toBe(200);
+});
+
 test("a token needs the scope inference-api, whoever it is of; the refusal names it", async () => {
   const other = await someCaller("read-repos", "manage-repos");
   const refused = await failure(clientOf(other.accessToken).chat.completions.create(chat()));

@@ -25,6 +25,27 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
+/** What we set, read or refuse. */
+const OURS: ReadonlySet<string> = new Set([
+  ...[
+    "model",
+    "models",
+    "stream",
+    "stream_options",
+    "include_usage",
+    "store",
+    "previous_response_id",
+    "conversation",
+    "background",
+  ],
+]);
+
+/** For providers written in Go `Model` and `\u017ftore` are what `model` and `store` are, and the last one counts. */
+function isLookalike(name: string): boolean {
+  const meant = name.toUpperCase().toLowerCase();
+  return meant !== name && OURS.has(meant);
+}
+
 /**
  * The body as the provider gets it: the client's own, whatever is in it, but for the name of the model, what makes a stream say what it
  * used, and what would leave something at the provider. All people here share one account there: whatever it keeps for later, each of
@@ -35,6 +56,13 @@ export function prepareBody(endpoint: InferenceEndpoint, body: Record<string, un
   const isStreamed = body.stream === true;
   const prepared: Record<string, unknown> = { ...body, model: upstreamName };
   const options = Object(body.stream_options) as Record<string, unknown>;
+  const lookalike =
+    Object.keys(body).find(isLookalike) ?? (Object.keys(options).some(isLookalike) ? "stream_options" : undefined);
+  if (lookalike !== undefined) {
+    throw new ServiceError("invalid_request", "Write the names of fields in small letters.", { field: lookalike });
+  }
+  // What to fall back on at the provider is not the client's to choose: only our models are, each for whom it is open.
+  if (body.models !== undefined) throw new ServiceError("invalid_request", "Name one model, in `model`.", { field: "models" });
   if (endpoint === "responses") {
     for (const name of ["previous_response_id", "conversation", "background"]) {
       if (body[name] === undefined || body[name] === null || body[name] === false) continue;
