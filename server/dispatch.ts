@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { ON_BEHALF_HEADER, onBehalfOf } from "#core/http/client-address.ts";
 import type { Failure } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
 import { wellKnownPaths } from "#core/oauth/protocol-routes.ts";
@@ -41,8 +42,8 @@ export function dispatch(
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
   if (isDownload(pathname)) return sendDownload(req, res, pathname);
-  if (pathname.startsWith("/_next/")) return next(req, res);
-  return dispatchPage(next, req, res, pathname);
+  if (pathname.startsWith("/_next/")) return sendFile(next, req, res);
+  return dispatchPage(next, req, res, { pathname, ip });
 }
 
 /** The protocol (core/oauth). */
@@ -64,7 +65,19 @@ const REPO_TRANSFER =
 /** A commit over the API has its files within. */
 const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/.+$/;
 
-async function dispatchPage(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
+/** What pages consist of. Next would look for an action behind these addresses too, and none of a page's checks are made here. */
+async function sendFile(next: Door, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  if (req.method === "GET" || req.method === "HEAD") return next(req, res);
+  res.setHeader("Allow", "GET, HEAD");
+  sendFailure(req, res, { status: 405, error: "invalid_request", description: "This can only be read" });
+}
+
+async function dispatchPage(
+  next: Door,
+  req: IncomingMessage,
+  res: ServerResponse,
+  { pathname, ip }: { pathname: string; ip: string | null },
+): Promise<void> {
   const isNextAuth = pathname.startsWith("/api/auth/");
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
   // next-auth parses JSON without expecting bad JSON; its own pages and ours send forms.
@@ -86,6 +99,7 @@ async function dispatchPage(next: Door, req: IncomingMessage, res: ServerRespons
   if (res.writableEnded) return;
   if (isScriptless(pathname)) removeScripts(req, res);
   else allowPageScripts(req, res);
+  if (ip) req.headers[ON_BEHALF_HEADER] = onBehalfOf(ip);
   return next(req, res);
 }
 

@@ -35,18 +35,19 @@ const pages: Door = async (req, res) => {
 
 type Answer = { status: number; headers: IncomingMessage["headers"]; body: string; seen: Seen };
 type Seen = { url: string; headers: Record<string, string>; ip: string | undefined };
-type Options = { method?: string; headers?: Record<string, string>; body?: string };
+type Options = { method?: string; headers?: Record<string, string>; body?: string; localAddress?: string };
 
 let server: Server;
 let port: number;
 
-async function ask(path: string, { method = "GET", headers = {}, body }: Options = {}): Promise<Answer> {
+async function ask(path: string, { method = "GET", headers = {}, body, localAddress }: Options = {}): Promise<Answer> {
   const req = request({
     port,
     host: "127.0.0.1",
     path,
     method,
     headers: { host: `localhost:${port}`, ...headers },
+    ...(localAddress && { localAddress }),
     agent: false,
   });
   req.end(body);
@@ -147,6 +148,20 @@ describe("S110 what a request says of its address", () => {
     "x-request-id": "spoofed-request-id",
   };
 
+  it("is believed of a request that Next makes for another, and of no other", async () => {
+    const { seen } = await ask("/login", { method: "POST", localAddress: "127.0.0.2" });
+    expect(seen.ip).toBe("127.0.0.2");
+    // As Next passes an action on to the page that has it, and asks for the page that an action leads to: with the headers that it got.
+    for (const method of ["POST", "GET"]) expect((await ask("/", { method, headers: seen.headers })).seen.ip).toBe("127.0.0.2");
+    const proof = Object.keys(seen.headers).filter((name) => /^x-keyhook-/.test(name));
+    for (const name of proof) {
+      for (const value of ["", "127.0.0.3", seen.headers[name]?.replace("127.0.0.2", "127.0.0.3") ?? ""]) {
+        const answer = await ask("/", { headers: { ...seen.headers, [name]: value } });
+        expect(answer.seen.ip, name).toMatch(/^127\.0\.0\.[12]$/);
+      }
+    }
+  });
+
   it("changes nothing that a page sees", async () => {
     const { seen, headers } = await ask("/login", { headers: spoofed });
     expect(seen.headers).toMatchObject({
@@ -220,7 +235,7 @@ describe("a page that was asked for under another name", () => {
   });
 
   it("never leads to another site", async () => {
-    const { headers } = await ask("//evil.example/%2e%2e", { headers: { host: "evil.example" } });
+    const { headers } = await ask("//evil.example/%5c", { headers: { host: "evil.example" } });
     expect(new URL(String(headers.location)).origin).toBe(env().ORIGIN);
   });
 
@@ -280,6 +295,23 @@ describe("S51 S138 an address that is none", () => {
       expect(headers["x-request-id"]).toBeDefined();
     },
   );
+
+  it.each([
+    "/_next/../login",
+    "/_next/%2e%2E/login",
+    "/_next/static/.%2e/../login",
+    "/x/../interaction/y",
+    "/./login",
+    "/login/..",
+  ])("%s would be another page for Next than for the checks before it, and answers 400", async (path) => {
+    expect((await ask(path)).status).toBe(400);
+  });
+
+  it("takes no form among the files of pages, where Next would look for its action in vain, without the checks of pages", async () => {
+    const { status, headers } = await ask("/_next/x", { method: "POST", headers: { "next-action": "0".repeat(42) }, body: "[]" });
+    expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
+    expect((await ask("/_next/x")).status).toBe(200);
+  });
 
   it.each([
     ["GET /\u0000 HTTP/1.1", 400],

@@ -3,7 +3,8 @@ export type Target = { pathname: string; search: string };
 
 /**
  * Reads the target of a request line, in origin form or in the absolute form that proxies may send. Undefined for what can
- * name nothing here: another form, a path that is not UTF-8 when decoded, a NUL (S51, S138).
+ * name nothing here: another form, a path that is not UTF-8 when decoded, a NUL, `.` or `..` as a part of it (S51, S138). Clients
+ * resolve those; Next does too, and would show a page for which no door has checked anything.
  */
 export function parseTarget(url: string | undefined): Target | undefined {
   if (!url) return undefined;
@@ -11,6 +12,7 @@ export function parseTarget(url: string | undefined): Target | undefined {
   if (!local.startsWith("/") || /%00|\0|#/.test(local)) return undefined;
   const query = local.indexOf("?");
   const pathname = query < 0 ? local : local.slice(0, query);
+  if (/\/(\.|%2e){1,2}(\/|$)/i.test(pathname)) return undefined;
   try {
     decodeURIComponent(pathname);
   } catch {

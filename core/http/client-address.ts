@@ -1,5 +1,8 @@
+import { createHmac } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { derivedKey } from "../crypto/seal.ts";
+import { isEqualInConstantTime } from "../crypto/token.ts";
 import { env } from "../env.ts";
 
 /**
@@ -7,6 +10,23 @@ import { env } from "../env.ts";
  * under this name is dropped first.
  */
 export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
+
+/**
+ * Next asks the service itself for what a page's action leads to, and for an action of another page, with the headers that it was given.
+ * By this one, which only Next is given, such a request goes by the address of whoever it is made for, and not by our own.
+ */
+export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
+
+export const onBehalfOf = (address: string): string =>
+  `${address} ${createHmac("sha256", derivedKey("requests of Next")).update(address).digest("base64url")}`;
+
+/** Whom Next makes this request for, if it is one of Next's. */
+export function askedOnBehalfOf({ headers }: IncomingMessage): string | undefined {
+  const given = headers[ON_BEHALF_HEADER];
+  if (typeof given !== "string") return undefined;
+  const [address = ""] = given.split(" ");
+  return isEqualInConstantTime(given, onBehalfOf(address)) ? address : undefined;
+}
 
 let trusted: { from: readonly string[]; list: BlockList } | undefined;
 
@@ -34,6 +54,8 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
  * sent. Null when the connection is gone already.
  */
 export function clientAddress(req: IncomingMessage): string | null {
+  const asked = askedOnBehalfOf(req);
+  if (asked !== undefined) return asked;
   let address = plainAddress(req.socket.remoteAddress);
   const hops = String(req.headers["x-forwarded-for"] ?? "").split(",");
   while (isTrustedAddress(address) && hops.length > 0) {

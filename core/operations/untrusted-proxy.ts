@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
 import { db } from "../db.ts";
-import { isTrustedAddress, plainAddress } from "../http/client-address.ts";
+import { askedOnBehalfOf, isTrustedAddress, plainAddress } from "../http/client-address.ts";
 import { log } from "../log.ts";
 
 /**
@@ -22,8 +22,9 @@ const keyOf = (isNear: boolean): string => `untrusted_proxy_${isNear ? "near" : 
 const quietUntil = { near: 0, far: 0 };
 
 /** For the outermost door, before it drops what the request says of its way. It costs nothing where no such header came. */
-export function noteUntrustedProxy({ headers, socket }: IncomingMessage, now = Date.now()): void {
-  if (headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) return;
+export function noteUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
+  const { headers, socket } = req;
+  if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || askedOnBehalfOf(req) !== undefined) return;
   const address = plainAddress(socket.remoteAddress);
   if (address === null || isTrustedAddress(address)) return;
   const isNear = ipaddr.process(address).range() !== "unicast";
