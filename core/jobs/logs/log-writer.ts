@@ -44,9 +44,13 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param secrets what is masked */
-  static async open(runId: string, claimId: string, secrets: readonly string[]): Promise<LogWriter> {
-    const share = new LogShare();
+  /** @param of.party whose run it is, as places are shared @param of.secrets what is masked */
+  static async open(
+    runId: string,
+    claimId: string,
+    { party, secrets }: { party: string; secrets: readonly string[] },
+  ): Promise<LogWriter> {
+    const share = new LogShare(party);
     return new LogWriter(runId, claimId, { windows: await SecretWindows.of(secrets, share), share });
   }
 

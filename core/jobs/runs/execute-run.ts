@@ -11,7 +11,7 @@ import { findRunner } from "../runners/find-runner.ts";
 import type { Execution, Exit, Limits, Runner } from "../runners/runner.ts";
 import { makeTaskDirectory } from "../runners/task-directory.ts";
 import { unsealJobSecrets } from "../secrets.ts";
-import type { ClaimedRun } from "./job-table.ts";
+import { type ClaimedRun, partyOf } from "./job-table.ts";
 import { type Outcome, recordEnd, recordStart } from "./record-run.ts";
 import type { RunOwner } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
@@ -68,7 +68,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
     await recordEnd(run.id, claimId, runnerFailed(message));
     return;
   }
-  const writer = await LogWriter.open(run.id, claimId, Object.values(secrets));
+  const writer = await LogWriter.open(run.id, claimId, { party: partyOf(run), secrets: Object.values(secrets) });
   let outcome: Outcome;
   try {
     outcome =
@@ -215,7 +215,7 @@ function inWords(seconds: number): string {
 const INTERRUPTED = "The worker that ran it stopped before it ended. What it had done until then is done; it was not run again.";
 
 async function interrupted(run: ClaimedRun, claimId: string): Promise<void> {
-  const writer = await LogWriter.open(run.id, claimId, []);
+  const writer = await LogWriter.open(run.id, claimId, { party: partyOf(run), secrets: [] });
   writer.note(INTERRUPTED);
   await writer.close();
   await recordEnd(run.id, claimId, run.cancel_requested_at ? cancelled : runnerFailed(INTERRUPTED));

@@ -31,3 +31,6 @@ export type ClaimedRun = {
   payload: string | null;
   cancel_requested_at: Date | null;
 };
+
+/** As the table's share has it. */
+export const partyOf = ({ created_by_id, owner_id }: ClaimedRun): string => created_by_id ?? owner_id;

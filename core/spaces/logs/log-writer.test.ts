@@ -11,7 +11,7 @@ const aSpace = async () => (await someRepo(await signedInPerson(), { type: "spac
 
 it("S134 a Space that prints without end costs the database a few statements a second, and what it printed last is kept", async () => {
   const id = await aSpace();
-  const writer = await LogWriter.open(id, ["a secret value"]);
+  const writer = await LogWriter.open(id, { party: "ada", secrets: ["a secret value"] });
   let printed = 0;
   const SECONDS = 2;
   const { statements } = await countStatements(async () => {
@@ -36,7 +36,7 @@ it("S134 a Space that prints without end costs the database a few statements a s
 
 it("a Space that prints little has it in its log at once, in order and in whole pieces", async () => {
   const id = await aSpace();
-  const writer = await LogWriter.open(id, []);
+  const writer = await LogWriter.open(id, { party: "ada", secrets: [] });
   writer.note("starting");
   const long = "x".repeat(40_000);
   await writer.output("stdout", Buffer.from(`${long}\nsecond\nunfin`));
@@ -50,7 +50,7 @@ it("a Space that prints little has it in its log at once, in order and in whole 
 it("S134 the worker's event loop is not a Space's to fill, whatever its secrets are and however much of them it prints", async () => {
   const lines = Array.from({ length: 10_000 }, (_, n) => `${(n * 7_919 + 10_000_000).toString(36)}-${n}`);
   const secrets = Array.from({ length: 5 }, (_, at) => lines.slice(at * 2_000, (at + 1) * 2_000).join("\n"));
-  const writer = await LogWriter.open(await aSpace(), secrets);
+  const writer = await LogWriter.open(await aSpace(), { party: "ada", secrets });
   // Side by side: all of it is one mask, so that nothing has to wait to be stored.
   const bytes = Buffer.from(lines.slice(0, 5_000).join(""));
   const before = performance.eventLoopUtilization();

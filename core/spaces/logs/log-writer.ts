@@ -31,9 +31,9 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param secrets what is masked */
-  static async open(repoId: string, secrets: readonly string[]): Promise<LogWriter> {
-    const share = new LogShare();
+  /** @param of.party whose Space it is, as places are shared @param of.secrets what is masked */
+  static async open(repoId: string, { party, secrets }: { party: string; secrets: readonly string[] }): Promise<LogWriter> {
+    const share = new LogShare(party);
     return new LogWriter(repoId, { windows: await SecretWindows.of(secrets, share), share });
   }
 

@@ -45,7 +45,7 @@ export async function runSpace(repo: Repo, run: Run & { restarts: number }, host
   const refusal = refusalOf(runner);
   if (refusal !== undefined || "refusal" in runner) return { kind: "rest", stage: "RUNTIME_ERROR", message: refusal };
   const { environment, secrets } = await readSpaceEnvironment(repo.id);
-  const writer = await LogWriter.open(repo.id, secrets);
+  const writer = await LogWriter.open(repo.id, { party: repo.owner.id, secrets });
   // Each directly in the machine's folder for such things: whom the sandbox belongs to may not look into ours.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
