@@ -1,10 +1,10 @@
 import { spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { setPriority } from "node:os";
-import type { Asked, Told } from "./git-launcher.ts";
+import type { Asked, Told } from "./launched-git.ts";
+import { childrenOf, lowerPriority, readProcess } from "./linux-process.ts";
 
-/** The program of `GitLauncher`, which says why there is one. */
+/** The program that `GitLauncher` runs (git-launcher.ts says why). It starts git, passes on signals, and tells how git ends. */
 
 type Launch = Extract<Asked, { command: string }>;
 
@@ -12,10 +12,10 @@ const socketPath = process.argv[2] as string;
 const running = new Map<string, { kill(signal?: NodeJS.Signals): void }>();
 const tell = (what: Told) => process.connected && process.send?.(what);
 
-/** What is being started, with the signal that came for it meanwhile. */
+/** What is being started, with the last signal that was asked for meanwhile. */
 const starting = new Map<string, NodeJS.Signals | undefined>();
 const waiting: Launch[] = [];
-/** Each is three connections, of which the other side lets few wait. */
+/** Each start makes three connections, and the kernel lets few wait for a busy web process (BACKLOG). */
 const STARTING_MAX = 64;
 
 process.on("message", (asked: Asked) => {
@@ -42,9 +42,9 @@ function startWaiting(): void {
   }
 }
 
-// Whoever stops the service tells the web process, which finishes what it does.
+// A signal that stops the service is for the web process: it finishes its requests, and then ends this one.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => undefined);
-// Nobody is left to read what they find out.
+// The web process is gone: nobody reads what git writes.
 process.once("disconnect", () => {
   for (const child of running.values()) child.kill("SIGKILL");
   process.exit();
@@ -71,22 +71,22 @@ async function launch({ id, command, args, cwd, env, niceness }: Launch): Promis
   }
 }
 
-/** The first line down a connection says what it is for. What comes back is for git alone. */
+/** Writes the line that says which stream a connection is. Nothing is read here: what comes is git's input. */
 function announced(stream: Socket, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.once("error", reject).write(line, () => resolve());
   });
 }
 
-/** What git may use of the processor before it gives way: a small clone and most pages take less. */
+/** The processor time that git may use before it gives way: a small clone and most pages take less. */
 const YOUNG_MS = 50;
 const LOOK_MS = 20;
-/** Of the kernel's clock. */
+/** The unit of times in /proc: USER_HZ is 100. */
 const TICK_MS = 10;
 
 /**
- * Lets git begin like everybody else, and gives it and its children their niceness when they have used YOUNG_MS of processor time: so
- * what is soon done does not wait for what takes long, whoever asked for either (S137).
+ * Starts git at normal priority, and lowers it for git and its children once they have used YOUNG_MS of processor time. So short work does
+ * not wait for long work, whoever asked for either (S137).
  */
 function age(pid: number, niceness: number): () => void {
   const timer = setInterval(() => {
@@ -98,21 +98,10 @@ function age(pid: number, niceness: number): () => void {
   return () => clearInterval(timer);
 }
 
-/** With its children that have ended. @returns what is enough to give way where nobody can tell */
+/** Includes its children that have ended. @returns YOUNG_MS where the system does not tell, so that git gives way at once */
 function usedMs(pid: number): number {
-  const ticks = readProcess(`${pid}/stat`)?.split(") ").at(-1)?.split(" ").slice(11, 15);
-  return ticks ? ticks.reduce((sum, each) => sum + Number(each), 0) * TICK_MS : YOUNG_MS;
-}
-
-const childrenOf = (pid: number): number[] =>
-  (readProcess(`${pid}/task/${pid}/children`) ?? "").split(" ").filter(Boolean).map(Number);
-
-function readProcess(name: string): string | undefined {
-  try {
-    return readFileSync(`/proc/${name}`, "latin1");
-  } catch {
-    return undefined; // it has ended, or this is not Linux
-  }
+  const ticks = readProcess(`${pid}/stat`).split(") ").at(-1)?.split(" ").slice(11, 15);
+  return ticks?.length ? ticks.reduce((sum, each) => sum + Number(each), 0) * TICK_MS : YOUNG_MS;
 }
 
 function threadsOf(pid: number): number[] {
@@ -120,13 +109,5 @@ function threadsOf(pid: number): number[] {
     return readdirSync(`/proc/${pid}/task`).map(Number);
   } catch {
     return [pid];
-  }
-}
-
-function lowerPriority(pid: number, niceness: number): void {
-  try {
-    setPriority(pid, niceness);
-  } catch {
-    // It may have ended already.
   }
 }

@@ -1,11 +1,13 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { once } from "node:events";
-import { devNull, setPriority } from "node:os";
+import { devNull } from "node:os";
 import { Readable } from "node:stream";
 import { childEnvironment } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 import { sourcePath } from "../../source-path.ts";
-import { type GitCommand, type GitProcess, gitLauncher, LauncherEnded } from "./git-launcher.ts";
+import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
+import type { GitCommand, GitProcess } from "./launched-git.ts";
+import { lowerPriority } from "./linux-process.ts";
 
 /** A git command that ended badly; `stderr` is git's own words, for logs and for looking into, not for people. */
 export class GitFailed extends Error {
@@ -140,14 +142,6 @@ async function spawnHere(
 
 /** Whether git, or the loader before it, said that it came to its limit of memory. */
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
-
-function lowerPriority(pid: number, niceness: number): void {
-  try {
-    setPriority(pid, niceness);
-  } catch {
-    // It may have ended already.
-  }
-}
 
 /** Runs a git command to its end and returns what it wrote. @throws GitFailed; RanOutOfTime */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { isServiceError } from "../../../errors.ts";
-import type { GitProcess } from "../git-launcher.ts";
+import type { GitProcess } from "../launched-git.ts";
 import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit } from "../run-git.ts";
 

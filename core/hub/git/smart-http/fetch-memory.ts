@@ -1,7 +1,7 @@
 import { AsyncResource } from "node:async_hooks";
-import { readFileSync } from "node:fs";
 import { currentParty, type Party } from "../../../fair-queue/party.ts";
 import { requestContext } from "../../../log.ts";
+import { childrenOf, readProcess } from "../linux-process.ts";
 import { FETCH_MEMORY_BYTES } from "./transfer-settings.ts";
 
 const LOOK_EVERY_MS = 250;
@@ -77,22 +77,11 @@ export class FetchMemory {
 
 const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** Of a process and its children. What they map of packs is not theirs: the kernel takes it back. Nothing where the system does not say. */
+/** The bytes of a process and its children, without the packs that they map: the kernel can take those back. 0 where there is no /proc. */
 function memoryOf(pid: number): number {
   return [pid, ...childrenOf(pid)]
-    .flatMap((each) => [...readProcess(each, "status").matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])
+    .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])
     .reduce((sum, [, kibibytes]) => sum + Number(kibibytes) * 1024, 0);
-}
-
-const childrenOf = (pid: number): number[] => readProcess(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);
-
-/** It may have ended already. */
-function readProcess(pid: number, file: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${file}`, "latin1");
-  } catch {
-    return "";
-  }
 }
 
 function kill(pid: number): void {

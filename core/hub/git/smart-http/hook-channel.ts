@@ -1,5 +1,5 @@
 import type { Duplex } from "node:stream";
-import type { GitProcess } from "../git-launcher.ts";
+import type { GitProcess } from "../launched-git.ts";
 
 /** What the hook `pre-receive` says of a push that has arrived, before any ref changes. */
 export type Arrival = {

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import type { FairQueue } from "../../../fair-queue/fair-queue.ts";
 import { watchPace } from "../../../http/pace.ts";
 import { log } from "../../../log.ts";
-import type { GitProcess } from "../git-launcher.ts";
+import type { GitProcess } from "../launched-git.ts";
 import { type SpawnOptions, spawnGit } from "../run-git.ts";
 import { TRANSFER_MAX_MS } from "./transfer-settings.ts";
 

@@ -1,0 +1,146 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { EventEmitter } from "node:events";
+import type { Socket } from "node:net";
+import { ServiceError } from "../../errors.ts";
+
+/** What we use of a child process. */
+export type GitProcess = Pick<
+  ChildProcessWithoutNullStreams,
+  "stdin" | "stdout" | "stderr" | "stdio" | "pid" | "exitCode" | "signalCode" | "kill" | "once" | "off" | "emit"
+>;
+
+export type GitCommand = { command: string; args: string[]; cwd: string; env: NodeJS.ProcessEnv; niceness?: number | undefined };
+
+/** Messages to the launcher's process (Asked) and from it (Told). */
+export type Asked = { id: string } & (GitCommand | { kill: NodeJS.Signals });
+export type Told = { id: string } & (
+  | { pid: number }
+  | { status: number | null; signal: NodeJS.Signals | null }
+  | { failure: string }
+);
+
+/** How long the launcher may take to start git. */
+export const LAUNCH_MAX_MS = 10_000;
+
+/** A git process that the launcher starts, with the events and properties of Node's own child processes. */
+export class LaunchedGit extends EventEmitter {
+  readonly stdio: (Socket | undefined)[] = [undefined, undefined, undefined];
+  pid: number | undefined;
+  exitCode: number | null = null;
+  signalCode: NodeJS.Signals | null = null;
+  readonly #ask: (signal: NodeJS.Signals) => void;
+  readonly #start = Promise.withResolvers<void>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #signal: AbortSignal | undefined;
+  #hasStarted = false;
+  #isRefused = false;
+  #isOver = false;
+
+  constructor(ask: (signal: NodeJS.Signals) => void, signal: AbortSignal | undefined) {
+    super();
+    this.#ask = ask;
+    this.#timer = setTimeout(() => {
+      this.emit("late");
+      this.#refuse(new ServiceError("unavailable", "Git did not start in time. Try again shortly.", { retryAfterSeconds: 5 }));
+    }, LAUNCH_MAX_MS);
+    this.#signal = signal;
+    signal?.addEventListener("abort", this.#abort);
+    // Whoever does not listen learns of it when git ends.
+    this.on("error", () => undefined);
+  }
+
+  /** Rejects when it does not start. */
+  get started(): Promise<void> {
+    return this.#start.promise;
+  }
+  get stdin(): Socket | undefined {
+    return this.stdio[0];
+  }
+  get stdout(): Socket | undefined {
+    return this.stdio[1];
+  }
+  get stderr(): Socket | undefined {
+    return this.stdio[2];
+  }
+
+  kill(signal: NodeJS.Signals = "SIGTERM"): boolean {
+    if (!this.#isOver) this.#ask(signal);
+    return !this.#isOver;
+  }
+
+  take(number: number, stream: Socket): void {
+    this.stdio[number] = stream;
+    // Git never writes there. Only the end of the stream comes.
+    if (number === 0) stream.resume();
+    stream.once("close", () => this.#closeIfDone());
+    this.#startIfReady();
+  }
+
+  hear(told: Told): void {
+    if ("pid" in told) {
+      this.pid = told.pid;
+      this.#startIfReady();
+    } else if ("status" in told) this.#exit(told.status, told.signal);
+    else if (!this.#hasStarted) this.#refuse(new Error(told.failure));
+  }
+
+  /** The launcher is gone, so nobody will tell how git ends. Without its streams it does end. */
+  lose(error: Error): void {
+    if (!this.#hasStarted) this.#refuse(error);
+    for (const stream of this.stdio) stream?.destroy();
+    this.#exit(null, "SIGKILL");
+  }
+
+  #startIfReady(): void {
+    if (this.#hasStarted || this.#isRefused || this.pid === undefined || this.stdio.includes(undefined)) return;
+    this.#hasStarted = true;
+    clearTimeout(this.#timer);
+    this.#start.resolve();
+    // Git may have ended, or been aborted, before its last stream arrived. The caller of `launch` has its listeners by then.
+    setImmediate(() => {
+      if (this.#signal?.aborted) this.#abort();
+      if (this.#isOver) this.#announceExit();
+    });
+  }
+
+  readonly #abort = () => {
+    if (!this.#hasStarted) return;
+    this.kill();
+    this.emit("error", this.#signal?.reason);
+  };
+
+  #refuse(reason: unknown): void {
+    clearTimeout(this.#timer);
+    for (const stream of this.stdio) stream?.destroy();
+    this.kill("SIGKILL");
+    this.#isRefused = true;
+    this.#isOver = true;
+    this.#forget();
+    this.#start.reject(reason);
+  }
+
+  #exit(status: number | null, signal: NodeJS.Signals | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    [this.exitCode, this.signalCode] = [status, signal];
+    if (this.#hasStarted) this.#announceExit();
+  }
+
+  #forget(): void {
+    this.#signal?.removeEventListener("abort", this.#abort);
+    this.emit("over");
+  }
+
+  #announceExit(): void {
+    this.#forget();
+    this.emit("exit", this.exitCode, this.signalCode);
+    this.#closeIfDone();
+  }
+
+  #closeIfDone(): void {
+    if (this.#isOver && this.#hasStarted && this.stdio.every((stream) => stream?.closed)) {
+      this.emit("close", this.exitCode, this.signalCode);
+      this.removeAllListeners("close");
+    }
+  }
+}

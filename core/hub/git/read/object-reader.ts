@@ -1,0 +1,183 @@
+import { gitLauncher } from "../git-launcher.ts";
+import type { GitProcess } from "../launched-git.ts";
+import { GitFailed, spawnGit } from "../run-git.ts";
+
+export type ObjectInfo = { oid: string; type: "commit" | "tree" | "blob" | "tag"; size: number };
+export type GitObject = ObjectInfo & { bytes: Buffer };
+
+type Pending = {
+  isContents: boolean;
+  resolve: (found: ObjectInfo | GitObject | undefined) => void;
+  reject: (error: Error) => void;
+  /** Once its first line has come. */
+  info?: ObjectInfo;
+};
+
+// What git keeps of what it has read is of no use to the next request.
+const CONFIG = ["core.deltaBaseCacheLimit=16m"];
+const ARGUMENTS = ["cat-file", "--batch-command"];
+
+/** How long a process waits for the next request that reads from the same repository, and how many processes wait. */
+const REST_MS = 2_000;
+const RESTING_MAX = 32;
+/** Git keeps all trees and commits that it has read in memory, so no process is used for long (S137). */
+const READER_MAX_BYTES = 16 * 1024 * 1024;
+const READER_MAX_MS = 30_000;
+const READER_MAX_QUESTIONS = 5_000;
+
+const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
+
+/** Why a reader ends that nobody uses any more. */
+export const CLOSED = "these objects were closed";
+
+/** A git process that answers questions about one repository's objects, in the order of the questions. */
+export class ObjectReader {
+  readonly #child: GitProcess;
+  /** What was asked for and has no answer yet begins at `#next`: taking the first of an array away moves all others (S137). */
+  #pending: Pending[] = [];
+  #next = 0;
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #failure: Error | undefined;
+  #stderr = "";
+  readonly #startedAt = Date.now();
+  #questions = 0;
+  /** Of the objects that were asked about. */
+  #bytes = 0;
+
+  static async start(path: string): Promise<ObjectReader> {
+    // Not under limited-git, which costs half as much again: sizes are asked for before contents, and the deadline ends the rest.
+    return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
+  }
+
+  private constructor(child: GitProcess) {
+    this.#child = child;
+    child.stdout.on("data", (chunk: Buffer) => {
+      this.#chunks.push(chunk);
+      this.#length += chunk.length;
+      this.#answer();
+    });
+    child.stderr.on("data", (chunk: Buffer) => {
+      if (this.#stderr.length < 4_000) this.#stderr += chunk.toString("utf8");
+    });
+    child.stdin.on("error", () => undefined);
+    child.once("error", (error) => this.#fail(error));
+    child.once("close", (status) => this.#fail(new GitFailed(ARGUMENTS, status, this.#stderr)));
+  }
+
+  /** Whether it can go on with the questions of another request. */
+  get isAtRest(): boolean {
+    const isWithinLimits =
+      this.#bytes <= READER_MAX_BYTES && this.#questions <= READER_MAX_QUESTIONS && Date.now() - this.#startedAt <= READER_MAX_MS;
+    return !this.#failure && this.#pending.length === this.#next && this.#length === 0 && isWithinLimits;
+  }
+
+  end(reason: Error): void {
+    this.#fail(reason);
+    this.#child.kill("SIGKILL");
+  }
+
+  ask(command: "info" | "contents", name: string): Promise<ObjectInfo | GitObject | undefined> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    if (name.includes("\n") || name.includes("\0")) return Promise.resolve(undefined);
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ isContents: command === "contents", resolve, reject });
+      this.#questions += 1;
+      const { stdin } = this.#child;
+      // Whatever is asked in one turn goes in one piece.
+      if (stdin.writableCorked === 0) {
+        stdin.cork();
+        process.nextTick(() => stdin.uncork());
+      }
+      stdin.write(`${command} ${name}\n`);
+    });
+  }
+
+  #answer(): void {
+    for (let first = this.#pending[this.#next]; first; first = this.#pending[this.#next]) {
+      if (!first.info) {
+        const line = this.#takeLine();
+        if (line === undefined) return;
+        const [, oid, type, size] = FOUND.exec(line) ?? [];
+        if (oid) first.info = { oid, type: type as ObjectInfo["type"], size: Number(size) };
+        if (type !== "blob") this.#bytes += Number(size ?? 0);
+        if (!first.info || !first.isContents) {
+          this.#toNext();
+          first.resolve(first.info);
+          continue;
+        }
+      }
+      if (this.#length < first.info.size + 1) return;
+      // A line break ends the content.
+      const bytes = this.#take(first.info.size + 1).subarray(0, -1);
+      this.#toNext();
+      first.resolve({ ...first.info, bytes });
+    }
+  }
+
+  #toNext(): void {
+    this.#next += 1;
+    // Half of it is no longer needed: the rest is moved once for as many answers.
+    if (this.#next * 2 < this.#pending.length) return;
+    this.#pending = this.#pending.slice(this.#next);
+    this.#next = 0;
+  }
+
+  #takeLine(): string | undefined {
+    const end = this.#joined().indexOf(10);
+    return end < 0 ? undefined : this.#take(end + 1).toString("utf8", 0, end);
+  }
+
+  #take(length: number): Buffer {
+    const all = this.#joined();
+    this.#chunks = [all.subarray(length)];
+    this.#length = all.length - length;
+    return all.subarray(0, length);
+  }
+
+  #joined(): Buffer {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)];
+    return this.#chunks[0] as Buffer;
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    const unanswered = this.#pending.slice(this.#next);
+    this.#pending = [];
+    this.#next = 0;
+    for (const { reject } of unanswered) reject(this.#failure);
+  }
+}
+
+type Resting = { path: string; reader: ObjectReader; timer: NodeJS.Timeout };
+
+// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+const keeper = globalThis as typeof globalThis & { keyhookRestingReaders?: Set<Resting> };
+keeper.keyhookRestingReaders ??= new Set();
+const resting = keeper.keyhookRestingReaders;
+
+/** Keeps a reader for the next request, or ends it. Pages of a repository are read soon after one another, and starting git is half of the cost. */
+export function restReader(path: string, reader: ObjectReader): void {
+  // Only a process that serves many has a launcher: a command ends when it is done.
+  if (!reader.isAtRest || !gitLauncher() || resting.size >= RESTING_MAX) {
+    reader.end(new Error(CLOSED));
+    return;
+  }
+  const timer = setTimeout(() => {
+    resting.delete(one);
+    reader.end(new Error(CLOSED));
+  }, REST_MS).unref();
+  const one = { path, reader, timer };
+  resting.add(one);
+}
+
+/** The reader of a repository that a former request has left, if there is one. */
+export function takeResting(path: string): ObjectReader | undefined {
+  for (const one of resting) {
+    if (one.path !== path) continue;
+    resting.delete(one);
+    clearTimeout(one.timer);
+    if (one.reader.isAtRest) return one.reader;
+  }
+  return undefined;
+}
