@@ -1,6 +1,6 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { someRepo } from "../../testing/repos.ts";
@@ -87,6 +87,7 @@ describe("S137 between requests of a process that serves many", () => {
   afterAll(() => stop());
 
   const nothing = (objects: GitObjects) => objects.info("none");
+  const leaving = async (objects: GitObjects) => void objects.read("main^{tree}", 9e6).catch(() => undefined);
   /** How many processes read the objects. */
   const processesFor = async (times: number, work: (objects: GitObjects) => Promise<unknown>) => {
     const launch = vi.spyOn(gitLauncher() as GitLauncher, "launch");
@@ -112,8 +113,21 @@ describe("S137 between requests of a process that serves many", () => {
     expect(await processesFor(12, many)).toBeGreaterThanOrEqual(3);
   });
 
+  test("one that has grown too old between two requests ends", async () => {
+    const launch = vi.spyOn(gitLauncher() as GitLauncher, "launch");
+    onTestFinished(() => {
+      vi.useRealTimers();
+      launch.mockRestore();
+    });
+    await withObjects(path, nothing);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+    await withObjects(path, leaving);
+    expect(launch).toHaveBeenCalledTimes(2);
+    const old = await launch.mock.results[0]?.value;
+    await expect.poll(() => old.signalCode, { timeout: 10_000 }).toBe("SIGKILL");
+  });
+
   test("one with a question open is not kept", async () => {
-    const leaving = async (objects: GitObjects) => void objects.read("main^{tree}", 9e6).catch(() => undefined);
     expect(await processesFor(3, leaving)).toBe(3);
     await withObjects(path, async (objects) => expect((await objects.info(blob))?.oid).toBe(blob));
   });

@@ -178,6 +178,8 @@ export function takeResting(path: string): ObjectReader | undefined {
     resting.delete(one);
     clearTimeout(one.timer);
     if (one.reader.isAtRest) return one.reader;
+    // It has failed, or grown too old, since it was left.
+    one.reader.end(new Error(CLOSED));
   }
   return undefined;
 }
