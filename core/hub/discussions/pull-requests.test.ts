@@ -15,10 +15,10 @@ import { changeStatus } from "./change-status.ts";
 import { deleteDiscussion } from "./delete-discussion.ts";
 import { deletePullRequestRef } from "./delete-pull-request-ref.ts";
 import { findDiscussion } from "./find-discussion.ts";
-import { mayPushToPullRequest, pullRequestPushRefusal } from "./may-push-to-pull-request.ts";
 import { mergePullRequest } from "./merge-pull-request.ts";
 import { isNewEnough } from "./merge-tree.ts";
 import { openPullRequest } from "./open-pull-request.ts";
+import { pullRequestPushRefusal } from "./pull-request-push-refusal.ts";
 import { pullRequestRange } from "./pull-request-range.ts";
 import { readPullRequestState } from "./pull-request-state.ts";
 import { readTimeline } from "./read-timeline.ts";
@@ -223,7 +223,7 @@ describe("what a push means for pull requests", () => {
 test("S137 its author and whoever may write push to it, until it is merged; nobody to one that is not there", async () => {
   const { ada, bea, repo, at } = await proposed();
   const cy = await signedInPerson("cy");
-  const may = (person: typeof ada, num = 1) => mayPushToPullRequest(person.actor, repo, num);
+  const may = async (person: typeof ada, num = 1) => (await pullRequestPushRefusal(person.actor, repo, num)) === null;
   expect([await may(ada), await may(bea), await may(cy), await may(ada, 2)]).toEqual([true, true, false, false]);
   expect(await pullRequestPushRefusal(cy.actor, repo, 1)).toMatch(/not yours/);
   await mergePullRequest(ada.actor, at);
@@ -241,7 +241,7 @@ test("in an organization a reader proposes and a writer merges", async () => {
   const sha = await branchWith(repo, ada, "x", { "x.txt": "x" });
   const { row } = await openPullRequest(bea.actor, repo, { title: "X", head: { sha } });
   const at = nameOf(repo, row.num);
-  expect(await mayPushToPullRequest(bea.actor, repo, row.num)).toBe(true);
+  expect(await pullRequestPushRefusal(bea.actor, repo, row.num)).toBeNull();
   await expect(mergePullRequest(bea.actor, at)).rejects.toMatchObject({ code: "forbidden" });
   await expect(mergePullRequest(cy.actor, at)).resolves.toMatch(/^[0-9a-f]{40}$/);
 });

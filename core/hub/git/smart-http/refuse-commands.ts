@@ -1,7 +1,7 @@
 import type { Actor } from "../../../access/actor.ts";
 import { may } from "../../../access/may.ts";
 import { numOfPullRequestRef } from "../../discussions/discussion.ts";
-import { pullRequestPushRefusal } from "../../discussions/may-push-to-pull-request.ts";
+import { pullRequestPushRefusal } from "../../discussions/pull-request-push-refusal.ts";
 import { type Repo, repoResource } from "../../repos/repo.ts";
 import { objectReads } from "../queues.ts";
 import { runWalk } from "../read/walk.ts";
