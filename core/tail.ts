@@ -1,6 +1,6 @@
 import { listen } from "./notifications.ts";
 
-/** Something that only grows at its end, such as a log: how it is read, and on which NOTIFY channel its id is news. */
+/** Something that only grows at its end, such as a log: how it is read, and which NOTIFY channel announces its id. */
 export type Tail<Entry, State, Cursor extends number | string> = {
   /** Tells it from other kinds of tails. */
   name: string;
@@ -15,7 +15,7 @@ export type Page<Entry, State, Cursor> = {
   entries: readonly Entry[];
   /** The last entry's cursor. Where there is none, the one that was asked for, but never past what there is. */
   end: Cursor;
-  /** There was more than one page takes. */
+  /** Whether there is more than fits into this page. */
   isCut: boolean;
   /** What else followers are told, whenever it changes. */
   state: State;
@@ -23,15 +23,15 @@ export type Page<Entry, State, Cursor> = {
 
 // A notification may be missed, and none comes while the connection is away.
 const POLL_MS = 5_000;
-/** The end is read at most so often, however often there is news of it. */
+/** The end is read at most this often, however often there is news. */
 const LOOK_MS = 200;
 /** What is kept of the end, for followers that are a little behind. */
 const KEPT_BYTES = 64 * 1024;
 
 /**
- * The pages from a cursor on, as they come, until `signal` aborts or there is nothing to read any more. All who follow the same thing in
- * this process share one reader: each asked for itself before, and a few hundred followers of one talkative job took the database
- * from everybody. Whoever calls has asked whether it may be read.
+ * The pages from a cursor on, as they come, until `signal` aborts or the thing is no more. All who follow the same thing in this process
+ * share one reader: when each follower read for itself, a few hundred followers of one talkative job took the database from everybody. The
+ * caller has checked that it may be read.
  */
 export async function* followTail<Entry, State, Cursor extends number | string>(
   tail: Tail<Entry, State, Cursor>,
@@ -70,7 +70,7 @@ function readersOf({ name }: { name: string }) {
 
 const listens = new Map<string, Promise<void>>();
 
-/** One listener for all that is followed of a kind. */
+/** One listener for each kind of tail. */
 function listening(tail: { name: string; channel: string }): Promise<void> {
   const known = listens.get(tail.name);
   if (known) return known;
@@ -99,9 +99,9 @@ class Reader<Entry, State, Cursor extends number | string> {
   #followers = 0;
   /** The end as it was read last: what comes after `from`. */
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
-  /** Those who have all that was read. */
+  /** Followers who have been told all that was read. */
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
-  /** Reads under way, and the last of them: the next one waits for it. */
+  /** Reads under way, by their cursor; and the latest of them, for which the next one waits. */
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
   #latest: Promise<unknown> = Promise.resolve();
   #isNews = false;
@@ -114,7 +114,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     this.#id = id;
   }
 
-  /** @returns leaves it again */
+  /** @returns a function that leaves the reader again */
   join(whenEmpty: () => void): () => void {
     this.#followers++;
     return () => {
@@ -130,7 +130,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     this.#schedule();
   }
 
-  /** The next page for a follower who was told one: what is kept, or else what is read for them, or the next news. */
+  /** The next page for a follower who was told one before: from what is kept, read for them, or when there is news. */
   async next(after: Cursor, told: Page<Entry, State, Cursor>, signal: AbortSignal) {
     const kept = this.#kept;
     if (!kept || after < kept.from) return this.read(after);
@@ -155,7 +155,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     if (underWay) return underWay;
     const reading = this.#latest
       .then(() => {
-        // The end is what a look reads: news from now on needs another one.
+        // This reads the end: only news that comes after this moment needs another read.
         if (after !== undefined && after === this.#kept?.end) this.#isNews = false;
         return this.#tail.read(this.#id, after);
       })
@@ -173,7 +173,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   #keep(after: Cursor | undefined, page: Page<Entry, State, Cursor>): void {
     const kept = this.#kept;
     if (!kept) {
-      // A follower who still catches up says nothing about the end.
+      // This follower is still catching up: its page is not the end.
       if (page.isCut) return;
       this.#kept = { ...page, entries: [], from: page.end };
       this.#lookedAt = performance.now();
@@ -189,7 +189,7 @@ class Reader<Entry, State, Cursor extends number | string> {
       this.#kept = { ...page, entries, from };
       this.#tell(page);
     } else if (page.state !== kept.state) {
-      // Reads come one after another, so that this is newer. What was written before it changed may not be kept yet.
+      // Reads come one after another, so this state is newer. What was written before it changed may not be kept yet.
       this.#kept = { ...kept, state: page.state, isCut: true };
       this.#tell(this.#kept);
       this.hear();

@@ -76,7 +76,7 @@ async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/** Less than the two days after which an unused delegation is swept, without the one for which addresses for uploading act with it. */
+/** Far less than the two days after which an unused delegation is swept: an upload address acts with it for one of them, and is no row. */
 const REUSED_MS = 3_600_000;
 
 /** In whose name something acts that was kept: the token that lent its rights, or else the person; and whose it is. */
@@ -272,7 +272,6 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
 /** The same, where what it was made with is known. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
-  // Without its name, which is not for every app to know.
-  const maker = madeWith.isOwnProgram ? "You" : "Another app";
-  throw new ServiceError("forbidden", `${maker} made this ${what}. Only you can change it, in your settings.`);
+  // Which app made it is not for this one to know.
+  throw new ServiceError("forbidden", `This app did not make this ${what}. Its owner can change it in their settings.`);
 }

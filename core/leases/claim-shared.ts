@@ -6,27 +6,28 @@ export type Share = {
   party: string;
   /** It may begin although its party holds half of all places. */
   isShort: string;
-  /** A worker died of it, and there is only its end to be recorded: it takes no place for long, and comes first. */
+  /** Its worker was lost, and only its end has to be recorded: it comes first, and takes a place for a moment only. */
   isLeftOver: string;
 };
 
 type Table = { name: string; key: string; isOpen: string; share: Share };
 type Wanted = { claimId: string; limit: number; free: number; seconds: number };
 
-/** Of the parties that hold no place, so many are looked at: those that have waited for longest. */
+/** How many of the parties that hold no place are ranked: those that have waited longest. */
 const NEWCOMERS_MAX = 64;
 
 /**
- * Claims rows by turns: first those of parties that hold the fewest places, among these of whoever was served longest ago, and then the
- * longest due. All places are those that are held and those that are free here. One after another, so that two workers do not give the same party its last place twice.
+ * Claims rows by turns: first those of the parties that hold the fewest places, among these of the party that was served longest ago, and
+ * then the longest due. "All places" are those that are held and those that are free here. Claims come one after another, so that two workers
+ * do not give the same party its last place twice.
  *
- * Parties are found by going through the rows in the order in which they are due, past those of parties that are known already. With an
- * index of all parties the cost would grow with their number instead, and a hundred thousand rows of as many accounts would be read.
+ * Parties are found by going through the rows in the order in which they are due, and skipping those of parties that are known already.
+ * Listing all parties would cost as much as there are, and read a hundred thousand rows of as many accounts.
  */
 export async function claimShared<Row>(table: Table, { claimId, limit, free, seconds }: Wanted): Promise<Row[]> {
   return withConnection(async (client) => {
     await client.query("begin");
-    // A worker that is cut off in between would stop all claims until the network gives up.
+    // Otherwise a worker that is cut off here would stop all claims until TCP gives up.
     await client.query("set local idle_in_transaction_session_timeout = '5s'");
     await client.query("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`claims of ${table.name}`]);
     const { rows } = await client.query({ text: statementOf(table), values: [limit, claimId, seconds, free] });
@@ -35,7 +36,7 @@ export async function claimShared<Row>(table: Table, { claimId, limit, free, sec
   });
 }
 
-export function statementOf({ name, key, isOpen, share: { party, isShort, isLeftOver } }: Table): string {
+function statementOf({ name, key, isOpen, share: { party, isShort, isLeftOver } }: Table): string {
   const isWaiting = `${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())`;
   return `
     with recursive held as materialized (

@@ -10,8 +10,8 @@ export const isLimitedToOwn = (actor: Actor): actor is Actor & { kind: "token" }
   actor.kind === "token" && !isOwnProgram(actor);
 
 /**
- * SQL: whether an actor uses the relay `r`. It belongs into the statement that uses it, because the person may take the relay over in the
- * meantime.
+ * SQL: whether an actor may use the relay `r`. It has to be part of the statement that uses the relay, because the person may take the relay
+ * over between two statements.
  */
 export const isRelayOf = (actor: Actor): Prisma.Sql =>
   isLimitedToOwn(actor)

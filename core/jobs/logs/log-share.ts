@@ -22,7 +22,7 @@ export class LogShare {
     this.#party = party;
   }
 
-  /** What is done with a piece of output, and after it the pause that is due. */
+  /** Does `work` with a piece of output, and then makes the pause that is due. */
   async take<T>(work: () => T, share = SHARE): Promise<T> {
     const begin = performance.now();
     const result = work();

@@ -6,9 +6,9 @@ import { SecretWindows } from "../../jobs/logs/secret-windows.ts";
 import { log } from "../../log.ts";
 import { appendSpaceLog } from "./append-space-log.ts";
 
-/** Stored at most so often: what a Space prints costs the database five statements a second. */
+/** How often a Space's output is stored: five statements a second. */
 const FLUSH_MS = 200;
-/** More than this is not read until what came before is stored, so that no Space prints more than some 640 KiB a second. */
+/** Once this much waits to be stored, no more is read: so no Space prints more than some 640 KiB a second. */
 const WAITING_MAX_CHARACTERS = 128 * 1024;
 /** A line that is longer is cut. */
 const PIECE_MAX_CHARACTERS = 16 * 1024;
@@ -21,7 +21,7 @@ export class LogWriter {
   readonly #unfinished = { stdout: "", stderr: "" };
   readonly #share: LogShare;
   #waiting = "";
-  /** The next time that something is stored. */
+  /** Resolves when the next output has been stored. */
   #due: Promise<void> | undefined;
   #storing: Promise<void> = Promise.resolve();
 

@@ -25,12 +25,12 @@ export async function recordStage(
   return rowCount === 1;
 }
 
-/** A run that was lost later than this had come to run: its loss says nothing about the Space. */
+/** A run that was lost later than this after its start had been running well: the loss says nothing about the Space. */
 const LOST_EARLY_SECONDS = 120;
 
 /**
- * How many workers in a row were lost with this Space, each soon after it had claimed it: no end of a run was recorded in between. One that
- * ends its worker would otherwise go from worker to worker for ever.
+ * How many workers in a row were lost soon after they had claimed this Space, without recording the end of its run. Otherwise a Space that
+ * ends its worker would go from worker to worker for ever.
  */
 export async function countLosses({ repoId, claimId }: Run): Promise<number> {
   const { rows } = await pool().query<{ attempts: number }>(

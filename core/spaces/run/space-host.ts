@@ -10,14 +10,14 @@ import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
 /**
- * While somebody's Space waits for a place, one gives its place away that has been quiet for as long, or has had it for as long and
- * is of an owner with more of them, however busy it is.
+ * While somebody's Space waits for a place, a running one gives way: one that was quiet for this long, or else one that has run for this long
+ * and whose owner has more places, however busy it is.
  */
 const TURN_SECONDS = 5 * 60;
 /** A run that fails through no fault of its own is tried again after a while. */
 const FAILED_DELAY_SECONDS = 10;
 
-const LOST = "The service's worker ended each time that it ran. Its operator finds out why in the service's log.";
+const LOST = "The service's worker ended each time this Space ran. The operator can find the reason in the service's log.";
 
 type Running = { claimId: string; generation: number; stopping: AbortController; startedAt: number };
 type Watched = {
@@ -106,7 +106,7 @@ export class SpaceHost {
     for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);
   }
 
-  /** One that stops already makes room enough: whoever else waits is next. */
+  /** Ends one Space, unless one is stopping already: then there will be room for the one that waits longest. */
   #makeRoom({ waiting, places }: Crowd, owners: ReadonlyMap<string, string>): void {
     const running = [...this.#running].map(([repoId, { stopping, startedAt }]) => {
       const held = places.get(owners.get(repoId) ?? "") ?? 0;

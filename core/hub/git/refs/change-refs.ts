@@ -102,10 +102,7 @@ const RECORDED_LATER =
   "This repository is busy. Your change was made and will be recorded in a moment. Check before you try again.";
 
 /** What the default branch may stand for now: of an empty repository that is not known before its row is locked. */
-export function newHeads(
-  { defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">,
-  changed: readonly RefChange[],
-): string[] {
+function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">, changed: readonly RefChange[]): string[] {
   const likely = [`refs/heads/${defaultBranch}`, "refs/heads/master"];
   const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === likely[0]);
   const heads = changed.filter(({ ref, newSha }) => newSha && isHead(ref));
