@@ -10,7 +10,7 @@ export type MarkdownProps = Readonly<{
 }>;
 
 const PLAIN_MAX_CHARACTERS = 200_000;
-/** Of a file: the rest is a click away, and each visitor of a page is sent its text twice. */
+/** Less of a file: the rest is a click away, and Next sends the text of a page twice. */
 const FILE_MAX_CHARACTERS = 20_000;
 
 /** A text that somebody wrote, laid out. What it may contain is decided in core/hub/markdown/schema.ts. */
@@ -22,13 +22,15 @@ export async function Markdown({ text, place }: MarkdownProps) {
 }
 
 function AsItIs({ text, maxCharacters }: Readonly<{ text: string; maxCharacters: number }>) {
+  const isCut = text.length > maxCharacters;
+  const shown = isCut ? "Here is its beginning" : "Here it is";
   return (
     <div className="grid gap-3">
-      <FormMessage>This text is too long or too deeply nested to be laid out. Here it is as it was written.</FormMessage>
+      <FormMessage>{`This text is too long or too deeply nested to be laid out. ${shown}, as it was written.`}</FormMessage>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable with the keyboard (WCAG 2.1.1) */}
       <pre tabIndex={0} className="overflow-x-auto whitespace-pre-wrap break-words contain-inline-size">
         {text.slice(0, maxCharacters)}
-        {text.length > maxCharacters && "…"}
+        {isCut && "…"}
       </pre>
     </div>
   );

@@ -45,8 +45,8 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
-    // An app would go on listening where its person expects to hear alone, and whoever has the address from it would reach the person's
-    // program.
+    // Otherwise the app would go on listening where its person expects to be the only listener, and whoever has the address from the app would
+    // reach the person's program.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
       // Whoever opened it keeps it: it is closed with the token that opened it.
@@ -59,7 +59,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const fresh = newToken();
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
     const ofNobody = { listenerId: null, connectionId: null, listeningUntil: null };
-    // Nor is what came to an app's address handed to the person's program.
+    // What arrived at the app's address is not handed to the person's program either.
     if (before && isTakenOver)
       await giveUpRequests(tx, before.id, "somebody else opened the relay before its listener had answered");
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
