@@ -5,7 +5,7 @@ export type Tail<Entry, State, Cursor extends number | string> = {
   /** Tells it from other kinds of tails. */
   name: string;
   channel: string;
-  /** What comes after a cursor, or from the beginning; undefined where it is no more. */
+  /** What comes after a cursor, or from the beginning; undefined if the thing no longer exists. */
   read(id: string, after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined>;
   cursorOf(entry: Entry): Cursor;
   bytesOf(entry: Entry): number;
@@ -29,7 +29,7 @@ const LOOK_MS = 200;
 const KEPT_BYTES = 64 * 1024;
 
 /**
- * The pages from a cursor on, as they come, until `signal` aborts or the thing is no more. All who follow the same thing in this process
+ * The pages from a cursor on, as they come, until `signal` aborts or the thing no longer exists. All who follow the same thing in this process
  * share one reader: when each follower read for itself, a few hundred followers of one talkative job took the database from everybody. The
  * caller has checked that it may be read.
  */

@@ -23,7 +23,7 @@ export type LateChanges = {
   repo_id: string;
   actor_id: string | null;
   changes: ChangeToFollow[];
-  /** Before git was let at the refs. */
+  /** A moment before git changed the refs. */
   happened_at: Date;
   due_at: Date;
   attempts: number;
