@@ -40,7 +40,7 @@ async function inThread<T>(question: PasswordQuestion): Promise<T> {
     return answer;
   } catch (error) {
     log().error({ err: error }, "a password could not be hashed or compared");
-    throw new ServiceError("unavailable", "Too much is asked of this service at the moment. Try again shortly.", {
+    throw new ServiceError("unavailable", "The service is overloaded at the moment. Try again shortly.", {
       retryAfterSeconds: 5,
     });
   } finally {

@@ -133,7 +133,7 @@ async function spawnHere(
     await once(child, "spawn");
   } catch (error) {
     if (hasStreams) throw error;
-    throw new ServiceError("unavailable", "Too much is asked of this service at the moment. Try again shortly.", {
+    throw new ServiceError("unavailable", "The service is overloaded at the moment. Try again shortly.", {
       retryAfterSeconds: 5,
     });
   }
