@@ -209,9 +209,9 @@ test("a forge beside the service tells of its repositories through the adapter",
     [`${forgeUrl}/${repository.full_name}`, "repo create"],
   ]);
   // Private there, private here.
-  expect((await page.goto(`/${repository.full_name}`))?.status()).toBe(404);
+  expect((await page.request.get(`/${repository.full_name}`)).status()).toBe(404);
   await enter(page, person);
-  expect((await page.goto(`/${repository.full_name}`))?.status()).toBe(200);
+  expect((await page.request.get(`/${repository.full_name}`)).status()).toBe(200);
   adapter.close();
 });
 

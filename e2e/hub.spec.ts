@@ -82,8 +82,8 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
     await card(page, "Visibility").getByRole("button", { name: "Save" }).click();
     await expect(card(page, "Visibility").getByText("Saved.")).toBeVisible();
     const stranger = await browser.newPage({ baseURL: demo.origin });
-    expect((await stranger.goto(`/datasets/${person.username}/Tide-Tables-2`))?.status()).toBe(404);
-    expect((await stranger.goto(`/datasets/${person.username}/tide-tables`))?.status()).toBe(404);
+    expect((await stranger.request.get(`/datasets/${person.username}/Tide-Tables-2`)).status()).toBe(404);
+    expect((await stranger.request.get(`/datasets/${person.username}/tide-tables`)).status()).toBe(404);
     await stranger.goto("/datasets?search=Tide-Tables-2");
     await expect(stranger.getByText("Nothing found")).toBeVisible();
     await stranger.close();
@@ -95,7 +95,7 @@ test("a repository is made in the browser, pushed to with git, renamed, hidden a
     await page.getByLabel(/^Type .* to confirm$/).fill(`${person.username}/Tide-Tables-2`);
     await page.getByRole("button", { name: "Delete it for good" }).click();
     await expect(page.getByText("The repository is deleted.")).toBeVisible();
-    expect((await page.goto(`/datasets/${person.username}/Tide-Tables-2`))?.status()).toBe(404);
+    expect((await page.request.get(`/datasets/${person.username}/Tide-Tables-2`)).status()).toBe(404);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -64,7 +64,7 @@ test("a job is run in the page, its log is watched, it is cancelled; run again, 
   if (stranger) {
     const theirs = await stranger.newPage();
     await enter(theirs, another);
-    expect((await theirs.goto(`/jobs/${person.username}/${runId}`))?.status()).toBe(404);
+    expect((await theirs.request.get(`/jobs/${person.username}/${runId}`)).status()).toBe(404);
     expect((await theirs.request.get(`/settings/jobs/${runId}/log`)).status()).toBe(404);
     await stranger.close();
   }
