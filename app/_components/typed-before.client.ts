@@ -12,7 +12,11 @@ export function useTypedBefore(id: string): void {
   useLayoutEffect(() => {
     const area = typed && find(id);
     if (!area) return;
-    if (area.value !== typed.value) area.value = typed.value;
+    // Typed since then: newer than what was read.
+    if (area.value !== area.defaultValue) return;
+    // Nothing had been typed or chosen, though something may have been chosen since.
+    if (typed.value === area.value && typed.selectionEnd === 0) return;
+    if (typed.value !== area.value) area.value = typed.value;
     area.setSelectionRange(typed.selectionStart, typed.selectionEnd);
   }, [id, typed]);
 }
