@@ -1,6 +1,7 @@
 import { scopes } from "@keyhook/sdk";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { db } from "#core/db.ts";
+import { collectionName } from "#core/hub/collections/collection.ts";
 import { newId } from "#core/ids.ts";
 import { api } from "./app.ts";
 import { type AccessWorld, type Hand, makeAccessWorld, type RepoKey, type Who } from "./testing/access-world.ts";
@@ -145,7 +146,7 @@ test("S135 S95 no kind of token reaches a collection that is closed to it, and n
   expect([ofCollections.length > 4, ofOrganizations.length > 2]).toEqual([true, true]);
   const wrong: string[] = [];
   await each(crossed([...ofCollections, ...ofOrganizations]), async ({ attempt, route }) => {
-    const path = at.collections[attempt.at as keyof typeof at.collections];
+    const path = collectionName(at.collections[attempt.at as keyof typeof at.collections]);
     const [namespace = "", slug = ""] = path.split("/");
     // Nobody else's organization, and one's own only as far as it is open.
     const { status, all } = await send(route, fill(route.template, { namespace, slug, name: namespace }), tokenOf(attempt));
@@ -203,7 +204,8 @@ test("S136 no list shows what is closed to a token, however it is asked for", { 
       const path = fill(route.template, { name: handle, namespace: handle, username: handle }) + query;
       const { status, all } = await send(route, path, tokenOf(attempt));
       // What the token may see has it too: the organization's own, of an exchanged one.
-      const isShown = all.includes(`"${fullName}"`) || all.includes(at.collections[attempt.at as keyof typeof at.collections]);
+      const isShown =
+        all.includes(`"${fullName}"`) || all.includes(collectionName(at.collections[attempt.at as keyof typeof at.collections]));
       if (isShown || status >= 500) wrong.push(`${named(attempt, route)}${query}: ${status}`);
     }
   });

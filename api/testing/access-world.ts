@@ -4,6 +4,7 @@ import { from, organizationOf, signedInPerson, type TestPerson } from "#core/acc
 import { ciTokenKinds } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken, newToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
+import type { Collection } from "#core/hub/collections/collection.ts";
 import { createCollection } from "#core/hub/collections/create-collection.ts";
 import { openDiscussion } from "#core/hub/discussions/open-discussion.ts";
 import { grantAccess } from "#core/hub/gates/grant-access.ts";
@@ -85,7 +86,7 @@ export type TokenActor = { who: Who; hand: Hand; scopes: readonly Scope[]; token
 export type AccessWorld = {
   actors: TokenActor[];
   repos: Record<RepoKey, Repo>;
-  collections: Record<CollectionKey, string>;
+  collections: Record<CollectionKey, Collection>;
   handles: Handles;
 };
 
@@ -125,12 +126,11 @@ export async function makeAccessWorld(origin: string, sets = scopeSets): Promise
     for (const { username } of [person.accepted, guest])
       await grantAccess(operatorCommand, { type, owner: of.handle, name }, { user: username }, from);
   }
-  const collections = {} as Record<CollectionKey, string>;
+  const collections = {} as Record<CollectionKey, Collection>;
   for (const key of collectionNames) {
     const [by, handle] = [key.startsWith("own") ? owner : admin, handleOf(key, handles)];
     const input = { owner: handle, title: key, isPrivate: key.endsWith("private") };
-    const { collection } = await createCollection(by.actor, input, from);
-    collections[key] = `${handle}/${collection.slug}-${collection.id}`;
+    collections[key] = (await createCollection(by.actor, input, from)).collection;
   }
   const actors: TokenActor[] = [];
   for (const who of people) {
