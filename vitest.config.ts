@@ -1,18 +1,30 @@
 import { availableParallelism } from "node:os";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
+import { type TestKind, testFiles } from "./scripts/test/test-files.ts";
+
+const files = testFiles();
+
+/** Names of folders may have brackets in them. */
+const project = (name: TestKind, options: TestProjectInlineConfiguration["test"]): TestProjectInlineConfiguration => ({
+  extends: true,
+  test: { name, include: files[name].map((file) => file.replace(/[[\](){}*?!]/g, "\\$&")), ...options },
+});
 
 export default defineConfig({
   test: {
-    include: ["{core,api,app,worker,server,packages,scripts}/**/*.test.{ts,tsx}", "*.test.ts"],
-    exclude: ["**/node_modules/**", "**/.next*/**"],
-    globalSetup: "core/testing/global-setup.ts",
-    setupFiles: "core/testing/setup.ts",
-    pool: "forks",
     // One core less than there are, as Vitest has it, would be one alone on a machine with two; and tests wait a good deal.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Machines that run tests are often busy with other things too.
     testTimeout: 30_000,
     slowTestThreshold: 5_000,
     hookTimeout: 60_000,
+    projects: [
+      project("pure", { pool: "threads", isolate: false, setupFiles: "core/testing/setup.ts" }),
+      project("database", {
+        pool: "forks",
+        globalSetup: "core/testing/global-setup.ts",
+        setupFiles: ["core/testing/setup.ts", "core/testing/setup-database.ts"],
+      }),
+    ],
   },
 });

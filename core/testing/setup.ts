@@ -1,21 +1,14 @@
-import { mkdtempSync, rmSync, statfsSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, expect, inject, vi } from "vitest";
-import { closeConnections } from "../db.ts";
-import { provideSettings, testServerUrl } from "../env.ts";
-import { asService, dropDatabase, recreateDatabase } from "./database.ts";
-import { secondConnections } from "./second-connections.ts";
+import { afterAll, vi } from "vitest";
+import { provideSettings } from "../env.ts";
 
-// Runs before each test file: its own database, data directory and settings, so that files neither meet nor depend on order.
+// Runs before each test file: its own data directory and settings, so that files neither meet nor depend on order.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
-const database = `keyhook_test_${process.pid}`;
-const databaseUrl = await recreateDatabase(inject("serverUrl"), database, inject("template"));
 
 provideSettings({
   NODE_ENV: "test",
-  DATABASE_URL: asService(databaseUrl),
-  DATABASE_OWNER_URL: databaseUrl,
   DATA_DIR: dataDir,
   SECRET_KEY: "a secret key for tests, of no use anywhere else",
   ORIGIN: "http://localhost:3000",
@@ -28,13 +21,15 @@ provideSettings({
 const { waitFor } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, options ?? { timeout: 10_000 });
 
-// Also where the error was caught on its way.
-afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
+const environment = { ...process.env };
 
-afterAll(async () => {
-  await closeConnections();
-  // Dropping makes the server write out everything, and there are hundreds: one that is thrown away keeps them to the end, given the room.
-  const { bavail, bsize } = statfsSync(tmpdir());
-  if (testServerUrl() || bavail * bsize < 10 * 1024 ** 3) await dropDatabase(inject("serverUrl"), database);
+// Where files share a thread, the next one meets no module of the project with what it remembers, and no setting of this one.
+afterAll(() => {
   rmSync(dataDir, { recursive: true, force: true });
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+  for (const name of Object.keys(process.env)) if (environment[name] === undefined) delete process.env[name];
+  Object.assign(process.env, environment);
+  for (const name of Object.keys(globalThis)) if (name.startsWith("keyhook")) Reflect.deleteProperty(globalThis, name);
+  vi.resetModules();
 });

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
+import type { Profiled } from "./profile.ts";
 import { type Tally, tallyOf } from "./tally.ts";
 
 /** Vitest's JSON report (as Jest's). */
@@ -17,6 +18,17 @@ export function failedFiles(file: string): string[] {
 export function readPlaywright(file: string, status: number): Tally {
   const report = readJson<{ stats: { expected: number; unexpected: number; flaky: number } }>(file);
   return tallyOf(status, report && { passed: report.stats.expected + report.stats.flaky, failed: report.stats.unexpected });
+}
+
+type Suite = { file: string; suites?: Suite[]; specs?: { tests: { results: { duration: number }[] }[] }[] };
+
+/** What the stories of each file took together. */
+export function profilePlaywright(file: string): Profiled[] {
+  const durationOf = ({ suites = [], specs = [] }: Suite): number =>
+    specs.flatMap(({ tests }) => tests.flatMap(({ results }) => results)).reduce((sum, { duration }) => sum + duration, 0) +
+    suites.reduce((sum, suite) => sum + durationOf(suite), 0);
+  const report = readJson<{ suites: Suite[] }>(file);
+  return report?.suites.map((suite) => ({ file: `e2e/${suite.file}`, ms: { browser: durationOf(suite) } })) ?? [];
 }
 
 function readJson<Shape>(file: string): Shape | undefined {

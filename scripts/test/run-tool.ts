@@ -4,14 +4,25 @@ import { delimiter, join } from "node:path";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Runs a tool of the project at the terminal and returns its exit status. */
-export async function runTool(name: string, args: string[], environment: Record<string, string> = {}): Promise<number> {
+/**
+ * Runs a tool of the project at the terminal and returns its exit status.
+ * @param isBeside others run at the same time: what it prints is shown in one piece when it is done
+ */
+export async function runTool(
+  name: string,
+  args: string[],
+  environment: Record<string, string> = {},
+  { isBeside = false } = {},
+): Promise<number> {
   const bin = join(root, "node_modules/.bin");
   const child = spawn(join(bin, name), args, {
     cwd: root,
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: isBeside ? ["ignore", "pipe", "pipe"] : ["ignore", "inherit", "inherit"],
     env: { ...process.env, PATH: [bin, process.env.PATH].join(delimiter), ...environment },
   });
-  const [code] = await once(child, "exit");
+  const printed: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => printed.push(chunk));
+  const [code] = await once(child, "close");
+  process.stdout.write(Buffer.concat(printed));
   return code ?? 1;
 }

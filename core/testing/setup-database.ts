@@ -1,0 +1,23 @@
+import { statfsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { afterAll, afterEach, expect, inject } from "vitest";
+import { closeConnections } from "../db.ts";
+import { provideSettings, testServerUrl } from "../env.ts";
+import { asService, dropDatabase, recreateDatabase } from "./database.ts";
+import { secondConnections } from "./second-connections.ts";
+
+// Runs before each test file that may ask a database: one of its own.
+const database = `keyhook_test_${process.pid}`;
+const databaseUrl = await recreateDatabase(inject("serverUrl"), database, inject("template"));
+
+provideSettings({ DATABASE_URL: asService(databaseUrl), DATABASE_OWNER_URL: databaseUrl });
+
+// Also where the error was caught on its way.
+afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
+
+afterAll(async () => {
+  await closeConnections();
+  // Dropping makes the server write out everything, and there are hundreds: one that is thrown away keeps them to the end, given the room.
+  const { bavail, bsize } = statfsSync(tmpdir());
+  if (testServerUrl() || bavail * bsize < 10 * 1024 ** 3) await dropDatabase(inject("serverUrl"), database);
+});
