@@ -7,8 +7,11 @@ import { insertEvents } from "./insert-events.ts";
 import { type ChangeToFollow, isBranch, type Meaning, openAt, unchangedSince } from "./read-meaning.ts";
 import { setStatus } from "./set-status.ts";
 
-/** At most so many in one transaction, because it locks the repository. */
-const PULL_REQUESTS_FOLLOWED = 200;
+/**
+ * How many one transaction follows: it locks the repository, and has 15 seconds (core/db.ts). 200 took longer on a busy machine, each time
+ * that they were tried. A push changes no more (refuse-commands.ts).
+ */
+const PULL_REQUESTS_FOLLOWED = 50;
 
 /** `at`: a moment before git changed the refs. */
 type Following = { actorId: string | null; meaning: Meaning; at: Date };
