@@ -61,7 +61,7 @@ const OF_ADDRESS = "your address has sent too many requests without signing in. 
 
 function costOf(pathname: string): number {
   if (isRelayPath(pathname)) return 0;
-  return isAppPath(pathname) || pathname.includes("/info/lfs/objects/") ? PASSED_ON_COST_MS : COST_MS[doorOf(pathname)];
+  return isAppPath(pathname) || pathname.includes(".git/info/lfs/objects/") ? PASSED_ON_COST_MS : COST_MS[doorOf(pathname)];
 }
 
 let pace: RequestPace | undefined;
