@@ -51,7 +51,7 @@ async function followHeads(
 ): Promise<ChangeToFollow[]> {
   const late: ChangeToFollow[] = [];
   const byNum = new Map(changed.map((change) => [numOfPullRequestRef(change.ref) as number, change]));
-  const rows = await lockPullRequests(tx, repo.id, { num: { in: [...byNum.keys()] } });
+  const { rows } = await lockPullRequests(tx, repo.id, { num: { in: [...byNum.keys()] } });
   for (const row of rows) {
     const change = byNum.get(row.num) as ChangeToFollow;
     if (!change.newSha) {
@@ -79,7 +79,7 @@ async function followBases(
   const unknown = changed.filter(({ ref, newSha }) => newSha && !meaning.merged.has(ref));
   if (gone.length === 0 && nums.length === 0) return unknown;
   const merged = nums.slice(0, PULL_REQUESTS_FOLLOWED);
-  const rows = await lockPullRequests(tx, repo.id, {
+  const { rows, isFull } = await lockPullRequests(tx, repo.id, {
     ...openAt(at),
     OR: [{ baseRef: { in: gone } }, { num: { in: merged }, ...unchangedSince(at) }],
   });
@@ -96,7 +96,7 @@ async function followBases(
     }
   }
   // The rest is followed later; pull requests that are done by then are no longer open.
-  return rows.length === PULL_REQUESTS_FOLLOWED || nums.length > merged.length ? [...changed] : [...late];
+  return isFull || nums.length > merged.length ? [...changed] : [...late];
 }
 
 /** Refs with a change that is not recorded yet: git may have been asked after it. */
@@ -105,8 +105,12 @@ async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));
 }
 
-/** Locked in one order, whoever locks. */
-async function lockPullRequests(tx: Db, repoId: string, which: Prisma.DiscussionWhereInput): Promise<DiscussionRow[]> {
+/** Locks pull requests, always in the same order. `isFull`: there may be more than one transaction follows. */
+async function lockPullRequests(
+  tx: Db,
+  repoId: string,
+  which: Prisma.DiscussionWhereInput,
+): Promise<{ rows: DiscussionRow[]; isFull: boolean }> {
   const where = { repoId, isPullRequest: true, ...which };
   const found = await tx.discussion.findMany({
     where,
@@ -114,9 +118,10 @@ async function lockPullRequests(tx: Db, repoId: string, which: Prisma.Discussion
     take: PULL_REQUESTS_FOLLOWED,
     select: { id: true },
   });
-  if (found.length === 0) return [];
+  if (found.length === 0) return { rows: [], isFull: false };
   const ids = found.map(({ id }) => id);
   await tx.$queryRaw`SELECT id FROM discussion WHERE id = ANY (${ids}) ORDER BY num FOR UPDATE`;
   // As they are now: one of them may have been closed while we waited.
-  return tx.discussion.findMany({ where: { ...where, id: { in: ids } }, orderBy: { num: "asc" } });
+  const rows = await tx.discussion.findMany({ where: { ...where, id: { in: ids } }, orderBy: { num: "asc" } });
+  return { rows, isFull: found.length === PULL_REQUESTS_FOLLOWED };
 }

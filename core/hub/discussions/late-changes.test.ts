@@ -3,8 +3,9 @@ import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
-import { db, pool } from "../../db.ts";
+import { db, inTransaction, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { asAnotherClient } from "../../testing/as-another-client.ts";
 import { walks } from "../git/queues.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
 import { reconcileRefUpdates } from "../git/refs/reconcile.ts";
@@ -232,6 +233,26 @@ describe("S137 strangers", () => {
     expect(await status(onto)).toBe("closed");
     await attempt();
     expect(await waiting()).toEqual([]);
+    await unblock();
+  });
+
+  test("do not keep others' pull requests from being closed by closing their own at the same moment", async () => {
+    await setRef(repo, ada, "refs/heads/onto", base);
+    await emptyDrafts("refs/heads/onto", 401);
+    await db().repo.update({ where: { id: repo.id }, data: { lastDiscussionNum: 700 } });
+    const onto = (await openPullRequest(ada.actor, repo, { title: "Onto", base: "onto", head: { sha: head } })).row.num;
+    let removing: Promise<unknown> = Promise.resolve();
+    await inTransaction(async (tx) => {
+      await tx.discussion.updateMany({ where: { repoId: repo.id, num: 401 }, data: { status: "closed" } });
+      removing = asAnotherClient(() => setRef(repo, ada, "refs/heads/onto", null));
+      removing.catch(() => undefined);
+      const waits = () =>
+        pool().query("SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
+      await expect.poll(async () => (await asAnotherClient(waits)).rowCount, { timeout: 10_000 }).toBe(1);
+    });
+    await removing;
+    await attempt();
+    expect(await status(onto)).toBe("closed");
     await unblock();
   });
 
