@@ -40,7 +40,7 @@ export async function followRefChanges(
 export async function noteHeadChanges(tx: Db, repoId: string, changed: readonly RefChange[]): Promise<void> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return;
-  await tx.discussion.updateMany({ where: { repoId, num: { in: nums } }, data: { headChangedAt: new Date() } });
+  await tx.$executeRaw`UPDATE discussion SET head_changed_at = clock_timestamp() WHERE repo_id = ${repoId} AND num = ANY (${nums})`;
 }
 
 async function followHeads(

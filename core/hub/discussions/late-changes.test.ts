@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test, vi } from "vitest";
 import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db, inTransaction, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
@@ -281,6 +281,19 @@ describe("S137 strangers", () => {
     await attempt();
     expect(await status(own)).toBe("open");
     expect(await waiting()).toEqual([]);
+  });
+
+  test("do not get merged what they did after the change by way of a process whose clock is behind", async () => {
+    const own = await opened(bea, "Mine", { sha: head });
+    await setRef(repo, bea, `refs/pr/${own}`, base);
+    await setRef(repo, ada, "refs/heads/main", tip);
+    await unblock();
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
+    await setRef(repo, bea, `refs/pr/${own}`, tip);
+    const after = await opened(bea, "After", { sha: tip });
+    vi.useRealTimers();
+    await attempt();
+    expect([await status(), await status(own), await status(after)]).toEqual(["merged", "open", "open"]);
   });
 
   test("do not get merged a draft that was opened during the change", async () => {

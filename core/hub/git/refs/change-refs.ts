@@ -26,7 +26,13 @@ const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
 /** What is about to be done to refs (the table `ref_update`). */
-export type Note = { id: string; repoId: string; actorId: string | null; startedAt: Date };
+export type Note = {
+  id: string;
+  repoId: string;
+  actorId: string | null;
+  /** By the database's clock, as all with which it is compared: that of another process may be behind. */
+  startedAt: Date;
+};
 
 /**
  * Lets git change refs, and records what became of it as one event. Every change of a ref goes through here, whoever asks for it: a
@@ -49,8 +55,7 @@ export async function changeRefs(
   asked: readonly RefChange[],
   perform: () => Promise<readonly RefChange[]>,
 ): Promise<Recorded | undefined> {
-  const note: Note = { id: newId(), repoId: repo.id, actorId: actorId(actor), startedAt: new Date() };
-  await insertNote(note, asked);
+  const note = await insertNote({ id: newId(), repoId: repo.id, actorId: actorId(actor) }, asked);
   const heartbeat = setInterval(() => void renew(note.id), HEARTBEAT_MS);
   try {
     const changed = await perform().catch(async (error: unknown) => {
@@ -110,20 +115,22 @@ function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "head
   return sorted.flatMap(({ newSha }) => newSha ?? []).slice(0, HEADS_READ_AHEAD);
 }
 
-async function insertNote({ id, repoId, actorId, startedAt }: Note, asked: readonly RefChange[]): Promise<void> {
-  await pool()
-    .query({
+async function insertNote(note: Omit<Note, "startedAt">, asked: readonly RefChange[]): Promise<Note> {
+  const { id, repoId, actorId } = note;
+  const { rows } = await pool()
+    .query<Pick<Note, "startedAt">>({
       name: "insert-ref-update",
       text: `WITH due AS (
-               INSERT INTO repo_maintenance (id, due_at) VALUES ($2, now() + make_interval(secs => $7)) ON CONFLICT (id) DO NOTHING
+               INSERT INTO repo_maintenance (id, due_at) VALUES ($2, now() + make_interval(secs => $6)) ON CONFLICT (id) DO NOTHING
              )
-             INSERT INTO ref_update (id, repo_id, actor_id, asked, started_at, claimed_until)
-             VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))`,
-      values: [id, repoId, actorId, JSON.stringify(asked), startedAt, REF_UPDATE_LEASE_SECONDS, MAINTENANCE_DELAY_SECONDS],
+             INSERT INTO ref_update (id, repo_id, actor_id, asked, claimed_until)
+             VALUES ($1, $2, $3, $4, now() + make_interval(secs => $5)) RETURNING started_at AS "startedAt"`,
+      values: [id, repoId, actorId, JSON.stringify(asked), REF_UPDATE_LEASE_SECONDS, MAINTENANCE_DELAY_SECONDS],
     })
     .catch((cause: { code?: string }) => {
       throw cause.code === FOREIGN_KEY_VIOLATION ? notFound("Repository") : cause;
     });
+  return { ...note, startedAt: rows[0]?.startedAt as Date };
 }
 
 const FOREIGN_KEY_VIOLATION = "23503";
