@@ -13,6 +13,9 @@ import { setStatus } from "./set-status.ts";
  */
 const PULL_REQUESTS_FOLLOWED = 50;
 
+/** The changes that are not followed yet. `isMore`: one transaction does not follow so many pull requests. */
+type Left = { late: ChangeToFollow[]; isMore: boolean };
+
 /** `at`: a moment before git changed the refs. */
 type Following = { actorId: string | null; meaning: Meaning; at: Date };
 
@@ -20,20 +23,19 @@ type Following = { actorId: string | null; meaning: Meaning; at: Date };
  * What a change of refs means for pull requests, in the transaction that records it and under its lock on the repository: commits that
  * came to one are shown in it, one whose branch or base is gone is closed, and one whose commits are now in its base is merged, whoever
  * merged it and wherever.
- * @returns the changes that are not followed yet: git has not answered in time, or one transaction does not follow so many pull requests
+ * @returns what is left: git has not answered in time, somebody pushes to a pull request, or there are very many
  */
 export async function followRefChanges(
   tx: Db,
   repo: Repo,
   changed: readonly ChangeToFollow[],
   following: Following,
-): Promise<ChangeToFollow[]> {
+): Promise<Left> {
   const heads = changed.filter(({ ref }) => numOfPullRequestRef(ref) !== undefined);
   const bases = changed.filter(({ ref }) => isBranch(ref));
-  const late: ChangeToFollow[] = [];
-  if (bases.length > 0) late.push(...(await followBases(tx, repo, bases, following)));
-  if (heads.length > 0) late.push(...(await followHeads(tx, repo, heads, following)));
-  return late;
+  const ofBases = bases.length > 0 ? await followBases(tx, repo, bases, following) : { late: [], isMore: false };
+  const ofHeads = heads.length > 0 ? await followHeads(tx, repo, heads, following) : [];
+  return { late: [...ofBases.late, ...ofHeads], isMore: ofBases.isMore };
 }
 
 /** Notes when the heads of pull requests changed: of all in `changed`, however many of them are followed. */
@@ -73,30 +75,34 @@ async function followBases(
   repo: Repo,
   changed: readonly ChangeToFollow[],
   { actorId, meaning, at }: Following,
-): Promise<ChangeToFollow[]> {
+): Promise<Left> {
   const gone = changed.flatMap(({ ref, newSha }) => (newSha ? [] : [ref]));
-  const nums = changed.flatMap(({ ref }) => [...(meaning.merged.get(ref)?.keys() ?? [])]);
-  const unknown = changed.filter(({ ref, newSha }) => newSha && !meaning.merged.has(ref));
-  if (gone.length === 0 && nums.length === 0) return unknown;
-  const merged = nums.slice(0, PULL_REQUESTS_FOLLOWED);
+  const mergedBy = ({ ref }: ChangeToFollow) => [...(meaning.merged.get(ref)?.keys() ?? [])];
+  const nums = changed.flatMap(mergedBy);
+  const late = new Set(changed.filter(({ ref, newSha }) => newSha && !meaning.merged.has(ref)));
+  if (gone.length === 0 && nums.length === 0) return { late: [...late], isMore: false };
+  const refsMoving = nums.length > 0 ? await refsBeingChanged(tx, repo.id) : new Set<string>();
+  const isMoving = (num: number) => refsMoving.has(pullRequestRef(num));
+  for (const change of changed) if (mergedBy(change).some(isMoving)) late.add(change);
+  // Those that are being pushed to take no turn of others.
+  const settled = nums.filter((num) => !isMoving(num));
+  const merged = settled.slice(0, PULL_REQUESTS_FOLLOWED);
   const { rows, isFull } = await lockPullRequests(tx, repo.id, {
     ...openAt(at),
     OR: [{ baseRef: { in: gone } }, { num: { in: merged }, ...unchangedSince(at) }],
   });
-  const moving = merged.length > 0 ? await refsBeingChanged(tx, repo.id) : new Set<string>();
-  const late = new Set(unknown);
   for (const row of rows) {
     const change = changed.find(({ ref }) => ref === row.baseRef);
     const headSha = change && meaning.merged.get(change.ref)?.get(row.num);
     if (change && !change.newSha) await setStatus(tx, { repo, discussion: row, actorId }, "closed");
-    else if (change && moving.has(pullRequestRef(row.num))) late.add(change);
     else if (change && headSha) {
       const discussion = await tx.discussion.update({ where: { id: row.id }, data: { mergeCommitSha: change.newSha } });
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
   // The rest is followed later; pull requests that are done by then are no longer open.
-  return isFull || nums.length > merged.length ? [...changed] : [...late];
+  const isMore = isFull || settled.length > merged.length;
+  return { late: isMore ? [...changed] : [...late], isMore };
 }
 
 /** Refs with a change that is not recorded yet: git may have been asked after it. */

@@ -275,11 +275,30 @@ describe("S137 strangers", () => {
     await updateRefs(await openRepository(repo), [change]);
     await attempt();
     expect([await status(), await status(own)]).toEqual(["merged", "open"]);
-    expect(await waiting()).toMatchObject([{ attempts: 0 }]);
+    expect(await waiting()).toMatchObject([{ attempts: 1 }]);
     await db().refUpdate.updateMany({ where: { id: note.id }, data: { claimedUntil: new Date(0) } });
     await reconcileRefUpdates();
     await attempt();
     expect(await status(own)).toBe("open");
+    expect(await waiting()).toEqual([]);
+  });
+
+  test("do not have a change followed for ever, nor others' pull requests left out, by pushing to theirs all the time", async () => {
+    await unblock();
+    await emptyDrafts("refs/heads/main", 101);
+    await db().repo.update({ where: { id: repo.id }, data: { lastDiscussionNum: 700 } });
+    const commit = await branchWith(repo, ada, "other", { "c.txt": "c" });
+    const honest = await opened(ada, "Other", { sha: commit });
+    const asked = Array.from({ length: 200 }, (_, at) => ({ ref: `refs/pr/${101 + at}`, oldSha: null, newSha: commit }));
+    await updateRefs(await openRepository(repo), asked);
+    const note = { id: newId(), repoId: repo.id, actorId: bea.id, asked };
+    await db().refUpdate.create({ data: { ...note, claimedUntil: new Date(Date.now() + 60_000) } });
+    await setRef(repo, ada, "refs/heads/main", commit);
+    expect([await status(honest), await status(101)]).toEqual(["merged", "draft"]);
+    for (let times = 0; times < 5; times++) {
+      expect(await waiting()).toMatchObject([{ attempts: times }]);
+      await attempt();
+    }
     expect(await waiting()).toEqual([]);
   });
 

@@ -76,9 +76,11 @@ export async function followLateChanges(row: LateChanges, claimId: string): Prom
 async function record(tx: Db, row: LateChanges, claimId: string, meaning: Meaning): Promise<void> {
   const repo = await lockRepo(tx, row.repo_id);
   if (!repo || !(await isStillOurs(tx, row.id, claimId))) return;
-  const left = await followRefChanges(tx, repo, row.changes, { actorId: row.actor_id, meaning, at: row.happened_at });
+  const following = { actorId: row.actor_id, meaning, at: row.happened_at };
+  const { late: left, isMore } = await followRefChanges(tx, repo, row.changes, following);
   if (left.length === 0) await tx.$executeRaw`DELETE FROM late_ref_change WHERE id = ${row.id}`;
-  else if (left.some((change) => isUnanswered(change, meaning))) await tryAgain(tx, row, claimId, inOrder(left, meaning));
+  else if (!isMore || left.some((change) => isUnanswered(change, meaning)))
+    await tryAgain(tx, row, claimId, inOrder(left, meaning));
   else await putOff(tx, { ...row, changes: left }, claimId, { attempts: row.attempts - 1, seconds: GO_ON_SECONDS });
 }
 

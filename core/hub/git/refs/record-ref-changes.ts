@@ -74,7 +74,8 @@ export async function recordRefChanges(
     actorId: note.actorId,
   });
   const { actorId, startedAt } = note;
-  await followLater(tx, note, await followRefChanges(tx, repo, fresh, { actorId, meaning, at: startedAt }));
+  const { late } = await followRefChanges(tx, repo, fresh, { actorId, meaning, at: startedAt });
+  await followLater(tx, note, late);
   await noteHeadChanges(tx, repo.id, fresh);
   return { eventId, repo, changed: fresh };
 }
