@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { env } from "#core/env.ts";
 import { ON_BEHALF_HEADER, onBehalfOf } from "#core/http/client-address.ts";
 import type { Failure } from "#core/log.ts";
 import { handleOidc } from "#core/oauth/handler.ts";
@@ -42,7 +43,7 @@ export function dispatch(
   if (isProtocol(pathname)) return handleOidc(req, res, ip ?? "");
   if (isApi(pathname)) return handleApi(req, res);
   if (isDownload(pathname)) return sendDownload(req, res, pathname);
-  if (pathname.startsWith("/_next/")) return sendFile(next, req, res);
+  if (pathname.startsWith("/_next/")) return sendFile(next, req, res, pathname);
   return dispatchPage(next, req, res, { pathname, ip });
 }
 
@@ -65,8 +66,12 @@ const REPO_TRANSFER =
 /** A commit over the API has its files within. */
 const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/.+$/;
 
-/** What pages consist of. Next would look for an action behind these addresses too, and none of a page's checks are made here. */
-async function sendFile(next: Door, req: IncomingMessage, res: ServerResponse): Promise<void> {
+/**
+ * What pages consist of. Next would look for an action behind these addresses too, and none of a page's checks are made here. Whatever is no
+ * file Next would draw a page for, at a page's cost (S137), or scale pictures that we have none of; only its development server has more.
+ */
+async function sendFile(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
+  if (!pathname.startsWith("/_next/static/") && env().NODE_ENV !== "development") return sendFailure(req, res, noFile);
   if (req.method === "GET" || req.method === "HEAD") return next(req, res);
   res.setHeader("Allow", "GET, HEAD");
   sendFailure(req, res, { status: 405, error: "invalid_request", description: "This can only be read" });
@@ -103,6 +108,7 @@ async function dispatchPage(
   return next(req, res);
 }
 
+const noFile: Failure = { status: 404, error: "not_found", description: "There is no such file" };
 const crossSite: Failure = { status: 403, error: "forbidden", description: "This form was sent from another site" };
 const notAForm: Failure = { status: 415, error: "invalid_request", description: "Only forms are understood here" };
 const tooLarge: Failure = { status: 413, error: "payload_too_large", description: "That is too large" };

@@ -3,8 +3,10 @@ import { createServer, type IncomingMessage, request, type Server } from "node:h
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { operatorCommand } from "#core/access/actor.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { operatorCommand, personActor } from "#core/access/actor.ts";
+import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { startSiteSession } from "#core/accounts/sessions/start-site-session.ts";
 import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
@@ -12,11 +14,13 @@ import { noOrigin } from "#core/audit/request-origin.ts";
 import { closeConnections, db } from "#core/db.ts";
 import { env, provideSettings } from "#core/env.ts";
 import { bodyBudget } from "#core/fair-queue/body-budget.ts";
+import { countAgainst } from "#core/fair-queue/party.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 import { requestContext } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
 import { findUntrustedProxies, noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
+import { cookieOf } from "./cookie-of.ts";
 import type { Door } from "./dispatch.ts";
 import { MAX_ACTION_BYTES } from "./dispatch.ts";
 import { handleRequest } from "./handle-request.ts";
@@ -25,6 +29,9 @@ import { handleRequest } from "./handle-request.ts";
 const pages: Door = async (req, res) => {
   if (req.url === "/fails") throw new Error("a page that fails");
   if (req.url === "/waits") Object.assign(requestContext.getStore() ?? {}, { pageStatus: 429, pageRetryAfter: 17 });
+  const token = cookieOf(req, siteSessionCookie().name);
+  const session = token && (await findSiteSession(token));
+  if (session) countAgainst(personActor(session));
   if (req.url === "/away") Object.assign(requestContext.getStore() ?? {}, { pageStatus: 503 });
   res.writeHead(200, {
     "Content-Type": req.url === "/data" ? "text/x-component" : "text/html; charset=utf-8",
@@ -308,9 +315,13 @@ describe("S51 S138 an address that is none", () => {
   });
 
   it("takes no form among the files of pages, where Next would look for its action in vain, without the checks of pages", async () => {
-    const { status, headers } = await ask("/_next/x", { method: "POST", headers: { "next-action": "0".repeat(42) }, body: "[]" });
+    const { status, headers } = await ask("/_next/static/x", {
+      method: "POST",
+      headers: { "next-action": "0".repeat(42) },
+      body: "[]",
+    });
     expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
-    expect((await ask("/_next/x")).status).toBe(200);
+    expect((await ask("/_next/static/x")).status).toBe(200);
   });
 
   it.each([
@@ -446,6 +457,53 @@ describe("S137 requests while the process is busy", () => {
       await expect.poll(() => refused(bob)[0]?.headers.ratelimit).toBe('"account";r=0;t=11');
       expect(refused(bob)[0]?.body).toContain("your account has sent too many requests");
     } finally {
+      clearInterval(spinning);
+      provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "100" });
+    }
+  }, 60_000);
+
+  it("count in full wherever they hide, and for the account that last was good whatever others send", async () => {
+    provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
+    const accept = "text/html";
+    // What a proxy with a password of its own sends for everybody.
+    const authorization = "Basic c3RhZ2luZzpzdGFnaW5n";
+    const [ada, bob] = await Promise.all(
+      ["ada", "bob"].map(async (name) => {
+        const { token } = await startSiteSession((await signedInPerson(name)).id, noOrigin);
+        return { accept, authorization, cookie: `${siteSessionCookie().name}=${token}` };
+      }),
+    );
+    const statuses = (count: number, path: string, options: Options) => {
+      const seen: number[] = [];
+      for (let at = 0; at < count; at++)
+        ask(path, options).then(
+          ({ status }) => seen.push(status),
+          () => undefined, // it waits when the test is over
+        );
+      return seen;
+    };
+    const known = [ask("/", { headers: ada }), ask("/", { headers: bob })];
+    expect((await Promise.all(known)).map(({ status }) => status)).toEqual([200, 200]);
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10 * 60_000 });
+    await ask("/", { headers: bob });
+    vi.setSystemTime(Date.now() + 10 * 60_000);
+
+    const spinning = setInterval(spin, 1);
+    try {
+      await setTimeout(1_500);
+      const lfs = `/x.git/info/lfs/objects/${"0".repeat(64)}`;
+      const isPaced = (count: number, path: string, options: Options) => {
+        const seen = statuses(count, path, options);
+        return expect.poll(() => seen, { timeout: 10_000 }).toContain(429);
+      };
+      await isPaced(200, "/_next/static/x", { localAddress: "127.0.0.2" });
+      await isPaced(30, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
+      await isPaced(650, "/oauth/x", { localAddress: "127.0.0.4" });
+      await isPaced(30, "/", { headers: { accept, authorization: "Bearer unknown" } });
+      await isPaced(110, "/", { headers: ada });
+      expect((await ask("/", { headers: bob })).status).toBe(200);
+    } finally {
+      vi.useRealTimers();
       clearInterval(spinning);
       provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "100" });
     }

@@ -62,7 +62,10 @@ async function answer(
   }
   const waits = paceRequest(req, res, target.pathname);
   const refusal = waits instanceof Promise ? await waits : waits;
-  if (refusal) return sendFailure(req, res, refusal);
+  if (refusal) {
+    res.setHeaders(new Map(Object.entries(refusal.headers)));
+    return sendFailure(req, res, refusal);
+  }
   if (res.closed) return; // the client did not want to wait
   await dispatch(next, req, res, { ...target, ip });
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { env } from "#core/env.ts";
 import { currentParty, isPlatform, type Party } from "#core/fair-queue/party.ts";
@@ -7,61 +8,82 @@ import { measureBusy, RequestPace } from "#core/fair-queue/request-pace.ts";
 import { type Failure, requestContext } from "#core/log.ts";
 import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
+import type { RequestDoor } from "#core/telemetry.ts";
 import { cookieOf } from "./cookie-of.ts";
 import { doorOf } from "./request-door.ts";
 import { whenClosed } from "./when-closed.ts";
 
-/** About how long the process works for a request of each door, in milliseconds. The protocol and relays have limits of their own. */
-const COST_MS = { page: 10, api: 3, git: 1, asset: 0, oauth: 0 } as const;
+/** About how long the process works for a request of each door, in milliseconds. Relays have limits of their own. */
+const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
 /** Of a request that is mostly passed on: of an app, and the transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
-/** An account gets five times the part of an address. */
-const ACCOUNT_DISCOUNT = 5;
+/** An account gets five times the part of an address; and so does a site's server, which asks the protocol for many people. */
+const DISCOUNT = 5;
 
-/** How long the account of credentials is remembered, and of how many credentials. */
+/** How long the account of credentials is remembered after they were last good, and of how many credentials. */
 const KNOWN_MS = 15 * 60_000;
 const KNOWN_MAX = 50_000;
+
+/** Why a request is refused, and what else is said with it. */
+export type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string, string> };
 
 /**
  * Lets a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Only the work that this protects finds out
  * who is signed in. So the first request with a session or a token counts for its address, and the account is remembered for the next.
+ * @param connection its response, or what it upgrades
  * @returns why the request is refused; undefined when it may go on. A promise only when it has to wait.
  */
 export function paceRequest(
   req: IncomingMessage,
-  res: ServerResponse,
+  connection: ServerResponse | Duplex,
   pathname: string,
-): Failure | undefined | Promise<Failure | undefined> {
+): PaceRefusal | undefined | Promise<undefined> {
   const percent = env().ANONYMOUS_ADDRESS_PERCENT;
   const cost = costOf(pathname);
   const context = requestContext.getStore();
   if (percent === 100 || cost === 0 || !context) return undefined;
   pace ??= new RequestPace({ percent, isBusy: measureBusy() });
-  const credentials = credentialsOf(req);
-  const account = credentials && accountOf(credentials);
+  const door = doorOf(pathname);
+  // Of the protocol it is mostly a site that proves who it is, in many ways.
+  const credentials = door === "oauth" ? undefined : credentialsOf(req);
+  const account = credentials === undefined ? undefined : accountOf(credentials);
   if (account && isPlatform(account)) return undefined; // It has a limit of its own (api/routes/platforms/require-platform.ts).
-  if (credentials && !account) {
-    whenClosed(res, () => {
+  if (credentials) {
+    whenClosed(connection, () => {
       if (context.party && !context.party.isAnonymous) remember(credentials, context.party);
     });
   }
-  // Counted apart, so that strangers behind the same address do not delay anybody's first request with a session or a token.
-  const stranger = credentials ? `${currentParty().key} claimed` : currentParty().key;
-  const admission = account ? pace.admit(account.key, cost / ACCOUNT_DISCOUNT) : pace.admit(stranger, cost);
-  if ("waitMs" in admission) return admission.waitMs > 0 ? pace.wait(admission.waitMs).then(() => undefined) : undefined;
-  const seconds = admission.retryAfterSeconds;
-  res.setHeader("Retry-After", seconds);
+  const key = account?.key ?? keyOfAddress(door, credentials);
+  const admission = pace.admit(key, account || door === "oauth" ? cost / DISCOUNT : cost);
+  if ("waitMs" in admission) return admission.waitMs > 0 ? pace.wait(key, admission.waitMs).then(() => undefined) : undefined;
+  const { retryAfterSeconds } = admission;
   // Clients of the public hub read this one (draft-ietf-httpapi-ratelimit-headers).
-  res.setHeader("RateLimit", `"${account ? "account" : "anonymous"}";r=0;t=${seconds}`);
-  return { status: 429, error: "rate_limited", description: `The service is busy, and ${account ? OF_ACCOUNT : OF_ADDRESS}` };
+  const limit = `"${account ? "account" : "anonymous"}";r=0;t=${retryAfterSeconds}`;
+  return {
+    ...{ status: 429, error: "rate_limited", description: `The service is busy, and ${account ? OF_ACCOUNT : OF_ADDRESS}` },
+    ...{ retryAfterSeconds, headers: { "Retry-After": String(retryAfterSeconds), RateLimit: limit } },
+  };
 }
 
 const OF_ACCOUNT = "your account has sent too many requests. Try again later";
 const OF_ADDRESS = "your address has sent too many requests without signing in. Sign in, or try again later";
 
+/**
+ * Counted apart are the protocol and files, so that neither takes from the other or from pages; and what brings a session or a token, so that
+ * strangers behind the same address who bring none delay nobody's first request with one.
+ */
+function keyOfAddress(door: RequestDoor, credentials: string | undefined): string {
+  const { key } = currentParty();
+  if (door === "oauth" || door === "asset") return `${key} ${door}`;
+  return credentials ? `${key} claimed` : key;
+}
+
+/** The object of a transfer. Nothing else may look like one: a page costs ten times as much. */
+const LFS_OBJECT = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/info\/lfs\/objects\/[0-9a-f]{64}(\/|$)/;
+
 function costOf(pathname: string): number {
   if (isRelayPath(pathname)) return 0;
-  return isAppPath(pathname) || pathname.includes(".git/info/lfs/objects/") ? PASSED_ON_COST_MS : COST_MS[doorOf(pathname)];
+  return isAppPath(pathname) || LFS_OBJECT.test(pathname) ? PASSED_ON_COST_MS : COST_MS[doorOf(pathname)];
 }
 
 let pace: RequestPace | undefined;
@@ -70,8 +92,13 @@ let pace: RequestPace | undefined;
 const known = new Map<string, Party & { until: number }>();
 
 function credentialsOf(req: IncomingMessage): string | undefined {
-  const given = req.headers.authorization ?? cookieOf(req, siteSessionCookie().name);
-  return given && createHash("sha256").update(given).digest("base64url");
+  const { authorization } = req.headers;
+  const session = cookieOf(req, siteSessionCookie().name);
+  if (!authorization && !session) return undefined;
+  // Both: a proxy with a password of its own sends the same header for everybody, and pages look at the session alone.
+  return createHash("sha256")
+    .update(JSON.stringify([authorization, session]))
+    .digest("base64url");
 }
 
 function accountOf(credentials: string): Party | undefined {

@@ -60,11 +60,26 @@ test("no more than a thousand requests wait at once, from however many addresses
     times(5, () => strangers.admit(`address ${at}`, PAGE));
     const admission = strangers.admit(`address ${at}`, PAGE);
     expect(admission).toEqual({ waitMs: 10 });
-    waiting.push(strangers.wait(10));
+    waiting.push(strangers.wait(`address ${at}`, 10));
   }
   expect(times(6, () => strangers.admit("last", PAGE)).at(-1)).toEqual({ retryAfterSeconds: 1 });
   await Promise.all(waiting);
   expect(strangers.admit("last", PAGE)).toEqual({ waitMs: 10 });
+});
+
+test("a few addresses that wait for all they may leave room for others to wait", async () => {
+  const strangers = new RequestPace({ percent: 100, isBusy: () => true, now: () => 0 });
+  const waiting: Promise<void>[] = [];
+  for (let round = 0; round < 1_000; round++) {
+    for (const key of ["one", "two", "three"]) {
+      const admission = strangers.admit(key, 1);
+      if ("waitMs" in admission && admission.waitMs > 0) waiting.push(strangers.wait(key, 10));
+    }
+  }
+  expect(waiting.length).toBeGreaterThan(700);
+  times(5, () => strangers.admit("four", PAGE));
+  expect(strangers.admit("four", PAGE)).toEqual({ waitMs: 10 });
+  await Promise.all(waiting);
 });
 
 test("a process is busy while its event loop has hardly any time left", async () => {

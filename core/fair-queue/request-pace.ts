@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 /** How much of the process's time a party may use at once before it is paced, in milliseconds: of an address, five pages. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
-/** How many requests wait at once. Each holds a connection and no more. */
+/** How many requests wait at once. Each holds a connection and no more. A party has no more of them than are left for others. */
 const WAITING_MAX = 1_000;
 const REMEMBERED_MAX = 50_000;
 
@@ -38,6 +38,7 @@ export class RequestPace {
   readonly #isBusy: () => boolean;
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
+  readonly #waitingOf = new Map<string, number>();
   #waiting = 0;
 
   constructor({ percent, isBusy, now = () => performance.now() }: PaceOptions) {
@@ -59,7 +60,7 @@ export class RequestPace {
       return { waitMs: 0 };
     }
     const isPaced = account.isPaced || waitMs > 0;
-    if (waitMs > WAIT_MAX_MS || (waitMs > 0 && this.#waiting >= WAITING_MAX)) {
+    if (waitMs > WAIT_MAX_MS || (waitMs > 0 && !this.#mayWait(key))) {
       this.#remember(key, { ...account, isPaced });
       return { retryAfterSeconds: Math.ceil(waitMs / 1_000) };
     }
@@ -68,10 +69,19 @@ export class RequestPace {
   }
 
   /** Waits among the others that wait. */
-  async wait(ms: number): Promise<void> {
+  async wait(key: string, ms: number): Promise<void> {
     this.#waiting += 1;
+    this.#waitingOf.set(key, (this.#waitingOf.get(key) ?? 0) + 1);
     await new Promise((resolve) => setTimeout(resolve, ms));
     this.#waiting -= 1;
+    const left = (this.#waitingOf.get(key) ?? 1) - 1;
+    if (left > 0) this.#waitingOf.set(key, left);
+    else this.#waitingOf.delete(key);
+  }
+
+  /** As places are shared (fair-queue.ts): a few parties that wait for all they may leave room for others. */
+  #mayWait(key: string): boolean {
+    return (this.#waitingOf.get(key) ?? 0) < WAITING_MAX - this.#waiting;
   }
 
   #remember(key: string, account: Account): void {

@@ -5,6 +5,7 @@ import { log, requestContext } from "#core/log.ts";
 import { isAppPath, parseAppTarget } from "#core/spaces/door/app-target.ts";
 import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import { canonicalize } from "../canonicalize.ts";
+import { paceRequest } from "../pace-request.ts";
 import { parseTarget } from "../parse-target.ts";
 import { whenClosed } from "../when-closed.ts";
 import { keepAsking } from "./keep-asking.ts";
@@ -34,6 +35,10 @@ export async function serveAppSocket(req: IncomingMessage, socket: Duplex, head:
     const requestId = newId();
     const ip = canonicalize(req, requestId);
     await requestContext.run({ requestId, ip, whenClosed: (listener) => whenClosed(socket, listener) }, async () => {
+      const paced = paceRequest(req, socket, target.pathname);
+      const refusal = paced instanceof Promise ? await paced : paced;
+      if (refusal) return refuse({ ...refusal, retryAfter: refusal.retryAfterSeconds });
+      if (socket.closed) return;
       const app = await openApp(req, wanted);
       if (app.kind === "elsewhere") return refuse({ status: 404, error: "not_found" });
       if (readSpaceConfig(app.repo).kind !== "service") return refuse({ status: 405, error: "invalid_request" });
