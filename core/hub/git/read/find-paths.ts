@@ -1,8 +1,9 @@
+import { ServiceError } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
 import { describeEntry, type Entry } from "./entry.ts";
 import { findEntry } from "./find-entry.ts";
-import { withObjects } from "./git-objects.ts";
+import { TooMuchToRead, withObjects } from "./git-objects.ts";
 import { withLastCommits } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 
@@ -11,7 +12,7 @@ export const PATHS_MAX = 1_000;
 
 /**
  * What is at each of some paths of a revision; those where nothing is are left out.
- * @throws ServiceError `not_found` (RevisionNotFound); TooMuchToRead
+ * @throws ServiceError `not_found` (RevisionNotFound), `payload_too_large` for paths whose folders are too large together
  */
 export async function findPaths(
   repo: Repo,
@@ -27,6 +28,8 @@ export async function findPaths(
       if (entry && entry !== "root") entries.push(await describeEntry(objects, entry, path));
     }
     return { sha, entries };
+  }).catch((error: unknown) => {
+    throw error instanceof TooMuchToRead ? new ServiceError("payload_too_large", error.message, { cause: error }) : error;
   });
   return isExpanded && sha !== null ? withLastCommits(directory, sha, "", entries) : entries;
 }

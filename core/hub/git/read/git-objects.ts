@@ -61,7 +61,8 @@ export class GitObjects {
     if (known) return known;
     const info = await this.info(`${treeish}^{tree}`);
     if (!info) return undefined;
-    if (info.size > TREE_MAX_BYTES) throw new TooMuchToRead("This folder has too many entries to be listed.");
+    if (info.size > TREE_MAX_BYTES)
+      throw new TooMuchToRead("This folder has too many entries to be read here. Clone the repository.");
     this.#treeBytes += info.size + TREE_COST_BYTES;
     if (this.#treeBytes > TREES_MAX_BYTES)
       throw new TooMuchToRead(

@@ -107,7 +107,8 @@ async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walkin
   if (!tree) return;
   const entries = [...entriesIn(tree)];
   walking.entries += entries.length;
-  if (walking.entries > WALK_ENTRIES_MAX) throw new TooMuchToRead("These folders have too many entries to be listed.");
+  if (walking.entries > WALK_ENTRIES_MAX)
+    throw new TooMuchToRead("These folders have too many entries to be listed. List them one by one, or clone the repository.");
   const baseBytes = Buffer.byteLength(base);
   for (const entry of foldersFirst(entries)) {
     if (walking.found.length >= max) return;
@@ -118,7 +119,9 @@ async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walkin
     if (place === "after") {
       walking.pathBytes += pathBytes;
       if (walking.pathBytes > WALK_PATHS_MAX_BYTES)
-        throw new TooMuchToRead("The paths of these files are too long to be listed at once.");
+        throw new TooMuchToRead(
+          "The paths of these files are too long to be listed at once. List their folders one by one, or clone the repository.",
+        );
       walking.found.push({ entry, path });
     }
     if (isRecursive && entry.type === "directory" && place !== "before") {

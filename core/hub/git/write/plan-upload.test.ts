@@ -5,6 +5,8 @@ import { signedInPerson, type TestPerson } from "../../../accounts/testing/peopl
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { walks } from "../queues.ts";
+import { openRepository } from "../repository.ts";
+import { runGit } from "../run-git.ts";
 import { planUpload, type UploadQuestion } from "./plan-upload.ts";
 
 let ada: TestPerson;
@@ -49,6 +51,32 @@ test("a plan says what is ignored and what Git LFS keeps, by what is there or wh
     { mode: "regular", isIgnored: true },
     { mode: "lfs" },
   ]);
+});
+
+test("S137 folders that are too large together are asked for in several requests, as the refusal says", async () => {
+  const path = await openRepository(repo);
+  const write = async (type: string, input: Buffer) =>
+    (await runGit(path, ["hash-object", "-t", type, "-w", "--stdin"], { input })).toString("latin1").trim();
+  const id = Buffer.from(await write("blob", Buffer.from("one file, many names")), "hex");
+  const entries = Array.from({ length: 15_000 }, (_, at) => [
+    Buffer.from(`100644 ${"f".repeat(200)}${at + 10_000}\0`),
+    id,
+  ]).flat();
+  const folders = ["a", "b", "c", "d", "e", "f"];
+  const root: Buffer[] = [];
+  for (const name of folders) {
+    const tree = await write("tree", Buffer.concat([Buffer.from(`100644 ${name}\0`), id, ...entries]));
+    root.push(Buffer.from(`40000 ${name}\0`), Buffer.from(tree, "hex"));
+  }
+  const author = "A <a@b.c> 0 +0000";
+  const commit = `tree ${await write("tree", Buffer.concat(root))}\nauthor ${author}\ncommitter ${author}\n\nlarge\n`;
+  await runGit(path, ["update-ref", "refs/heads/large", await write("commit", Buffer.from(commit))]);
+  const files = folders.map((name) => ({ path: `${name}/${name}`, sizeBytes: 1 }));
+  expect(await plan({ files: files.slice(0, 2), revision: "large" })).toMatchObject([{ oid: id.toString("hex") }, {}]);
+  await expect(plan({ files, revision: "large" })).rejects.toMatchObject({
+    code: "payload_too_large",
+    message: expect.stringMatching(/Ask for fewer paths at once/),
+  });
 });
 
 describe("S137 patterns can keep git busy for as long as their author likes", () => {

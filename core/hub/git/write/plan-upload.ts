@@ -53,9 +53,9 @@ const MATCHING_MAX_MS = 5_000;
 
 /**
  * How each of some files is to be sent, before a commit of them.
- * @throws ServiceError as createCommit for who may, the branch and the paths; `payload_too_large` for too many files at once; `storage_full` for
- * new files when no room is left at all. What they need is not known yet: their content may be there under other names. `invalid_request` for
- * patterns that would take git too long, and `unavailable` where they did.
+ * @throws ServiceError as createCommit for who may, the branch and the paths; `payload_too_large` for too many files at once, or in too
+ * large folders; `storage_full` for new files when no room is left at all. What they need is not known yet: their content may be there under
+ * other names. `invalid_request` for patterns that would take git too long, and `unavailable` where they did.
  */
 export async function planUpload(actor: Actor, name: RepoName, question: UploadQuestion): Promise<UploadPlan[]> {
   const { revision, isPullRequest = false, files, gitAttributes, gitIgnore } = question;
