@@ -118,7 +118,10 @@ async function untilAnswered(
 ): Promise<AppFailure | undefined> {
   const until = performance.now() + WAKE_MS;
   for (let now = runtime; ; ) {
-    if (now && (now.stage === "SLEEPING" || now.stage === "STOPPED")) await wakeSpace(repo.id);
+    if (now && (now.stage === "SLEEPING" || now.stage === "STOPPED")) {
+      const refusal = await wakeSpace(repo.id).catch(refusalOf);
+      if (refusal) return refusal;
+    }
     const isSettled = (one: SpaceRuntime) =>
       one.stage === "RUNNING" ? one.address !== null : !isComing(one.stage) && one.stage !== "SLEEPING";
     if (!now || !isSettled(now)) now = await awaitRuntime(repo.id, isSettled, { until, signal });
@@ -136,6 +139,14 @@ async function untilAnswered(
       signal,
     });
   }
+}
+
+/** Of somebody who wakes one Space after the other: each takes a place from others. */
+function refusalOf(error: unknown): AppFailure {
+  if (!isServiceError(error) || error.code !== "rate_limited") throw error;
+  const { status, code, retryAfterSeconds = RETRY_AFTER_SECONDS } = error;
+  const text = "You have woken several Spaces in the last minutes, and all of them share this service's places. Try again later.";
+  return { status, error: code, title: "This Space is asleep", text, retryAfter: retryAfterSeconds };
 }
 
 function passingTo(

@@ -14,7 +14,7 @@ export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin)
       type: "space.restart",
       change: (tx, { id }) => tx.$executeRaw`
         UPDATE space_runtime SET generation = generation + 1, is_wanted = true, stage = 'APP_STARTING', message = NULL, restarts = 0,
-          due_at = now(), updated_at = now() WHERE repo_id = ${id}`,
+          awaited_at = NULL, due_at = now(), updated_at = now() WHERE repo_id = ${id}`,
     },
     from,
   );

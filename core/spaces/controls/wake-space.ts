@@ -1,4 +1,6 @@
+import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { pool } from "../../db.ts";
+import { currentParty } from "../../fair-queue/party.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
 /** How exactly it is known when a Space was last asked for, in seconds. */
@@ -6,15 +8,64 @@ const RESOLUTION_SECONDS = 30;
 const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
 
-/** Has a sleeping Space started, for a request that came for it. Whoever may read it may; one that is paused stays so. */
+/**
+ * How many accounts' Spaces one visitor wakes within five minutes, and how many of one account. Each takes a place that others' Spaces may
+ * have to give up. Counted by account as well, so that webhooks, which all come from this service's own address, do not stop each other.
+ */
+export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
+
+/** How long a Space that was woken waits for a place once nobody waits for it: a browser that is told to come again has a few seconds. */
+export const AWAITED_SECONDS = 15;
+const AWAITED_RESOLUTION_SECONDS = 5;
+
+/** Of this process, by Space and visitor: many requests at once are one visit. */
+const waking = new Map<string, Promise<void>>();
+
+/**
+ * Has a sleeping Space started, for a request that came for it. Whoever may read it may; one that is paused stays so.
+ * @throws ServiceError `rate_limited` for a visitor who woke too many
+ */
 export async function wakeSpace(repoId: string): Promise<void> {
+  const visitor = currentParty().key;
+  const key = `${repoId} ${visitor}`;
+  const under = waking.get(key) ?? wake(repoId, visitor).finally(() => waking.delete(key));
+  waking.set(key, under);
+  return under;
+}
+
+async function wake(repoId: string, visitor: string): Promise<void> {
+  const { rows } = await pool().query<{ account: string }>(
+    "SELECT owner_id AS account FROM space_runtime WHERE repo_id = $1 AND stage IN ('SLEEPING', 'STOPPED')",
+    [repoId],
+  );
+  if (!rows[0]) return;
+  await countWake(visitor, rows[0].account);
   await pool().query(
     `WITH woken AS (
        UPDATE space_runtime SET stage = 'APP_STARTING', message = NULL, is_wanted = true, restarts = 0, due_at = now(), updated_at = now(),
-         last_request_at = now()
+         last_request_at = now(), awaited_at = now()
        WHERE repo_id = $1 AND stage IN ('SLEEPING', 'STOPPED') RETURNING repo_id
      ) SELECT pg_notify($2, repo_id) FROM woken`,
     [repoId, SPACE_CHANNEL],
+  );
+}
+
+async function countWake(visitor: string, account: string): Promise<void> {
+  const ofAccount = await consumeThrottle(throttleKey("space-wake", `${visitor}\n${account}`), WAKES);
+  if (ofAccount.count > 1) return;
+  try {
+    await consumeThrottle(throttleKey("space-wake", visitor), WAKES);
+  } catch (error) {
+    await ofAccount.giveBack();
+    throw error;
+  }
+}
+
+/** Notes that somebody waits for a Space that was woken. */
+export async function noteWaiting(repoId: string): Promise<void> {
+  await pool().query(
+    "UPDATE space_runtime SET awaited_at = now() WHERE repo_id = $1 AND is_wanted AND awaited_at < now() - make_interval(secs => $2)",
+    [repoId, AWAITED_RESOLUTION_SECONDS],
   );
 }
 

@@ -1,9 +1,12 @@
 import { listen } from "../../notifications.ts";
+import { noteWaiting } from "../controls/wake-space.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
 // A notification may be missed.
 const POLL_MS = 500;
+/** One that was woken waits for a place only while somebody waits for it. */
+const NOTE_MS = 5_000;
 
 /** The Spaces that somebody waits for: one listener for the whole process, and of each Space one look for all who wait. */
 const watches = new Map<string, Watch>();
@@ -63,6 +66,7 @@ class Watch {
   #isLooking = false;
   #isAgain = false;
   #timer: NodeJS.Timeout | undefined;
+  #notedAt = Number.NEGATIVE_INFINITY;
 
   constructor(repoId: string) {
     this.#repoId = repoId;
@@ -99,6 +103,10 @@ class Watch {
 
   async #see(): Promise<Seen> {
     try {
+      if (performance.now() - this.#notedAt >= NOTE_MS) {
+        this.#notedAt = performance.now();
+        await noteWaiting(this.#repoId);
+      }
       return { runtime: await readSpaceRuntime(this.#repoId) };
     } catch (error) {
       return { error };

@@ -16,6 +16,8 @@ export async function recordStage(
     `WITH run AS (
        UPDATE space_runtime SET stage = $4, message = NULL, address = $5, commit = coalesce($6, commit), updated_at = now(),
          started_at = CASE WHEN $4 = 'RUNNING' THEN now() ELSE started_at END,
+         -- Once it has run, it goes on whoever had it started.
+         awaited_at = CASE WHEN $4 = 'RUNNING' THEN NULL ELSE awaited_at END,
          -- The first request is awaited from now on, not from the last one of its life before.
          last_request_at = CASE WHEN $4 = 'RUNNING' THEN greatest(last_request_at, now()) ELSE last_request_at END
        WHERE repo_id = $1 AND claim_id = $2 AND generation = $3 AND is_wanted RETURNING repo_id

@@ -1,14 +1,18 @@
-import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { pool } from "../../db.ts";
 import { commitTo, someRepo } from "../../hub/testing/repos.ts";
+import { newId } from "../../ids.ts";
 import type { Exit, Runner, Task } from "../../jobs/runners/runner.ts";
 import { claimRows } from "../../leases/leased-table.ts";
+import { requestContext } from "../../log.ts";
 import { stopListening } from "../../notifications.ts";
+import { AWAITED_SECONDS, noteWaiting, WAKES, wakeSpace } from "../controls/wake-space.ts";
 import { startGateway } from "../gateway/start-gateway.ts";
 import { SpaceHost } from "./space-host.ts";
 import { spaceTable } from "./space-table.ts";
 
+beforeEach(() => pool().query("delete from space_runtime"));
 afterAll(stopListening);
 afterEach(() => void vi.useRealTimers());
 
@@ -26,78 +30,146 @@ let waited = 1_000;
 async function waiting(person: TestPerson): Promise<string> {
   const repo = await someRepo(person, { type: "space", sdk: "node" });
   await commitTo(repo, person, { "README.md": "---\nsdk: node\n---\n", "package.json": "{}", "app.js": "" });
-  await pool().query("update space_runtime set due_at = now() - make_interval(secs => $2) where repo_id = $1", [
-    repo.id,
-    waited--,
-  ]);
+  await waitsForLonger(repo.id);
   return repo.id;
 }
+const waitsForLonger = (id: string) =>
+  pool().query("update space_runtime set due_at = now() - make_interval(secs => $2) where repo_id = $1", [id, waited--]);
+
+const fallAsleep = (...ids: string[]) =>
+  pool().query("update space_runtime set stage = 'SLEEPING', is_wanted = false where repo_id = any ($1)", [ids]);
 
 async function stages(...ids: string[]): Promise<(string | undefined)[]> {
   const { rows } = await pool().query<{ id: string; stage: string }>("select repo_id as id, stage from space_runtime");
   return ids.map((id) => rows.find((row) => row.id === id)?.stage);
 }
 
-const asleep = (count: number) =>
-  vi.waitFor(
-    async () => expect((await pool().query("select from space_runtime where stage = 'SLEEPING'")).rowCount).toBe(count),
-    10_000,
-  );
-
-test("a Space of whoever has most gives its place to one of somebody else's, however busy it is, and not to more of their own", {
-  timeout: 60_000,
-}, async () => {
-  const [ada, bob, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("bob"), signedInPerson("eve")]);
-  const adas = [await waiting(ada), await waiting(ada), await waiting(ada)];
+/** A worker with so many places. */
+async function worker(capacity: number) {
   const gateway = await startGateway();
   const host = new SpaceHost(async () => runner, gateway);
   const runs: Promise<void>[] = [];
-  async function work(): Promise<string[]> {
-    const { claimId, rows } = await claimRows<{ id: string }>(spaceTable, 3 - host.size);
-    runs.push(...rows.map(({ id }) => host.run(id, claimId)));
-    const ids = rows.map(({ id }) => id);
-    await vi.waitFor(async () => expect(await stages(...ids)).toEqual(ids.map(() => "APP_STARTING")), 10_000);
-    return ids;
-  }
-  const check = async () => {
-    await host.check(3);
-    await host.check(3);
+  onTestFinished(async () => {
+    host.leave();
+    await Promise.all(runs);
+    await gateway.stop();
+  });
+  return {
+    gateway,
+    host,
+    /** Starts what is next. */
+    async work(): Promise<string[]> {
+      const { claimId, rows } = await claimRows<{ id: string }>(spaceTable, capacity - host.size);
+      runs.push(...rows.map(({ id }) => host.run(id, claimId)));
+      const ids = rows.map(({ id }) => id);
+      await vi.waitFor(async () => expect(await stages(...ids)).toEqual(ids.map(() => "APP_STARTING")), 20_000);
+      return ids;
+    },
+    /** Looks twice, as it does every two seconds, and waits until so many run. */
+    async check(left = capacity): Promise<void> {
+      await host.check(capacity);
+      await host.check(capacity);
+      await vi.waitFor(() => expect(host.size).toBe(left), 20_000);
+    },
   };
+}
+
+function tenMinutesLater(): void {
+  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10 * 60_000 });
+}
+
+const visit = <T>(ip: string, work: () => Promise<T>): Promise<T> => requestContext.run({ requestId: newId(), ip }, work);
+let lastAddress = 1;
+const someAddress = () => `198.51.100.${lastAddress++}`;
+
+test("a Space of whoever has most gives its place to one of somebody else's, however busy it is, and not to more of their own", {
+  timeout: 90_000,
+}, async () => {
+  const [ada, bob, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("bob"), signedInPerson("eve")]);
+  const adas = [await waiting(ada), await waiting(ada), await waiting(ada)];
+  const { work, check } = await worker(3);
   expect((await work()).sort()).toEqual(adas.toSorted());
   const fourth = await waiting(ada);
-  vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 10 * 60_000 });
+  tenMinutesLater();
   // Busy as they are, they need not end for another of hers.
   await check();
   expect(await stages(...adas)).toEqual(["APP_STARTING", "APP_STARTING", "APP_STARTING"]);
 
   const bobs = await waiting(bob);
-  await check();
   // One of them, and not one at each look.
-  await asleep(1);
+  await check(2);
   expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(1);
   // Hers has waited for longer.
   expect(await work()).toEqual([bobs]);
   await check();
-  expect(host.size).toBe(3);
 
   const eves = await waiting(eve);
-  await check();
-  await asleep(2);
+  await check(2);
+  expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(2);
   expect(await work()).toEqual([eves]);
   expect(await stages(bobs)).toEqual(["APP_STARTING"]);
-  // Each has one now: hers that waits is no better than the others.
+  // Each has one now: hers that waits is no better than the others, and nor is that of who has none.
+  const dans = await waiting(await signedInPerson("dan"));
+  tenMinutesLater();
   await check();
-  expect([host.size, ...(await stages(fourth))]).toEqual([3, "BUILDING"]);
+  expect(await stages(fourth, dans)).toEqual(["BUILDING", "BUILDING"]);
+});
 
-  // Who has none takes turns with those who have one, once these have had theirs for a while.
-  const dan = await waiting(await signedInPerson("dan"));
-  vi.setSystemTime(Date.now() + 10 * 60_000);
+test("S137 a Space that a visitor woke waits for a place as long as the visitor does, and ends nobody's only busy one", {
+  timeout: 60_000,
+}, async () => {
+  const [ada, eve] = await Promise.all([signedInPerson("ada"), signedInPerson("eve")]);
+  const adas = [await waiting(ada), await waiting(ada)];
+  const { work, check } = await worker(2);
+  await work();
+  tenMinutesLater();
+  const [eves, left] = [await waiting(eve), await waiting(eve)];
+  await fallAsleep(eves, left);
+  for (const id of [eves, left]) {
+    await visit(someAddress(), () => wakeSpace(id));
+    await pool().query(
+      "update space_runtime set due_at = now() - interval '1 hour', awaited_at = now() - make_interval(secs => $2) where repo_id = $1",
+      [id, AWAITED_SECONDS + 1],
+    );
+  }
+  await noteWaiting(eves);
+  await check(1);
+  expect(await stages(eves, left)).toEqual(["APP_STARTING", "SLEEPING"]);
+  expect(await work()).toEqual([eves]);
+  expect((await stages(...adas)).toSorted()).toEqual(["APP_STARTING", "SLEEPING"]);
+
+  // Somebody waits, but would only take the other's turn.
+  tenMinutesLater();
+  await visit(someAddress(), () => wakeSpace(left));
+  await pool().query("update space_runtime set due_at = now() - interval '1 hour' where repo_id = $1", [left]);
   await check();
-  await asleep(3);
-  expect(await work()).toEqual([dan]);
-  host.leave();
-  await Promise.all(runs);
-  await gateway.stop();
+});
+
+test("S137 one visitor wakes a few Spaces of a few accounts in five minutes, and keeps nobody else from waking them", {
+  timeout: 60_000,
+}, async () => {
+  const ada = await signedInPerson("ada");
+  const ids: string[] = [];
+  for (let each = 0; each <= WAKES.limit; each++) ids.push((await someRepo(ada, { type: "space", sdk: "node" })).id);
+  for (const id of ids)
+    await pool().query("insert into space_runtime (repo_id, stage, is_wanted) values ($1, 'SLEEPING', false)", [id]);
+  const [address, other] = [someAddress(), someAddress()];
+  const wake = (id = "") => visit(address, () => wakeSpace(id));
+  for (const id of ids.slice(0, WAKES.limit)) await Promise.all([wake(id), wake(id), wake(id)]);
+  await expect(wake(ids.at(-1))).rejects.toMatchObject({ code: "rate_limited" });
+  expect(await stages(...ids)).toEqual([...Array(WAKES.limit).fill("APP_STARTING"), "SLEEPING"]);
+  // Awake, asleep again, or woken by somebody else: what is awake is theirs too.
+  await wake(ids[0]);
+  await visit(other, () => wakeSpace(ids.at(-1) as string));
+  expect(await stages(...ids.slice(-1))).toEqual(["APP_STARTING"]);
+
+  await fallAsleep(...ids);
+  // Of other accounts, each one's.
+  for (const [at, id] of ids.entries()) {
+    await pool().query("update space_runtime set owner_id = $2 where repo_id = $1", [id, newId()]);
+    if (at + 1 < WAKES.limit) await wake(id);
+    else await expect(wake(id)).rejects.toMatchObject({ code: "rate_limited" });
+  }
 });
 
 test("a Space that is moved is counted for whom it was moved to", async () => {

@@ -6,12 +6,13 @@ import { log } from "../../log.ts";
 import type { Gateway } from "../gateway/start-gateway.ts";
 import { readSpaceRuntime } from "../space-runtime.ts";
 import { SLEEP_AFTER_SECONDS } from "../stages.ts";
+import { type Crowd, letUnawaitedSleep, readCrowd } from "./crowd.ts";
 import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 
 /**
- * While somebody's Space waits for a place, a running one gives way: one that was quiet for this long, or else one that has run for this long
- * and whose owner has more places, however busy it is.
+ * While somebody's Space waits for a place, one gives its place away that has been quiet for as long, or has had it for as long and
+ * is of an owner who even then has no fewer than the one who waits, however busy it is.
  */
 const TURN_SECONDS = 5 * 60;
 /** A run that fails through no fault of its own is tried again after a while. */
@@ -96,6 +97,7 @@ export class SpaceHost {
       if (reason) running.stopping.abort(reason);
     }
     if (this.#running.size < capacity) return;
+    await letUnawaitedSleep();
     const crowd = await readCrowd();
     if (crowd) this.#makeRoom(crowd, new Map(rows.map(({ repoId, ownerId }) => [repoId, ownerId])));
   }
@@ -117,8 +119,9 @@ export class SpaceHost {
     const quiet = running
       .filter(({ quietSince }) => quietSince < before)
       .sort((a, b) => b.held - a.held || a.quietSince - b.quietSince);
+    // With one less, owners would only swap: any request for a sleeping Space would end somebody else's busy one.
     const busy = running
-      .filter(({ held, startedAt }) => held > (places.get(waiting) ?? 0) && startedAt < before)
+      .filter(({ held, startedAt }) => held >= (places.get(waiting) ?? 0) + 2 && startedAt < before)
       .sort((a, b) => b.held - a.held || a.startedAt - b.startedAt);
     (quiet[0] ?? busy[0])?.stopping.abort("crowded" satisfies StopReason);
   }
@@ -127,17 +130,4 @@ export class SpaceHost {
 function stopReason(row: Watched | undefined, running: Running, isUnused: boolean): StopReason | undefined {
   if (!row || row.claimId !== running.claimId || row.generation !== running.generation || !row.isWanted) return "superseded";
   return row.isDisabled || (row.isIdle && isUnused) ? "idle" : undefined;
-}
-
-/** The owner of the Space that is next to get a place, and how many places each owner has on all workers. */
-type Crowd = { waiting: string; places: ReadonlyMap<string, number> };
-
-async function readCrowd(): Promise<Crowd | undefined> {
-  const { rows } = await pool().query<{ ownerId: string; places: number; waitsSince: Date | null }>(
-    `SELECT owner_id AS "ownerId", (count(*) FILTER (WHERE claimed_until > now()))::int AS places,
-            min(due_at) FILTER (WHERE due_at <= now() - interval '1 second' AND (claimed_until IS NULL OR claimed_until <= now())) AS "waitsSince"
-       FROM space_runtime WHERE is_wanted GROUP BY owner_id ORDER BY places, "waitsSince"`,
-  );
-  const next = rows.find(({ waitsSince }) => waitsSince !== null);
-  return next && { waiting: next.ownerId, places: new Map(rows.map(({ ownerId, places }) => [ownerId, places])) };
 }

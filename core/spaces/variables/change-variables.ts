@@ -75,7 +75,7 @@ async function change(
     await perform(tx, repo);
     // What has failed may have failed for want of it.
     await tx.$executeRaw`
-      UPDATE space_runtime SET generation = generation + 1, restarts = 0, updated_at = now(), due_at = now(),
+      UPDATE space_runtime SET generation = generation + 1, restarts = 0, updated_at = now(), due_at = now(), awaited_at = NULL,
         is_wanted = is_wanted OR stage = 'RUNTIME_ERROR',
         message = CASE WHEN stage = 'RUNTIME_ERROR' THEN NULL ELSE message END,
         stage = CASE WHEN stage = 'RUNTIME_ERROR' THEN 'APP_STARTING' ELSE stage END
