@@ -1,6 +1,7 @@
 import { consumeThrottle, type ThrottleLimit, throttleKey } from "../../accounts/throttle.ts";
 import { pool } from "../../db.ts";
 import { currentParty } from "../../fair-queue/party.ts";
+import { SPACE_PARTY } from "../run/space-table.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
 /** How exactly it is known when a Space was last asked for, in seconds. */
@@ -35,7 +36,7 @@ export async function wakeSpace(repoId: string): Promise<void> {
 
 async function wake(repoId: string, visitor: string): Promise<void> {
   const { rows } = await pool().query<{ account: string }>(
-    "SELECT owner_id AS account FROM space_runtime WHERE repo_id = $1 AND stage IN ('SLEEPING', 'STOPPED')",
+    `SELECT ${SPACE_PARTY} AS account FROM space_runtime WHERE repo_id = $1 AND stage IN ('SLEEPING', 'STOPPED')`,
     [repoId],
   );
   if (!rows[0]) return;

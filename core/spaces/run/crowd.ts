@@ -1,6 +1,7 @@
 import { pool } from "../../db.ts";
 import { AWAITED_SECONDS } from "../controls/wake-space.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
+import { SPACE_PARTY } from "./space-table.ts";
 
 /** Spaces that were woken and found no place go back to sleep when nobody waits for them any more. */
 export async function letUnawaitedSleep(): Promise<void> {
@@ -14,16 +15,16 @@ export async function letUnawaitedSleep(): Promise<void> {
   );
 }
 
-/** The owner of the Space that is next to get a place, and how many places each owner has on all workers. */
+/** Whose Space is next to get a place, and how many places each party has on all workers. */
 export type Crowd = { waiting: string; places: ReadonlyMap<string, number> };
 
 /** Undefined while no Space waits for a place. */
 export async function readCrowd(): Promise<Crowd | undefined> {
-  const { rows } = await pool().query<{ ownerId: string; places: number; waitsSince: Date | null }>(
-    `SELECT owner_id AS "ownerId", (count(*) FILTER (WHERE claimed_until > now()))::int AS places,
+  const { rows } = await pool().query<{ party: string; places: number; waitsSince: Date | null }>(
+    `SELECT ${SPACE_PARTY} AS party, (count(*) FILTER (WHERE claimed_until > now()))::int AS places,
             min(due_at) FILTER (WHERE due_at <= now() - interval '1 second' AND (claimed_until IS NULL OR claimed_until <= now())) AS "waitsSince"
-       FROM space_runtime WHERE is_wanted GROUP BY owner_id ORDER BY places, "waitsSince"`,
+       FROM space_runtime WHERE is_wanted GROUP BY 1 ORDER BY places, "waitsSince"`,
   );
   const next = rows.find(({ waitsSince }) => waitsSince !== null);
-  return next && { waiting: next.ownerId, places: new Map(rows.map(({ ownerId, places }) => [ownerId, places])) };
+  return next && { waiting: next.party, places: new Map(rows.map(({ party, places }) => [party, places])) };
 }

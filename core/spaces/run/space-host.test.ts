@@ -1,16 +1,18 @@
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { from, organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { pool } from "../../db.ts";
+import { readRepo } from "../../hub/repos/read-repos.ts";
 import { commitTo, someRepo } from "../../hub/testing/repos.ts";
 import { newId } from "../../ids.ts";
 import type { Exit, Runner, Task } from "../../jobs/runners/runner.ts";
 import { claimRows } from "../../leases/leased-table.ts";
 import { requestContext } from "../../log.ts";
 import { stopListening } from "../../notifications.ts";
+import { restartSpace } from "../controls/restart-space.ts";
 import { AWAITED_SECONDS, noteWaiting, WAKES, wakeSpace } from "../controls/wake-space.ts";
 import { startGateway } from "../gateway/start-gateway.ts";
 import { SpaceHost } from "./space-host.ts";
-import { spaceTable } from "./space-table.ts";
+import { SPACE_PARTY, spaceTable } from "./space-table.ts";
 
 beforeEach(() => pool().query("delete from space_runtime"));
 afterAll(stopListening);
@@ -27,8 +29,8 @@ const runner: Runner = {
 
 /** A Space that has waited for a place for some seconds, longer than those that come later. */
 let waited = 1_000;
-async function waiting(person: TestPerson): Promise<string> {
-  const repo = await someRepo(person, { type: "space", sdk: "node" });
+async function waiting(person: TestPerson, owner = person.username): Promise<string> {
+  const repo = await someRepo(person, { type: "space", sdk: "node", owner });
   await commitTo(repo, person, { "README.md": "---\nsdk: node\n---\n", "package.json": "{}", "app.js": "" });
   await waitsForLonger(repo.id);
   return repo.id;
@@ -172,10 +174,43 @@ test("S137 one visitor wakes a few Spaces of a few accounts in five minutes, and
   }
 });
 
-test("a Space that is moved is counted for whom it was moved to", async () => {
+test("a Space of an organization counts against whoever made it, and then against whoever restarts it", async () => {
+  const [ada, bob] = [await signedInPerson("ada"), await signedInPerson("bob")];
+  const adas = await waiting(ada);
+  const { name } = await organizationOf(ada, [[bob, "write"]]);
+  const theirs = await waiting(ada, name);
+  const bobs = await waiting(bob);
+  const claimed = (await claimRows<{ id: string }>(spaceTable, 2)).rows.map(({ id }) => id);
+  expect(claimed.toSorted()).toEqual([adas, bobs].toSorted());
+  expect(await partyOf(theirs)).toBe(ada.id);
+  await restartSpace(bob.actor, await nameOf(theirs), from);
+  expect(await partyOf(theirs)).toBe(bob.id);
+  // One's own is one's own, whoever restarts it.
+  await restartSpace(ada.actor, await nameOf(adas), from);
+  expect(await partyOf(adas)).toBe(ada.id);
+});
+
+test("a Space that is moved is counted for whom it was moved to, and by an organization for whose it was", async () => {
   const [ada, bob] = [await signedInPerson("ada"), await signedInPerson("bob")];
   const id = await waiting(ada);
-  await pool().query("update repo set owner_id = $2 where id = $1", [id, bob.id]);
-  const { rows } = await pool().query("select owner_id from space_runtime where repo_id = $1", [id]);
-  expect(rows).toEqual([{ owner_id: bob.id }]);
+  const move = (ownerId: string, kind: string) =>
+    pool().query("update repo set owner_id = $2, owner_kind = $3 where id = $1", [id, ownerId, kind]);
+  await move(bob.id, "user");
+  expect(await partyOf(id)).toBe(bob.id);
+  for (const { id: to } of [await organizationOf(ada), await organizationOf(ada)]) {
+    await move(to, "organization");
+    expect(await partyOf(id)).toBe(bob.id);
+  }
+  await move(ada.id, "user");
+  expect(await partyOf(id)).toBe(ada.id);
 });
+
+async function partyOf(id: string): Promise<string | undefined> {
+  const { rows } = await pool().query(`select ${SPACE_PARTY} as party from space_runtime where repo_id = $1`, [id]);
+  return rows[0]?.party;
+}
+
+async function nameOf(id: string): Promise<{ owner: string; name: string }> {
+  const repo = await readRepo(id);
+  return { owner: repo?.owner.handle ?? "", name: repo?.name ?? "" };
+}

@@ -9,6 +9,7 @@ import { SLEEP_AFTER_SECONDS } from "../stages.ts";
 import { type Crowd, letUnawaitedSleep, readCrowd } from "./crowd.ts";
 import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
+import { SPACE_PARTY } from "./space-table.ts";
 
 /**
  * While somebody's Space waits for a place, one gives its place away that has been quiet for as long, or has had it for as long and
@@ -23,7 +24,7 @@ const LOST = "The service's worker ended each time this Space ran. The operator 
 type Running = { claimId: string; generation: number; stopping: AbortController; startedAt: number };
 type Watched = {
   repoId: string;
-  ownerId: string;
+  party: string;
   claimId: string | null;
   generation: number;
   isWanted: boolean;
@@ -83,11 +84,11 @@ export class SpaceHost {
     const ids = [...this.#running.keys()];
     if (ids.length === 0) return;
     const { rows } = await pool().query<Watched>(
-      `SELECT s.repo_id AS "repoId", s.owner_id AS "ownerId", s.claim_id AS "claimId", s.generation, s.is_wanted AS "isWanted", u.disabled_at IS NOT NULL AS "isDisabled",
-              s.stage = 'RUNNING' AND s.last_request_at < now() - make_interval(secs => coalesce(s.sleep_seconds, $2)) AS "isIdle"
-         FROM space_runtime s JOIN repo r ON r.id = s.repo_id
+      `SELECT repo_id AS "repoId", ${SPACE_PARTY} AS party, claim_id AS "claimId", generation, is_wanted AS "isWanted", u.disabled_at IS NOT NULL AS "isDisabled",
+              stage = 'RUNNING' AND last_request_at < now() - make_interval(secs => coalesce(sleep_seconds, $2)) AS "isIdle"
+         FROM space_runtime JOIN repo r ON r.id = repo_id
          LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
-        WHERE s.repo_id = ANY ($1)`,
+        WHERE repo_id = ANY ($1)`,
       [ids, SLEEP_AFTER_SECONDS],
     );
     const now = new Map(rows.map((row) => [row.repoId, row]));
@@ -99,7 +100,7 @@ export class SpaceHost {
     if (this.#running.size < capacity) return;
     await letUnawaitedSleep();
     const crowd = await readCrowd();
-    if (crowd) this.#makeRoom(crowd, new Map(rows.map(({ repoId, ownerId }) => [repoId, ownerId])));
+    if (crowd) this.#makeRoom(crowd, new Map(rows.map(({ repoId, party }) => [repoId, party])));
   }
 
   /** Stops all, for other workers to take over at once. */
@@ -108,10 +109,10 @@ export class SpaceHost {
     for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);
   }
 
-  /** Ends one Space, unless one is stopping already: then there will be room for the one that waits longest. */
-  #makeRoom({ waiting, places }: Crowd, owners: ReadonlyMap<string, string>): void {
+  /** One that stops already makes room enough: whoever else waits is next. */
+  #makeRoom({ waiting, places }: Crowd, parties: ReadonlyMap<string, string>): void {
     const running = [...this.#running].map(([repoId, { stopping, startedAt }]) => {
-      const held = places.get(owners.get(repoId) ?? "") ?? 0;
+      const held = places.get(parties.get(repoId) ?? "") ?? 0;
       return { stopping, startedAt, held, quietSince: this.#gateway.quietSince(repoId) ?? Number.POSITIVE_INFINITY };
     });
     if (running.some(({ stopping }) => stopping.signal.aborted)) return;

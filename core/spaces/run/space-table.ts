@@ -1,9 +1,15 @@
 import type { LeasedTable } from "../../leases/leased-table.ts";
 
-/** Spaces that are to run: each is claimed by a worker for as long as it does, unless another owner's needs its place (SpaceHost). */
+/**
+ * Whose place a Space takes: its owner's, or of an organization's the account's that made or last restarted it. Somebody may have a great
+ * many organizations.
+ */
+export const SPACE_PARTY = "coalesce(space_runtime.started_by_id, space_runtime.owner_id)";
+
+/** Spaces that are to run: each is claimed by a worker for as long as it does, unless another party's needs its place (SpaceHost). */
 export const spaceTable: LeasedTable = {
   name: "space_runtime",
   key: "repo_id",
   isOpen: "is_wanted",
-  share: { party: "owner_id", isShort: "true", isLeftOver: "false" },
+  share: { party: SPACE_PARTY, isShort: "true", isLeftOver: "false" },
 };
