@@ -117,6 +117,21 @@ test("a Space of whoever has most gives its place to one of somebody else's, how
   expect(await stages(fourth, dans)).toEqual(["BUILDING", "BUILDING"]);
 });
 
+test("a quiet Space gives its place to nobody who has more of them than its owner", { timeout: 60_000 }, async () => {
+  const [ada, bob] = await Promise.all([signedInPerson("ada"), signedInPerson("bob")]);
+  const [, , bobs] = [await waiting(ada), await waiting(ada), await waiting(bob)];
+  const { gateway, work, check } = await worker(3);
+  await work();
+  gateway.add(bobs, () => Promise.reject(new Error("nobody asks")));
+  tenMinutesLater();
+  await waiting(ada);
+  await check();
+  const eves = await waiting(await signedInPerson("eve"));
+  await check(2);
+  expect(await stages(bobs)).toEqual(["SLEEPING"]);
+  expect(await work()).toEqual([eves]);
+});
+
 test("S137 a Space that a visitor woke waits for a place as long as the visitor does, and ends nobody's only busy one", {
   timeout: 60_000,
 }, async () => {

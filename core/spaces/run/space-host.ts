@@ -12,8 +12,8 @@ import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 import { SPACE_PARTY } from "./space-table.ts";
 
 /**
- * While somebody's Space waits for a place, one gives its place away that has been quiet for as long, or has had it for as long and
- * is of an owner who even then has no fewer than the one who waits, however busy it is.
+ * While somebody's Space waits for a place, one gives its place away that has been quiet for as long and whose owner has no fewer than
+ * whoever waits. Otherwise it is one that has had its place for as long, however busy it is, if its owner has no fewer even then.
  */
 const TURN_SECONDS = 5 * 60;
 /** A run that fails through no fault of its own is tried again after a while. */
@@ -117,12 +117,13 @@ export class SpaceHost {
     });
     if (running.some(({ stopping }) => stopping.signal.aborted)) return;
     const before = Date.now() - TURN_SECONDS * 1_000;
+    const held = places.get(waiting) ?? 0;
     const quiet = running
-      .filter(({ quietSince }) => quietSince < before)
+      .filter((one) => one.quietSince < before && one.held >= held)
       .sort((a, b) => b.held - a.held || a.quietSince - b.quietSince);
     // With one less, owners would only swap: any request for a sleeping Space would end somebody else's busy one.
     const busy = running
-      .filter(({ held, startedAt }) => held >= (places.get(waiting) ?? 0) + 2 && startedAt < before)
+      .filter((one) => one.held >= held + 2 && one.startedAt < before)
       .sort((a, b) => b.held - a.held || a.startedAt - b.startedAt);
     (quiet[0] ?? busy[0])?.stopping.abort("crowded" satisfies StopReason);
   }
