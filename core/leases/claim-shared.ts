@@ -4,7 +4,10 @@ import { withConnection } from "../db.ts";
 export type Share = {
   /** The party whose work it is. It has an index with `due_at` of the rows that are open, and one with `served_at`. */
   party: string;
-  /** It may begin although its party holds half of all places. */
+  /**
+   * It takes its place for a while only. One place is for such work, and of the others no party has more than half for what is not: nothing
+   * is interrupted for those who come later. Its rows and the others each have an index by party and `due_at`, where there are others.
+   */
   isShort: string;
   /** Its worker was lost, and only its end has to be recorded: it comes first, and takes a place for a moment only. */
   isLeftOver: string;
@@ -40,7 +43,11 @@ function statementOf({ name, key, isOpen, share: { party, isShort, isLeftOver } 
   const isWaiting = `${isOpen} and due_at <= now() and (claimed_until is null or claimed_until <= now())`;
   return `
     with recursive held as materialized (
-      select ${party} as party, count(*)::int as places from "${name}" where ${isOpen} and claimed_until > now() group by 1
+      select ${party} as party, count(*)::int as places, (count(*) filter (where not (${isShort})))::int as long
+      from "${name}" where ${isOpen} and claimed_until > now() group by 1
+    ), room as materialized (
+      select greatest(0, places - long)::int as long, ceil(places / 2.0)::int as of_party
+      from (select greatest(1, coalesce(sum(places), 0) + $4::int - 1) as places, coalesce(sum(long), 0) as long from held) as open_to_long
     ), newcomer as (
       select 0 as number, null::text as party, '-infinity'::timestamptz as due_at, array(select party from held) as met
       union all
@@ -48,25 +55,31 @@ function statementOf({ name, key, isOpen, share: { party, isShort, isLeftOver } 
       from newcomer cross join lateral (
         select ${party} as party, due_at from "${name}"
         where ${isWaiting} and due_at >= newcomer.due_at and not (${party} = any (newcomer.met))
+          and (${isShort} or (select long from room) > 0)
         order by due_at limit 1
       ) as next
       where number < greatest($1, ${NEWCOMERS_MAX})
     ), known as (
-      select party, places from held union all select party, 0 from newcomer where number > 0
+      select party, places, long from held union all select party, 0, 0 from newcomer where number > 0
     ), party as materialized (
-      select party, places, (select max(served_at) from "${name}" where ${party} = known.party) as last_served from known
+      select party, places, least(room.long, greatest(0, room.of_party - known.long)) as room,
+        (select max(served_at) from "${name}" where ${party} = known.party) as last_served
+      from known cross join room
     ), candidate as (
       select next.*, party.last_served, party.places + row_number() over (partition by party.party order by next.due_at) as place
       from party cross join lateral (
-        select "${key}" as id, due_at, ${isShort} as is_short from "${name}"
-        where ${party} = party.party and ${isWaiting}
-        order by due_at limit $1
+        (select "${key}" as id, due_at, false as is_long from "${name}"
+         where ${party} = party.party and ${isWaiting} and ${isShort} order by due_at limit $1)
+        union all
+        (select "${key}", due_at, true from "${name}"
+         where ${party} = party.party and ${isWaiting} and not (${isShort}) order by due_at limit least($1, party.room))
       ) as next
       union all
-      select "${key}", due_at, true, null, 0 from "${name}" where ${isWaiting} and claimed_until <= now() and ${isLeftOver}
+      select "${key}", due_at, false, null, 0 from "${name}" where ${isWaiting} and claimed_until <= now() and ${isLeftOver}
+    ), ranked as (
+      select *, row_number() over (partition by is_long order by place, last_served nulls first, due_at) as rank from candidate
     ), chosen as (
-      select id from candidate
-      where is_short or place <= ceil(((select coalesce(sum(places), 0) from held) + $4::int) / 2.0)
+      select id from ranked where not is_long or rank <= (select long from room)
       group by id order by min(place), min(last_served) nulls first, min(due_at) limit $1
     ), due as (
       select "${key}" as id from "${name}" where "${key}" in (select id from chosen) and ${isWaiting} for update skip locked

@@ -74,7 +74,39 @@ describe("places for jobs", () => {
     // The other worker's places count too.
     expect(await claim(1, 2)).toEqual([]);
     await waiting(bob, 3, DAY);
-    expect(count(await claim(2), ada, bob)).toEqual([0, 2]);
+    expect(count(await claim(2), ada, bob)).toEqual([0, 1]);
+  });
+
+  it("S137 are all but one of those whose runs may last, however many they are", async () => {
+    const [ada, bob, eve, dan] = [person(), person(), person(), person()];
+    for (const each of [ada, bob, eve, dan]) await waiting(each, 2, DAY);
+    expect(await claim(4)).toHaveLength(3);
+    expect(await claim(1)).toEqual([]);
+    const late = person();
+    await waiting(late, 1);
+    expect(count(await claim(1), late)).toEqual([1]);
+  });
+
+  it("are of whoever comes first, where there is only one", async () => {
+    const ada = person();
+    await waiting(ada, 2, DAY);
+    expect(await claim(1)).toHaveLength(1);
+  });
+
+  it("go to somebody's short runs behind long ones that have to wait", async () => {
+    const [ada, bob] = [person(), person()];
+    await waiting(ada, 6, DAY);
+    await waiting(ada, 2);
+    const claimed = await claim(4);
+    expect(claimed.filter(({ spec }) => (spec as JobSpec).timeoutSeconds === undefined)).toHaveLength(2);
+    // Of many parties too, those that come last.
+    await pool().query("update job_run set finished_at = now()");
+    await waiting(ada, 3, DAY);
+    await claim(4);
+    for (let each = 0; each < 70; each++) await waiting(person(), 1, DAY);
+    await waiting(bob, 1);
+    await claim(1, 2);
+    expect(count(await claim(1), bob)).toEqual([1]);
   });
 
   it("are all of those whose runs end soon, while nobody else waits", async () => {
