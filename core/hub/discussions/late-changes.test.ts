@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test, vi } from "vitest";
 import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db, inTransaction, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { claimRows } from "../../leases/leased-table.ts";
 import { asAnotherClient } from "../../testing/as-another-client.ts";
 import { walks } from "../git/queues.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
@@ -16,7 +17,7 @@ import type { Repo } from "../repos/repo.ts";
 import { updateRepoSettings } from "../repos/update-repo-settings.ts";
 import { commitTo, eventsOf, fsck, someRepo } from "../testing/repos.ts";
 import { findDiscussion } from "./find-discussion.ts";
-import { followLateChanges, type LateChanges } from "./late-changes.ts";
+import { followLateChanges, type LateChanges, lateChangesTable } from "./late-changes.ts";
 import { openPullRequest } from "./open-pull-request.ts";
 import { pullRequestRange } from "./pull-request-range.ts";
 import { readTimeline } from "./read-timeline.ts";
@@ -161,6 +162,19 @@ describe("what git does not find out in time", () => {
     const [first] = await waiting();
     expect(first?.changes).toMatchObject([{ ref: `refs/pr/${num}` }]);
     expect((first?.due_at.getTime() ?? 0) - Date.now()).toBeLessThan(60_000);
+    await unblock();
+  });
+
+  test("S137 is asked by turns, however many somebody else's have waited for longer", async () => {
+    const bea = await signedInPerson("bea");
+    await db().$executeRaw`DELETE FROM late_ref_change`;
+    for (const [actorId, minutes] of [...Array.from({ length: 10 }, () => [ada.id, 60] as const), [bea.id, 1] as const])
+      await db().$executeRaw`
+        INSERT INTO late_ref_change (id, repo_id, actor_id, changes, attempts, due_at)
+        VALUES (${newId()}, ${repo.id}, ${actorId}, '[]', 2, now() - make_interval(mins => ${minutes}::integer))`;
+    const { rows } = await claimRows<LateChanges>(lateChangesTable, 2);
+    expect(rows.map((row) => row.actor_id).toSorted()).toEqual([ada.id, bea.id].toSorted());
+    await db().$executeRaw`DELETE FROM late_ref_change`;
     await unblock();
   });
 

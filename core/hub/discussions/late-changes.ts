@@ -12,7 +12,12 @@ import { type ChangeToFollow, type Meaning, readMeaning } from "./read-meaning.t
  * answer. So each attempt has a deadline, there are few attempts, and the rows of one person are due at intervals (S137). Rows that are
  * done are deleted.
  */
-export const lateChangesTable: LeasedTable = { name: "late_ref_change", isOpen: "true" };
+export const lateChangesTable: LeasedTable = {
+  name: "late_ref_change",
+  isOpen: "true",
+  // By turns: attempts that came after the first are many at once, and each takes its time.
+  share: { party: "coalesce(actor_id, repo_id)", isShort: "true", isLeftOver: "false" },
+};
 
 /** NOTIFY channel; nothing is announced on it, since nobody waits. */
 export const LATE_CHANGES_CHANNEL = "late_ref_change";
