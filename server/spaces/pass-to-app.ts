@@ -2,11 +2,12 @@ import { Agent, type IncomingHttpHeaders, type IncomingMessage, type ServerRespo
 import type { Duplex } from "node:stream";
 import { isServiceError } from "#core/errors.ts";
 import { FairQueue } from "#core/fair-queue/fair-queue.ts";
+import { currentParty } from "#core/fair-queue/party.ts";
 import { noteRequest, wakeSpace } from "#core/spaces/controls/wake-space.ts";
 import { answerHeaders, requestHeaders } from "#core/spaces/door/app-headers.ts";
 import { awaitRuntime } from "#core/spaces/door/await-runtime.ts";
 import type { FoundApp } from "#core/spaces/door/find-app.ts";
-import { GATEWAY_KEY_HEADER, gatewayKey } from "#core/spaces/gateway/gateway-key.ts";
+import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "#core/spaces/gateway/gateway-key.ts";
 import { type Passed, type Passing, relay, relayUpgrade } from "#core/spaces/gateway/relay.ts";
 import { GATEWAY_ANSWER_HEADER } from "#core/spaces/gateway/start-gateway.ts";
 import type { SpaceRuntime } from "#core/spaces/space-runtime.ts";
@@ -161,7 +162,11 @@ function passingTo(
     upstream: { host: hostname.replace(/^\[(.*)\]$/, "$1"), port: Number(port || 80) },
     agent,
     path,
-    headers: { ...requestHeaders(req.headers, { base: app.base, ip, requestId }), [GATEWAY_KEY_HEADER]: gatewayKey(app.repo.id) },
+    headers: {
+      ...requestHeaders(req.headers, { base: app.base, ip, requestId }),
+      [GATEWAY_KEY_HEADER]: gatewayKey(app.repo.id),
+      [PARTY_HEADER]: currentParty().key,
+    },
     // Should the Space have gone meanwhile, the request is still whole, and goes to where it is now.
     isBodyHeldBack: true,
     answer: (_, headers: IncomingHttpHeaders) => {

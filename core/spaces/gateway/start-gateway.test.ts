@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { newId } from "../../ids.ts";
-import { GATEWAY_KEY_HEADER, gatewayKey } from "./gateway-key.ts";
+import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "./gateway-key.ts";
 import { startGateway } from "./start-gateway.ts";
 
 // An error event that nobody listens to ends the process: Vitest then fails the file.
@@ -25,7 +25,7 @@ it("S138 a WebSocket that leaves while its Space is not there does not end the w
   expect(answer.status).toBe(503);
 });
 
-it("a Space is quiet while nobody says anything over its WebSockets, and not while it answers", async () => {
+it("a Space is used by whom it answers, and over a WebSocket by who says something", async () => {
   const gateway = await startGateway();
   onTestFinished(() => gateway.stop());
   const app = createServer((_, res) => void res.writeHead(200).write("one piece, and no more"));
@@ -44,18 +44,26 @@ it("a Space is quiet while nobody says anything over its WebSockets, and not whi
   const heard: string[] = [];
   socket.on("data", (piece) => heard.push(String(piece)));
   const lines = ["GET / HTTP/1.1", "Host: x", "Connection: Upgrade", "Upgrade: websocket"];
-  socket.write([...lines, `${GATEWAY_KEY_HEADER}: ${gatewayKey(repoId)}`, "", ""].join("\r\n"));
+  socket.write([...lines, `${GATEWAY_KEY_HEADER}: ${gatewayKey(repoId)}`, `${PARTY_HEADER}: one`, "", ""].join("\r\n"));
   await vi.waitFor(() => expect(heard.join("")).toContain("101 Switching"));
   const opened = Date.now();
   await delay(20);
-  expect(gateway.quietSince(repoId)).toBeLessThanOrEqual(opened);
+  const lastBy = (party: string) => gateway.usesOf(repoId)?.lastBy.get(party);
+  expect(lastBy("one")).toBeLessThanOrEqual(opened);
   // It keeps it awake all the same, as long as nobody else needs the place.
   expect(gateway.idleSince(repoId)).toBeUndefined();
   socket.write("hello");
   await vi.waitFor(() => expect(heard.join("")).toContain("hello"));
-  expect(gateway.quietSince(repoId)).toBeGreaterThan(opened);
-  const answer = await fetch(gateway.address, { headers: { [GATEWAY_KEY_HEADER]: gatewayKey(repoId) } });
-  expect(gateway.quietSince(repoId)).toBeUndefined();
+  expect(lastBy("one")).toBeGreaterThan(opened);
+  const headers = { [GATEWAY_KEY_HEADER]: gatewayKey(repoId), [PARTY_HEADER]: "other" };
+  const answer = await fetch(gateway.address, { headers });
+  // As long as it is answered.
+  const before = Date.now();
+  expect(lastBy("other")).toBeGreaterThanOrEqual(before);
   await answer.body?.cancel();
-  await vi.waitFor(() => expect(gateway.quietSince(repoId)).toBeDefined());
+  await vi.waitFor(async () => {
+    const now = lastBy("other");
+    await delay(5);
+    expect(lastBy("other")).toBe(now);
+  });
 });

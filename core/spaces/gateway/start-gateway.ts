@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
-import { GATEWAY_KEY_HEADER, readGatewayKey } from "./gateway-key.ts";
+import { GATEWAY_KEY_HEADER, PARTY_HEADER, readGatewayKey } from "./gateway-key.ts";
 import { type Connect, type Passing, relay, relayUpgrade } from "./relay.ts";
 
 /** What a gateway answers, beside a status, when the Space itself did not: why. */
@@ -14,7 +14,12 @@ export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
  */
 export const REQUESTS_MAX = 512;
 
-type Served = { connect: Connect; active: number; sockets: number; lastUsedAt: number };
+/** Of so many parties it is known when they last used a Space. With more of them it is busy by those. */
+const PARTIES_MAX = 64;
+
+/** Whether one party's requests are being answered, and when anything of its moved last. */
+type Use = { requests: number; lastAt: number };
+type Served = { connect: Connect; active: number; lastUsedAt: number; since: number; uses: Map<string, Use> };
 
 /** Where a worker takes requests for the Spaces that it runs, and hands them to their doors. */
 export type Gateway = {
@@ -24,8 +29,11 @@ export type Gateway = {
   remove(repoId: string): void;
   /** Since when nobody asks for it; undefined while somebody does. */
   idleSince(repoId: string): number | undefined;
-  /** Since when nothing moves; undefined while a request is answered. A WebSocket over which nobody says anything is quiet. */
-  quietSince(repoId: string): number | undefined;
+  /**
+   * Since when it takes requests, and when each party used it last: now, while a request of its is answered. A WebSocket over which nobody
+   * says anything is no use. Undefined for one that takes none yet.
+   */
+  usesOf(repoId: string): { since: number; lastBy: ReadonlyMap<string, number> } | undefined;
   stop(): Promise<void>;
 };
 
@@ -42,11 +50,15 @@ export async function startGateway(): Promise<Gateway> {
     if (!space) return say(res, 503, "absent");
     if (space.active >= REQUESTS_MAX) return say(res, 503, "busy");
     if (isBodyAwaited) res.writeContinue();
-    await during(space, async () => {
+    const use = noteUse(space, req);
+    use.requests++;
+    await during(space, use, async () => {
       const passed = await relay(req, res, passingTo(space, req));
       if (passed === "answered") return;
       if (passed === "timed_out") say(res, 504, "timed_out");
       else say(res, 502, passed);
+    }).finally(() => {
+      use.requests--;
     });
   }
 
@@ -61,13 +73,9 @@ export async function startGateway(): Promise<Gateway> {
     const refuse = (why: string) =>
       socket.end(`HTTP/1.1 502 Bad Gateway\r\n${GATEWAY_ANSWER_HEADER}: ${why}\r\nConnection: close\r\n\r\n`);
     if (!space || space.active >= REQUESTS_MAX) return refuse(space ? "busy" : "absent");
-    const onPiece = () => {
-      space.lastUsedAt = Date.now();
-    };
-    space.sockets++;
-    void during(space, () => relayUpgrade(req, socket, head, { ...passingTo(space, req), refuse, onPiece })).finally(() => {
-      space.sockets--;
-    });
+    const use = noteUse(space, req);
+    const onPiece = () => note(space, use);
+    void during(space, use, () => relayUpgrade(req, socket, head, { ...passingTo(space, req), refuse, onPiece }));
   });
   const { host, port } = listenAddress();
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
@@ -75,15 +83,19 @@ export async function startGateway(): Promise<Gateway> {
 
   return {
     address: env().SPACES_ADDRESS ?? `http://${host.includes(":") ? `[${host}]` : host}:${taken}`,
-    add: (repoId, connect) => void spaces.set(repoId, { connect, active: 0, sockets: 0, lastUsedAt: Date.now() }),
+    add(repoId, connect) {
+      const now = Date.now();
+      spaces.set(repoId, { connect, active: 0, lastUsedAt: now, since: now, uses: new Map() });
+    },
     remove: (repoId) => void spaces.delete(repoId),
     idleSince(repoId) {
       const space = spaces.get(repoId);
       return space && space.active > 0 ? undefined : (space?.lastUsedAt ?? Date.now());
     },
-    quietSince(repoId) {
+    usesOf(repoId) {
       const space = spaces.get(repoId);
-      return space && space.active > space.sockets ? undefined : (space?.lastUsedAt ?? Date.now());
+      const lastOf = ({ requests, lastAt }: Use) => (requests > 0 ? Date.now() : lastAt);
+      return space && { since: space.since, lastBy: new Map([...space.uses].map(([party, use]) => [party, lastOf(use)])) };
     },
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -93,21 +105,38 @@ export async function startGateway(): Promise<Gateway> {
   };
 }
 
-async function during(space: Served, work: () => Promise<void>): Promise<void> {
+async function during(space: Served, use: Use, work: () => Promise<void>): Promise<void> {
   space.active++;
   try {
     await work();
   } finally {
     space.active--;
-    space.lastUsedAt = Date.now();
+    note(space, use);
   }
 }
 
+function note(space: Served, use: Use): void {
+  use.lastAt = Date.now();
+  space.lastUsedAt = use.lastAt;
+}
+
+/** Of whoever asks, as the web process says. Those that came last are remembered. */
+function noteUse({ uses }: Served, req: IncomingMessage): Use {
+  const party = String(req.headers[PARTY_HEADER] ?? "unknown");
+  const use = uses.get(party) ?? { requests: 0, lastAt: 0 };
+  use.lastAt = Date.now();
+  uses.delete(party);
+  uses.set(party, use);
+  const [first] = uses.keys();
+  if (uses.size > PARTIES_MAX && first !== undefined) uses.delete(first);
+  return use;
+}
+
 function passingTo({ connect }: Served, req: IncomingMessage): Passing {
-  const { [GATEWAY_KEY_HEADER]: _, ...headers } = endToEnd(req.headers);
+  const { [GATEWAY_KEY_HEADER]: _, [PARTY_HEADER]: __, ...headers } = endToEnd(req.headers);
   const answer = (_: number, given: IncomingHttpHeaders) => {
     // What an app says of itself is not why we did not reach it.
-    const { [GATEWAY_ANSWER_HEADER]: __, ...passed } = endToEnd(given);
+    const { [GATEWAY_ANSWER_HEADER]: ___, ...passed } = endToEnd(given);
     return passed;
   };
   return { upstream: { connect }, path: req.url ?? "/", headers, answer };

@@ -1,11 +1,50 @@
-import { pool } from "../../db.ts";
+import type { PoolClient } from "pg";
+import { withConnection } from "../../db.ts";
 import { AWAITED_SECONDS } from "../controls/wake-space.ts";
+import type { Gateway } from "../gateway/start-gateway.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
+import type { Run } from "./record-run.ts";
 import { SPACE_PARTY } from "./space-table.ts";
 
+/** Whose Space is next to get a place, and how many places each party has on all workers. */
+export type Crowd = { waiting: string; places: ReadonlyMap<string, number> };
+
+/**
+ * Puts one Space of this worker to sleep for one that waits for a place, if `choose` finds one. One worker at a time, and none while a
+ * place becomes free anyway: otherwise each worker would end one for the same Space.
+ * @returns the one that is to end
+ */
+export async function makeRoom(choose: (crowd: Crowd) => Run | undefined): Promise<Run | undefined> {
+  return withConnection(async (client) => {
+    await client.query("BEGIN");
+    await client.query("SET LOCAL idle_in_transaction_session_timeout = '5s'");
+    const lock = "SELECT pg_try_advisory_xact_lock(hashtextextended('room for Spaces', 0)) AS held";
+    const isOurs = (await client.query<{ held: boolean }>(lock)).rows[0]?.held === true;
+    const crowd = isOurs ? await readCrowd(client) : undefined;
+    const chosen = crowd && choose(crowd);
+    const isAsleep = chosen && (await putToSleep(client, chosen));
+    await client.query("COMMIT");
+    return isAsleep ? chosen : undefined;
+  });
+}
+
+/** Undefined while no Space waits for a place, or one becomes free. */
+async function readCrowd(client: PoolClient): Promise<Crowd | undefined> {
+  await letUnawaitedSleep(client);
+  const leaving = await client.query("SELECT FROM space_runtime WHERE NOT is_wanted AND claimed_until > now() LIMIT 1");
+  if (leaving.rowCount !== 0) return undefined;
+  const { rows } = await client.query<{ party: string; places: number; waitsSince: Date | null }>(
+    `SELECT ${SPACE_PARTY} AS party, (count(*) FILTER (WHERE claimed_until > now()))::int AS places,
+            min(due_at) FILTER (WHERE due_at <= now() - interval '1 second' AND (claimed_until IS NULL OR claimed_until <= now())) AS "waitsSince"
+       FROM space_runtime WHERE is_wanted GROUP BY 1 ORDER BY places, "waitsSince"`,
+  );
+  const next = rows.find(({ waitsSince }) => waitsSince !== null);
+  return next && { waiting: next.party, places: new Map(rows.map(({ party, places }) => [party, places])) };
+}
+
 /** Spaces that were woken and found no place go back to sleep when nobody waits for them any more. */
-export async function letUnawaitedSleep(): Promise<void> {
-  await pool().query(
+async function letUnawaitedSleep(client: PoolClient): Promise<void> {
+  await client.query(
     `WITH asleep AS (
        UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, awaited_at = NULL, updated_at = now()
         WHERE is_wanted AND awaited_at < now() - make_interval(secs => $1) AND (claimed_until IS NULL OR claimed_until <= now())
@@ -15,16 +54,67 @@ export async function letUnawaitedSleep(): Promise<void> {
   );
 }
 
-/** Whose Space is next to get a place, and how many places each party has on all workers. */
-export type Crowd = { waiting: string; places: ReadonlyMap<string, number> };
-
-/** Undefined while no Space waits for a place. */
-export async function readCrowd(): Promise<Crowd | undefined> {
-  const { rows } = await pool().query<{ party: string; places: number; waitsSince: Date | null }>(
-    `SELECT ${SPACE_PARTY} AS party, (count(*) FILTER (WHERE claimed_until > now()))::int AS places,
-            min(due_at) FILTER (WHERE due_at <= now() - interval '1 second' AND (claimed_until IS NULL OR claimed_until <= now())) AS "waitsSince"
-       FROM space_runtime WHERE is_wanted GROUP BY 1 ORDER BY places, "waitsSince"`,
+/** Its place is counted as given away from now on, though its command has a moment to end. */
+async function putToSleep(client: PoolClient, { repoId, claimId, generation }: Run): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `WITH asleep AS (
+       UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, message = NULL, address = NULL, awaited_at = NULL, updated_at = now()
+        WHERE repo_id = $1 AND claim_id = $2 AND generation = $3 AND is_wanted RETURNING repo_id
+     ) SELECT pg_notify($4, repo_id) FROM asleep`,
+    [repoId, claimId, generation, SPACE_CHANNEL],
   );
-  const next = rows.find(({ waitsSince }) => waitsSince !== null);
-  return next && { waiting: next.party, places: new Map(rows.map(({ party, places }) => [party, places])) };
+  return rowCount === 1;
+}
+
+/** A Space that runs here. */
+export type Occupant = Run & {
+  startedAt: number;
+  /** By a visitor, and not by its owner. */
+  isWoken: boolean;
+  /** How many places its party has. */
+  held: number;
+  uses: ReturnType<Gateway["usesOf"]>;
+};
+
+/**
+ * While a Space waits for a place, one gives its place away that has been quiet for so long, and whose party has no fewer than the one that
+ * waits. Otherwise it is one that has had its place for as long, however busy it is, if its party has no fewer even then: with one
+ * less they would only swap, and any request for a sleeping Space would end somebody else's busy one.
+ */
+const TURN_SECONDS = 5 * 60;
+/** Of a worker's places one visitor keeps so many busy at most: who sends a request to each Space now and then would keep all of them. */
+const KEPT_SHARE = 1 / 4;
+
+export function chooseToEnd({ waiting, places }: Crowd, occupants: readonly Occupant[], capacity: number): Occupant | undefined {
+  const held = places.get(waiting) ?? 0;
+  const now = Date.now();
+  const before = now - TURN_SECONDS * 1_000;
+  const users = new Map(occupants.map((one) => [one, usersSince(one, before)]));
+  const busy = busyOnes(users, Math.max(1, Math.floor(capacity * KEPT_SHARE)));
+  const isQuiet = (one: Occupant) =>
+    one.uses !== undefined && one.uses.since < (one.isWoken ? now - AWAITED_SECONDS * 1_000 : before) && !busy.has(one);
+  const [quiet] = occupants
+    .filter((one) => isQuiet(one) && one.held >= held)
+    .toSorted((a, b) => b.held - a.held || lastUse(a) - lastUse(b));
+  const [long] = occupants
+    .filter((one) => one.startedAt < before && one.held >= held + 2)
+    .toSorted((a, b) => b.held - a.held || a.startedAt - b.startedAt);
+  return quiet ?? long;
+}
+
+const usersSince = ({ uses }: Occupant, since: number): string[] =>
+  [...(uses?.lastBy ?? [])].flatMap(([party, at]) => (at >= since ? party : []));
+
+const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
+
+/** Those that somebody uses who does not use too many. Those with the fewest visitors come first: the others are busy by others. */
+function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
+  const kept = new Map<string, number>();
+  const keeps = (party: string) => {
+    const count = (kept.get(party) ?? 0) + 1;
+    kept.set(party, count);
+    return count <= most;
+  };
+  const inOrder = [...users].toSorted(([a, of], [b, by]) => of.length - by.length || a.startedAt - b.startedAt);
+  return new Set(inOrder.flatMap(([one, parties]) => (parties.filter(keeps).length > 0 ? one : [])));
 }

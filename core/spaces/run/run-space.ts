@@ -161,7 +161,8 @@ function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   if (reason === "superseded") return undefined;
   if (reason === "leaving") return { kind: "again", delaySeconds: 0 };
   writer.note(reason === "idle" ? "asleep: nobody has asked for it for a while" : "asleep: others wait for its place");
-  return { kind: "rest", stage: "SLEEPING" };
+  // Of one that gives its place away that is recorded, and somebody may have woken it since.
+  return reason === "crowded" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
 /** It is started again, each time after twice as long as before; when it has never come to run, somebody has to look. */

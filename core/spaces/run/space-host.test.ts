@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { afterAll, afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { from, organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { pool } from "../../db.ts";
@@ -10,6 +13,7 @@ import { requestContext } from "../../log.ts";
 import { stopListening } from "../../notifications.ts";
 import { restartSpace } from "../controls/restart-space.ts";
 import { AWAITED_SECONDS, noteWaiting, WAKES, wakeSpace } from "../controls/wake-space.ts";
+import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "../gateway/gateway-key.ts";
 import { startGateway } from "../gateway/start-gateway.ts";
 import { SpaceHost } from "./space-host.ts";
 import { SPACE_PARTY, spaceTable } from "./space-table.ts";
@@ -67,10 +71,12 @@ async function worker(capacity: number) {
       await vi.waitFor(async () => expect(await stages(...ids)).toEqual(ids.map(() => "APP_STARTING")), 20_000);
       return ids;
     },
-    /** Looks twice, as it does every two seconds, and waits until so many run. */
+    /** Looks twice, as it does every two seconds, after which so many are to run. */
     async check(left = capacity): Promise<void> {
       await host.check(capacity);
       await host.check(capacity);
+      const { rowCount } = await pool().query("select from space_runtime where is_wanted and claimed_until > now()");
+      expect(rowCount).toBe(left);
       await vi.waitFor(() => expect(host.size).toBe(left), 20_000);
     },
   };
@@ -117,6 +123,19 @@ test("a Space of whoever has most gives its place to one of somebody else's, how
   expect(await stages(fourth, dans)).toEqual(["BUILDING", "BUILDING"]);
 });
 
+test("workers make one place together for a Space that waits", { timeout: 60_000 }, async () => {
+  const [ada, bob] = await Promise.all([signedInPerson("ada"), signedInPerson("bob")]);
+  for (let each = 0; each < 4; each++) await waiting(ada);
+  const [one, other] = [await worker(2), await worker(2)];
+  await one.work();
+  await other.work();
+  tenMinutesLater();
+  await waiting(bob);
+  await Promise.all([one.host.check(2), other.host.check(2)]);
+  const { rowCount } = await pool().query("select from space_runtime where is_wanted and claimed_until > now()");
+  expect(rowCount).toBe(3);
+});
+
 test("a quiet Space gives its place to nobody who has more of them than its owner", { timeout: 60_000 }, async () => {
   const [ada, bob] = await Promise.all([signedInPerson("ada"), signedInPerson("bob")]);
   const [, , bobs] = [await waiting(ada), await waiting(ada), await waiting(bob)];
@@ -159,6 +178,36 @@ test("S137 a Space that a visitor woke waits for a place as long as the visitor 
   tenMinutesLater();
   await visit(someAddress(), () => wakeSpace(left));
   await pool().query("update space_runtime set due_at = now() - interval '1 hour' where repo_id = $1", [left]);
+  await check();
+});
+
+test("S137 one visitor keeps a quarter of the places busy, however many Spaces they send requests to", {
+  timeout: 60_000,
+}, async () => {
+  const app = createServer((_, res) => void res.end("hello")).listen(0, "127.0.0.1");
+  await once(app, "listening");
+  onTestFinished(() => void app.close().closeAllConnections());
+  const { gateway, work, check } = await worker(4);
+  const ids: string[] = [];
+  for (const name of ["ada", "bob", "eve", "dan"]) ids.push(await waiting(await signedInPerson(name)));
+  const serve = (id: string) => gateway.add(id, async () => connect((app.address() as AddressInfo).port, "127.0.0.1"));
+  const ask = async (party: string, id: string) => {
+    const headers = { [GATEWAY_KEY_HEADER]: gatewayKey(id), [PARTY_HEADER]: party };
+    expect(await (await fetch(gateway.address, { headers })).text()).toBe("hello");
+  };
+  await work();
+  ids.forEach(serve);
+  tenMinutesLater();
+  for (const id of ids) await ask("a stranger", id);
+  await ask("a guest", ids[0] as string);
+  const fays = await waiting(await signedInPerson("fay"));
+  await check(3);
+  expect(await stages(ids[0] as string)).toEqual(["APP_STARTING"]);
+  expect(await work()).toEqual([fays]);
+
+  const now = await stages(...ids);
+  for (const [at, id] of ids.entries()) if (now[at] === "APP_STARTING") await ask(`a guest of ${id}`, id);
+  await waiting(await signedInPerson("gus"));
   await check();
 });
 

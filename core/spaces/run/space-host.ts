@@ -6,22 +6,17 @@ import { log } from "../../log.ts";
 import type { Gateway } from "../gateway/start-gateway.ts";
 import { readSpaceRuntime } from "../space-runtime.ts";
 import { SLEEP_AFTER_SECONDS } from "../stages.ts";
-import { type Crowd, letUnawaitedSleep, readCrowd } from "./crowd.ts";
+import { type Crowd, chooseToEnd, makeRoom, type Occupant } from "./crowd.ts";
 import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 import { SPACE_PARTY } from "./space-table.ts";
 
-/**
- * While somebody's Space waits for a place, one gives its place away that has been quiet for as long and whose owner has no fewer than
- * whoever waits. Otherwise it is one that has had its place for as long, however busy it is, if its owner has no fewer even then.
- */
-const TURN_SECONDS = 5 * 60;
 /** A run that fails through no fault of its own is tried again after a while. */
 const FAILED_DELAY_SECONDS = 10;
 
 const LOST = "The service's worker ended each time this Space ran. The operator can find the reason in the service's log.";
 
-type Running = { claimId: string; generation: number; stopping: AbortController; startedAt: number };
+type Running = { claimId: string; generation: number; stopping: AbortController; startedAt: number; isWoken: boolean };
 type Watched = {
   repoId: string;
   party: string;
@@ -64,7 +59,10 @@ export class SpaceHost {
       return recordEnd(run, { kind: "rest", stage: "RUNTIME_ERROR", message: LOST });
     }
     const stopping = new AbortController();
-    this.#running.set(repoId, { claimId, generation: row.generation, stopping, startedAt: Date.now() });
+    this.#running.set(repoId, {
+      ...{ claimId, generation: row.generation, stopping, startedAt: Date.now() },
+      isWoken: row.isAwaited,
+    });
     if (this.#isLeaving) stopping.abort("leaving" satisfies StopReason);
     let end: End | undefined = { kind: "again", delaySeconds: FAILED_DELAY_SECONDS };
     try {
@@ -97,10 +95,11 @@ export class SpaceHost {
       const reason = stopReason(now.get(repoId), running, this.#gateway.idleSince(repoId) !== undefined);
       if (reason) running.stopping.abort(reason);
     }
-    if (this.#running.size < capacity) return;
-    await letUnawaitedSleep();
-    const crowd = await readCrowd();
-    if (crowd) this.#makeRoom(crowd, new Map(rows.map(({ repoId, party }) => [repoId, party])));
+    // One that stops already makes room enough.
+    if (this.#running.size < capacity || [...this.#running.values()].some(({ stopping }) => stopping.signal.aborted)) return;
+    const parties = new Map(rows.map(({ repoId, party }) => [repoId, party]));
+    const chosen = await makeRoom((crowd) => chooseToEnd(crowd, this.#occupants(crowd, parties), capacity));
+    if (chosen) this.#running.get(chosen.repoId)?.stopping.abort("crowded" satisfies StopReason);
   }
 
   /** Stops all, for other workers to take over at once. */
@@ -109,23 +108,11 @@ export class SpaceHost {
     for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);
   }
 
-  /** One that stops already makes room enough: whoever else waits is next. */
-  #makeRoom({ waiting, places }: Crowd, parties: ReadonlyMap<string, string>): void {
-    const running = [...this.#running].map(([repoId, { stopping, startedAt }]) => {
+  #occupants({ places }: Crowd, parties: ReadonlyMap<string, string>): Occupant[] {
+    return [...this.#running].map(([repoId, { claimId, generation, startedAt, isWoken }]) => {
       const held = places.get(parties.get(repoId) ?? "") ?? 0;
-      return { stopping, startedAt, held, quietSince: this.#gateway.quietSince(repoId) ?? Number.POSITIVE_INFINITY };
+      return { repoId, claimId, generation, startedAt, isWoken, held, uses: this.#gateway.usesOf(repoId) };
     });
-    if (running.some(({ stopping }) => stopping.signal.aborted)) return;
-    const before = Date.now() - TURN_SECONDS * 1_000;
-    const held = places.get(waiting) ?? 0;
-    const quiet = running
-      .filter((one) => one.quietSince < before && one.held >= held)
-      .sort((a, b) => b.held - a.held || a.quietSince - b.quietSince);
-    // With one less, owners would only swap: any request for a sleeping Space would end somebody else's busy one.
-    const busy = running
-      .filter((one) => one.held >= held + 2 && one.startedAt < before)
-      .sort((a, b) => b.held - a.held || a.startedAt - b.startedAt);
-    (quiet[0] ?? busy[0])?.stopping.abort("crowded" satisfies StopReason);
   }
 }
 
