@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { freshName, from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { clearThrottle, consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
 import { db, pool } from "#core/db.ts";
 import { childEnvironment, provideSettings } from "#core/env.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
@@ -18,6 +19,7 @@ import { newId } from "#core/ids.ts";
 import { stopListening } from "#core/notifications.ts";
 import { pauseSpace } from "#core/spaces/controls/pause-space.ts";
 import { restartSpace } from "#core/spaces/controls/restart-space.ts";
+import { WAKES } from "#core/spaces/controls/wake-space.ts";
 import { readSpaceLog } from "#core/spaces/logs/read-space-log.ts";
 import { RESTARTS_MAX } from "#core/spaces/run/run-space.ts";
 import { readSpaceRuntime } from "#core/spaces/space-runtime.ts";
@@ -368,6 +370,21 @@ describe("how a Space runs", { timeout: 40_000 }, () => {
     const answers = await Promise.all([get(repo, "first", { method: "POST", body: "a payload" }), get(repo), get(repo)]);
     expect(await answers[0]?.json()).toMatchObject({ url: "/first", length: 9 });
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  test("S137 whoever wakes Spaces one after the other is told to wait", async () => {
+    const repo = await someSpace();
+    await get(repo);
+    await pool().query("UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false WHERE repo_id = $1", [repo.id]);
+    const woken = throttleKey("space-wake", `address 127.0.0.1\n${ada.id}`);
+    for (let each = 0; each < WAKES.limit; each++) await consumeThrottle(woken, WAKES);
+    const answer = await get(repo, "", { headers: { accept: "text/html" } });
+    expect([answer.status, Number(answer.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
+    expectSandboxed(answer.headers);
+    expect(await answer.text()).toContain("This Space is asleep");
+    expect(await stageOf(repo)).toBe("SLEEPING");
+    await clearThrottle(woken);
+    expect((await get(repo)).status).toBe(200);
   });
 
   test("a push restarts it with what was pushed, and no request is lost meanwhile", async () => {

@@ -12,13 +12,15 @@ const LOCK = 5_407_276;
 const DOWN_TO = 0.9;
 const OWNERS_AT_ONCE = 100;
 const RUNS_AT_ONCE = 50;
+/** What smaller ones are made of is no more than other rows take. */
+const LARGE_RUN_BYTES = 4_096;
 const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Makes room where records take more than they may: the oldest output of jobs goes, and the oldest answers of webhooks' receivers. Only
- * of what is over: a run that goes on keeps its log, and an attempt whose delivery is still to be sent keeps its answer. Runs and
- * attempts themselves stay. One process at a time does it.
+ * of what is over: a run that goes on keeps its log, and an attempt whose delivery is still to be sent keeps its answer. Attempts
+ * themselves stay, and so do runs, unless what they were made of is too much alone. One process at a time does it.
  */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await alone(async (client) => {
@@ -64,6 +66,30 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
       );
       removed += bytes;
     }
+  }
+  return removed + (await removeRuns(client, ownerId, { excess: excess - removed, stopping }));
+}
+
+/** The oldest large runs that have ended, but for those whose delivery looks at its run yet: it would start another one. */
+async function removeRuns(
+  client: pg.PoolClient,
+  ownerId: string,
+  { excess, stopping }: Pick<Excess, "excess" | "stopping">,
+): Promise<number> {
+  let removed = 0;
+  while (removed < excess && !stopping.aborted) {
+    const { rows } = await client.query<{ bytes: number }>(
+      `with old as materialized (
+         select id, log_bytes + record_bytes as bytes from job_run
+          where owner_id = $1 and finished_at is not null and record_bytes > ${LARGE_RUN_BYTES}
+            and not exists (select from delivery_queue q where q.id = job_run.delivery_id)
+          order by id limit ${RUNS_AT_ONCE}
+       ), going as (select id from (select id, sum(bytes) over (order by id) - bytes as before from old) summed where before < $2)
+       delete from job_run where id in (select id from going) returning log_bytes + record_bytes as bytes`,
+      [ownerId, excess - removed],
+    );
+    if (rows.length === 0) break;
+    for (const { bytes } of rows) removed += bytes;
   }
   return removed;
 }
@@ -113,7 +139,7 @@ function idsOf(day: string): [string, string] {
 const REAL = `
   select owner_id, 'git' as kind, sum(size_bytes)::bigint as bytes from repo group by 1
   union all select owner_id, 'lfs', sum(lfs_bytes)::bigint from repo group by 1
-  union all select owner_id, 'logs', sum(log_bytes)::bigint from job_run where log_bytes > 0 group by 1
+  union all select owner_id, 'logs', sum(log_bytes + record_bytes)::bigint from job_run group by 1
   union all select r.user_id, 'relay', sum(q.bytes + coalesce(octet_length(q.answer_body), 0))::bigint
     from relay_request q join relay r on r.id = q.relay_id group by 1`;
 

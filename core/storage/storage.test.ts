@@ -217,15 +217,46 @@ describe("records", () => {
       });
       await db().jobRun.update({ where: { id }, data: { logBytes: MB } });
     }
-    expect((await bytesOf(ada)).logs).toBe(3 * MB);
+    const specs = 3 * "{}".length;
+    expect((await bytesOf(ada)).logs).toBe(3 * MB + specs);
     await withSettings({ STORAGE_LOGS_MB: "2" }, () => makeRoom(never));
-    expect((await bytesOf(ada)).logs).toBe(MB);
+    expect((await bytesOf(ada)).logs).toBe(MB + specs);
     const logs = await db().jobLog.findMany({ where: { runId: { in: runs } }, orderBy: { runId: "asc" } });
     expect(logs.map(({ stream }) => stream)).toEqual(["system", "system", "stdout"]);
     expect(logs[0]?.text).toBe("The output was removed: the logs of one account take at most 2 MB, and the oldest go first.\n");
     // What goes on keeps its own, whatever it takes.
     await withSettings({ STORAGE_LOGS_MB: "1" }, () => makeRoom(never));
-    expect((await bytesOf(ada)).logs).toBe(MB);
+    expect((await bytesOf(ada)).logs).toBe(MB + specs);
+  });
+
+  test("S137 what jobs are made of counts with their logs, and the oldest of those that are over go", async () => {
+    const ada = await signedInPerson();
+    const spec = { command: ["true"], environment: { A: "x".repeat(100_000) } };
+    const common = { ownerId: ada.id, ownerKind: "user", initiator: {}, spec };
+    const over = { ...common, stage: "CANCELED", finishedAt: new Date() };
+    const ids = Array.from({ length: 70 }, () => newOrderedId());
+    const [open, awaited, ...others] = ids as [string, string, ...string[]];
+    const deliveryId = newId();
+    await db().jobRun.createMany({
+      data: [
+        { ...common, id: open, stage: "SCHEDULING" },
+        { ...over, id: awaited, deliveryId, deliveryTry: 1 },
+        ...others.map((id) => ({ ...over, id, secrets: Buffer.alloc(1_000) })),
+      ],
+    });
+    const queued = { webhookId: newId(), ownerId: ada.id, eventId: newId(), host: "", kind: "first", lane: 0 };
+    await db().deliveryQueue.create({ data: { id: deliveryId, ...queued } });
+    const { logs } = await bytesOf(ada);
+    expect(logs).toBeGreaterThan(70 * 100_000 + 68 * 1_000);
+    await withSettings({ STORAGE_LOGS_MB: "2" }, () => makeRoom(never));
+    const left = (await db().jobRun.findMany({ where: { ownerId: ada.id }, orderBy: { id: "asc" } })).map(({ id }) => id);
+    expect(left).toEqual([open, awaited, ...others.slice(-(left.length - 2))]);
+    expect((await bytesOf(ada)).logs).toBeLessThanOrEqual(1.8 * MB);
+    expect(left.length).toBeGreaterThan(15);
+    await pool().query("update storage_use set bytes = 1 where owner_id = $1 and kind = 'logs'", [ada.id]);
+    expect(await recountStorage()).toBe(1);
+    expect((await bytesOf(ada)).logs).toBeGreaterThan(1.6 * MB);
+    await db().deliveryQueue.delete({ where: { id: deliveryId } });
   });
 
   test("the oldest answers to webhooks go; attempts stay, and what is still to be sent keeps its answer", async () => {
