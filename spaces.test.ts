@@ -20,11 +20,15 @@ import { stopListening } from "#core/notifications.ts";
 import { pauseSpace } from "#core/spaces/controls/pause-space.ts";
 import { restartSpace } from "#core/spaces/controls/restart-space.ts";
 import { WAKES } from "#core/spaces/controls/wake-space.ts";
+import { type AppTarget, parseAppTarget } from "#core/spaces/door/app-target.ts";
+import type { FoundApp } from "#core/spaces/door/find-app.ts";
 import { readSpaceLog } from "#core/spaces/logs/read-space-log.ts";
 import { RESTARTS_MAX } from "#core/spaces/run/run-space.ts";
 import { readSpaceRuntime } from "#core/spaces/space-runtime.ts";
+import { countStatements } from "#core/testing/count-statements.ts";
 import { tokenOf } from "./api/testing/git-client.ts";
 import { handleRequest } from "./server/handle-request.ts";
+import { openApp, staysOpen } from "./server/spaces/open-app.ts";
 import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts";
 import type { Loop } from "./worker/loop.ts";
 import { startSpaces } from "./worker/spaces.ts";
@@ -375,9 +379,11 @@ describe("how a Space runs", { timeout: 40_000 }, () => {
   test("S137 whoever wakes Spaces one after the other is told to wait", async () => {
     const repo = await someSpace();
     await get(repo);
-    await pool().query("UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false WHERE repo_id = $1", [repo.id]);
+    const asleep = "stage = 'SLEEPING', is_wanted = false, generation = generation + 1";
+    await pool().query(`UPDATE space_runtime SET ${asleep} WHERE repo_id = $1`, [repo.id]);
     const woken = throttleKey("space-wake", `address 127.0.0.1\n${ada.id}`);
-    for (let each = 0; each < WAKES.limit; each++) await consumeThrottle(woken, WAKES);
+    // Other tests have woken some.
+    for (let each = 0; each < WAKES.limit; each++) await consumeThrottle(woken, WAKES).catch(() => undefined);
     const answer = await get(repo, "", { headers: { accept: "text/html" } });
     expect([answer.status, Number(answer.headers.get("retry-after"))]).toEqual([429, expect.any(Number)]);
     expectSandboxed(answer.headers);
@@ -517,6 +523,20 @@ describe("a visit that goes on", { timeout: 40_000 }, () => {
     expect(await db().personalAccessToken.updateMany(revoked)).toEqual({ count: 1 });
     expect((await ended)[1]).toBe("broken off");
     expect((await get(repo, "", { headers })).status).toBe(404);
+  });
+
+  test("S137 what everybody may visit is asked for once for all who do, until they may not", async () => {
+    const repo = await someRepo(ada, { type: "space", sdk: "node" });
+    const target = parseAppTarget(new URL(appOf(repo)).pathname) as AppTarget;
+    const req = { method: "GET", headers: {} } as IncomingMessage;
+    const app = (await openApp(req, target)) as FoundApp & { kind: "app" };
+    const asks = Array.from({ length: 100 }, () => staysOpen(req, target, app));
+    const { result, statements } = await countStatements(() => Promise.all(asks.map((ask) => ask())));
+    expect(result).toEqual(asks.map(() => true));
+    expect(statements).toBeLessThan(50);
+    await db().repo.update({ where: { id: repo.id }, data: { isPrivate: true } });
+    const end = () => Promise.all(asks.map((ask) => ask().catch(() => false)));
+    await vi.waitFor(async () => expect(await end()).toEqual(asks.map(() => false)), 10_000);
   });
 });
 

@@ -20,11 +20,28 @@ export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundA
 }
 
 /** Whether who was let in is still let in to the same, by what they brought then; asked anew each time. */
-export function staysOpen(req: IncomingMessage, target: AppTarget, { repo }: FoundApp & { kind: "app" }): () => Promise<boolean> {
-  return async () => {
-    const now = await openApp(req, target);
-    return now.kind === "app" && now.repo.id === repo.id;
-  };
+export function staysOpen(
+  req: IncomingMessage,
+  target: AppTarget,
+  { repo, isOpen }: FoundApp & { kind: "app" },
+): () => Promise<boolean> {
+  const isTheSame = (now: FoundApp) => now.kind === "app" && now.repo.id === repo.id;
+  const ask = async () => isTheSame(await openApp(req, target));
+  if (!isOpen) return ask;
+  return async () => (await askForAll(repo.id, async () => isTheSame(await findApp(target, { method: "GET" })))) || ask();
+}
+
+/** How long the answer to whether everybody may visit a Space is good for. */
+const FOR_ALL_MS = 2_000;
+const forAll = new Map<string, Promise<boolean>>();
+
+/** Asks once for all who visit a Space that is open to everybody: a stranger may have hundreds of connections that last (S137). */
+function askForAll(repoId: string, ask: () => Promise<boolean>): Promise<boolean> {
+  const answer = forAll.get(repoId) ?? ask().catch(() => false);
+  if (forAll.has(repoId)) return answer;
+  forAll.set(repoId, answer);
+  setTimeout(() => forAll.delete(repoId), FOR_ALL_MS).unref();
+  return answer;
 }
 
 async function byToken(authorization: string): Promise<Actor> {
