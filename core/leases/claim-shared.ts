@@ -5,8 +5,8 @@ export type Share = {
   /** The party whose work it is. It has an index with `due_at` of the rows that are open, and one with `served_at`. */
   party: string;
   /**
-   * It takes its place for a while only. One place is for such work, and of the others no party has more than half for what is not: nothing
-   * is interrupted for those who come later. Its rows and the others each have an index by party and `due_at`, where there are others.
+   * It ends soon. One place is only for such work, and a party's other work gets at most half of the other places, because nothing is
+   * interrupted for those who come later. Where there is both, each has an index by party and `due_at`.
    */
   isShort: string;
   /** Its worker was lost, and only its end has to be recorded: it comes first, and takes a place for a moment only. */

@@ -1,4 +1,5 @@
 import { pool } from "../db.ts";
+import { SPACE_PARTY } from "./run/space-table.ts";
 import type { SpaceStage } from "./stages.ts";
 
 /** How a Space is doing: its row of `space_runtime`. */
@@ -19,13 +20,15 @@ export type SpaceRuntime = {
   visitorGeneration: number;
   lastRequestAt: Date | null;
   startedAt: Date | null;
-  /** Whether it waits or starts because a visitor woke it, and has not run since. */
+  /** A visitor woke it, and it has not run since. */
   isAwaited: boolean;
+  /** Whose place it takes. */
+  party: string;
 };
 
 export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, generation, sleep_seconds AS "sleepSeconds",
   receiver_generation AS "receiverGeneration", visitor_generation AS "visitorGeneration", last_request_at AS "lastRequestAt", started_at AS "startedAt",
-  awaited_at IS NOT NULL AS "isAwaited",
+  awaited_at IS NOT NULL AS "isAwaited", ${SPACE_PARTY} AS party,
   CASE WHEN claimed_until > now() THEN address END AS address`;
 
 /** Undefined for a Space without a commit. An address whose worker no longer holds on to it is none (S122). */

@@ -12,7 +12,7 @@ const LOCK = 5_407_276;
 const DOWN_TO = 0.9;
 const OWNERS_AT_ONCE = 100;
 const RUNS_AT_ONCE = 50;
-/** What smaller ones are made of is no more than other rows take. */
+/** Smaller runs stay: they take no more than other rows do. */
 const LARGE_RUN_BYTES = 4_096;
 const ATTEMPTS_AT_ONCE = 500;
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -20,7 +20,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 /**
  * Makes room where records take more than they may: the oldest output of jobs goes, and the oldest answers of webhooks' receivers. Only
  * of what is over: a run that goes on keeps its log, and an attempt whose delivery is still to be sent keeps its answer. Attempts
- * themselves stay, and so do runs, unless what they were made of is too much alone. One process at a time does it.
+ * themselves stay. Runs stay unless their variables, secrets and payloads alone are too much. One process at a time does it.
  */
 export async function makeRoom(stopping: AbortSignal): Promise<void> {
   await alone(async (client) => {
@@ -70,7 +70,7 @@ async function removeLogs(client: pg.PoolClient, ownerId: string, { excess, limi
   return removed + (await removeRuns(client, ownerId, { excess: excess - removed, stopping }));
 }
 
-/** The oldest large runs that have ended, but for those whose delivery looks at its run yet: it would start another one. */
+/** Deletes the oldest large runs that have ended. A delivery that is still under way keeps its run: it would start another one. */
 async function removeRuns(
   client: pg.PoolClient,
   ownerId: string,

@@ -4,7 +4,7 @@ import type { RunOwner } from "./run.ts";
 
 /**
  * A run counts against whoever had it run, or made the schedule or the webhook that did: somebody may have a great many organizations.
- * Those that may take longer than the standard time never have all places (decision 055).
+ * Those that may take longer than the default time never get all places (decision 055).
  */
 export const jobTable: LeasedTable = {
   name: "job_run",

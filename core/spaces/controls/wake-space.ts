@@ -10,16 +10,17 @@ const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
 
 /**
- * How many accounts' Spaces one visitor wakes within five minutes, and how many of one account. Each takes a place that others' Spaces may
- * have to give up. Counted by account as well, so that webhooks, which all come from this service's own address, do not stop each other.
+ * How many accounts' Spaces one visitor may wake within five minutes, and how many of each account: for each, another Space may have to give
+ * its place away. It is counted by account as well because all webhooks come from this service's own address: one account's must not
+ * stop those of all others.
  */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 
-/** How long a Space that was woken waits for a place once nobody waits for it: a browser that is told to come again has a few seconds. */
+/** How long a woken Space keeps waiting for a place when nobody waits for it: a browser that was told to come again needs some seconds. */
 export const AWAITED_SECONDS = 15;
 const AWAITED_RESOLUTION_SECONDS = 5;
 
-/** Of this process, by Space and visitor: many requests at once are one visit. */
+/** Wakings under way in this process, by Space and visitor: many requests at once count as one. */
 const waking = new Map<string, Promise<void>>();
 
 /**

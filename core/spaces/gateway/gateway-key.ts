@@ -5,7 +5,7 @@ import { isEqualInConstantTime } from "../../crypto/token.ts";
 /** By what a worker knows that a request for a Space comes from one of us: the Space, the time, and what only SECRET_KEY makes of them. */
 export const GATEWAY_KEY_HEADER = "x-keyhook-space";
 
-/** Beside it: the party that asks (core/fair-queue), so that one visitor keeps only some Spaces busy. */
+/** Names the party that asks (core/fair-queue), because one visitor keeps only some Spaces busy. */
 export const PARTY_HEADER = "x-keyhook-party";
 
 /** Clocks of machines differ; a key that was seen is worth nothing afterwards. */

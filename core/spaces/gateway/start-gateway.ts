@@ -14,10 +14,10 @@ export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
  */
 export const REQUESTS_MAX = 512;
 
-/** Of so many parties it is known when they last used a Space. With more of them it is busy by those. */
+/** For how many parties the gateway remembers when they last used a Space. */
 const PARTIES_MAX = 64;
 
-/** Whether one party's requests are being answered, and when anything of its moved last. */
+/** How many requests of one party are being answered, and when it last sent or was sent anything. */
 type Use = { requests: number; lastAt: number };
 type Served = { connect: Connect; active: number; lastUsedAt: number; since: number; uses: Map<string, Use> };
 
@@ -30,8 +30,8 @@ export type Gateway = {
   /** Since when nobody asks for it; undefined while somebody does. */
   idleSince(repoId: string): number | undefined;
   /**
-   * Since when it takes requests, and when each party used it last: now, while a request of its is answered. A WebSocket over which nobody
-   * says anything is no use. Undefined for one that takes none yet.
+   * Since when a Space takes requests, and when each party used it last: "now" while one of its requests is being answered. A WebSocket over
+   * which nobody sends anything does not count as use. Undefined for a Space that does not take requests yet.
    */
   usesOf(repoId: string): { since: number; lastBy: ReadonlyMap<string, number> } | undefined;
   stop(): Promise<void>;
@@ -120,7 +120,7 @@ function note(space: Served, use: Use): void {
   space.lastUsedAt = use.lastAt;
 }
 
-/** Of whoever asks, as the web process says. Those that came last are remembered. */
+/** The use of the party that the web process names. The latest parties are remembered. */
 function noteUse({ uses }: Served, req: IncomingMessage): Use {
   const party = String(req.headers[PARTY_HEADER] ?? "unknown");
   const use = uses.get(party) ?? { requests: 0, lastAt: 0 };

@@ -10,9 +10,9 @@ import { SPACE_PARTY } from "./space-table.ts";
 export type Crowd = { waiting: string; places: ReadonlyMap<string, number> };
 
 /**
- * Puts one Space of this worker to sleep for one that waits for a place, if `choose` finds one. One worker at a time, and none while a
- * place becomes free anyway: otherwise each worker would end one for the same Space.
- * @returns the one that is to end
+ * Puts one Space of this worker to sleep for one that waits for a place, if `choose` finds one. Only one worker does so at a time, and none
+ * while a place becomes free anyway: otherwise each worker would end one for the same Space.
+ * @returns the run to stop
  */
 export async function makeRoom(choose: (crowd: Crowd) => Run | undefined): Promise<Run | undefined> {
   return withConnection(async (client) => {
@@ -28,7 +28,7 @@ export async function makeRoom(choose: (crowd: Crowd) => Run | undefined): Promi
   });
 }
 
-/** Undefined while no Space waits for a place, or one becomes free. */
+/** Undefined while no Space waits for a place, or while a place becomes free. */
 async function readCrowd(client: PoolClient): Promise<Crowd | undefined> {
   await letUnawaitedSleep(client);
   const leaving = await client.query("SELECT FROM space_runtime WHERE NOT is_wanted AND claimed_until > now() LIMIT 1");
@@ -42,7 +42,7 @@ async function readCrowd(client: PoolClient): Promise<Crowd | undefined> {
   return next && { waiting: next.party, places: new Map(rows.map(({ party, places }) => [party, places])) };
 }
 
-/** Spaces that were woken and found no place go back to sleep when nobody waits for them any more. */
+/** Woken Spaces that found no place go back to sleep when nobody waits for them any more. */
 async function letUnawaitedSleep(client: PoolClient): Promise<void> {
   await client.query(
     `WITH asleep AS (
@@ -54,11 +54,12 @@ async function letUnawaitedSleep(client: PoolClient): Promise<void> {
   );
 }
 
-/** Its place is counted as given away from now on, though its command has a moment to end. */
+/** From now on its place counts as free, though its command gets a moment to end. Whoever wakes it meanwhile has a new run started. */
 async function putToSleep(client: PoolClient, { repoId, claimId, generation }: Run): Promise<boolean> {
   const { rowCount } = await client.query(
     `WITH asleep AS (
-       UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, message = NULL, address = NULL, awaited_at = NULL, updated_at = now()
+       UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, generation = generation + 1, message = NULL, address = NULL,
+         awaited_at = NULL, updated_at = now()
         WHERE repo_id = $1 AND claim_id = $2 AND generation = $3 AND is_wanted RETURNING repo_id
      ) SELECT pg_notify($4, repo_id) FROM asleep`,
     [repoId, claimId, generation, SPACE_CHANNEL],
@@ -66,23 +67,23 @@ async function putToSleep(client: PoolClient, { repoId, claimId, generation }: R
   return rowCount === 1;
 }
 
-/** A Space that runs here. */
+/** A Space that runs on this worker. */
 export type Occupant = Run & {
   startedAt: number;
-  /** By a visitor, and not by its owner. */
+  /** A visitor woke it; its owner did not start it. */
   isWoken: boolean;
-  /** How many places its party has. */
+  /** How many places its party has on all workers. */
   held: number;
   uses: ReturnType<Gateway["usesOf"]>;
 };
 
 /**
- * While a Space waits for a place, one gives its place away that has been quiet for so long, and whose party has no fewer than the one that
- * waits. Otherwise it is one that has had its place for as long, however busy it is, if its party has no fewer even then: with one
- * less they would only swap, and any request for a sleeping Space would end somebody else's busy one.
+ * While a Space waits for a place, one gives way that was quiet for this long, if its party has no fewer places than the one that waits. Or
+ * else one that has run for this long, however busy it is, if its party then still has no fewer: otherwise the two would only swap, and any
+ * request for a sleeping Space would end somebody else's busy one.
  */
 const TURN_SECONDS = 5 * 60;
-/** Of a worker's places one visitor keeps so many busy at most: who sends a request to each Space now and then would keep all of them. */
+/** The part of a worker's places that one visitor keeps busy at most: otherwise a request to each Space now and then would keep all. */
 const KEPT_SHARE = 1 / 4;
 
 export function chooseToEnd({ waiting, places }: Crowd, occupants: readonly Occupant[], capacity: number): Occupant | undefined {
@@ -107,7 +108,7 @@ const usersSince = ({ uses }: Occupant, since: number): string[] =>
 
 const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
 
-/** Those that somebody uses who does not use too many. Those with the fewest visitors come first: the others are busy by others. */
+/** The Spaces that some party uses which does not use too many. Those with few visitors come first: the others have other visitors. */
 function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
   const kept = new Map<string, number>();
   const keeps = (party: string) => {

@@ -33,7 +33,11 @@ export type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: Abo
  * @param signal aborted with a StopReason
  * @returns how it ended, for `recordEnd`; undefined when the run is not ours any more
  */
-export async function runSpace(repo: Repo, run: Run & { restarts: number }, hosting: Hosting): Promise<End | undefined> {
+export async function runSpace(
+  repo: Repo,
+  run: Run & { restarts: number; party: string },
+  hosting: Hosting,
+): Promise<End | undefined> {
   const config = readSpaceConfig(repo);
   const commit = repo.headSha;
   if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There is no commit yet." };
@@ -45,7 +49,7 @@ export async function runSpace(repo: Repo, run: Run & { restarts: number }, host
   const refusal = refusalOf(runner);
   if (refusal !== undefined || "refusal" in runner) return { kind: "rest", stage: "RUNTIME_ERROR", message: refusal };
   const { environment, secrets } = await readSpaceEnvironment(repo.id);
-  const writer = await LogWriter.open(repo.id, { party: repo.owner.id, secrets });
+  const writer = await LogWriter.open(repo.id, { party: run.party, secrets });
   // Each directly in the machine's folder for such things: whom the sandbox belongs to may not look into ours.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);

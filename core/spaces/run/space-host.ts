@@ -51,7 +51,7 @@ export class SpaceHost {
   async run(repoId: string, claimId: string): Promise<void> {
     const [row, repo] = [await readSpaceRuntime(repoId), await readRepo(repoId)];
     if (!row) return;
-    const run = { repoId, claimId, generation: row.generation, restarts: row.restarts };
+    const run = { repoId, claimId, generation: row.generation, restarts: row.restarts, party: row.party };
     // Of a disabled person nothing runs; once they are back, the next request wakes it.
     if (!repo) return recordEnd(run, { kind: "rest", stage: "SLEEPING" });
     if ((await countLosses(run)) > RESTARTS_MAX) {

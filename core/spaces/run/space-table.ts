@@ -1,8 +1,8 @@
 import type { LeasedTable } from "../../leases/leased-table.ts";
 
 /**
- * Whose place a Space takes: its owner's, or of an organization's the account's that made or last restarted it. Somebody may have a great
- * many organizations.
+ * Whose place a Space takes: its owner's. An organization's Space counts against the account that made or last restarted it, because
+ * somebody may have a great many organizations.
  */
 export const SPACE_PARTY = "coalesce(space_runtime.started_by_id, space_runtime.owner_id)";
 
