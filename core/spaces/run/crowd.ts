@@ -16,6 +16,7 @@ export type Crowd = { waiting: string; places: ReadonlyMap<string, number> };
  */
 export async function makeRoom(choose: (crowd: Crowd) => Run | undefined): Promise<Run | undefined> {
   return withConnection(async (client) => {
+    await letUnawaitedSleep(client);
     await client.query("BEGIN");
     await client.query("SET LOCAL idle_in_transaction_session_timeout = '5s'");
     const lock = "SELECT pg_try_advisory_xact_lock(hashtextextended('room for Spaces', 0)) AS held";
@@ -30,7 +31,6 @@ export async function makeRoom(choose: (crowd: Crowd) => Run | undefined): Promi
 
 /** Undefined while no Space waits for a place, or while a place becomes free. */
 async function readCrowd(client: PoolClient): Promise<Crowd | undefined> {
-  await letUnawaitedSleep(client);
   const leaving = await client.query("SELECT FROM space_runtime WHERE NOT is_wanted AND claimed_until > now() LIMIT 1");
   if (leaving.rowCount !== 0) return undefined;
   const { rows } = await client.query<{ party: string; places: number; waitsSince: Date | null }>(
@@ -47,7 +47,10 @@ async function letUnawaitedSleep(client: PoolClient): Promise<void> {
   await client.query(
     `WITH asleep AS (
        UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false, awaited_at = NULL, updated_at = now()
-        WHERE is_wanted AND awaited_at < now() - make_interval(secs => $1) AND (claimed_until IS NULL OR claimed_until <= now())
+        -- Without waiting: whoever changes many rows holds some of them.
+        WHERE repo_id IN (SELECT repo_id FROM space_runtime
+          WHERE is_wanted AND awaited_at < now() - make_interval(secs => $1) AND (claimed_until IS NULL OR claimed_until <= now())
+          FOR UPDATE SKIP LOCKED)
         RETURNING repo_id
      ) SELECT pg_notify($2, repo_id) FROM asleep`,
     [AWAITED_SECONDS, SPACE_CHANNEL],
