@@ -20,11 +20,12 @@ export function currentParty(): Party {
   return context.party;
 }
 
-/** Whom a request can count against. A platform publishes events; the operator made it. */
+/** Whom a request can count against. A platform publishes events; the operator made it. Receivers are whom webhooks post to (Spaces). */
 type Counted =
   | Pick<Person | TokenHolder, "kind" | "userId">
   | Pick<Publisher, "kind" | "trustedById">
   | { kind: "platform"; id: string }
+  | { kind: "receivers"; ofParty: string }
   | Anonymous
   | OperatorCommand;
 const PLATFORM = "platform ";
@@ -43,5 +44,7 @@ function keyOf(actor: Counted): string | undefined {
   // Somebody may trust a great many publishers, with issuers of their own: as parties they would hold all places.
   if (actor.kind === "publisher") return `account ${actor.trustedById}`;
   if (actor.kind === "platform") return `${PLATFORM}${actor.id}`;
+  // Apart from the account itself, which is not delayed by whoever posts to its Spaces.
+  if (actor.kind === "receivers") return `receivers of ${actor.ofParty}`;
   return undefined;
 }

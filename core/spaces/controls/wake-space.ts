@@ -11,8 +11,8 @@ const noted = new Map<string, number>();
 
 /**
  * How many accounts' Spaces one visitor may wake within five minutes, and how many of each account: for each, another Space may have to give
- * its place away. It is counted by account as well because all webhooks come from this service's own address: one account's must not
- * stop those of all others.
+ * its place away. It is counted by account as well because webhooks of public Spaces come from this service's own address: one account's
+ * must not stop those of all others. What comes by an address for receivers counts for the Space's party alone (door/find-app.ts).
  */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 

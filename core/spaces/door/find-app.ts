@@ -71,7 +71,12 @@ async function isLetIn(repo: Repo, segment: string, runtime: SpaceRuntime | unde
   const visitor = readVisitorSegment(repo.id, segment);
   if (!visitor) return false;
   // What receivers are sent are posts, and nothing that could be looked at with the address.
-  if (visitor.kind === "receiver") return method === "POST" && visitor.generation === (runtime?.receiverGeneration ?? 0);
+  if (visitor.kind === "receiver") {
+    if (method !== "POST" || visitor.generation !== (runtime?.receiverGeneration ?? 0)) return false;
+    // Deliveries all come from this service's own address: there everybody's would share what one visitor may do (S137).
+    countAgainst({ kind: "receivers", ofParty: runtime?.party ?? repo.owner.id });
+    return true;
+  }
   if (visitor.generation !== (runtime?.visitorGeneration ?? 0)) return false;
   const session = await findSessionPerson(visitor.sessionId, visitor.userId);
   if (!session) return false;
