@@ -498,7 +498,7 @@ describe("S137 requests while the process is busy", () => {
       };
       await isPaced(200, "/_next/static/x", { localAddress: "127.0.0.2" });
       await isPaced(30, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
-      await isPaced(650, "/oauth/x", { localAddress: "127.0.0.4" });
+      await isPaced(650, "/oauth/jwks", { localAddress: "127.0.0.4" });
       await isPaced(30, "/", { headers: { accept, authorization: "Bearer unknown" } });
       await isPaced(110, "/", { headers: ada });
       expect((await ask("/", { headers: bob })).status).toBe(200);

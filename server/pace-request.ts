@@ -17,7 +17,7 @@ import { whenClosed } from "./when-closed.ts";
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
 /** Of a request that is mostly passed on: of an app, and the transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
-/** An account gets five times the part of an address; and so does a site's server, which asks the protocol for many people. */
+/** An account gets five times the part of an address; and so does the protocol, where a site's server asks for many people. */
 const DISCOUNT = 5;
 
 /** How long the account of credentials is remembered after they were last good, and of how many credentials. */
@@ -54,8 +54,12 @@ export function paceRequest(
     });
   }
   const key = account?.key ?? keyOfAddress(door, credentials);
-  const admission = pace.admit(key, account || door === "oauth" ? cost / DISCOUNT : cost);
-  if ("waitMs" in admission) return admission.waitMs > 0 ? pace.wait(key, admission.waitMs).then(() => undefined) : undefined;
+  const counted = account || door === "oauth" ? cost / DISCOUNT : cost;
+  const admission = pace.admit(key, PROVING.has(pathname) ? 0 : counted);
+  if ("waitMs" in admission) {
+    if (PROVING.has(pathname)) chargeFailure(connection, () => pace?.charge(key, counted));
+    return admission.waitMs > 0 ? pace.wait(key, admission.waitMs).then(() => undefined) : undefined;
+  }
   const { retryAfterSeconds } = admission;
   // Clients of the public hub read this one (draft-ietf-httpapi-ratelimit-headers).
   const limit = `"${account ? "account" : "anonymous"}";r=0;t=${retryAfterSeconds}`;
@@ -63,6 +67,16 @@ export function paceRequest(
     ...{ status: 429, error: "rate_limited", description: `The service is busy, and ${account ? OF_ACCOUNT : OF_ADDRESS}` },
     ...{ retryAfterSeconds, headers: { "Retry-After": String(retryAfterSeconds), RateLimit: limit } },
   };
+}
+
+/**
+ * Here a request succeeds only with a valid client, code or token. A site's server asks for all its users from one address, and is served
+ * as fast as we can: only what fails is counted.
+ */
+const PROVING: ReadonlySet<string> = new Set(["/oauth/token", "/oauth/userinfo", "/oauth/introspect"]);
+
+function chargeFailure(connection: ServerResponse | Duplex, charge: () => void): void {
+  if ("statusCode" in connection) whenClosed(connection, () => void (connection.statusCode >= 400 && charge()));
 }
 
 const OF_ACCOUNT = "your account has sent too many requests. Try again later";

@@ -92,3 +92,15 @@ test("a process is busy while its event loop has hardly any time left", async ()
   clearInterval(spin);
   await expect.poll(isBusy, { timeout: 20_000 }).toBe(false);
 });
+
+test("what is charged at its end counts for what comes after, and for eleven seconds at most", () => {
+  const { state, strangers } = pace();
+  const free = () => strangers.admit("one", 0);
+  expect(free()).toEqual(atOnce);
+  times(6, () => strangers.charge("one", PAGE));
+  expect(free()).toEqual({ waitMs: 500 });
+  times(1_000, () => strangers.charge("one", PAGE));
+  expect(free()).toEqual({ retryAfterSeconds: 11 });
+  state.now += 11_000;
+  expect(free()).toEqual(atOnce);
+});

@@ -3,6 +3,8 @@ import { performance } from "node:perf_hooks";
 /** How much of the process's time a party may use at once before it is paced, in milliseconds: of an address, five pages. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
+/** How far charges may put a party beyond that: it is refused meanwhile. */
+const CHARGED_BEYOND_MS = 1_000;
 /** How many requests wait at once. Each holds a connection and no more. A party has no more of them than are left for others. */
 const WAITING_MAX = 1_000;
 const REMEMBERED_MAX = 50_000;
@@ -66,6 +68,14 @@ export class RequestPace {
     }
     this.#remember(key, { paidUntil, isPaced });
     return { waitMs };
+  }
+
+  /** Counts what only its end shows to have been a burden, after it was admitted at no cost. */
+  charge(key: string, costMs: number): void {
+    const now = this.#now();
+    const { paidUntil, isPaced } = this.#accounts.get(key) ?? { paidUntil: now, isPaced: false };
+    const most = now + BURST_MS / this.#share + WAIT_MAX_MS + CHARGED_BEYOND_MS;
+    this.#remember(key, { paidUntil: Math.min(most, Math.max(now, paidUntil) + costMs / this.#share), isPaced });
   }
 
   /** Waits among the others that wait. */
