@@ -18,6 +18,36 @@ async function connectAsOwner(): Promise<pg.Client> {
   return client;
 }
 
+/** How many wait for a lock in this database; a transaction sees one state of that unless it asks anew. */
+async function countWaiting(client: pg.Client): Promise<number | null> {
+  await client.query("select pg_stat_clear_snapshot()");
+  const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  return (await client.query(waiting)).rowCount;
+}
+
+/**
+ * Has operations come to a lock one after another, and then lets go of it.
+ * @param lock takes it
+ * @returns what they do
+ */
+export async function inTurn<T>(lock: string, operations: readonly (() => Promise<T>)[]): Promise<Promise<T>[]> {
+  const client = await connectAsOwner();
+  try {
+    await client.query("begin");
+    await client.query(lock);
+    const acting: Promise<T>[] = [];
+    for (const operation of operations) {
+      acting.push(operation());
+      acting.at(-1)?.catch(() => undefined);
+      await expect.poll(() => countWaiting(client), { timeout: 30_000 }).toBe(acting.length);
+    }
+    await client.query("commit");
+    return acting;
+  } finally {
+    await client.end();
+  }
+}
+
 /**
  * Makes `other` wait for a lock of ours, and us for one of its, so that Postgres ends its transaction for the deadlock and not ours.
  * @param first takes the lock that `other` will wait for
@@ -32,8 +62,7 @@ export async function deadlock<T>(first: string, other: () => Promise<T>, last: 
     await client.query(first);
     const acting = other();
     acting.catch(() => undefined);
-    const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    await expect.poll(async () => (await client.query(waiting)).rowCount).toBeGreaterThan(0);
+    await expect.poll(() => countWaiting(client)).toBeGreaterThan(0);
     await client.query(last);
     await client.query("commit");
     return acting;

@@ -15,7 +15,10 @@ export async function checkOwnPassword(userId: string, value: unknown, from: Req
   const attempt = await countPasswordAttempt({ signedInUserId: userId }, from);
   const user = await db().user.findUnique({ where: { id: userId }, select: { passwordHash: true } });
   if (!(await attempt.verify(() => verifyPassword(user?.passwordHash, password, userId)))) {
-    throw new ServiceError("unauthorized", "This is not your password.", { field });
+    throw notYours(field);
   }
   await attempt.succeeded();
 }
+
+export const notYours = (field: string): ServiceError =>
+  new ServiceError("unauthorized", "This is not your password.", { field });

@@ -6,7 +6,7 @@ import { ServiceError } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { passwordChangedLetter } from "../mails/password-changed-letter.ts";
 import { endedByNewPassword } from "../one-time-tokens/one-time-token.ts";
-import { checkOwnPassword } from "../passwords/check-own-password.ts";
+import { checkOwnPassword, notYours } from "../passwords/check-own-password.ts";
 import { checkPassword } from "../passwords/check-password.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { endOtherSiteSessions } from "../sessions/end-other-site-sessions.ts";
@@ -30,7 +30,12 @@ export async function changePassword(
   }
   const passwordHash = await hashPassword(password);
   return db().$transaction(async (tx) => {
-    await tx.user.update({ where: { id: user.id }, data: { passwordHash } });
+    // What was shown must still be the password: a reset that ends meanwhile is not undone by who knew the old one.
+    const { count } = await tx.user.updateMany({
+      where: { id: user.id, passwordHash: user.passwordHash, disabledAt: null },
+      data: { passwordHash },
+    });
+    if (count === 0) throw notYours("currentPassword");
     await tx.oneTimeToken.deleteMany({
       where: { userId: user.id, purpose: { in: [...endedByNewPassword] }, usedAt: null },
     });

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { operatorCommand, type Person } from "../../access/actor.ts";
 import { db } from "../../db.ts";
+import { inTurn } from "../../testing/as-owner.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import {
   anotherSession,
@@ -140,6 +141,20 @@ describe("changePassword", () => {
     });
     await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
     expect((await lettersTo(email))[0]?.subject).toBe("Your Keyhook password was changed");
+  });
+
+  test("S112 one that began with the old password does not undo a reset that ends meanwhile", async () => {
+    const { id, username, email, actor } = await signedInPerson();
+    await forgotPassword({ email }, fromElsewhere());
+    const token = await linkedToken(email, "reset-password");
+    const change = { currentPassword: PASSWORD, newPassword: "what a thief would choose" };
+    const [reset, changed] = await inTurn<unknown>(`SELECT FROM "user" WHERE id = '${id}' FOR UPDATE`, [
+      () => resetPassword(token, { password: NEW_PASSWORD }, fromElsewhere()),
+      () => changePassword(actor, change, fromElsewhere()),
+    ]);
+    await reset;
+    await expect(changed).rejects.toMatchObject({ code: "unauthorized" });
+    await expect(signIn({ login: username, password: NEW_PASSWORD }, fromElsewhere())).resolves.toBeDefined();
   });
 
   test("S113 a wrong present password is refused beside its field and counted", async () => {
