@@ -19,6 +19,7 @@ export async function setPlan(actor: Actor, orgId: string, value: string | null,
   }
   await db().$transaction(async (tx) => {
     await lockOrganization(tx, orgId);
+    await requirePermission(actor, "organization.set_plan", { orgId }, { what: "Organization", tx });
     const before = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { plan: true } });
     if (before.plan === plan) return;
     await tx.organization.update({ where: { id: orgId }, data: { plan } });

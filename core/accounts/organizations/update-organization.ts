@@ -37,6 +37,7 @@ export async function updateOrganization(
   const logo = changes.logo && (await encodeImage(changes.logo, "logo"));
   await db().$transaction(async (tx) => {
     await lockOrganization(tx, orgId);
+    await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });
     const before = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { avatarId: true } });
     const avatarId = logo === undefined ? before.avatarId : await replaceImage(tx, before.avatarId, logo);
     await tx.organization.update({ where: { id: orgId }, data: { ...data, avatarId } });

@@ -5,12 +5,14 @@ import type { RequestOrigin } from "../../../audit/request-origin.ts";
 import { db } from "../../../db.ts";
 import { notFound } from "../../../errors.ts";
 import { isId } from "../../../ids.ts";
+import { lockOrganization } from "../lock-organization.ts";
 
 /** Takes an open invitation back; its link stops working. @throws ServiceError `forbidden`, `not_found` */
 export async function revokeInvitation(actor: Actor, orgId: string, invitationId: string, from: RequestOrigin): Promise<void> {
-  await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   if (!isId(invitationId)) throw notFound("Invitation");
   await db().$transaction(async (tx) => {
+    await lockOrganization(tx, orgId);
+    await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization", tx });
     const [revoked] = await tx.invitation.updateManyAndReturn({
       where: { id: invitationId, orgId, acceptedAt: null, revokedAt: null },
       data: { revokedAt: new Date() },

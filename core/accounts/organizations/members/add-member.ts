@@ -26,6 +26,7 @@ export async function addMember(
   if (!user || user.disabledAt) throw new ServiceError("not_found", "There is no such user.", { field: "username" });
   await db().$transaction(async (tx) => {
     await lockOrganization(tx, orgId);
+    await requirePermission(actor, "organization.add_member", { orgId }, { what: "Organization", tx });
     await insertMembership(tx, orgId, user.id, role);
     await recordAuditEvent(tx, {
       type: "organization.add_member",

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { operatorCommand } from "../../../access/actor.ts";
 import { db } from "../../../db.ts";
 import { newId } from "../../../ids.ts";
+import { inTurn } from "../../../testing/as-owner.ts";
 import {
   auditTrail,
   freshName,
@@ -16,8 +17,11 @@ import { deleteUser } from "../../users/delete-user.ts";
 import { disableUser } from "../../users/disable-user.ts";
 import { createInvitation } from "../invitations/create-invitation.ts";
 import { findInvitation } from "../invitations/find-invitation.ts";
+import { revokeInvitation } from "../invitations/revoke-invitation.ts";
 import { listOrganizations } from "../list-organizations.ts";
 import { listSoleAdministrations } from "../list-sole-administrations.ts";
+import { updateOrganizationSecurity } from "../security/update-organization-security.ts";
+import { updateOrganization } from "../update-organization.ts";
 import { addMember } from "./add-member.ts";
 import { changeRole } from "./change-role.ts";
 import { findMember } from "./find-member.ts";
@@ -172,6 +176,20 @@ describe("members", () => {
       expect(ends.filter((end) => end === "ok")).toHaveLength(1);
       expect(await adminsOf(id)).toBe(1);
     }
+  });
+
+  test("what an administrator began is not done once they are none any more", async () => {
+    const [admin, former] = [await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [[former, "admin"]]);
+    const invited = await createInvitation(admin.actor, id, { email: `${freshName("eve")}@example.test`, role: "read" }, from);
+    const [demoted, ...others] = await inTurn(`SELECT FROM organization WHERE id = '${id}' FOR UPDATE`, [
+      () => changeRole(admin.actor, id, former.id, "read", from),
+      () => updateOrganization(former.actor, id, { website: "https://mine.example" }, from),
+      () => updateOrganizationSecurity(former.actor, id, { requiresSecondStep: false }, from),
+      () => revokeInvitation(former.actor, id, invited.id, from),
+    ]);
+    await demoted;
+    expect(await outcomes(others)).toEqual(["forbidden", "forbidden", "forbidden"]);
   });
 
   test("S49 what was granted to apps for the organization ends with membership, and coming back does not revive it", async () => {

@@ -23,9 +23,9 @@ export async function updateOrganizationSecurity(
   changes: OrganizationSecurityChanges,
   from: RequestOrigin,
 ): Promise<void> {
-  await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization" });
   await db().$transaction(async (tx) => {
     await lockOrganization(tx, orgId);
+    await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization", tx });
     const before = await tx.organization.findUniqueOrThrow({
       where: { id: orgId },
       select: { requiresSecondStep: true, requiredProviderId: true },
