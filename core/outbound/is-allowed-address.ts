@@ -8,7 +8,7 @@ const { parse, parseCIDR } = ipaddr;
 type Range = [IPv4 | IPv6, number];
 
 /** What no request of ours may reach, whatever a name resolves to (S118). */
-const forbidden4 = [
+export const FORBIDDEN_IPV4: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10", // carrier-grade NAT; some clouds keep their metadata service in it
@@ -25,7 +25,8 @@ const forbidden4 = [
   "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4", // with 255.255.255.255
-].map((range) => parseCIDR(range));
+];
+const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
 /**
  * Of IPv6, only global unicast (2000::/3) is reachable by anybody: all else is loopback, local, multicast or unassigned, and

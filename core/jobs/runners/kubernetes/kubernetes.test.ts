@@ -1,9 +1,12 @@
+import ipaddr from "ipaddr.js";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { provideSettings } from "../../../env.ts";
 import { newId } from "../../../ids.ts";
+import { isAllowedAddress } from "../../../outbound/is-allowed-address.ts";
 import { startCluster } from "../../testing/cluster.ts";
 import { runTask, smallLimits, startTask } from "../../testing/run-task.ts";
 import { kubernetes } from "./kubernetes.ts";
+import { networkPolicies } from "./objects.ts";
 
 async function cluster() {
   const started = await startCluster();
@@ -60,6 +63,19 @@ describe("a job in a cluster", () => {
       spec: { podSelector: { matchLabels: { "keyhook.network": "false" } }, policyTypes: ["Ingress", "Egress"] },
     });
     expect(JSON.stringify(policies.get("keyhook-no-network"))).not.toContain("egress");
+    const { ipBlock } = networkPolicies[1]?.spec?.egress?.[1]?.to?.[0] ?? {};
+    const lets = (address: string) => !ipBlock?.except?.some((range) => ipaddr.parse(address).match(ipaddr.parseCIDR(range)));
+    const addresses = [
+      "10.0.0.1",
+      "169.254.169.254",
+      "192.0.0.192",
+      "198.18.0.1",
+      "192.88.99.1",
+      "203.0.113.9",
+      "1.1.1.1",
+      "192.0.1.1",
+    ];
+    expect(addresses.filter(lets), "S118").toEqual(addresses.filter(isAllowedAddress));
     expect([pods.size, secrets.size]).toEqual([0, 0]);
   });
 

@@ -1,5 +1,6 @@
 import type { V1NetworkPolicy, V1Pod, V1Secret } from "@kubernetes/client-node";
 import { env } from "../../../env.ts";
+import { FORBIDDEN_IPV4 } from "../../../outbound/is-allowed-address.ts";
 import { allowImage } from "../../image-reference.ts";
 import { GRACE_MS, PAYLOAD_FILE, type Task, WORKING_DIRECTORY } from "../runner.ts";
 
@@ -129,18 +130,7 @@ export const networkPolicies: readonly V1NetworkPolicy[] = [
             {
               ipBlock: {
                 cidr: "0.0.0.0/0",
-                except: [
-                  "0.0.0.0/8",
-                  "10.0.0.0/8",
-                  "100.64.0.0/10",
-                  "127.0.0.0/8",
-                  "168.63.129.16/32",
-                  "169.254.0.0/16",
-                  "172.16.0.0/12",
-                  "192.168.0.0/16",
-                  "224.0.0.0/4",
-                  "240.0.0.0/4",
-                ],
+                except: [...FORBIDDEN_IPV4],
               },
             },
           ],
