@@ -11,7 +11,7 @@ import { readCiRequest } from "./read-ci-request.ts";
 
 /** Many jobs may come from one address: a provider's runners, or an office's. */
 const OF_ADDRESS = { limit: 300, windowSeconds: 60 };
-/** Longer than any refusal takes that needs nothing from elsewhere: how far a token came is not to be told from the time. */
+/** Longer than any refusal takes that needs nothing from elsewhere, and a step beyond: how far a token came is not to be told from the time. */
 const REFUSAL_MS = 150;
 
 /**
@@ -32,7 +32,7 @@ export async function answerCiExchange(
     return exchangeIdToken(request, from);
   });
   if ("refused" in outcome) {
-    await sleep(Math.max(0, startedAt + REFUSAL_MS - performance.now()));
+    await sleep(REFUSAL_MS - ((performance.now() - startedAt) % REFUSAL_MS));
     throw new ProtocolError(400, "invalid_grant", outcome.flaw ?? notTrusted(outcome.refused));
   }
   const body = {

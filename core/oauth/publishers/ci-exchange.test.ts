@@ -245,6 +245,26 @@ describe("the exchange of a CI job's ID token", () => {
     expect(new Set(expired.map(({ body }) => JSON.stringify(body))).size).toBe(1);
   });
 
+  test("S136 nor from the time: an issuer with slow keys is asked for new ones whoever the token is for", async () => {
+    const slow = await startCiIssuer();
+    const hidden = await privateRepo("reef");
+    await trust({ repoId: hidden.id }, { issuer: slow.issuer });
+    const now = Date.now();
+    const clock = vi.spyOn(Date, "now");
+    const asked: number[] = [];
+    for (const [at, resource] of [hidden.name, `${org.name}/none-such`, repo.name, `nobody-${newId()}`].entries()) {
+      // Each after the issuer's rest, with a key that it does not have.
+      clock.mockImplementation(() => now + at * 6_000);
+      const before = slow.asked.length;
+      const made = await slow.sign(claims, await slow.newKey("RS256"));
+      expect((await exchange(made, { resource })).error).toBe("invalid_grant");
+      asked.push(slow.asked.length - before);
+    }
+    clock.mockRestore();
+    expect(asked.every((count) => count > 0)).toBe(true);
+    await slow.stop();
+  });
+
   test("S99 of parallel exchanges of one token exactly one is answered with a token", async () => {
     for (const token of [await ci.sign(claims), await ci.sign({ ...claims, jti: undefined })]) {
       const answers = await Promise.all(Array.from({ length: 12 }, () => exchange(token)));
@@ -408,7 +428,7 @@ describe("the exchange of a CI job's ID token", () => {
     await expect(from("2001:db8:5:6::1")).rejects.toMatchObject({ status: 400 });
   });
 
-  test("S98 an issuer that nobody trusts with the resource is never asked", async () => {
+  test("S98 an issuer that nobody trusts is never asked", async () => {
     const stranger = await startCiIssuer();
     expect((await exchange(await stranger.sign(claims))).error).toBe("invalid_grant");
     expect((await exchange(await stranger.sign(claims), { resource: "no/such" })).error).toBe("invalid_grant");

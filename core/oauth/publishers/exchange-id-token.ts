@@ -28,8 +28,8 @@ export type RefusedPublisher = { id: string; reason: string };
 type RefusedExchange = { refused: UnprovenIdToken; flaw: string | undefined };
 
 /**
- * The exchange of a CI job's ID token, read top to bottom (S98–S100): the resource → whom it trusts of this issuer, before anything is
- * fetched → the signature → every claim → ids that were recorded → used for the first time → the token. Whatever fails is noted for
+ * The exchange of a CI job's ID token, read top to bottom (S98–S100): the resource → whom it trusts of this issuer → the signature, if
+ * anybody here trusts the issuer → every claim → ids that were recorded → used for the first time → the token. Whatever fails is noted for
  * those who manage the resource, if there is one.
  * @throws ProtocolError `invalid_request` for what is no token; ServiceError `rate_limited`
  */
@@ -41,7 +41,7 @@ export async function exchangeIdToken(
   const resource = await findResource(target);
   const flaw = flawOf(token);
   if (flaw !== undefined) return refusedWith({ ...refuse(flaw), flaw });
-  const trusted = resource ? await trustedIn(resource, token) : refuse("there is no such resource");
+  const trusted = await trustedIn(resource, token);
   if (!("publisher" in trusted)) return refusedWith(trusted);
   await consumeThrottle(throttleKey("ci_exchange_publisher", trusted.publisher.id), OF_PUBLISHER);
   if (!(await isFirstUseOf(token))) {
@@ -63,11 +63,14 @@ const USED = "the token was used before; each can be exchanged once, so ask for 
 
 type Trusted = { resource: Resource; publisher: TrustedPublisher; claims: JWTPayload };
 
-async function trustedIn(resource: Resource, token: UnprovenIdToken): Promise<Trusted | Refusal> {
+async function trustedIn(resource: Resource | undefined, token: UnprovenIdToken): Promise<Trusted | Refusal> {
   const { issuer = "" } = token;
-  const publishers = await publishersOf(resource, issuer);
-  if (publishers.length === 0) return refuse("no publisher is trusted with the token's issuer");
-  const verified = await verifyIdToken({ ...token, issuer });
+  const publishers = resource ? await publishersOf(resource, issuer) : [];
+  const isAsked = publishers.length > 0 || (await isTrustedBySomebody(issuer));
+  // For a resource that does not trust it, or is not there, too: the time that new keys take is not to tell them apart (S136).
+  const verified = isAsked ? await verifyIdToken({ ...token, issuer }) : undefined;
+  if (!resource) return refuse("there is no such resource");
+  if (!verified || publishers.length === 0) return refuse("no publisher is trusted with the token's issuer");
   if ("unproven" in verified) return refuseBy(verified.isIssuerDown ? publishers : [], verified.unproven);
   const { claims } = verified;
   const publisher = publishers.find((one) => isMetBy(one, claims));
@@ -92,7 +95,7 @@ const refuseBy = (publishers: readonly TrustedPublisher[], reason: string): Refu
 });
 
 async function publishersOf(resource: Resource, issuer: string): Promise<TrustedPublisher[]> {
-  if (issuer.includes("\0") || !issuer.isWellFormed()) return [];
+  if (!isStorable(issuer)) return [];
   const rows = await db().trustedPublisher.findMany({
     where: { ...("repo" in resource ? { repoId: resource.repo.id } : { userId: resource.user.id }), issuer },
     orderBy: { id: "asc" },
@@ -100,6 +103,11 @@ async function publishersOf(resource: Resource, issuer: string): Promise<Trusted
   });
   return rows.map(toPublisher);
 }
+
+const isTrustedBySomebody = async (issuer: string): Promise<boolean> =>
+  isStorable(issuer) && (await db().trustedPublisher.findFirst({ where: { issuer }, select: { id: true } })) !== null;
+
+const isStorable = (issuer: string): boolean => !issuer.includes("\0") && issuer.isWellFormed();
 
 /** S99: by the issuer's own number for the token, or where it gives none by the token itself. */
 function isFirstUseOf(token: UnprovenIdToken): Promise<boolean> {
