@@ -22,6 +22,8 @@ export default {
   distDir: process.env.NEXT_DIST_DIR || ".next",
   poweredByHeader: false,
   devIndicators: false,
+  // No page uses next/image, whose address would draw any page within the service, past the checks of server/dispatch.ts.
+  images: { unoptimized: true },
   turbopack: { root: import.meta.dirname },
   // They find files of theirs beside themselves, or are native.
   serverExternalPackages: ["@node-rs/argon2", "nodemailer", "oidc-provider", "pg", "pino", "sharp", "undici"],
