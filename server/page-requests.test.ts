@@ -1,5 +1,10 @@
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { signedInPerson } from "#core/accounts/testing/people.ts";
+import { env } from "#core/env.ts";
+import { someRepo } from "#core/hub/testing/repos.ts";
 import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
 
 /** S138: whatever is sent to a page, the answer is the sender's fault and not ours. Next and React say 500 by themselves. */
@@ -9,7 +14,9 @@ let action: string;
 
 beforeAll(async () => {
   buildForTests();
-  service = await startService();
+  const { DATABASE_URL = "", DATA_DIR, SECRET_KEY = "" } = env();
+  // Machines that run tests are busy, and requests would wait for their turn, which has tests of its own.
+  service = await startService({ DATABASE_URL, DATA_DIR, SECRET_KEY, ANONYMOUS_ADDRESS_PERCENT: "100" });
   const page = await (await fetch(`${service.origin}/login`)).text();
   action = page.match(/&quot;id&quot;:&quot;([0-9a-f]{42})/)?.[1] ?? "";
   expect(action).not.toBe("");
@@ -96,6 +103,41 @@ describe("a page", { timeout: 60_000 }, () => {
   it.each(bodies)("answers to %s", async (_what, contentType, body, actionId) => {
     const headers = { "content-type": contentType, ...(actionId && { "next-action": actionId() }) };
     expect(failures(await statusesOf({ method: "POST", headers, body: body() }))).toEqual([]);
+  });
+
+  it("answers to an action of any page that is bound to what no page has bound it to", async () => {
+    const operator = await signedInPerson("ada", { isOperator: true });
+    const { type, owner, name, fullName } = await someRepo(operator);
+    const repo = { type, owner: owner.handle, name };
+    const bounds = [null, "x\u0000\ud800", { ...repo, ref: {}, path: {}, branch: 7 }, { repo, num: {}, id: [], onPage: "x" }];
+    const manifest = readFileSync(join(process.env.NEXT_DIST_DIR ?? ".next", "server/server-reference-manifest.json"), "utf8");
+    const actions = Object.entries(JSON.parse(manifest).node as Record<string, { workers: object; exportedName: string }>);
+    const failed = new Set<string>();
+    for (const [id, { workers, exportedName }] of actions) {
+      // Which arguments an action has stands in its first byte; one without any signs out.
+      const count = (Number.parseInt(id.slice(0, 2), 16) >> 1).toString(2).replaceAll("0", "").length;
+      if (count === 0) continue;
+      const page = (Object.keys(workers).sort()[0] ?? "")
+        .replace(/^app|\/\([^)]*\)|\/page$/g, "")
+        .replace("/_not-found", "/x/y/z/w");
+      const path = page.replace("/repos/[type]/[owner]/[name]", `/${fullName}`).replace(/\[+(\.\.\.)?\w+\]+/g, "x") || "/";
+      const before = bounds.map((bound) => [...Array(Math.max(count - 2, 0)).fill(bound), { values: {}, errors: {} }, "$K1"]);
+      await Promise.all(
+        [...before.map((given) => given.slice(-count)), Array(count).fill(null)].map(async (given) => {
+          const body = form(part("1_path", "x"), part("0", JSON.stringify(given)));
+          const cookie = `session-${new URL(service.origin).port}=${operator.token}`;
+          const headers = { "content-type": MULTIPART, "next-action": id, cookie };
+          const answer = await fetch(service.origin + path, { method: "POST", redirect: "manual", headers, body });
+          if (answer.status >= 500 || /went wrong on our side/.test(await answer.text())) failed.add(exportedName);
+        }),
+      );
+    }
+    expect([...failed]).toEqual([]);
+  }, 240_000);
+
+  it("is not drawn to make an image of", async () => {
+    const path = "/_next/image?url=%2Flogin&w=64&q=75";
+    expect(await statusesOf({}, [path])).toEqual({ [path]: 404 });
   });
 
   it("says that it was the request", async () => {

@@ -19,7 +19,7 @@ export type FormOutcome = Readonly<{
 
 export type SubmitOptions = Readonly<{
   /** The page of the form: where to come back to when the person has to prove who they are first (S113). */
-  page?: string;
+  page?: string | ((form: SubmittedForm) => string);
 }>;
 
 /**
@@ -53,7 +53,7 @@ export async function submitForm(
   } catch (error) {
     unstable_rethrow(error);
     if (page && isServiceError(error) && error.code === "reauthentication_required") {
-      redirect(signInPath(page, { isReauthentication: true }));
+      redirect(signInPath(typeof page === "string" ? page : page(form), { isReauthentication: true }));
     }
     if (isServiceError(error)) setPageStatus(error.status, error.retryAfterSeconds);
     else setPageStatus(isDatabaseDown(error) ? 503 : 500);

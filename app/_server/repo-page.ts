@@ -83,9 +83,12 @@ function restOfAddress(): string {
  */
 export function submittedRepoName(value: RepoName): RepoName {
   const { type, owner, name } = Object(value) as Record<keyof RepoName, unknown>;
-  if (!isRepoType(type) || typeof owner !== "string" || typeof name !== "string") throw notFoundError("Repository");
+  if (!isRepoType(type) || !isText(owner) || !isText(name)) throw notFoundError("Repository");
   return { type, owner, name };
 }
+
+/** Whether what an action was given is a text that can stand in an address. */
+export const isText = (value: unknown): value is string => typeof value === "string" && value.isWellFormed();
 
 /** The name by which a page's forms tell their actions which repository it is. */
 export function repoNameOf({ type, owner, name }: Pick<Repo, "type" | "owner" | "name">): RepoName {

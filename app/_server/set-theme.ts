@@ -8,7 +8,7 @@ const YEAR_SECONDS = 365 * 24 * 3600;
 
 /** The theme switch: a plain form, so that it also works without JavaScript. */
 export async function setTheme(data: FormData): Promise<void> {
-  const theme = data.get("theme");
+  const theme = data instanceof FormData && data.get("theme");
   if (!isTheme(theme)) return;
   (await cookies()).set(THEME_COOKIE, theme, {
     path: "/",

@@ -3,7 +3,7 @@ import type { AppDetails } from "#core/oauth/apps/get-app.ts";
 /** Where the pages of OAuth apps are: a person's own under settings, an organization's under it. */
 export function appListPath(organizationName: string | null): string {
   return organizationName
-    ? `/organizations/${encodeURIComponent(organizationName)}/settings/applications`
+    ? `/organizations/${encodeURIComponent(String(organizationName).toWellFormed())}/settings/applications`
     : "/settings/applications";
 }
 

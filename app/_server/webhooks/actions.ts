@@ -17,7 +17,7 @@ import type { FormState } from "../../_components/form-state.ts";
 import { targetName } from "../../_components/webhooks/target-name.ts";
 import { submitForm } from "../form.ts";
 import { requestOrigin } from "../request-origin.ts";
-import type { SubmittedForm } from "../submitted-form.ts";
+import { SubmittedForm } from "../submitted-form.ts";
 import { findWebhookOwner } from "./find-webhook-owner.ts";
 import { submittedWebhook } from "./webhook-form.ts";
 import { type WebhookHome, webhookListPath, webhookPath } from "./webhook-paths.ts";
@@ -124,7 +124,7 @@ export async function sendTestAction(
 
 /** The first one, from where the webhook was made; if it is refused, the webhook's page has the button too. */
 export async function sendFirstTestAction(home: WebhookHome, data: FormData): Promise<void> {
-  const webhookId = String(data.get("webhookId"));
+  const webhookId = new SubmittedForm(data).text("webhookId");
   await sendTestAction(home, webhookId, { values: {}, errors: {} }, data);
   redirect(webhookPath(home, webhookId));
 }

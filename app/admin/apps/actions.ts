@@ -20,7 +20,7 @@ export async function verifyAction(appId: string, isVerified: boolean, _previous
       await setAppVerified(await requireOperator(APPS_PATH), appId, isVerified === true, await requestOrigin());
       backToApps(form, isVerified ? "verified" : "unverified");
     },
-    page(data),
+    { page: returnPath },
   );
 }
 
@@ -36,7 +36,7 @@ export async function privilegeAction(
       await setAppPrivilege(await requireOperator(APPS_PATH), appId, TOKEN_EXCHANGE, isGranted === true, await requestOrigin());
       backToApps(form, isGranted ? "privilege-granted" : "privilege-revoked");
     },
-    page(data),
+    { page: returnPath },
   );
 }
 
@@ -47,7 +47,7 @@ export async function blockAction(appId: string, _previous: FormState, data: For
       await setAppBlock(await requireOperator(APPS_PATH), appId, true, await requestOrigin());
       backToApps(form, "blocked");
     },
-    page(data),
+    { page: returnPath },
   );
 }
 
@@ -58,17 +58,17 @@ export async function unblockAction(appId: string, _previous: FormState, data: F
       await setAppBlock(await requireOperator(APPS_PATH), appId, false, await requestOrigin());
       backToApps(form, "unblocked");
     },
-    page(data),
+    { page: returnPath },
   );
 }
 
 /** Where a proof of identity that has grown old is renewed for: the list as it was. */
-function page(data: FormData): { page: string } {
-  return { page: listPath(data.get("returnTo")) };
+function returnPath(form: SubmittedForm): string {
+  return listPath(form.text("returnTo"));
 }
 
 function backToApps(form: SubmittedForm, notice: string): never {
-  const list = new URL(listPath(form.text("returnTo")), "https://self.invalid");
+  const list = new URL(returnPath(form), "https://self.invalid");
   list.searchParams.set("notice", notice);
   redirect(list.pathname + list.search);
 }

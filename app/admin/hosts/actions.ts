@@ -45,7 +45,7 @@ export async function blockHostAction(_previous: FormState, data: FormData): Pro
       await setHostRule(await requireOperator(HOSTS_PATH), input, await requestOrigin());
       redirect(hostsPath({}, "blocked"));
     },
-    { page: blockHostPath(String(data.get("host") ?? ""), String(data.get("note") ?? "")) },
+    { page: (form) => blockHostPath(form.text("host"), form.text("note")) },
   );
 }
 

@@ -52,7 +52,7 @@ export async function updateProviderAction(slug: string, _previous: FormState, d
         scopes: scopesOf(form),
         isSignUpAllowed: form.isTicked("isSignUpAllowed"),
       };
-      await updateIdentityProvider(operator, slug, changes, await requestOrigin());
+      await updateIdentityProvider(operator, String(slug), changes, await requestOrigin());
       revalidatePath(PAGE);
       return { message: "Saved." };
     },

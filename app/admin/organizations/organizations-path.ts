@@ -16,5 +16,5 @@ export function organizationsPath({ search, plan, page = 1 }: OrganizationsQuery
 
 /** Where the plan of one is changed. */
 export function organizationPlanPath(name: string): string {
-  return `${ORGANIZATIONS_PATH}/${encodeURIComponent(name)}`;
+  return `${ORGANIZATIONS_PATH}/${encodeURIComponent(String(name).toWellFormed())}`;
 }

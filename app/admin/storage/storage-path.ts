@@ -13,4 +13,5 @@ export function storagePath({ search, kind, page = 1 }: StorageQuery = {}): stri
 }
 
 /** Where the quota of one is changed. */
-export const storageQuotaPath = (handle: string): string => `${STORAGE_PATH}/${encodeURIComponent(handle)}`;
+export const storageQuotaPath = (handle: string): string =>
+  `${STORAGE_PATH}/${encodeURIComponent(String(handle).toWellFormed())}`;

@@ -33,7 +33,7 @@ export async function findOrganization(id: string): Promise<Organization | undef
 
 /** By handle, in any spelling. */
 export async function findOrganizationByName(name: string): Promise<Organization | undefined> {
-  if (name.includes("\0")) return undefined;
+  if (typeof name !== "string" || name.includes("\0")) return undefined;
   const row = await db().handle.findUnique({ where: { handle: name.toLowerCase() }, select: { orgId: true } });
   return row?.orgId ? findOrganization(row.orgId) : undefined;
 }

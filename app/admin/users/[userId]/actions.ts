@@ -9,8 +9,9 @@ import { endUserSessions } from "#core/accounts/users/end-user-sessions.ts";
 import { findUser } from "#core/accounts/users/find-user.ts";
 import { setOperator } from "#core/accounts/users/set-operator.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
-import { ServiceError } from "#core/errors.ts";
+import { notFound, ServiceError } from "#core/errors.ts";
 import { deleteAccount } from "#core/hub/owners/delete-account.ts";
+import { isId } from "#core/ids.ts";
 import type { FormState } from "../../../_components/form-state.ts";
 import { submitForm } from "../../../_server/form.ts";
 import { requireOperator } from "../../../_server/operator-page.ts";
@@ -26,6 +27,7 @@ async function act(userId: string, data: FormData, done: string, work: Act): Pro
   return submitForm(
     data,
     async (form) => {
+      if (!isId(userId)) throw notFound("User");
       await work(await requireOperator(page), await requestOrigin(), form);
       redirect(userPath(userId, done));
     },
@@ -66,6 +68,7 @@ export async function deleteAction(userId: string, _previous: FormState, data: F
     data,
     async (form) => {
       const operator = await requireOperator(page);
+      if (!isId(userId)) throw notFound("User");
       const user = await findUser(userId);
       if (user && form.text("confirmation") !== user.username) {
         throw new ServiceError("invalid_request", `Type ${user.username} to confirm.`, { field: "confirmation" });

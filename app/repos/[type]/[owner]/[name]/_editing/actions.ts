@@ -2,13 +2,13 @@
 
 import type { RepoType } from "@keyhook/sdk";
 import { redirect } from "next/navigation";
-import { ServiceError } from "#core/errors.ts";
+import { notFound, ServiceError } from "#core/errors.ts";
 import { changeFiles, type FileChanges, type NewerVersion } from "#core/hub/git/write/change-files.ts";
 import type { Committed } from "#core/hub/git/write/create-commit.ts";
 import type { FormState } from "../../../../../_components/form-state.ts";
 import { type FormOutcome, submitForm } from "../../../../../_server/form.ts";
 import { setPageStatus } from "../../../../../_server/page-status.ts";
-import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
+import { isText, repoFileHref, repoHref, submittedRepoName } from "../../../../../_server/repo-page.ts";
 import { requirePerson } from "../../../../../_server/session.ts";
 import type { SubmittedForm } from "../../../../../_server/submitted-form.ts";
 import type { EditingKind } from "./editing-page.ts";
@@ -25,8 +25,9 @@ export type EditingPlace = Readonly<{
   path: string;
 }>;
 
-export async function createFileAction(place: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
+export async function createFileAction(bound: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
+    const place = submittedPlace(bound);
     const path = form.text("path").replace(/^\/+/, "");
     if (path === "") throw new ServiceError("invalid_request", "Give the file a name.", { field: "path" });
     return change(place, "new", form, {
@@ -38,12 +39,13 @@ export async function createFileAction(place: EditingPlace, _previous: FormState
 }
 
 export async function editFileAction(
-  place: EditingPlace,
+  bound: EditingPlace,
   lineEnd: "\n" | "\r\n",
   _previous: FormState,
   data: FormData,
 ): Promise<FormState> {
   return submitForm(data, async (form) => {
+    const place = submittedPlace(bound);
     const path = form.text("path").replace(/^\/+/, "") || place.path;
     const isMoved = path !== place.path;
     const moved = isMoved ? [{ path: place.path, content: null }] : [];
@@ -55,8 +57,9 @@ export async function editFileAction(
   });
 }
 
-export async function uploadFilesAction(place: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
+export async function uploadFilesAction(bound: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
+    const place = submittedPlace(bound);
     const files = await form.files("files");
     if (files.length === 0) throw new ServiceError("invalid_request", "Choose one file at least.", { field: "files" });
     const folder = form.text("folder").replace(/^\/+|\/+$/g, "");
@@ -69,14 +72,23 @@ export async function uploadFilesAction(place: EditingPlace, _previous: FormStat
   });
 }
 
-export async function deleteFileAction(place: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) =>
-    change(place, "delete", form, {
+export async function deleteFileAction(bound: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const place = submittedPlace(bound);
+    return change(place, "delete", form, {
       files: [{ path: place.path, content: null }],
       summary: `Delete ${place.path}`,
       next: repoFileHref(place, "tree", place.branch),
-    }),
-  );
+    });
+  });
+}
+
+/** What an action is bound to comes back from the browser. @throws ServiceError `not_found` */
+function submittedPlace(bound: EditingPlace): EditingPlace {
+  const repo = submittedRepoName(bound);
+  const { branch, path } = bound;
+  if (!isText(branch) || !isText(path)) throw notFound("File");
+  return { ...repo, fullName: `${repo.owner}/${repo.name}`, branch, path };
 }
 
 type Change = Pick<FileChanges, "files"> & {

@@ -6,16 +6,18 @@ import { createBranch } from "#core/hub/git/write/create-branch.ts";
 import { createTag } from "#core/hub/git/write/create-tag.ts";
 import { deleteBranch } from "#core/hub/git/write/delete-branch.ts";
 import { deleteTag } from "#core/hub/git/write/delete-tag.ts";
-import type { RepoName } from "#core/hub/repos/find-repo.ts";
 import type { FormState } from "../../../../../_components/form-state.ts";
 import { submitForm } from "../../../../../_server/form.ts";
+import { submittedRepoName } from "../../../../../_server/repo-page.ts";
 import { requirePerson } from "../../../../../_server/session.ts";
 
 /** Which repository a form is about; bound to its action, and checked by core like any other name. */
 export type RefTarget = Readonly<{ type: RepoType; owner: string; name: string; ref?: string }>;
 
-const pageOf = ({ type, owner, name }: RepoName, page: "branches" | "tags"): string =>
-  `${repoPath(type, `${owner}/${name}`)}/${page}`;
+function pageOf(target: RefTarget, page: "branches" | "tags"): string {
+  const { type, owner, name } = submittedRepoName(target);
+  return `${repoPath(type, `${owner}/${name}`)}/${page}`;
+}
 
 export async function createBranchAction(target: RefTarget, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
@@ -29,7 +31,7 @@ export async function createBranchAction(target: RefTarget, _previous: FormState
 export async function deleteBranchAction(target: RefTarget, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     const page = pageOf(target, "branches");
-    await deleteBranch(await requirePerson(page), target, target.ref ?? "");
+    await deleteBranch(await requirePerson(page), target, String(target.ref));
     redirect(page);
   });
 }
@@ -46,7 +48,7 @@ export async function createTagAction(target: RefTarget, _previous: FormState, d
 export async function deleteTagAction(target: RefTarget, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     const page = pageOf(target, "tags");
-    await deleteTag(await requirePerson(page), target, target.ref ?? "");
+    await deleteTag(await requirePerson(page), target, String(target.ref));
     redirect(page);
   });
 }

@@ -26,7 +26,7 @@ import { findRepo, type RepoName } from "#core/hub/repos/find-repo.ts";
 import type { FormState } from "../../../../../_components/form-state.ts";
 import type { PreviewState } from "../../../../../_components/markdown-field.client.tsx";
 import { type FormOutcome, submitForm } from "../../../../../_server/form.ts";
-import { repoHref } from "../../../../../_server/repo-page.ts";
+import { repoHref, submittedRepoName } from "../../../../../_server/repo-page.ts";
 import { requestOrigin } from "../../../../../_server/request-origin.ts";
 import { requirePerson } from "../../../../../_server/session.ts";
 import type { SubmittedForm } from "../../../../../_server/submitted-form.ts";
@@ -42,7 +42,7 @@ export async function openDiscussionAction(repo: RepoName, _previous: FormState,
     const words = { title: form.text("title"), description: form.text("description") };
     const found = await findRepo(person, repo);
     const { row } = await openDiscussion(person, found, words);
-    show(hrefOf({ repo, num: row.num }));
+    show(discussionHref({ repo, num: row.num }));
   });
 }
 
@@ -57,14 +57,14 @@ export async function openPullRequestAction(repo: RepoName, _previous: FormState
       base: form.text("base") || found.defaultBranch,
       ...(branch && { head: { branch } }),
     });
-    show(hrefOf({ repo, num: row.num }));
+    show(discussionHref({ repo, num: row.num }));
   });
 }
 
 /** Comments, closes or opens again, or both, by the button that was pressed. */
 export async function commentAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<PreviewState> {
-  return withPreview(at.repo, data, "comment", async (form) => {
-    const person = await requirePerson(hrefOf(at));
+  return withPreview(Object(at).repo, data, "comment", async (form) => {
+    const person = await requirePerson(discussionHref(at));
     const intent = form.text("intent");
     const comment = form.text("comment");
     if (intent === "close" || intent === "reopen") {
@@ -78,8 +78,8 @@ export async function commentAction(at: DiscussionName, _previous: FormState, da
 }
 
 export async function editCommentAction(at: CommentName, _previous: FormState, data: FormData): Promise<PreviewState> {
-  return withPreview(at.repo, data, "content", async (form) => {
-    const person = await requirePerson(hrefOf(at));
+  return withPreview(Object(at).repo, data, "content", async (form) => {
+    const person = await requirePerson(discussionHref(at));
     await editComment(person, at, at.id, { content: form.text("content") });
     return showHere(commentHref(at));
   });
@@ -87,15 +87,15 @@ export async function editCommentAction(at: CommentName, _previous: FormState, d
 
 export async function hideCommentAction(at: CommentName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
-    await hideComment(await requirePerson(hrefOf(at)), at, at.id, await requestOrigin());
+    await hideComment(await requirePerson(discussionHref(at)), at, at.id, await requestOrigin());
     return showHere(commentHref(at));
   });
 }
 
 export async function deleteCommentAction(at: CommentName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
-    await deleteComment(await requirePerson(hrefOf(at)), at, at.id, await requestOrigin());
-    return showHere(`${hrefOf(at)}${pageQuery(at.onPage)}`);
+    await deleteComment(await requirePerson(discussionHref(at)), at, at.id, await requestOrigin());
+    return showHere(`${discussionHref(at)}${pageQuery(at.onPage)}`);
   });
 }
 
@@ -104,28 +104,28 @@ export async function reactAction(at: CommentName, _previous: FormState, data: F
   return submitForm(data, async (form) => {
     const [sign, ...reaction] = form.text("reaction");
     const input = { reaction: reaction.join(""), isOn: sign === "+" };
-    await reactToComment(await requirePerson(hrefOf(at)), at, at.id, input);
+    await reactToComment(await requirePerson(discussionHref(at)), at, at.id, input);
     return showHere(commentHref(at));
   });
 }
 
 export async function changeTitleAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
-    await changeTitle(await requirePerson(hrefOf(at)), at, { title: form.text("title") });
-    return showHere(hrefOf(at));
+    await changeTitle(await requirePerson(discussionHref(at)), at, { title: form.text("title") });
+    return showHere(discussionHref(at));
   });
 }
 
 export async function markReadyAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
-    await changeStatus(await requirePerson(hrefOf(at)), at, { status: "open" });
-    return showHere(hrefOf(at));
+    await changeStatus(await requirePerson(discussionHref(at)), at, { status: "open" });
+    return showHere(discussionHref(at));
   });
 }
 
 export async function mergeAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
-    const person = await requirePerson(hrefOf(at));
+    const person = await requirePerson(discussionHref(at));
     await mergePullRequest(person, at, { headSha: form.text("headSha"), isFastForward: form.isTicked("fastForward") });
     show(await latestHref(person, at));
   });
@@ -133,25 +133,25 @@ export async function mergeAction(at: DiscussionName, _previous: FormState, data
 
 export async function moderateAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async (form) => {
-    const person = await requirePerson(hrefOf(at));
+    const person = await requirePerson(discussionHref(at));
     const intent = form.text("intent");
     if (intent === "pin" || intent === "unpin") await setPinned(person, at, intent === "pin");
     if (intent === "lock" || intent === "unlock") await setLocked(person, at, intent === "lock", await requestOrigin());
-    return showHere(hrefOf(at));
+    return showHere(discussionHref(at));
   });
 }
 
 export async function deleteDiscussionAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
-    await deleteDiscussion(await requirePerson(hrefOf(at)), at, await requestOrigin());
+    await deleteDiscussion(await requirePerson(discussionHref(at)), at, await requestOrigin());
     show(`${hrefOf(at.repo)}?notice=deleted`);
   });
 }
 
 export async function deleteRefAction(at: DiscussionName, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
-    await deletePullRequestRef(await requirePerson(hrefOf(at)), at);
-    return showHere(hrefOf(at));
+    await deletePullRequestRef(await requirePerson(discussionHref(at)), at);
+    return showHere(discussionHref(at));
   });
 }
 
@@ -166,7 +166,7 @@ async function withPreview(
   const state = await submitForm(data, async (form) => {
     if (form.text("intent") !== "preview") return work(form);
     const text = parseDescription(form.text(field), field);
-    const place = { base: repoHref(addressOf(repo)), idPrefix: "preview-" };
+    const place = { base: repoHref(addressOf(submittedRepoName(repo))), idPrefix: "preview-" };
     preview = text ? ((await renderMarkdown(text, place)) ?? null) : null;
     return {};
   });
@@ -177,10 +177,10 @@ async function withPreview(
 async function latestHref(person: Actor, at: DiscussionName): Promise<string> {
   const { discussion } = await findDiscussion(person, at);
   const { total } = await readTimeline(person, discussion, { pageSize: 1 });
-  return `${hrefOf(at)}${pageQuery(Math.ceil(total / EVENTS_ON_A_PAGE))}#latest`;
+  return `${discussionHref(at)}${pageQuery(Math.ceil(total / EVENTS_ON_A_PAGE))}#latest`;
 }
 
-const commentHref = (at: CommentName): string => `${hrefOf(at)}${pageQuery(at.onPage)}#${at.id}`;
+const commentHref = (at: CommentName): string => `${discussionHref(at)}${pageQuery(at.onPage)}#${at.id}`;
 
 const pageQuery = (page: number): string => (page > 1 ? `?page=${page}` : "");
 
@@ -202,6 +202,7 @@ function show(href: string): never {
 
 const addressOf = ({ type, owner, name }: RepoName) => ({ type, fullName: `${owner}/${name}` });
 
-function hrefOf(at: RepoName | DiscussionName): string {
-  return "num" in at ? repoHref(addressOf(at.repo), "discussions", String(at.num)) : repoHref(addressOf(at), "discussions");
-}
+// What an action is bound to comes back from the browser.
+const hrefOf = (repo: RepoName): string => repoHref(addressOf(submittedRepoName(repo)), "discussions");
+
+const discussionHref = (at: DiscussionName): string => `${hrefOf(Object(at).repo)}/${encodeURIComponent(Number(at.num))}`;
