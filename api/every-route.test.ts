@@ -185,7 +185,7 @@ test("S95 nothing is carried out of the organization, nor into it, by an exchang
   for (const to of [handles.admin, handles.else]) expect(await move("org-private", to)).toBe(403);
   for (const from of ["admin-private", "else-private"] as const) expect(await move(from, handles.org)).toBe(404);
   const add = (to: keyof typeof collections, key: RepoKey) =>
-    statusOf(`/api/collections/${collections[to]}/items`, { item: { type: "model", id: repos[key].fullName } });
+    statusOf(`/api/collections/${collectionName(collections[to])}/items`, { item: { type: "model", id: repos[key].fullName } });
   expect(await add("org-private", "else-private")).toBe(404);
   expect(await add("else-private", "org-private")).toBe(404);
   expect(await add("own-public", "org-private")).toBe(403);
