@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import { anonymous } from "../../access/actor.ts";
 import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
+import { inTurn } from "../../testing/as-owner.ts";
 import { createRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
+import { updateRepoSettings } from "../repos/update-repo-settings.ts";
 import { eventsOf, someRepo } from "../testing/repos.ts";
 import { addComment } from "./add-comment.ts";
 import { changeStatus } from "./change-status.ts";
@@ -16,6 +18,7 @@ import { findDiscussion } from "./find-discussion.ts";
 import { hideComment } from "./hide-comment.ts";
 import { listDiscussions } from "./list-discussions.ts";
 import { openDiscussion } from "./open-discussion.ts";
+import { openPullRequest } from "./open-pull-request.ts";
 import { reactToComment } from "./react-to-comment.ts";
 import { readTimeline } from "./read-timeline.ts";
 import { setLocked } from "./set-locked.ts";
@@ -32,6 +35,19 @@ async function opened(input: { title?: string; description?: string } = {}) {
 
 const typesOf = async (repo: Repo) => (await eventsOf(repo)).map(({ scope, action }) => `${scope} ${action}`);
 const timelineOf = async (person: TestPerson, id: string) => (await readTimeline(person.actor, { id })).items;
+
+test("none is opened by whom the repository hides from meanwhile", async () => {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repo = await someRepo(ada);
+  const { type, owner, name } = repo;
+  const [hidden, ...openings] = await inTurn<unknown>(`SELECT FROM repo WHERE id = '${repo.id}' FOR UPDATE`, [
+    () => updateRepoSettings(ada.actor, { type, owner: owner.handle, name }, { isPrivate: true }, from),
+    () => openDiscussion(bea.actor, repo, { title: "What is in here now?" }),
+    () => openPullRequest(bea.actor, repo, { title: "A draft" }),
+  ]);
+  await hidden;
+  expect(await outcomes(openings)).toEqual(["not_found", "not_found"]);
+});
 
 describe("a discussion", () => {
   test("each change is shown in it, in order, and recorded as one event that is in the contract", async () => {

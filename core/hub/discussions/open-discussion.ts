@@ -1,6 +1,6 @@
 import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
-import { db } from "../../db.ts";
+import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 import { countContribution } from "./count-contribution.ts";
@@ -22,9 +22,21 @@ export async function openDiscussion(
   const [title, description] = [parseTitle(input.title), parseDescription(input.description)];
   await countContribution(actor, "open");
   return db().$transaction(async (tx) => {
-    await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository", tx });
-    return insertDiscussion(tx, repo.id, { title, description, status: "open", baseRef: null, authorId: actorId(actor) });
+    const opened = await insertDiscussion(tx, repo.id, {
+      title,
+      description,
+      status: "open",
+      baseRef: null,
+      authorId: actorId(actor),
+    });
+    return stillOpenTo(actor, opened, tx);
   });
+}
+
+/** What was opened, unless the repository hides from its author by now: its row is locked since the number was taken. */
+export async function stillOpenTo<T extends { repo: Repo }>(actor: Actor, opened: T, tx: Db): Promise<T> {
+  await requirePermission(actor, "discussion.write", repoResource(opened.repo), { what: "Repository", tx });
+  return opened;
 }
 
 /** Whether something new may be opened here, and by this actor. */

@@ -1,5 +1,4 @@
 import { type Actor, actorId } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
 import { db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
@@ -8,13 +7,13 @@ import { requireChangeable } from "../git/refs/require-changeable.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { updateRefs } from "../git/refs/update-refs.ts";
 import { openRepository } from "../git/repository.ts";
-import { type Repo, repoResource } from "../repos/repo.ts";
+import type { Repo } from "../repos/repo.ts";
 import { isAncestor } from "./commits.ts";
 import { countContribution } from "./count-contribution.ts";
 import { deleteDiscussionRow } from "./delete-discussion-row.ts";
 import { type DiscussionRow, pullRequestRef } from "./discussion.ts";
 import { insertDiscussion } from "./insert-discussion.ts";
-import { requireDiscussions } from "./open-discussion.ts";
+import { requireDiscussions, stillOpenTo } from "./open-discussion.ts";
 import { parseDescription, parseTitle } from "./parse-text.ts";
 
 export type NewPullRequest = {
@@ -53,9 +52,9 @@ export async function openPullRequest(
   const proposedSha = await resolveHead(path, input.head, baseSha);
   await countContribution(actor, "open");
   const opened = await db().$transaction(async (tx) => {
-    await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository", tx });
     const status = proposedSha ? "open" : "draft";
-    return insertDiscussion(tx, repo.id, { title, description, status, baseRef, authorId: actorId(actor) });
+    const opened = await insertDiscussion(tx, repo.id, { title, description, status, baseRef, authorId: actorId(actor) });
+    return stillOpenTo(actor, opened, tx);
   });
   const headSha = proposedSha ?? baseSha;
   if (headSha) await createRef(actor, opened, path, headSha);
