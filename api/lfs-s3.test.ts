@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { downloadFile, uploadFile } from "@huggingface/hub";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { organizationOf } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { fairQueue } from "#core/fair-queue/fair-queue.ts";
@@ -34,8 +35,9 @@ async function ask(
   operation: "upload" | "download",
   object: TestObject,
   transfers = ["basic"],
+  { accessToken } = ada,
 ): Promise<BatchObject> {
-  const [answer] = await actionsFor(world.origin, repo, operation, [object], { ...ada, transfers });
+  const [answer] = await actionsFor(world.origin, repo, operation, [object], { accessToken, transfers });
   return answer as BatchObject;
 }
 
@@ -321,6 +323,28 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     expect(placeOf(second as BatchAction)).not.toBe(placeOf(first));
     const held = await db().storageHold.findMany({ where: { id: { contains: object.oid } } });
     expect(held.map(({ bytes }) => Number(bytes))).toEqual([object.size, object.size]);
+  });
+
+  test("S137 of one account ends or changes nobody else's of the same file", async () => {
+    const bob = await somebodyWithToken("write-repos");
+    const organization = await organizationOf(ada, [[bob, "write"]]);
+    const repo = await someRepo(ada, { owner: organization.name });
+    const [object, second] = [someObject(), someObject(33 * MIB)];
+    const asking = async (of: TestObject, person = ada) =>
+      (await ask(repo, "upload", of, multipart, person)).actions?.upload as BatchAction;
+    const [hers, his] = [await asking(object), await asking(object, bob)];
+    const parts = await putParts(hers, object.content);
+    const wrong = await putParts(his, altered(object.content));
+    expect((await say(his, { oid: object.oid, parts: wrong })).status).toBe(400);
+    expect((await say(hers, { oid: object.oid, parts })).status).toBe(200);
+    expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
+    // Whoever is slower goes on to the end, and no room is held for them after it.
+    const [fast, slow] = [await asking(second), await asking(second, bob)];
+    expect((await say(fast, { oid: second.oid, parts: await putParts(fast, second.content) })).status).toBe(200);
+    expect((await say(slow, { oid: second.oid, parts: await putParts(slow, second.content) })).status).toBe(200);
+    expect((await contentOf(repo, second.oid)).equals(second.content)).toBe(true);
+    expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
+    expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
   });
 
   test("of other content, or without all of its parts, does not count", async () => {

@@ -63,9 +63,17 @@ export async function requireOpen(tx: Db, repoId: string): Promise<Repo> {
   return repo;
 }
 
-/** By which room is held for an object that its client uploads past us. */
-export function uploadHoldId(repoId: string, { oid, size }: LfsObjectId, kind: "basic" | "multipart"): string {
-  return `lfs ${repoId} ${oid} ${size} ${kind}`;
+/** An upload that a client takes past us. */
+type PastUs = LfsObjectId & {
+  repoId: string;
+  kind: "basic" | "multipart";
+  /** Whose it is. Each account has a place of its own: what one puts there, or ends, is nothing of another's (S137). */
+  party: string | undefined;
+};
+
+/** The name of the room that is held for it. */
+export function uploadHoldId({ repoId, oid, size, kind, party }: PastUs): string {
+  return `lfs ${repoId} ${oid} ${size} ${kind} ${party}`;
 }
 
 /**

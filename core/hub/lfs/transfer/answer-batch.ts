@@ -1,6 +1,7 @@
 import type { Actor } from "../../../access/actor.ts";
 import { env } from "../../../env.ts";
 import { ServiceError } from "../../../errors.ts";
+import { currentParty } from "../../../fair-queue/party.ts";
 import { holdUploads, requireRoom } from "../../../storage/hold-storage.ts";
 import { findRepo, type RepoName } from "../../repos/find-repo.ts";
 import type { Repo } from "../../repos/repo.ts";
@@ -81,7 +82,11 @@ async function requireRoomFor(
   if (bytes === 0) return;
   const what = coming.length === 1 ? "this file" : `these ${coming.length} files`;
   if (!lfsStorage().direct) return requireRoom(repo.owner, bytes, what);
-  const uploads = coming.map((object) => ({ id: uploadHoldId(repo.id, object, kind), bytes: object.size }));
+  const party = currentParty().key;
+  const uploads = coming.map((object) => ({
+    id: uploadHoldId({ ...object, repoId: repo.id, kind, party }),
+    bytes: object.size,
+  }));
   return holdUploads(repo.owner, uploads, { seconds: (LFS_LEFTOVER_HOURS + 1) * 3_600, what });
 }
 

@@ -31,7 +31,7 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
   const { location } = transfer;
   await once(transfer, async () => {
     if (!location) throw new ServiceError("not_found", "Nothing was uploaded.");
-    const holdId = uploadHoldId(transfer.repoId, transfer, "basic");
+    const holdId = uploadHoldId({ ...transfer, party: transfer.party, kind: "basic" });
     await recordVerified(transfer, location, { isFinal: false, holdId });
   });
 }
@@ -41,14 +41,17 @@ export async function verifyUpload(transfer: Transfer, { oid, size }: LfsObjectI
  * @throws ServiceError `invalid_request` when it is not, or parts are missing
  */
 export async function completeUpload(transfer: Transfer, parts: readonly UploadedPart[]): Promise<void> {
-  const { repoId, oid, size, location, uploadId } = transfer;
-  await once(transfer, async () => {
+  const { repoId, oid, size, location, uploadId, party } = transfer;
+  const finish = async () => {
     if (size === 0) return storeLfsObject(repoId, { oid, size }, emptyContent());
     if (!location || !uploadId) throw new ServiceError("invalid_request", "This upload has no parts.");
-    const holdId = await noteJoining(location, uploadHoldId(repoId, { oid, size }, "multipart"));
+    const holdId = await noteJoining(location, uploadHoldId({ repoId, oid, size, kind: "multipart", party }));
     await directOf(location).joinParts(location, uploadId, parts);
     await recordVerified(transfer, location, { isFinal: true, holdId });
-  });
+  };
+  // Somebody else's upload of it came first: this one is over too, and its addresses are worth nothing any more.
+  const forget = async () => location && uploadId && removeUnlessNeeded(location, { party, isFinal: true });
+  await once(transfer, finish, forget);
 }
 
 const underWay = new Map<string, Promise<void>>();
@@ -56,13 +59,19 @@ const underWay = new Map<string, Promise<void>>();
 /**
  * Finishes an upload unless the repository has the object. Whoever asks meanwhile is answered with what comes of it: each would have
  * the whole object read from the bucket, 50 GB at most (S137).
+ * @param whenThere what is done instead
  */
-async function once({ repoId, oid, location }: Transfer, finish: () => Promise<void>): Promise<void> {
+async function once(
+  { repoId, oid, location }: Transfer,
+  finish: () => Promise<void>,
+  whenThere?: () => Promise<unknown>,
+): Promise<void> {
   const key = location ?? `${repoId} ${oid}`;
   const first = underWay.get(key);
   if (first) return first;
   const work = beyondRequest(async () => {
-    if (!(await findLfsObject(repoId, oid))) await finish();
+    if (await findLfsObject(repoId, oid)) await whenThere?.();
+    else await finish();
   }).finally(() => underWay.delete(key));
   underWay.set(key, work);
   return work;
@@ -98,8 +107,7 @@ async function recordVerified(
   } catch (error) {
     // The sweep would come in two days; until then it would take room, and whoever uploads it again has to begin anew.
     if (isServiceError(error) && REFUSALS.includes(error.code)) {
-      for (const each of new Set([verified ?? location, location]))
-        await removeUnlessNeeded(each, { party, holdId: isFinal ? holdId : undefined });
+      for (const each of new Set([verified ?? location, location])) await removeUnlessNeeded(each, { party, isFinal });
     }
     throw error;
   }
@@ -112,22 +120,23 @@ const removals = fairQueue({ name: "lfs_removals", places: 2, waitMaxMs: 60_000,
 /**
  * Under the lock, since the same upload may be finished twice at once, and counted the second time. What cannot be removed now is on the
  * sweep's list.
- * @param options.holdId the room that was held for the upload, to give back when nothing more can arrive there. While its address is still
- * good, the room stays held
+ * @param options.isFinal whether nothing more can arrive there: then the room that was held for the upload is given back. While its address
+ * is still good, the room stays held
  */
 async function removeUnlessNeeded(
   location: string,
-  { party, holdId }: { party: string | undefined; holdId: string | undefined },
+  { party, isFinal }: { party: string | undefined; isFinal: boolean },
 ): Promise<void> {
   const remove = () =>
     db().$transaction(async (tx) => {
       await lockLfsLocation(tx, location);
       if ((await tx.lfsObject.count({ where: { location } })) > 0) return;
-      if (holdId !== undefined) {
-        await tx.lfsLeftover.deleteMany({ where: { location } });
-        await tx.storageHold.deleteMany({ where: { id: holdId } });
-      }
-      await storageOf(location).remove(location);
+      if (!isFinal) return storageOf(location).remove(location);
+      const leftover = await tx.lfsLeftover.findUnique({ where: { location } });
+      if (!leftover) return;
+      await tx.lfsLeftover.delete({ where: { location } });
+      if (leftover.holdId !== null) await tx.storageHold.deleteMany({ where: { id: leftover.holdId } });
+      await storageOf(location).remove(location, leftover.uploadId);
     });
   await removals
     .run(remove, party === undefined ? {} : { party: { key: party, isAnonymous: false } })

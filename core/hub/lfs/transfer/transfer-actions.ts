@@ -43,7 +43,8 @@ export async function uploadActions(
       upload: { href: addressOf(repo, { operation: "upload", ...object, uploader }), expires_in: TRANSFER_SECONDS.upload },
     };
   if (kind === "multipart") return { upload: await partsAction(storage.direct, repo, object, uploader) };
-  const { location } = await claimUpload(uploadHoldId(repo.id, object, kind), storage.newLocation(repo.id, object.oid));
+  const holdId = uploadHoldId({ ...object, repoId: repo.id, kind, party: currentParty().key });
+  const { location } = await claimUpload(holdId, storage.newLocation(repo.id, object.oid));
   const upload = await storage.direct.uploadAddress(location, object, TRANSFER_SECONDS.upload);
   return {
     upload: { ...upload, expires_in: TRANSFER_SECONDS.upload },
@@ -66,7 +67,7 @@ async function partsAction(
     const href = addressOf(repo, { operation: "upload", ...object, uploader }, "/complete");
     return { href, header: { chunk_size: "1" }, expires_in: TRANSFER_SECONDS.upload };
   }
-  const holdId = uploadHoldId(repo.id, object, "multipart");
+  const holdId = uploadHoldId({ ...object, repoId: repo.id, kind: "multipart", party: currentParty().key });
   const { location, uploadId: before } = await claimUpload(holdId, lfsStorage().newLocation(repo.id, object.oid));
   const { uploadId, chunkBytes, addresses } = await direct.startParts(location, object, TRANSFER_SECONDS.upload, before);
   if (uploadId !== before && !(await noteUploadId(holdId, before, uploadId))) {
