@@ -8,7 +8,7 @@ import { readRepo } from "../../hub/repos/read-repos.ts";
 import { commitTo, someRepo } from "../../hub/testing/repos.ts";
 import { newId } from "../../ids.ts";
 import type { Exit, Runner, Task } from "../../jobs/runners/runner.ts";
-import { claimRows } from "../../leases/leased-table.ts";
+import { claimRows, renewClaims } from "../../leases/leased-table.ts";
 import { requestContext } from "../../log.ts";
 import { stopListening } from "../../notifications.ts";
 import { restartSpace } from "../controls/restart-space.ts";
@@ -55,6 +55,7 @@ async function worker(capacity: number) {
   const gateway = await startGateway();
   const host = new SpaceHost(async () => runner, gateway);
   const runs: Promise<void>[] = [];
+  const claims: string[] = [];
   onTestFinished(async () => {
     host.leave();
     await Promise.all(runs);
@@ -66,6 +67,7 @@ async function worker(capacity: number) {
     /** Starts what is next. */
     async work(): Promise<string[]> {
       const { claimId, rows } = await claimRows<{ id: string }>(spaceTable, capacity - host.size);
+      claims.push(claimId);
       runs.push(...rows.map(({ id }) => host.run(id, claimId)));
       const ids = rows.map(({ id }) => id);
       await vi.waitFor(async () => expect(await stages(...ids)).toEqual(ids.map(() => "APP_STARTING")), 20_000);
@@ -73,6 +75,7 @@ async function worker(capacity: number) {
     },
     /** Looks twice, as it does every two seconds, after which so many are to run. */
     async check(left = capacity): Promise<void> {
+      await renewClaims(spaceTable, claims);
       await host.check(capacity);
       await host.check(capacity);
       const { rowCount } = await pool().query("select from space_runtime where is_wanted and claimed_until > now()");
