@@ -129,6 +129,12 @@ test("a pull request is pushed with git, looked at and merged in the browser", a
   await expect(page.getByText("Add low tide")).toBeVisible();
   await page.getByRole("button", { name: "Open for review" }).click();
   await expect(page.getByRole("heading", { name: "It can be merged" })).toBeVisible();
+  await tree.git("push", "--quiet", "--force", "origin", "main:refs/pr/1");
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "Merged already" })).toBeVisible();
+  await expect(page.getByText("The branch main has all of its commits")).toBeVisible();
+  await tree.git("push", "--quiet", "origin", "low:refs/pr/1");
+  await page.reload();
 
   // Both sides change a line: it says where, and cannot be merged.
   await tree.git("checkout", "--quiet", "main");

@@ -30,14 +30,25 @@ export async function MergeBox({ page }: Props) {
 function Finding({ page, state }: Props & Readonly<{ state: PullRequestState }>) {
   const { discussion, at, mayMerge } = page;
   const base = <code>{branchOf(discussion.baseRef)}</code>;
+  // A draft begins at its base, with no commit of its own. One that is open has had some.
+  if (state.merge === "nothing" && discussion.status === "open") {
+    return (
+      <Said Icon={GitMerge} title="Merged already">
+        The branch {base} has all of its commits, so there is nothing left to merge. Close it, or push more.
+      </Said>
+    );
+  }
+  if (state.merge === "gone" && state.headSha !== null) {
+    return (
+      <Said Icon={CircleAlert} tone="text-bad" title="It cannot be merged">
+        The branch {base} that it is for is gone.
+      </Said>
+    );
+  }
   if (state.merge === "gone" || state.merge === "nothing") {
     return (
       <Said Icon={GitPullRequestDraft} title="No commits yet">
-        {state.headSha === null || state.ahead === 0 ? (
-          <>Push them to its own ref, as below: they are shown here as soon as they arrive.</>
-        ) : (
-          <>The branch {base} that it is for is gone.</>
-        )}
+        Push them to its own ref, as below: they are shown here as soon as they arrive.
       </Said>
     );
   }
