@@ -1,6 +1,8 @@
+import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { mkdtemp, readdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, utimes } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -104,7 +106,7 @@ test("a deadline that has passed before git starts ends it too", async () => {
 });
 
 test("a connection that nothing waits for is closed", async () => {
-  const [folder = "", ...more] = (await readdir(tmpdir())).filter((name) => name.startsWith("git-"));
+  const [folder = "", ...more] = (await readdir(tmpdir())).filter((name) => name.startsWith("keyhook-git-"));
   expect(more).toEqual([]);
   const socket = connect(join(tmpdir(), folder, "streams"));
   socket.write("00000000-0000-0000-0000-000000000000 1\n");
@@ -171,6 +173,28 @@ test("when it is stopped, so is what it has started", async () => {
   stop = await startGitLauncher();
   await delay(10);
   expect(gitLauncher()).toBeDefined();
+});
+
+test("what a process that was killed has left is removed when another starts, and nothing of one that lives", async () => {
+  const script = `import { createServer } from "node:net"; createServer().listen(process.argv[1], () => console.log("listening"));`;
+  const [killed, alive] = await Promise.all(
+    ["killed", "alive"].map(async (name) => {
+      const directory = join(tmpdir(), `keyhook-git-${name}`);
+      await mkdir(directory);
+      const child = spawn(process.execPath, ["--input-type=module", "--eval", script, join(directory, "streams")]);
+      await once(child.stdout, "data");
+      await utimes(directory, 0, 0);
+      return { child, directory };
+    }),
+  );
+  killed?.child.kill("SIGKILL");
+  await once(killed?.child as ChildProcess, "exit");
+  stop();
+  stop = await startGitLauncher();
+  await expect.poll(async () => (await readdir(tmpdir())).includes("keyhook-git-killed")).toBe(false);
+  expect(await readdir(alive?.directory as string)).toEqual(["streams"]);
+  alive?.child.kill();
+  expect((await runGit(path, ["version"])).toString()).toMatch(/^git version/);
 });
 
 function isAlive(pid: number | undefined): boolean {

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { readdir, rm, stat } from "node:fs/promises";
+import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { childEnvironment } from "../../env.ts";
@@ -10,6 +11,8 @@ import { log } from "../../log.ts";
 import { sourcePath } from "../../source-path.ts";
 import { type Asked, type GitCommand, type GitProcess, LAUNCH_MAX_MS, LaunchedGit, type Told } from "./launched-git.ts";
 
+const DIRECTORY_PREFIX = "keyhook-git-";
+const SOCKET = "streams";
 const HEADER_MAX_BYTES = 64;
 const RESTART_MS = 1_000;
 /** How many connections may wait for a busy process: the most that Linux allows by default. Node's own default is 511. */
@@ -49,8 +52,8 @@ export class GitLauncher {
 
   private constructor(onEnd: (error: Error) => void) {
     // Only this user may enter it.
-    this.#directory = mkdtempSync(join(tmpdir(), "git-"));
-    const socketPath = join(this.#directory, "streams");
+    this.#directory = mkdtempSync(join(tmpdir(), DIRECTORY_PREFIX));
+    const socketPath = join(this.#directory, SOCKET);
     this.#server = createServer((socket) => this.#take(socket)).listen({ path: socketPath, backlog: BACKLOG });
     this.#server.unref();
     this.#process = spawn(
@@ -150,11 +153,40 @@ export async function startGitLauncher(): Promise<() => void> {
     }
   };
   await start();
+  void removeLeftDirectories().catch((err: unknown) =>
+    log().warn({ err }, "left directories of git's launchers are not removed"),
+  );
   return () => {
     isStopped = true;
     keeper.keyhookGitLauncher?.stop();
     keeper.keyhookGitLauncher = undefined;
   };
+}
+
+/** A socket that is being made refuses connections for a moment. */
+const MAKING_MS = 60_000;
+
+/** Removes what processes that were killed have left: nobody listens at their sockets any more. */
+async function removeLeftDirectories(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(DIRECTORY_PREFIX)) continue;
+    const directory = join(tmpdir(), name);
+    const made = await stat(directory).catch(() => undefined);
+    if (!made || Date.now() - made.mtimeMs < MAKING_MS || !(await isDeserted(join(directory, SOCKET)))) continue;
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Nothing is known of another user's, which cannot be reached. */
+function isDeserted(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once("error", ({ code }: NodeJS.ErrnoException) => resolve(code === "ECONNREFUSED"));
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(false);
+    });
+  });
 }
 
 export const gitLauncher = (): GitLauncher | undefined => keeper.keyhookGitLauncher;
