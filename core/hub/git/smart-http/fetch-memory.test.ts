@@ -1,7 +1,10 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signedInPerson } from "../../../accounts/testing/people.ts";
 import type { Party } from "../../../fair-queue/party.ts";
@@ -9,8 +12,9 @@ import { requestContext } from "../../../log.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { commitTo, someRepo } from "../../testing/repos.ts";
 import { fetches } from "../queues.ts";
+import { openRepository } from "../repository.ts";
 import { FetchMemory } from "./fetch-memory.ts";
-import { pktLine } from "./pkt-line.ts";
+import { bandPackets, FLUSH, PktPlace, pktLine } from "./pkt-line.ts";
 import { uploadPack } from "./upload-pack.ts";
 
 const MIB = 1024 * 1024;
@@ -62,6 +66,42 @@ async function hold(party: Party, memory: FetchMemory): Promise<Held> {
   });
   return held;
 }
+
+test("wherever its pieces are cut, it is known whether a stream takes a packet of the side band", () => {
+  const lines = [pktLine("acknowledgments\n"), pktLine("NAK\n"), Buffer.from("0001"), pktLine("packfile\n")];
+  const stream = Buffer.concat([...lines, bandPackets(2, Buffer.from("Counting")), bandPackets(1, randomBytes(70_000))]);
+  const after = (bytes: Buffer, ...cuts: number[]) => {
+    const place = new PktPlace();
+    for (const [at, cut] of [0, ...cuts].entries()) place.push(bytes.subarray(cut, cuts[at]));
+    return place.takesBandPacket;
+  };
+  for (let cut = 1; cut < 100; cut++) expect(after(stream, cut, 2 * cut + 5), `${cut}`).toBe(true);
+  expect(after(stream.subarray(0, -1))).toBe(false);
+  expect(after(stream.subarray(0, stream.indexOf("000dpackfile")))).toBe(false);
+  expect(after(Buffer.concat([pktLine("NAK\n"), Buffer.from("PACK and more")]))).toBe(false);
+});
+
+test("S137 whoever waits for the pack of a fetch that is ended is told to try again", async () => {
+  const ada = await signedInPerson();
+  const own = await someRepo(ada);
+  const first = await commitTo(own, ada, { "a.txt": "a" });
+  const want = await commitTo(own, ada, { "a.txt": "b" });
+  // Git looks for the first commit for as long as nobody writes to this pipe.
+  const object = join(await openRepository(own), "objects", first.slice(0, 2), first.slice(2));
+  await rm(object);
+  execFileSync("mkfifo", [object]);
+  server.once("request", (req, res) => void uploadPack(own, { req, res }, { memory: new FetchMemory(1) }));
+  const { port } = server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}`, {
+    method: "POST",
+    headers: { "content-type": "application/x-git-upload-pack-request", "git-protocol": "version=2" },
+    body: Buffer.concat([pktLine("command=fetch\n"), Buffer.from("0001"), pktLine(`want ${want}\n`), pktLine("done\n"), FLUSH]),
+  });
+  const text = Buffer.from(await response.arrayBuffer()).toString("latin1");
+  expect(text).toMatch(/^000dpackfile\n/);
+  expect(text).toContain("\u0003All fetches together take too much memory here. Try again");
+  await expect.poll(() => fetches.counts.taken, { timeout: 10_000 }).toBe(0);
+});
 
 describe("S137 fetches that hold too much memory together end, and nobody else's do", () => {
   const grace = { key: "account grace", isAnonymous: false };

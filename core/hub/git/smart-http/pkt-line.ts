@@ -102,3 +102,44 @@ export class PktReader {
     return packets;
   }
 }
+
+/** Follows packets through a stream that others read, and keeps nothing of them: enough to say a last word in it. */
+export class PktPlace {
+  /** Of the packet that has begun. */
+  #left = 0;
+  #header = "";
+  #isFirstByte = false;
+  #isSideBand = false;
+  #isFramed = true;
+
+  /** Whether the next packet may be one of the side band: the stream is between two, and those of the side band have begun. */
+  get takesBandPacket(): boolean {
+    return this.#isFramed && this.#isSideBand && this.#left === 0 && this.#header === "";
+  }
+
+  push(chunk: Uint8Array): void {
+    for (let at = 0; at < chunk.length && this.#isFramed; ) {
+      if (this.#left === 0) at += this.#readHeader(chunk.subarray(at, at + HEADER_BYTES - this.#header.length));
+      else at += this.#skip(chunk.subarray(at, at + this.#left));
+    }
+  }
+
+  #readHeader(bytes: Uint8Array): number {
+    this.#header += Buffer.from(bytes).toString("latin1");
+    if (this.#header.length < HEADER_BYTES) return bytes.length;
+    // A pack for a client without the side band begins with its own name.
+    this.#isFramed = /^[0-9a-f]{4}$/i.test(this.#header);
+    this.#left = Math.max(0, Number.parseInt(this.#header, 16) - HEADER_BYTES);
+    this.#isFirstByte = true;
+    this.#header = "";
+    return bytes.length;
+  }
+
+  #skip(bytes: Uint8Array): number {
+    // In protocol version 2 the line `packfile` comes before them.
+    if (this.#isFirstByte) this.#isSideBand ||= bytes[0] === "p".charCodeAt(0) || (bytes[0] as number) <= 3;
+    this.#isFirstByte = false;
+    this.#left -= bytes.length;
+    return bytes.length;
+  }
+}
