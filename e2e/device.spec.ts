@@ -273,6 +273,7 @@ test("the keyboard alone is enough", async ({ page, demo, person, devicePages })
   await enter(page, person);
   const { device_code, user_code } = await askForCode(demo);
   await page.goto("/activate");
+  await expect(devicePages.code).toBeFocused();
   await page.keyboard.type(user_code.replace("-", ""));
   await page.keyboard.press("Enter");
   await devicePages.expectAsked(user_code);
