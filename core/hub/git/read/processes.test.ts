@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { beforeAll, describe, expect, test, vi } from "vitest";
 import { signedInPerson, type TestPerson } from "../../../accounts/testing/people.ts";
 import type { Repo } from "../../repos/repo.ts";
-import { commitTo, someRepo } from "../../testing/repos.ts";
+import { commitTo, someRepo, unfoldingRepo } from "../../testing/repos.ts";
 import { startGitLauncher } from "../git-launcher.ts";
 import { objectReads, walks } from "../queues.ts";
 import { openRepository } from "../repository.ts";
@@ -175,15 +175,13 @@ describe("S137 a walk that ran out of time is not begun again", () => {
   });
 
   test("what a page can do without is missing, and not late: asking again soon would not bring it", async () => {
-    const directory = await openRepository(repo);
-    const args = ["log", "--format=%T", await shaOf()];
+    const { directory, args } = await endlessWalk("--name-status");
     await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await ifInTime(runWalk(directory, args))).toEqual({ isLate: false });
   });
 
   test("git's own output: the refusal is remembered, and tells what to do", async () => {
-    const directory = await openRepository(repo);
-    const args = ["log", "--format=%H", await shaOf()];
+    const { directory, args } = await endlessWalk("--name-only");
     await expect(runWalk(directory, args, { timeoutMs: 0 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
     await expect(runWalk(directory, args)).rejects.toThrow(/clone the repository/);
@@ -199,6 +197,12 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     // It is memory that it lacked, and walks have enough of it.
     await expect(runWalkGit(directory, args)).resolves.toMatchObject({ length: expect.any(Number) });
   });
+
+  /** Of ten thousand million paths: no machine is quick enough for it. */
+  const endlessWalk = async (what: string) => {
+    const directory = await openRepository(await unfoldingRepo(ada));
+    return { directory, args: ["diff", "-r", what, EMPTY_TREE, "main"] };
+  };
 
   const treeWith = async (directory: string, blob: string) =>
     (await runGit(directory, ["mktree"], { input: `100644 blob ${blob}\tlarge\n` })).toString("latin1").trim();
