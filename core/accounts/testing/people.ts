@@ -4,7 +4,7 @@ import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
 import { createOrganization } from "../organizations/create-organization.ts";
 import { addMember } from "../organizations/members/add-member.ts";
-import { hashPassword } from "../passwords/password-hash.ts";
+import { hashPassword, isOutdatedHash } from "../passwords/password-hash.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
 import { startSiteSession } from "../sessions/start-site-session.ts";
 import { insertUser } from "../users/insert-user.ts";
@@ -39,7 +39,13 @@ export async function signedInPerson(stem = "ada", options: { isOperator?: boole
   return { id, username, email, ...(await anotherSession(id)) };
 }
 
-const hashes = new Map<string, Promise<string>>();
+const LONG_PASSWORD = "a long enough passphrase";
+
+/** Hashes of the passwords that hundreds of test files give to their people: they are made to be slow, and start threads. */
+const hashes = new Map<string, string>([
+  [PASSWORD, "$argon2id$v=19$m=19456,t=2,p=1$8o6ltAZ66mgY5PPDjgsoxA$C95nICBpQnW10pxPyR/NZwFxh31/lT0x242VOWsuKCE"],
+  [LONG_PASSWORD, "$argon2id$v=19$m=19456,t=2,p=1$dWG+vmMX/mlsoP8PL/haHQ$zqWtaE6X8v4USUT9pR0CRyO0CPwEOy9JKWQmerYVbD0"],
+]);
 
 /** As `createUser` makes one, but that a password is hashed once for all who have it, since that is made to be slow. */
 export async function userWithPassword(
@@ -47,8 +53,9 @@ export async function userWithPassword(
   origin: RequestOrigin,
 ): Promise<{ id: string; username: string }> {
   const { handle, email, fullName, password } = parseNewUser(input);
-  if (!hashes.has(password)) hashes.set(password, hashPassword(password));
-  const passwordHash = (await hashes.get(password)) as string;
+  const known = hashes.get(password);
+  const passwordHash = known && !isOutdatedHash(known) ? known : await hashPassword(password);
+  hashes.set(password, passwordHash);
   const user = { handle, email, fullName, passwordHash, isOperator: input.isOperator };
   const id = await db().$transaction((tx) => insertUser(tx, user, null, origin));
   return { id, username: handle.spelled };
