@@ -119,10 +119,10 @@ describe("S137 patterns can keep git busy for as long as their author likes", ()
 
   test("of many at once, as many are at work as have places, all of them limited", async () => {
     const seen = watchMatching();
-    await Promise.all(Array.from({ length: 40 }, () => plan()));
+    await Promise.all(Array.from({ length: 12 }, () => plan()));
     seen.stop();
     const { started, most } = seen;
-    expect(started).toHaveLength(80);
+    expect(started).toHaveLength(24);
     // Of one account in one repository.
     expect(most).toBeLessThanOrEqual(4);
     expect(started.every(({ spawnfile }) => spawnfile.endsWith("/limited-git"))).toBe(true);
