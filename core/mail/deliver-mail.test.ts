@@ -51,7 +51,7 @@ async function deliverDue(): Promise<void> {
 
 const letter = { to: "ada@example.com", subject: "Confirm your address", text: "Open http://localhost/verify-email/a-token\n" };
 const stored = () => db().mail.findFirstOrThrow();
-const becomeDue = () => pool().query("update mail set due_at = now()");
+const becomeDue = (later = "0") => pool().query("update mail set due_at = now() + $1::interval", [later]);
 
 afterEach(async () => {
   closeMailTransport();
@@ -87,10 +87,13 @@ describe("mail", () => {
     let answer = "451 try later";
     const { letters } = await mailServer(() => answer);
     await queueMail(db(), letter);
+    const { createdAt } = await stored();
     await deliverDue();
     const waiting = await stored();
     expect(waiting).toMatchObject({ sentAt: null, failedAt: null, text: letter.text, lastError: expect.stringContaining("451") });
-    expect(waiting.dueAt.getTime() - Date.now()).toBeGreaterThan(10_000);
+    expect(waiting.dueAt.getTime() - createdAt.getTime()).toBeGreaterThanOrEqual(15_000);
+    // This machine may be so busy that it is due already.
+    await becomeDue("1 hour");
     await deliverDue();
     expect((await stored()).attempts).toBe(1);
     answer = "250 ok";
