@@ -1,5 +1,4 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,6 +73,21 @@ function run(command: string, args: string[], secret: string, key = ""): ChildPr
   return child;
 }
 
+/** What a program printed, once it has; one that ends without that has failed. */
+function told(child: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = "";
+    for (const output of [child.stdout, child.stderr]) {
+      output.on("data", (text) => {
+        printed += text;
+        const found = pattern.exec(printed);
+        if (found) resolve(found[1] ?? found[0]);
+      });
+    }
+    child.once("close", () => reject(new Error(`It has ended, and has not printed ${pattern}: ${printed}`)));
+  });
+}
+
 const kinds = [
   ["public", false],
   ["confidential", true],
@@ -86,7 +100,7 @@ describe("Node", () => {
       failure += text;
     });
     const start = await vi
-      .waitFor(() => fetch(origin, { redirect: "manual" }), { timeout: 10_000, interval: 50 })
+      .waitFor(() => fetch(origin, { redirect: "manual" }), { timeout: 25_000, interval: 50 })
       .catch(() => undefined);
     expect(start?.status, failure).toBe(303);
     const back = await fetch(await visit(start?.headers.get("location") ?? ""));
@@ -163,39 +177,24 @@ describe("curl", () => {
   test.each(kinds)("signs in to a %s app", async (_kind, isConfidential) => {
     const app = await sample("https://app.example.com/callback?tenant=it's", isConfidential);
     const child = run("bash", ["-c", curlSnippet(app)], app.secret);
-    let printed = "";
-    child.stdout.on("data", (text) => {
-      printed += text;
-    });
-    const url = await vi.waitUntil(() => /^http\S+/.exec(printed)?.[0], { timeout: 10_000 });
-    child.stdin.write(`${(await visit(url)).searchParams.get("code")}\n`);
-    const token = await vi.waitUntil(() => /"access_token":\s*"([^"]+)"/.exec(printed)?.[1], { timeout: 10_000 });
-    child.stdin.end(`${token}\n`);
-    await once(child, "exit");
-    expect(printed).toContain(`"sub":"${userId}"`);
+    const [url, token, person] = [/^http\S+/, /"access_token":\s*"([^"]+)"/, /"sub":"([^"]+)"/].map((one) => told(child, one));
+    child.stdin.write(`${(await visit((await url) as string)).searchParams.get("code")}\n`);
+    child.stdin.end(`${await token}\n`);
+    expect(await person).toBe(userId);
   });
 });
 
 describe("Device", () => {
-  test.each(kinds)(
-    "signs in to a %s app",
-    async (kind, isConfidential) => {
-      const app = await sample("https://app.example.com/callback", isConfidential);
-      const child = run(process.execPath, [write(`device-${kind}.mjs`, deviceSnippet(app))], app.secret);
-      let printed = "";
-      for (const output of [child.stdout, child.stderr]) {
-        output.on("data", (text) => {
-          printed += text;
-        });
-      }
-      const userCode = await vi.waitUntil(() => /enter (\S+)/.exec(printed)?.[1], { timeout: 10_000 });
-      expect(printed).toContain(`${world.origin}/device?user_code=${userCode}`);
-      await allowDevice(session, userCode);
-      await once(child, "exit");
-      expect(printed).toContain(`"sub":"${userId}"`);
-    },
-    30_000,
-  );
+  // Each waits for the seconds that it was told before it asks: both at once.
+  test.concurrent.each(kinds)("signs in to a %s app", { timeout: 60_000 }, async (kind, isConfidential) => {
+    const app = await sample("https://app.example.com/callback", isConfidential);
+    const child = run(process.execPath, [write(`device-${kind}.mjs`, deviceSnippet(app))], app.secret);
+    const [shown, person] = [told(child, /enter (\S+)/), told(child, /"sub":"([^"]+)"/)];
+    const [address, userCode] = [told(child, /http\S+user_code=[\w-]+/), await shown];
+    expect(await address).toBe(`${world.origin}/device?user_code=${userCode}`);
+    await allowDevice(session, userCode);
+    expect(await person).toBe(userId);
+  });
 });
 
 test("an address on the developer's machine is preferred, with a port to listen on", () => {
