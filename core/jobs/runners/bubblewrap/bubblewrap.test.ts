@@ -171,9 +171,7 @@ describe("S132 a job in bubblewrap", () => {
       throw new RangeError("too much of it");
     };
     for (const runner of [bubblewrap, unsandboxed]) {
-      const began = performance.now();
-      await expect(runTask(runner, sh("echo hello; sleep 20"), { onOutput })).rejects.toThrow("too much of it");
-      expect(performance.now() - began).toBeLessThan(10_000);
+      await expect(runTask(runner, sh(`echo hello; exec sleep ${longTime()}`), { onOutput })).rejects.toThrow("too much of it");
     }
   });
 

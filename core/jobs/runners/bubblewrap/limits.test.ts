@@ -105,21 +105,23 @@ describe("L7 a cgroup", () => {
     provideSettings({ JOBS_CGROUP: "auto" });
   });
 
-  /** Processes that count for three to four seconds, and together print how much CPU they got. */
-  const busy = (processes: number) =>
-    perl(`my $until = time + 4; for (1..${processes}) { if (!fork) { 1 while time < $until; exit } } 1 while wait > 0;
-      my @t = times; print $t[2] + $t[3];`);
+  /** Processes that are busy for two seconds from a moment on, and together print how much CPU they got. */
+  const busy = (processes: number, from: number) =>
+    perl(`for (1..${processes}) { if (!fork) { sleep 1 while time < ${from}; alarm 2; 1 while 1; } }
+      1 while wait > 0; my @t = times; print $t[2] + $t[3];`);
+  const soon = () => Math.ceil(Date.now() / 1_000) + 1;
 
   it("gives two tasks the same share of the CPUs, however many processes each has", async () => {
-    const [many, few] = await Promise.all([run(busy(16)), run(busy(2))]);
+    const from = soon();
+    const [many, few] = await Promise.all([run(busy(16, from)), run(busy(2, from))]);
     const share = Number(few.stdout) / Number(many.stdout);
     console.info(`2 processes got ${share.toFixed(2)} of the CPU time of 16; by processes it would be 0.13`);
     expect(share).toBeGreaterThan(0.3);
   });
 
   it("holds a task to the CPUs of its flavor", async () => {
-    const { stdout } = await run(busy(4), { limits: { ...smallLimits, cpus: 0.1 } });
-    expect(Number(stdout)).toBeLessThan(4 * 0.1 * 3);
+    const { stdout } = await run(busy(4, soon()), { limits: { ...smallLimits, cpus: 0.1 } });
+    expect(Number(stdout)).toBeLessThan(2 * 0.1 * 3);
   });
 
   it("is removed with its task, and is swept up after a worker that was killed", async () => {
