@@ -1,6 +1,6 @@
 import { createWriteStream } from "node:fs";
 import { mkdir, symlink } from "node:fs/promises";
-import { dirname, join, posix } from "node:path";
+import { dirname, join, posix, relative } from "node:path";
 import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { isServiceError } from "../../errors.ts";
@@ -29,27 +29,44 @@ type Options = {
   /** Is told what was left out, in sentences. */
   note: (sentence: string) => void;
   maxBytes?: number;
+  /** Ends it between two files: laying out many large ones takes minutes. */
+  signal?: AbortSignal;
 };
+
+/** What file systems say of names that are too long, or that are one name to them. */
+const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENAMETOOLONG", "EEXIST", "EISDIR", "ENOTDIR", "EILSEQ", "EINVAL"]);
 
 /**
  * Writes the files of a commit into an empty directory, with what lies in Git LFS. Links are made last, and only those that stay
  * within, so that nothing is ever written through one (S137). What lies in other repositories is left out.
  * @returns the paths of its files
- * @throws CannotLayOut
+ * @throws CannotLayOut; the signal's reason
  */
 export async function layOutFiles(repo: Repo, commit: string, directory: string, options: Options): Promise<Set<string>> {
   const path = await openRepository(repo);
   const { files, links } = await withObjects(path, (objects) => listFiles(objects, commit, options));
   const all = [...files, ...links].map(({ path }) => path);
-  for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
+  const { signal } = options;
+  signal?.throwIfAborted();
   const small = files.filter(isSmall);
-  // Some at a time: others look up objects as well, and each look has a deadline.
-  for (let at = 0; at < small.length; at += BATCH)
-    await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), directory));
-  for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, directory);
-  for (const { path, target } of links) await symlink(target, join(directory, path));
+  try {
+    for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
+    // Some at a time: others look up objects as well, and each look has a deadline.
+    for (let at = 0; at < small.length; at += BATCH)
+      await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), { directory, signal }));
+    for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });
+    for (const { path, target } of links) await symlink(target, join(directory, path));
+  } catch (error) {
+    // Whoever pushed it can mend it, and nobody else: it is not tried again.
+    const { code, path: at } = error as NodeJS.ErrnoException;
+    if (!UNWRITABLE.has(code)) throw error;
+    const shown = JSON.stringify(at === undefined ? "" : relative(directory, at).slice(0, 200));
+    throw new CannotLayOut(`The file ${shown} cannot be written: a name in its path is too long, or is another file's.`);
+  }
   return new Set(all);
 }
+
+type Into = { directory: string; signal: AbortSignal | undefined };
 
 const BATCH = 500;
 
@@ -100,8 +117,9 @@ function staysWithin(path: string, target: string): boolean {
   return !/^\.\.(\/|$)/.test(posix.normalize(posix.join(posix.dirname(path), target)));
 }
 
-async function writeSmall(objects: GitObjects, files: readonly File[], directory: string): Promise<void> {
+async function writeSmall(objects: GitObjects, files: readonly File[], { directory, signal }: Into): Promise<void> {
   for (const file of files) {
+    signal?.throwIfAborted();
     const object = await objects.read(file.oid, SMALL_MAX_BYTES);
     if (!object) throw new CannotLayOut(`${file.path} is damaged in this repository.`);
     const out = openNew(directory, file);
@@ -110,7 +128,8 @@ async function writeSmall(objects: GitObjects, files: readonly File[], directory
   }
 }
 
-async function writeLarge(repo: Repo, file: File, directory: string): Promise<void> {
+async function writeLarge(repo: Repo, file: File, { directory, signal }: Into): Promise<void> {
+  signal?.throwIfAborted();
   const content = file.lfsOid === undefined ? await streamBlob(repo, file.oid) : await openLfs(repo, file.lfsOid, file.path);
   // What storage sends is measured: a size is only what somebody wrote into a pointer.
   let left = file.size;
@@ -120,7 +139,7 @@ async function writeLarge(repo: Repo, file: File, directory: string): Promise<vo
       done(left < 0 ? new CannotLayOut(`${file.path} is larger than it says.`) : null, chunk);
     },
   });
-  await pipeline(content, measure, openNew(directory, file));
+  await pipeline(content, measure, openNew(directory, file), { signal });
 }
 
 async function openLfs(repo: Repo, oid: string, path: string) {

@@ -56,7 +56,8 @@ export async function runSpace(
   let door: Door | undefined;
   try {
     writer.note(`starting ${commit.slice(0, 7)} at ${new Date().toISOString()}`);
-    const problem = await layOut(repo, commit, directory, config, writer);
+    const problem = await layOut(repo, commit, { directory, config, writer, signal: hosting.signal });
+    if (hosting.signal.aborted) return stopped(hosting.signal.reason as StopReason, writer);
     if (problem) return problem;
     if (!(await recordStage(run, { stage: "APP_STARTING" }))) return undefined;
     door = await openDoor(doorway);
@@ -77,15 +78,16 @@ function refusalOf(runner: Runner | NoRunner): string | undefined {
   return `This installation runs jobs with JOBS_RUNNER=${runner.name}, which cannot run Spaces. They take bubblewrap or docker.`;
 }
 
+type LayingOut = Pick<Service, "directory" | "config" | "writer"> & { signal: AbortSignal };
+
+/** @returns why it cannot run; undefined also when it is to be stopped */
 async function layOut(
   repo: Repo,
   commit: string,
-  directory: string,
-  { appFile }: ServiceConfig,
-  writer: LogWriter,
+  { directory, config: { appFile }, writer, signal }: LayingOut,
 ): Promise<End | undefined> {
   try {
-    const paths = await layOutFiles(repo, commit, directory, { note: (sentence) => writer.note(sentence) });
+    const paths = await layOutFiles(repo, commit, directory, { note: (sentence) => writer.note(sentence), signal });
     if (appFile === undefined || paths.has(appFile)) return undefined;
     return {
       kind: "rest",
@@ -93,6 +95,7 @@ async function layOut(
       message: `There is no file ${appFile}. Add it, or name another one by app_file.`,
     };
   } catch (error) {
+    if (signal.aborted) return undefined;
     if (!(error instanceof CannotLayOut)) throw error;
     writer.note(error.message);
     return { kind: "rest", stage: "BUILD_ERROR", message: error.message };

@@ -11,6 +11,7 @@ import type { Exit, Runner, Task } from "../../jobs/runners/runner.ts";
 import { claimRows, renewClaims } from "../../leases/leased-table.ts";
 import { requestContext } from "../../log.ts";
 import { stopListening } from "../../notifications.ts";
+import { pauseSpace } from "../controls/pause-space.ts";
 import { restartSpace } from "../controls/restart-space.ts";
 import { AWAITED_SECONDS, noteWaiting, WAKES, wakeSpace } from "../controls/wake-space.ts";
 import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "../gateway/gateway-key.ts";
@@ -22,13 +23,15 @@ beforeEach(() => pool().query("delete from space_runtime"));
 afterAll(stopListening);
 afterEach(() => void vi.useRealTimers());
 
-/** Commands that go on until they are told to end. */
+/** Commands that go on until they are told to end; and the Spaces of those that do. */
+const commands: string[] = [];
 const runner: Runner = {
   name: "bubblewrap",
-  start: async ({ signal }: Task) => ({
-    exited: new Promise<Exit>((resolve) => signal.addEventListener("abort", () => resolve({ kind: "exited", code: 143 }))),
-    kill: () => undefined,
-  }),
+  start: async ({ id, signal }: Task) => {
+    commands.push(id);
+    const exited = new Promise<Exit>((resolve) => signal.addEventListener("abort", () => resolve({ kind: "exited", code: 143 })));
+    return { exited: exited.finally(() => commands.splice(commands.indexOf(id), 1)), kill: () => undefined };
+  },
 };
 
 /** A Space that has waited for a place for some seconds, longer than those that come later. */
@@ -124,6 +127,51 @@ test("a Space of whoever has most gives its place to one of somebody else's, how
   tenMinutesLater();
   await check();
   expect(await stages(fourth, dans)).toEqual(["BUILDING", "BUILDING"]);
+});
+
+test("S132 a Space that is claimed again before its run has ended runs once, and ends when it is paused", {
+  timeout: 60_000,
+}, async () => {
+  const ada = await signedInPerson("ada");
+  const id = await waiting(ada);
+  const { host, work } = await worker(3);
+  const running = (count: number) => vi.waitFor(() => expect(commands.filter((one) => one === id)).toHaveLength(count), 20_000);
+  await work();
+  await running(1);
+  // Nobody renews the claim of a Space that is paused. Its files were being laid out meanwhile, or this process did not run.
+  const runOut = "update space_runtime set claimed_until = now() - interval '1 second' where repo_id = $1";
+  for (let again = 0; again < 2; again++) {
+    await pauseSpace(ada.actor, await nameOf(id), from);
+    await pool().query(runOut, [id]);
+    await restartSpace(ada.actor, await nameOf(id), from);
+    expect(await work()).toEqual([id]);
+  }
+  await running(1);
+  expect(host.size).toBe(1);
+  await pauseSpace(ada.actor, await nameOf(id), from);
+  await vi.waitFor(async () => {
+    await host.check(3);
+    expect([...commands, host.size]).toEqual([0]);
+  }, 20_000);
+});
+
+test("S137 what cannot be run is tried again after longer and longer", async () => {
+  const ada = await signedInPerson("ada");
+  const id = await waiting(ada);
+  const gateway = await startGateway();
+  onTestFinished(() => gateway.stop());
+  const host = new SpaceHost(() => Promise.reject(new Error("no runner")), gateway);
+  const delays: number[] = [];
+  for (let time = 0; time < 8; time++) {
+    const { claimId } = await claimRows<{ id: string }>(spaceTable, 1);
+    await host.run(id, claimId);
+    const { rows } = await pool().query<{ seconds: number }>(
+      "update space_runtime set due_at = now() from (select repo_id as id, due_at - now() as wait from space_runtime) as was where id = $1 and repo_id = id returning extract(epoch from wait)::float8 as seconds",
+      [id],
+    );
+    delays.push(Math.round((rows[0]?.seconds ?? 0) / 10) * 10);
+  }
+  expect(delays).toEqual([10, 20, 40, 80, 160, 320, 320, 320]);
 });
 
 test("workers make one place together for a Space that waits", { timeout: 60_000 }, async () => {

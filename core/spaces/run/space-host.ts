@@ -11,12 +11,20 @@ import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 import { SPACE_PARTY } from "./space-table.ts";
 
-/** A run that fails through no fault of its own is tried again after a while. */
+/** A run that could not be made is tried again after a while, which doubles each time: what was pushed may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
+const NOT_MADE = "It could not be started, for a reason in this service's log. It is tried again.";
 
 const LOST = "The service's worker ended each time this Space ran. The operator can find the reason in the service's log.";
 
-type Running = { claimId: string; generation: number; stopping: AbortController; startedAt: number; isWoken: boolean };
+type Running = {
+  claimId: string;
+  generation: number;
+  stopping: AbortController;
+  ended: Promise<void>;
+  startedAt: number;
+  isWoken: boolean;
+};
 type Watched = {
   repoId: string;
   party: string;
@@ -58,13 +66,15 @@ export class SpaceHost {
       log().error({ repoId }, "a Space is given up: each worker that ran it was lost");
       return recordEnd(run, { kind: "rest", stage: "RUNTIME_ERROR", message: LOST });
     }
+    await this.#endFormer(repoId);
     const stopping = new AbortController();
+    const { promise: ended, resolve: hasEnded } = Promise.withResolvers<void>();
     this.#running.set(repoId, {
-      ...{ claimId, generation: row.generation, stopping, startedAt: Date.now() },
+      ...{ claimId, generation: row.generation, stopping, ended, startedAt: Date.now() },
       isWoken: row.isAwaited,
     });
     if (this.#isLeaving) stopping.abort("leaving" satisfies StopReason);
-    let end: End | undefined = { kind: "again", delaySeconds: FAILED_DELAY_SECONDS };
+    let end: End | undefined = notMade(row.restarts);
     try {
       const hosting = { runner: await this.#findRunner(), gateway: this.#gateway, signal: stopping.signal };
       end = await runSpace(repo, run, hosting);
@@ -72,8 +82,20 @@ export class SpaceHost {
       log().error({ err: error, repoId }, "a Space could not be run; it is tried again");
     } finally {
       this.#running.delete(repoId);
+      hasEnded();
       // What is not ours any more is only given back.
       await recordEnd(run, end ?? { kind: "again", delaySeconds: 0 });
+    }
+  }
+
+  /**
+   * A claim can run out before its run has ended: nobody renews that of a paused Space, nor any while this process does not run. Otherwise
+   * whoever pauses and restarts theirs at the right moment would have it run several times, and nobody would watch over all of them (S132).
+   */
+  async #endFormer(repoId: string): Promise<void> {
+    for (let former = this.#running.get(repoId); former; former = this.#running.get(repoId)) {
+      former.stopping.abort("superseded" satisfies StopReason);
+      await former.ended;
     }
   }
 
@@ -114,6 +136,12 @@ export class SpaceHost {
       return { repoId, claimId, generation, startedAt, isWoken, held, uses: this.#gateway.usesOf(repoId) };
     });
   }
+}
+
+function notMade(restarts: number): End {
+  const count = Math.min(restarts, RESTARTS_MAX);
+  const delaySeconds = FAILED_DELAY_SECONDS * 2 ** count;
+  return { kind: "again", delaySeconds, restarts: Math.min(count + 1, RESTARTS_MAX), message: NOT_MADE };
 }
 
 function stopReason(row: Watched | undefined, running: Running, isUnused: boolean): StopReason | undefined {
