@@ -86,3 +86,14 @@ it("S132 a header that Node would not send again does not end the worker", async
   await vi.waitFor(() => expect(heard.length).toBe(sent.length));
   expect(heard.join("")).not.toMatch(/^(trailer|te|x-hop|x-keyhook)/im);
 });
+
+it("S132 requests that come together through one connection do not open as many outside", async () => {
+  answer = "";
+  const socket = connect(join(folder, "out.sock"));
+  socket.on("error", () => undefined).resume();
+  socket.write("GET http://site.example/ HTTP/1.1\r\nHost: site.example\r\n\r\n".repeat(1_000));
+  await vi.waitFor(() => expect(asked.length).toBeGreaterThan(0));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(asked.length).toBe(1);
+  socket.destroy();
+});

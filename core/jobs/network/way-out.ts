@@ -47,6 +47,8 @@ export async function openWayOut(socketPath?: string): Promise<WayOut> {
   };
   const server = createServer((incoming, answer) => void passOn(incoming, answer, keep));
   server.maxConnections = CONNECTIONS_MAX;
+  // Node hands on at once all requests that come together through one connection, and each would open a connection outside.
+  server.maxRequestsPerSocket = 1;
   server.on("connection", (socket: Duplex) => {
     if (keep(socket) instanceof Socket) (socket as Socket).setTimeout(IDLE_MS, () => socket.destroy());
   });
