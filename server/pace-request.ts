@@ -54,10 +54,10 @@ export function paceRequest(
     });
   }
   const key = account?.key ?? keyOfAddress(door, credentials);
-  const counted = account || door === "oauth" ? cost / DISCOUNT : cost;
-  const admission = pace.admit(key, PROVING.has(pathname) ? 0 : counted);
+  const discount = account || door === "oauth" ? DISCOUNT : 1;
+  const admission = pace.admit(key, cost, discount);
   if ("waitMs" in admission) {
-    if (PROVING.has(pathname)) chargeFailure(connection, () => pace?.charge(key, counted));
+    if (PROVING.has(pathname)) ifItSucceeds(connection, () => pace?.giveBack(key, cost, discount));
     return admission.waitMs > 0 ? pace.wait(key, admission.waitMs).then(() => undefined) : undefined;
   }
   const { retryAfterSeconds } = admission;
@@ -71,12 +71,14 @@ export function paceRequest(
 
 /**
  * Here a request succeeds only with a valid client, code or token. A site's server asks for all its users from one address, and is served
- * as fast as we can: only what fails is counted.
+ * as fast as we can: what succeeds is given back. Until then it counts, or thousands that fail would be let in before the first has failed.
  */
 const PROVING: ReadonlySet<string> = new Set(["/oauth/token", "/oauth/userinfo", "/oauth/introspect"]);
 
-function chargeFailure(connection: ServerResponse | Duplex, charge: () => void): void {
-  if ("statusCode" in connection) whenClosed(connection, () => void (connection.statusCode >= 400 && charge()));
+function ifItSucceeds(connection: ServerResponse | Duplex, giveBack: () => void): void {
+  if (!("statusCode" in connection)) return;
+  // One whose client has left has the status that answers begin with.
+  whenClosed(connection, () => void (connection.writableFinished && connection.statusCode < 400 && giveBack()));
 }
 
 const OF_ACCOUNT = "your account has sent too many requests. Try again later";

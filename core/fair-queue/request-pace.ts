@@ -3,8 +3,6 @@ import { performance } from "node:perf_hooks";
 /** How much of the process's time a party may use at once before it is paced, in milliseconds: of an address, five pages. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
-/** How far charges may put a party beyond that: it is refused meanwhile. */
-const CHARGED_BEYOND_MS = 1_000;
 /** How many requests wait at once. Each holds a connection and no more. A party has no more of them than are left for others. */
 const WAITING_MAX = 1_000;
 const REMEMBERED_MAX = 50_000;
@@ -13,6 +11,12 @@ const MEASURE_EVERY_MS = 200;
 /** How much the newest measurement counts. With one every 200 ms, the average covers about the last half second. */
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
+/**
+ * Or so much work was let in within a fifth of a second: two and a half times what there is time for. Measurements show it when it is too late: thousands
+ * of requests fit into one packet each of a single connection (HTTP pipelining), and took the process for 20 seconds (S137).
+ */
+const MOMENT_MS = 200;
+const LET_IN_MAX_MS = 500;
 
 export type PaceOptions = {
   /** The share of the process's time that a party gets while the process is busy, 1 to 100. */
@@ -42,6 +46,8 @@ export class RequestPace {
   readonly #accounts = new Map<string, Account>();
   readonly #waitingOf = new Map<string, number>();
   #waiting = 0;
+  #momentEndsAt = Number.NEGATIVE_INFINITY;
+  #letInMs = 0;
 
   constructor({ percent, isBusy, now = () => performance.now() }: PaceOptions) {
     this.#share = percent / 100;
@@ -49,16 +55,21 @@ export class RequestPace {
     this.#now = now;
   }
 
-  /** @param costMs about how long the process works for the request */
-  admit(key: string, costMs: number): Admission {
+  /**
+   * @param workMs about how long the process works for the request
+   * @param discount by which this party's part is larger
+   */
+  admit(key: string, workMs: number, discount = 1): Admission {
     const now = this.#now();
+    const costMs = workMs / discount;
     const burst = BURST_MS / this.#share;
     const known = this.#accounts.get(key);
     const account = known && known.paidUntil > now ? known : { paidUntil: now, isPaced: false };
     const paidUntil = account.paidUntil + costMs / this.#share;
     const waitMs = Math.max(0, paidUntil - now - burst);
-    if (waitMs > 0 && !account.isPaced && !this.#isBusy()) {
+    if (waitMs > 0 && !account.isPaced && !this.#isFlooded(now) && !this.#isBusy()) {
       this.#remember(key, { paidUntil: now + burst, isPaced: false });
+      this.#letInMs += workMs;
       return { waitMs: 0 };
     }
     const isPaced = account.isPaced || waitMs > 0;
@@ -67,15 +78,19 @@ export class RequestPace {
       return { retryAfterSeconds: Math.ceil(waitMs / 1_000) };
     }
     this.#remember(key, { paidUntil, isPaced });
+    this.#letInMs += workMs;
     return { waitMs };
   }
 
-  /** Counts what only its end shows to have been a burden, after it was admitted at no cost. */
-  charge(key: string, costMs: number): void {
-    const now = this.#now();
-    const { paidUntil, isPaced } = this.#accounts.get(key) ?? { paidUntil: now, isPaced: false };
-    const most = now + BURST_MS / this.#share + WAIT_MAX_MS + CHARGED_BEYOND_MS;
-    this.#remember(key, { paidUntil: Math.min(most, Math.max(now, paidUntil) + costMs / this.#share), isPaced });
+  /** Gives back what a request was counted for that turned out to be no burden. */
+  giveBack(key: string, workMs: number, discount = 1): void {
+    const account = this.#accounts.get(key);
+    if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil - workMs / discount / this.#share);
+  }
+
+  #isFlooded(now: number): boolean {
+    if (now >= this.#momentEndsAt) [this.#momentEndsAt, this.#letInMs] = [now + MOMENT_MS, 0];
+    return this.#letInMs >= LET_IN_MAX_MS;
   }
 
   /** Waits among the others that wait. */
