@@ -1,14 +1,14 @@
 import { once } from "node:events";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { findEmbedded, startEmbedded } from "#core/postgres/embedded.ts";
+import { type EmbeddedServer, findEmbedded, startEmbedded } from "#core/postgres/embedded.ts";
+import { freePort } from "#core/postgres/free-port.ts";
 import {
   buildForTests,
   isAlive,
@@ -18,41 +18,44 @@ import {
   stopService,
 } from "#core/testing/running-service.ts";
 
-const SOON = { timeout: 30_000, interval: 50 };
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 });
 
-/** A service that ends with its test. */
-async function begin(settings?: Record<string, string>): Promise<RunningService> {
-  const service = await spawnService(settings);
-  onTestFinished(() => stopService(service));
-  return service;
-}
+const SOON = { timeout: 60_000, interval: 50 };
+const PROCESSES = ["server.ts", "worker/index.ts", "database"] as const;
 
-async function start(settings?: Record<string, string>): Promise<RunningService> {
-  const service = await startService(settings);
-  onTestFinished(() => stopService(service));
-  return service;
-}
-
-async function statusOf({ origin }: RunningService, path: string): Promise<number> {
-  return fetch(origin + path, { redirect: "manual", headers: { connection: "close" } }).then(
+const statusAt = (address: string): Promise<number> =>
+  fetch(address, { redirect: "manual", headers: { connection: "close" } }).then(
     ({ status }) => status,
     () => 0,
   );
+const statusOf = ({ origin }: RunningService, path: string) => statusAt(origin + path);
+const untilItSays = (status: number, address: string) =>
+  vi.waitFor(async () => expect(await statusAt(address)).toBe(status), SOON);
+
+/** A process that crashed is started again a moment later. */
+const pidOf = (service: RunningService, what: (typeof PROCESSES)[number]) => vi.waitFor(() => service.pidOf(what), SOON);
+
+async function expectRefusal(message: string, settings: Record<string, string>, ...args: string[]): Promise<void> {
+  const refused = await spawnService(settings, args);
+  onTestFinished(() => stopService(refused));
+  expect((await refused.exited).code).toBe(78);
+  expect(refused.output()).toContain(message);
+  expect(refused.output()).not.toMatch(/^ {4}at /m); // no stack
 }
 
-const untilReady = (service: RunningService) =>
-  vi.waitFor(async () => expect(await statusOf(service, "/readyz")).toBe(200), SOON);
+/** One for all tests, in their order: each start costs seconds of a core. */
+let service: RunningService;
+const started: RunningService[] = [];
+beforeAll(async () => {
+  await buildForTests();
+  service = await startService();
+  started.push(service);
+});
+afterAll(async () => {
+  for (const each of started.reverse()) await stopService(each);
+});
 
-beforeAll(buildForTests, 180_000);
-
-/** What can be seen of one service from outside, in this order: each start costs seconds of a core. */
-describe("a service that runs", { timeout: 90_000 }, () => {
-  let service: RunningService;
-  beforeAll(async () => {
-    service = await startService();
-  }, 90_000);
-  afterAll(() => stopService(service));
-
+describe("a service that runs", () => {
   it("prints its address and the link for its operator, and answers at all its doors", async () => {
     expect(service.output()).toContain(`Keyhook is ready: ${service.origin}\n`);
     const [link = ""] = service.output().match(/http:\S+\/setup\/\S+/) ?? [];
@@ -118,43 +121,125 @@ describe("a service that runs", { timeout: 90_000 }, () => {
     expect(line.ip).toMatch(/^(127\.0\.0\.1|::1)$/);
     expect(service.output()).not.toContain("next=");
   });
+});
 
-  it("runs beside another one, but not twice on one data directory", async () => {
-    const other = await start();
-    expect([await statusOf(service, "/readyz"), await statusOf(other, "/readyz")]).toEqual([200, 200]);
-    const third = await begin({ DATA_DIR: service.dataDir });
-    expect((await third.exited).code).toBe(78);
-    expect(third.output()).toContain(`The service is already running on ${service.dataDir} (process ${service.process.pid})`);
+describe("a web process and a worker that are started apart, beside it, on a database of the operator's", () => {
+  const folder = mkdtempSync(join(tmpdir(), "keyhook-apart-"));
+  let database: EmbeddedServer;
+  let shared: Record<string, string>;
+  let web: RunningService;
+  let worker: RunningService;
+  let health: string;
+  beforeAll(async () => {
+    database = await startEmbedded(folder, { isDurable: false });
+    const healthPort = await freePort();
+    health = `http://127.0.0.1:${healthPort}`;
+    shared = {
+      // Both roles, as an operator has them who wants the service to own nothing.
+      DATABASE_URL: database.url,
+      DATABASE_OWNER_URL: database.ownerUrl,
+      SECRET_KEY: "a key for this test, at least 32 characters",
+      DATA_DIR: join(folder, "shared"),
+      WORKER_HEALTH_PORT: String(healthPort),
+    };
+    [web, worker] = await Promise.all([startService(shared, ["--only", "web"]), startService(shared, ["--only=worker"])]);
+  });
+  afterAll(async () => {
+    await Promise.all([web, worker].map((each) => each && stopService(each)));
+    await database?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("run, each with its own address, and the other service as before", async () => {
+    expect(web.pidOf("server.ts")).toBeGreaterThan(0);
+    expect(() => web.pidOf("worker/index.ts")).toThrow();
+    expect(worker.pidOf("worker/index.ts")).toBeGreaterThan(0);
+    expect(() => worker.pidOf("server.ts")).toThrow();
+    expect(worker.output()).not.toContain("/setup/");
+    const addresses = [service.origin, web.origin, health].map((origin) => `${origin}/readyz`);
+    expect(await Promise.all(addresses.map(statusAt))).toEqual([200, 200, 200]);
+    expect(await Promise.all([`${health}/healthz`, `${health}/`].map(statusAt))).toEqual([200, 404]);
+    expect(await statusOf(worker, "/healthz")).toBe(0);
+    const killed = worker.pidOf("worker/index.ts");
+    process.kill(killed, "SIGKILL");
+    await vi.waitFor(() => expect(worker.pidOf("worker/index.ts")).not.toBe(killed), SOON);
+  });
+
+  it("and whatever cannot start says what is wrong, and does not keep trying", async () => {
+    const { port } = new URL(service.origin);
+    await expectRefusal(`port ${port} is in use`, { ...shared, PORT: port }, "--only", "web");
+    // A second one of a kind that has a port to itself cannot take it.
+    const { WORKER_HEALTH_PORT } = shared;
+    await expectRefusal(`WORKER_HEALTH_PORT: cannot listen on port ${WORKER_HEALTH_PORT}`, shared, "--only", "worker");
+    const isRunning = `The service is already running on ${service.dataDir} (process ${service.process.pid})`;
+    await expectRefusal(isRunning, { DATA_DIR: service.dataDir });
+    await expectRefusal("SMTP_URL: must be an smtp:// or smtps:// URL", { SMTP_URL: "mail.example.com" });
+    await expectRefusal("SECRET_KEY is required when DATABASE_URL is set", { DATABASE_URL: database.url });
+    await expectRefusal("Install git 2.38 or later.", { PATH: "/nowhere" });
+    await expectRefusal("--only needs DATABASE_URL", {}, "--only", "worker");
+    await expectRefusal("--only is followed by web or worker", {}, "--only", "both");
+    await expectRefusal("Unknown option '--onyl'", {}, "--onyl", "web");
     expect(await statusOf(service, "/readyz")).toBe(200);
   });
 
+  it("answer 503 with Retry-After while it is away, and recover when it returns", async () => {
+    await database.stop();
+    await untilItSays(503, `${health}/readyz`);
+    await untilItSays(503, `${web.origin}/readyz`);
+    expect(await statusOf(web, "/healthz")).toBe(200);
+    for (const path of ["/login", "/api/whoami-v2", "/oauth/userinfo"]) {
+      const answer = await fetch(web.origin + path, { headers: { authorization: "Bearer kh_unknown" } });
+      expect([path, answer.status]).toEqual([path, 503]);
+      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+      await answer.text();
+    }
+    const { port } = database;
+    database = await startEmbedded(folder, { isDurable: false, preferredPort: port });
+    expect(database.port).toBe(port);
+    await untilItSays(200, `${web.origin}/readyz`);
+    await untilItSays(200, `${health}/readyz`);
+    expect([await statusOf(web, "/login"), await statusOf(web, "/api/whoami-v2")]).toEqual([200, 401]);
+  });
+});
+
+describe("a service whose processes end", () => {
   it("S122 recovers from SIGKILL of the web process, the worker and the database", async () => {
-    for (const what of ["server.ts", "worker/index.ts", "database"] as const) {
-      const killed = service.pidOf(what);
+    for (const what of PROCESSES) {
+      const killed = await pidOf(service, what);
       process.kill(killed, "SIGKILL");
       await vi.waitFor(() => expect(service.pidOf(what)).not.toBe(killed), SOON);
-      await untilReady(service);
+      await untilItSays(200, `${service.origin}/readyz`);
       expect(await statusOf(service, "/login")).toBe(200);
     }
     expect(service.process.exitCode).toBeNull();
   });
-});
 
-describe("a service", { timeout: 90_000 }, () => {
-  it("lets a request under way finish when it is told to stop, takes no new one, and leaves no process", async () => {
-    const service = await start();
-    const pids = (["server.ts", "worker/index.ts", "database"] as const).map(service.pidOf);
+  it("leaves only the database when the supervisor is killed, and starts again from there", async () => {
+    const [web, worker, database] = await Promise.all(PROCESSES.map((what) => pidOf(service, what)));
+    service.process.kill("SIGKILL");
+    await vi.waitFor(() => expect([web, worker].filter((pid) => isAlive(pid as number))).toEqual([]), SOON);
+    service = await startService({ DATA_DIR: service.dataDir });
+    started.push(service);
+    expect(isAlive(database as number)).toBe(false);
+    expect(await statusOf(service, "/readyz")).toBe(200);
+  });
+
+  it("told to stop, lets a request under way finish, takes no new one, and leaves no process, though a request never ends", async () => {
+    const pids = await Promise.all(PROCESSES.map((what) => pidOf(service, what)));
+    const post = (length: number) => {
+      const headers = { "content-type": "application/x-www-form-urlencoded", "content-length": length };
+      return request(`${service.origin}/oauth/token`, { method: "POST", agent: false, headers });
+    };
+    const endless = post(10).on("error", () => undefined);
+    endless.write("x");
     const body = "grant_type=authorization_code&code=unknown&client_id=unknown";
-    const slow = request(`${service.origin}/oauth/token`, {
-      method: "POST",
-      headers: { "content-type": "application/x-www-form-urlencoded", "content-length": body.length },
-    });
+    const slow = post(body.length);
     slow.write(body.slice(0, 10));
-    await delay(300); // it has arrived
+    await delay(300); // they have arrived
     const startedAt = Date.now();
     service.process.kill("SIGTERM");
     await vi.waitFor(async () => expect(await statusOf(service, "/healthz")).toBe(0), { timeout: 3_000, interval: 50 });
-    await delay(1_000);
+    await delay(500);
     slow.end(body.slice(10));
     const [answer] = await once(slow, "response");
     expect(answer.statusCode).toBe(401);
@@ -162,73 +247,5 @@ describe("a service", { timeout: 90_000 }, () => {
     expect(await service.exited).toEqual({ code: 0, signal: null });
     expect(Date.now() - startedAt).toBeLessThan(10_000);
     expect(pids.filter(isAlive)).toEqual([]);
-  });
-
-  it("stops within 10 seconds although a request does not end", async () => {
-    const service = await start();
-    const endless = request(`${service.origin}/oauth/token`, { method: "POST", headers: { "content-length": 10 } });
-    endless.on("error", () => undefined);
-    endless.write("x");
-    await delay(300);
-    const startedAt = Date.now();
-    service.process.kill("SIGTERM");
-    expect(await service.exited).toEqual({ code: 0, signal: null });
-    expect(Date.now() - startedAt).toBeLessThan(10_000);
-  });
-
-  it("leaves only the database when the supervisor is killed, and starts again from there", async () => {
-    const dataDir = join(mkdtempSync(join(tmpdir(), "keyhook-service-")), "data");
-    const first = await start({ DATA_DIR: dataDir });
-    const [web, worker, database] = (["server.ts", "worker/index.ts", "database"] as const).map(first.pidOf) as [
-      number,
-      number,
-      number,
-    ];
-    first.process.kill("SIGKILL");
-    await vi.waitFor(() => expect([web, worker].filter(isAlive)).toEqual([]), SOON);
-    const second = await start({ DATA_DIR: dataDir });
-    expect(isAlive(database)).toBe(false);
-    expect(await statusOf(second, "/readyz")).toBe(200);
-  });
-
-  it("says what is wrong when it cannot start, and does not keep trying", async () => {
-    const busy = createServer().listen(0);
-    await once(busy, "listening");
-    onTestFinished(() => void busy.close());
-    const { port } = busy.address() as AddressInfo;
-    for (const [settings, message] of [
-      [{ PORT: String(port) }, `port ${port} is in use`],
-      [{ SMTP_URL: "mail.example.com" }, "SMTP_URL: must be an smtp:// or smtps:// URL"],
-      [{ DATABASE_URL: "postgres://localhost/keyhook" }, "SECRET_KEY is required when DATABASE_URL is set"],
-      [{ PATH: "/nowhere" }, "Install git 2.38 or later."],
-    ] as [Record<string, string>, string][]) {
-      const service = await begin(settings);
-      expect((await service.exited).code).toBe(78);
-      expect(service.output()).toContain(message);
-      expect(service.output()).not.toContain("    at "); // no stack
-    }
-  });
-
-  it("answers 503 with Retry-After while a database of the operator's is away, and recovers when it returns", async () => {
-    const database = mkdtempSync(join(tmpdir(), "keyhook-service-"));
-    const before = await startEmbedded(database, { isDurable: false });
-    onTestFinished(() => before.stop());
-    // Both roles, as an operator has them who wants the service to own nothing.
-    const urls = { DATABASE_URL: before.url, DATABASE_OWNER_URL: before.ownerUrl };
-    const service = await start({ ...urls, SECRET_KEY: "a key for this test, at least 32 characters" });
-    await before.stop();
-    await vi.waitFor(async () => expect(await statusOf(service, "/readyz")).toBe(503), SOON);
-    for (const path of ["/login", "/api/whoami-v2", "/oauth/userinfo"]) {
-      const answer = await fetch(service.origin + path, { headers: { authorization: "Bearer kh_unknown" } });
-      expect([path, answer.status]).toEqual([path, 503]);
-      expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-      await answer.text();
-    }
-    const after = await startEmbedded(database, { isDurable: false, preferredPort: before.port });
-    onTestFinished(() => after.stop());
-    expect(after.port).toBe(before.port);
-    await untilReady(service);
-    expect(await statusOf(service, "/login")).toBe(200);
-    expect(await statusOf(service, "/api/whoami-v2")).toBe(401);
   });
 });

@@ -25,6 +25,12 @@ export default defineConfig({
         globalSetup: "core/testing/global-setup.ts",
         setupFiles: ["core/testing/setup.ts", "core/testing/setup-database.ts"],
       }),
+      project("process", {
+        pool: "forks",
+        fileParallelism: false,
+        globalSetup: ["core/testing/global-setup.ts", "core/testing/start-service.ts"],
+        setupFiles: "core/testing/setup.ts",
+      }),
     ],
   },
 });

@@ -24,9 +24,8 @@ const playwrightResults = join(results, "playwright.json");
 const MOST_TRIED_AGAIN = 10;
 
 const matches = (file: string) => names.length === 0 || names.some((name) => file.includes(name));
-const { pure, database } = testFiles();
 const stories = globSync("e2e/*.spec.ts").filter((file) => file !== "e2e/shots.spec.ts" && matches(file));
-const tests = [...pure, ...database].filter(matches);
+const tests = Object.values(testFiles()).flat().filter(matches);
 if (tests.length + stories.length === 0) {
   console.error(`No file of tests or stories has ${names.join(" or ")} in its path.`);
   process.exit(1);
@@ -48,7 +47,7 @@ const rows: Step[][] = [
   ],
   [
     ...(isWhole ? [check("types", "tsc", "--noEmit")] : []),
-    ...(tests.length > 0 ? [{ title: "unit and protocol tests", run: () => runVitest(isWhole ? "database" : undefined) }] : []),
+    ...(tests.length > 0 ? [{ title: "unit and protocol tests", run: () => runVitest(isWhole ? "!pure" : undefined) }] : []),
   ],
   stories.length > 0 ? [{ title: "stories in a browser", run: runStories }] : [],
 ].filter((row) => row.length > 0);
@@ -64,9 +63,9 @@ async function prepare(): Promise<Tally> {
  * Files that failed are run once more, one after another, as Playwright does with its stories: on a busy machine one of thousands
  * of tests meets a moment that it was not made for. They are named, since a test that needs its second try wants mending.
  */
-async function runVitest(project?: "pure" | "database"): Promise<Tally> {
-  const name = project ?? "tests";
-  const args = [...(project ? ["--project", project] : []), ...names];
+async function runVitest(project?: "pure" | "!pure"): Promise<Tally> {
+  const name = project === "pure" ? project : "tests";
+  const args = [...(project ? [`--project=${project}`] : []), ...names];
   const first = await vitest(name, args);
   const files = failedFiles(join(results, `${name}.json`));
   if (first.failed === 0 || files.length === 0 || files.length > MOST_TRIED_AGAIN) return first;
@@ -106,7 +105,7 @@ for (const row of rows) {
   total = (await Promise.all(row.map(runStep))).reduce(addTallies, total);
 }
 if (values.profile) {
-  const files = ["pure", "database", "tests"].map((name) => join(results, `${name}.profile.json`));
+  const files = ["pure", "tests"].map((name) => join(results, `${name}.profile.json`));
   console.log(describeProfile(readProfile(files, playwrightResults), took, cpuSecondsSoFar()));
 }
 rmSync(results, { recursive: true, force: true });

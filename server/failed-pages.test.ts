@@ -1,10 +1,9 @@
 import pg from "pg";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findEmbedded } from "#core/postgres/embedded.ts";
-import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { env } from "#core/env.ts";
+import { service } from "#core/testing/shared-service.ts";
 
 /** What people see when a page of a real build fails, or does not know a form any more. */
-let service: RunningService;
 let database: pg.Client;
 /** A session that nobody has: enough to make a page look for it. */
 let cookie: string;
@@ -12,9 +11,7 @@ let cookie: string;
 let hidden: [string, string][];
 
 beforeAll(async () => {
-  buildForTests();
-  service = await startService();
-  database = new pg.Client({ connectionString: findEmbedded(service.dataDir)?.ownerUrl });
+  database = new pg.Client({ connectionString: env().DATABASE_OWNER_URL });
   await database.connect();
   cookie = `session-${new URL(service.origin).port}=${"x".repeat(43)}`;
   const page = await (await fetch(`${service.origin}/login`)).text();
@@ -22,11 +19,8 @@ beforeAll(async () => {
   const inputs = [...form.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?\/>/g)];
   hidden = inputs.map(([, name = "", value = ""]) => [name, value.replaceAll("&quot;", '"')]);
   expect(hidden.map(([name]) => name)).toContain("$ACTION_KEY");
-}, 240_000);
-afterAll(async () => {
-  await database?.end();
-  await stopService(service);
 });
+afterAll(() => database.end());
 
 const asPerson = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
@@ -79,9 +73,11 @@ describe("a page that fails", { timeout: 60_000 }, () => {
 
   it("is written down under the id that it shows", async () => {
     const { requestId } = await ask("/settings/account", { headers: { cookie } });
-    const lines = service.output().split("\n");
-    const line = lines.find((each) => each.includes(requestId) && each.includes("a page failed"));
-    expect(JSON.parse(line ?? "{}")).toMatchObject({ requestId, err: { message: expect.stringContaining("site_session") } });
+    await vi.waitFor(async () => {
+      const lines = (await service.output()).split("\n");
+      const line = lines.find((each) => each.includes(requestId) && each.includes("a page failed"));
+      expect(JSON.parse(line ?? "{}")).toMatchObject({ requestId, err: { message: expect.stringContaining("site_session") } });
+    });
   });
 
   it("has the head alone for HEAD", async () => {

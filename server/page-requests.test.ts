@@ -1,27 +1,20 @@
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { signedInPerson } from "#core/accounts/testing/people.ts";
-import { env } from "#core/env.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
-import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+import { service } from "#core/testing/shared-service.ts";
 
 /** S138: whatever is sent to a page, the answer is the sender's fault and not ours. Next and React say 500 by themselves. */
-let service: RunningService;
 /** The id of the sign-in page's action in this build. */
 let action: string;
 
 beforeAll(async () => {
-  buildForTests();
-  const { DATABASE_URL = "", DATA_DIR, SECRET_KEY = "" } = env();
-  // Machines that run tests are busy, and requests would wait for their turn, which has tests of its own.
-  service = await startService({ DATABASE_URL, DATA_DIR, SECRET_KEY, ANONYMOUS_ADDRESS_PERCENT: "100" });
   const page = await (await fetch(`${service.origin}/login`)).text();
   action = page.match(/&quot;id&quot;:&quot;([0-9a-f]{42})/)?.[1] ?? "";
   expect(action).not.toBe("");
-}, 240_000);
-afterAll(() => stopService(service));
+});
 
 const PAGES = [
   ...["/", "/login", "/signup", "/setup/x", "/interaction/x", "/settings/account", "/nobody", "/api/auth/session"],

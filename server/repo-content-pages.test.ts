@@ -1,16 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { db } from "#core/db.ts";
-import { env } from "#core/env.ts";
 import { openRepository } from "#core/hub/git/repository.ts";
 import { runGit } from "#core/hub/git/run-git.ts";
 import { createBranch } from "#core/hub/git/write/create-branch.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, someRepo } from "#core/hub/testing/repos.ts";
-import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+import { service } from "#core/testing/shared-service.ts";
 
-/** Pages of what is in a repository: a real build behind our own front door, on this test's database. */
-let service: RunningService;
+/** Pages of what is in a repository: a real build behind our own front door, on its database. */
 let ada: TestPerson;
 let repo: Repo;
 let sha: string;
@@ -19,9 +17,6 @@ const names = ["🌊 tide.txt", 'quo"te.txt', "-rf", "100%.txt", "a#b?c.txt", "b
 const hostile = "</script><script>alert(1)</script>";
 
 beforeAll(async () => {
-  buildForTests();
-  const { DATABASE_URL = "", DATA_DIR, SECRET_KEY = "" } = env();
-  service = await startService({ DATABASE_URL, DATA_DIR, SECRET_KEY });
   ada = await signedInPerson("Ada");
   repo = await someRepo(ada, { type: "dataset" });
   const files = Object.fromEntries(names.map((name) => [`odd/${name}`, `secret words of ${name}\n`]));
@@ -32,8 +27,7 @@ beforeAll(async () => {
     { message: `Add ${hostile}` },
   );
   await createBranch(ada.actor, { type: repo.type, owner: ada.username, name: repo.name }, { branch: "feature/a%b" });
-}, 240_000);
-afterAll(() => stopService(service));
+});
 
 async function ask(path: string, { as, of = repo }: { as?: TestPerson; of?: Repo } = {}) {
   const base = of.type === "dataset" ? `/datasets/${of.fullName}` : `/${of.fullName}`;
@@ -53,7 +47,7 @@ const everyPage = () => [
   "compare/main...main",
 ];
 
-describe("pages of what is in a repository", () => {
+describe("pages of what is in a repository", { timeout: 120_000 }, () => {
   it("are there for whoever may see it, and nothing that somebody wrote runs in them", async () => {
     for (const page of everyPage()) {
       const { status, body } = await ask(`/${page}`);

@@ -1,27 +1,21 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { env } from "#core/env.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
-import { buildForTests, type RunningService, startService, stopService } from "#core/testing/running-service.ts";
+import { service } from "#core/testing/shared-service.ts";
 
-/** Where the pages of repositories are: a real build behind our own front door, on this test's database. */
-let service: RunningService;
+/** Where the pages of repositories are: a real build behind our own front door, on its database. */
 let ada: TestPerson;
 let model: Repo;
 let dataset: Repo;
 let hidden: Repo;
 
 beforeAll(async () => {
-  buildForTests();
-  const { DATABASE_URL = "", DATA_DIR, SECRET_KEY = "" } = env();
-  service = await startService({ DATABASE_URL, DATA_DIR, SECRET_KEY });
   ada = await signedInPerson("Ada");
   model = await someRepo(ada, { name: "Tides.and_Seas" });
   dataset = await someRepo(ada, { type: "dataset", name: "Tides.and_Seas" });
   hidden = await someRepo(ada, { name: "secret", isPrivate: true });
-}, 240_000);
-afterAll(() => stopService(service));
+});
 
 async function ask(path: string, { isSignedIn = false } = {}) {
   const cookie = `session-${new URL(service.origin).port}=${ada.token}`;
@@ -29,7 +23,7 @@ async function ask(path: string, { isSignedIn = false } = {}) {
   return { status: answer.status, location: answer.headers.get("location"), body: await answer.text() };
 }
 
-describe("a repository's page", () => {
+describe("a repository's page", { timeout: 120_000 }, () => {
   it("is at the address that clones have", async () => {
     expect((await ask(`/${model.fullName}`)).body).toContain(`<title>${model.fullName} · Keyhook</title>`);
     expect((await ask(`/datasets/${dataset.fullName}`)).body).toContain(`<title>${dataset.fullName} · Keyhook</title>`);

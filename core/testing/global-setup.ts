@@ -15,8 +15,27 @@ declare module "vitest" {
   }
 }
 
+type TestServer = { serverUrl: string; template: string; stop(): Promise<void> };
+
+/** Each project loads this file for itself, and those of one run share a server. */
+const run = globalThis as { keyhookTestServer?: { starting: Promise<TestServer>; projects: number } };
+
 /** Runs once: a server that is thrown away afterwards, or the one of TEST_DATABASE_URL, with the template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  run.keyhookTestServer ??= { starting: start(), projects: 0 };
+  const shared = run.keyhookTestServer;
+  shared.projects++;
+  const { serverUrl, template, stop } = await shared.starting;
+  project.provide("serverUrl", serverUrl);
+  project.provide("template", template);
+  return async () => {
+    if (--shared.projects > 0) return;
+    run.keyhookTestServer = undefined;
+    await stop();
+  };
+}
+
+async function start(): Promise<TestServer> {
   const given = testServerUrl();
   const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
   const server = given ? undefined : await startEmbedded(dataDir, { isDurable: false });
@@ -24,11 +43,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // Runs that share a server have templates of their own: `npm run mutants` runs several at once.
   const template = `keyhook_test_template_${process.pid}`;
   await createTemplate(serverUrl, template);
-  project.provide("serverUrl", serverUrl);
-  project.provide("template", template);
-  return async () => {
+  const stop = async () => {
     if (given) await dropDatabase(given, template);
     await server?.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
+  return { serverUrl, template, stop };
 }

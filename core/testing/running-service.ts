@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { freePort } from "../postgres/free-port.ts";
 import { findPostmaster } from "../postgres/postmaster.ts";
 
@@ -32,13 +33,8 @@ function environment(settings: Settings): NodeJS.ProcessEnv {
 }
 
 /** Builds the pages if they are not; the services of these tests run as in production. */
-export function buildForTests(): void {
-  const { status, stderr } = spawnSync(process.execPath, ["scripts/setup.mjs", "--build"], {
-    cwd: ROOT,
-    env: environment({}),
-    encoding: "utf8",
-  });
-  if (status !== 0) throw new Error(stderr);
+export async function buildForTests(): Promise<void> {
+  await promisify(execFile)(process.execPath, ["scripts/setup.mjs", "--build"], { cwd: ROOT, env: environment({}) });
 }
 
 /** Starts a service without waiting for it; `stopService` ends it. */

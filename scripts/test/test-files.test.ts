@@ -7,12 +7,13 @@ test.each([
   ["core/accounts/tokens/personal-access-token.test.ts", "database"],
   ["core/hub/markdown/render-markdown.test.ts", "database"], // starts subprocesses
   ["supervisor.test.ts", "database"],
+  ["server/repo-pages.test.ts", "process"],
 ])("%s is %s", (file, kind) => {
   expect(kindOf(file)).toBe(kind);
 });
 
 test("each file is of one kind", () => {
-  const { pure, database } = testFiles();
-  expect(new Set([...pure, ...database]).size).toBe(pure.length + database.length);
+  const { pure, database, process } = testFiles();
+  expect(new Set([...pure, ...database, ...process]).size).toBe(pure.length + database.length + process.length);
   expect(pure.length).toBeGreaterThan(50);
 });

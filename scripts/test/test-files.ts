@@ -5,9 +5,13 @@ const root = join(import.meta.dirname, "../..");
 
 const testPatterns = ["{core,api,app,worker,server,packages,scripts}/**/*.test.{ts,tsx}", "*.test.ts"];
 
-/** `pure`: needs no database and starts nothing, so that threads are process enough. */
-export type TestKind = "pure" | "database";
+/**
+ * `pure`: needs no database and starts nothing, so that threads are process enough. `process`: asks the running service that these files
+ * share.
+ */
+export type TestKind = "pure" | "database" | "process";
 
+const SHARED_SERVICE = "core/testing/shared-service.ts";
 const DATABASE = /^core\/(db\.ts|postgres\/|testing\/)/;
 /** Programs and threads of its own, and what reaches for the whole process. */
 const OWN_PROCESS =
@@ -18,12 +22,14 @@ const OWN_PROCESS =
  * that no list of files has to be kept.
  */
 export function kindOf(file: string): TestKind {
-  const isPure = [...filesReached(file)].every((path) => !DATABASE.test(path) && !OWN_PROCESS.test(sourceOf(path).text));
+  const reached = filesReached(file);
+  if (reached.has(SHARED_SERVICE)) return "process";
+  const isPure = [...reached].every((path) => !DATABASE.test(path) && !OWN_PROCESS.test(sourceOf(path).text));
   return isPure ? "pure" : "database";
 }
 
 export function testFiles(): Record<TestKind, string[]> {
-  const files: Record<TestKind, string[]> = { pure: [], database: [] };
+  const files: Record<TestKind, string[]> = { pure: [], database: [], process: [] };
   const found = globSync(testPatterns, { cwd: root, exclude: ["**/node_modules/**", "**/.next*/**"] });
   for (const file of found.sort()) files[kindOf(file)].push(file);
   return files;

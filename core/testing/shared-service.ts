@@ -1,0 +1,25 @@
+import { afterAll, inject } from "vitest";
+import { closeConnections } from "../db.ts";
+import { provideSettings } from "../env.ts";
+import type { Told } from "./start-service.ts";
+
+/**
+ * The service that all test files share that import this: as `npm start` runs it, pages, API and worker. They run one after another, and
+ * this process works on its database and its files.
+ */
+export const service = {
+  origin: "",
+  /** What it has printed so far, for whichever file. */
+  output: async (): Promise<string> => (await ask()).output,
+};
+
+async function ask(): Promise<Told> {
+  const answer = await fetch(inject("serviceAddress"));
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json() as Promise<Told>;
+}
+
+const { origin, settings } = await ask();
+service.origin = origin;
+provideSettings({ ...settings, LOG_LEVEL: "silent" });
+afterAll(closeConnections);
