@@ -17,8 +17,6 @@ import { whenClosed } from "./when-closed.ts";
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
 /** Of a request that is mostly passed on: of an app, and the transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
-/** An account gets five times the part of an address; and so does the protocol, where a site's server asks for many people. */
-const DISCOUNT = 5;
 
 /** How long the account of credentials is remembered after they were last good, and of how many credentials. */
 const KNOWN_MS = 15 * 60_000;
@@ -54,11 +52,11 @@ export function paceRequest(
     });
   }
   const key = account?.key ?? keyOfAddress(door, credentials);
-  const discount = account || door === "oauth" ? DISCOUNT : 1;
-  const admission = pace.admit(key, cost, discount);
+  const kind = account ? "account" : door === "oauth" ? "protocol" : "address";
+  const admission = pace.admit(key, cost, kind);
   if ("waitMs" in admission) {
-    if (PROVING.has(pathname)) ifItSucceeds(connection, () => pace?.giveBack(key, cost, discount));
-    return admission.waitMs > 0 ? pace.wait(key, admission.waitMs).then(() => undefined) : undefined;
+    if (PROVING.has(pathname)) ifItSucceeds(connection, () => pace?.giveBack(key, cost, kind));
+    return admission.waitMs > 0 ? pace.wait(key, cost, admission.waitMs, kind).then(() => undefined) : undefined;
   }
   const { retryAfterSeconds } = admission;
   // Clients of the public hub read this one (draft-ietf-httpapi-ratelimit-headers).

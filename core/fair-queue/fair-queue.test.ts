@@ -44,7 +44,7 @@ class Observed {
 }
 
 const settled = async () => {
-  for (let turn = 0; turn < 5; turn++) await Promise.resolve();
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 };
 
 let seen: Observed;
@@ -304,4 +304,20 @@ describe("the party of a request", () => {
 test("queues of one name are one", () => {
   const one = fairQueue({ name: "test_one", places: 1 });
   expect(fairQueue({ name: "test_one", places: 5 })).toBe(one);
+});
+
+test("a place that goes through many hands in no time lets the event loop turn in between", async () => {
+  const queue = new FairQueue({ name: "hands", places: 1 });
+  const release = await queue.take({ party: account("first") });
+  let turns = 0;
+  const turn = () => {
+    turns += 1;
+    next = setImmediate(turn);
+  };
+  let next = setImmediate(turn);
+  const hands = Array.from({ length: 50 }, (_, at) => queue.run(() => undefined, { party: account(`${at}`) }));
+  release();
+  await Promise.all(hands);
+  clearImmediate(next);
+  expect(turns).toBeGreaterThan(45);
 });

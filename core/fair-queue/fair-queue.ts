@@ -200,7 +200,10 @@ export class FairQueue {
         refuse: leave,
         start: () => {
           end();
-          resolve(this.#hold(party, within));
+          const place = this.#hold(party, within);
+          // In a turn of the event loop of its own: many who wait may find that there is nothing left to do, and would pass the place on
+          // from one to the next while nobody else is heard.
+          setImmediate(resolve, place);
         },
       };
       this.#add(party, waiter);

@@ -1,10 +1,13 @@
 import { performance } from "node:perf_hooks";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** How much of the process's time a party may use at once before it is paced, in milliseconds: of an address, five pages. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
-/** How many requests wait at once. Each holds a connection and no more. A party has no more of them than are left for others. */
-const WAITING_MAX = 1_000;
+/** The part of the process's time that all parties of one kind have together which are paced: each one's part alone would be too much of many. */
+const TOGETHER = 0.25;
+/** How much work of one kind of parties waits at once. A party has no more of it than is left for others. */
+const WAITING_MAX_MS = WAIT_MAX_MS * TOGETHER;
 const REMEMBERED_MAX = 50_000;
 
 const MEASURE_EVERY_MS = 200;
@@ -18,8 +21,12 @@ const BUSY_UTILIZATION = 0.8;
 const MOMENT_MS = 200;
 const LET_IN_MAX_MS = 500;
 
+/** An account gets five times the part of an address; and so does the protocol, where a site's server asks for many people. */
+const TIMES = { address: 1, account: 5, protocol: 5 } as const;
+export type PartyKind = keyof typeof TIMES;
+
 export type PaceOptions = {
-  /** The share of the process's time that a party gets while the process is busy, 1 to 100. */
+  /** The share of the process's time that an address gets while the process is busy, 1 to 100. */
   percent: number;
   isBusy: () => boolean;
   /** A clock in milliseconds, for tests. */
@@ -35,17 +42,21 @@ type Account = { paidUntil: number; isPaced: boolean };
 /**
  * Paces parties (an address, or an account) while the process is busy (S137): each gets a part of the process's time, and what exceeds it
  * waits. While the process has time for everybody, nobody is paced. A paced party stays paced until it has asked for less than its part for
- * a while, so that the flood does not come back each time that the process recovers.
+ * a while, so that the flood does not come back each time that the process recovers. What has waited goes on one after another: parties
+ * that were paced in the same moment would come back in the same moment too.
  *
- * It is the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number for each party.
+ * Both are the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number: for each party, and for each kind of them.
  */
 export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
+  /** How much work waits, in milliseconds: of each party, and of each kind. */
   readonly #waitingOf = new Map<string, number>();
-  #waiting = 0;
+  readonly #waiting = { address: 0, account: 0, protocol: 0 };
+  /** When the next one that has waited may go on. */
+  readonly #nextAt = { address: 0, account: 0, protocol: 0 };
   #momentEndsAt = Number.NEGATIVE_INFINITY;
   #letInMs = 0;
 
@@ -56,12 +67,12 @@ export class RequestPace {
   }
 
   /**
+   * @param key the party
    * @param workMs about how long the process works for the request
-   * @param discount by which this party's part is larger
    */
-  admit(key: string, workMs: number, discount = 1): Admission {
+  admit(key: string, workMs: number, kind: PartyKind = "address"): Admission {
     const now = this.#now();
-    const costMs = workMs / discount;
+    const costMs = workMs / TIMES[kind];
     const burst = BURST_MS / this.#share;
     const known = this.#accounts.get(key);
     const account = known && known.paidUntil > now ? known : { paidUntil: now, isPaced: false };
@@ -73,7 +84,7 @@ export class RequestPace {
       return { waitMs: 0 };
     }
     const isPaced = account.isPaced || waitMs > 0;
-    if (waitMs > WAIT_MAX_MS || (waitMs > 0 && !this.#mayWait(key))) {
+    if (waitMs > WAIT_MAX_MS || (waitMs > 0 && !this.#mayWait(key, workMs, kind))) {
       this.#remember(key, { ...account, isPaced });
       return { retryAfterSeconds: Math.ceil(waitMs / 1_000) };
     }
@@ -83,9 +94,9 @@ export class RequestPace {
   }
 
   /** Gives back what a request was counted for that turned out to be no burden. */
-  giveBack(key: string, workMs: number, discount = 1): void {
+  giveBack(key: string, workMs: number, kind: PartyKind = "address"): void {
     const account = this.#accounts.get(key);
-    if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil - workMs / discount / this.#share);
+    if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil - workMs / TIMES[kind] / this.#share);
   }
 
   #isFlooded(now: number): boolean {
@@ -93,20 +104,26 @@ export class RequestPace {
     return this.#letInMs >= LET_IN_MAX_MS;
   }
 
-  /** Waits among the others that wait. */
-  async wait(key: string, ms: number): Promise<void> {
-    this.#waiting += 1;
-    this.#waitingOf.set(key, (this.#waitingOf.get(key) ?? 0) + 1);
-    await new Promise((resolve) => setTimeout(resolve, ms));
-    this.#waiting -= 1;
-    const left = (this.#waitingOf.get(key) ?? 1) - 1;
-    if (left > 0) this.#waitingOf.set(key, left);
+  /** Waits for its time, and then for its turn among all of its kind that have waited for theirs. */
+  async wait(key: string, workMs: number, waitMs: number, kind: PartyKind = "address"): Promise<void> {
+    this.#countWaiting(key, workMs, kind);
+    await delay(waitMs);
+    const at = Math.max(this.#now(), this.#nextAt[kind]);
+    this.#nextAt[kind] = at + workMs / TOGETHER;
+    if (at > this.#now()) await delay(at - this.#now());
+    this.#countWaiting(key, -workMs, kind);
+  }
+
+  #countWaiting(key: string, workMs: number, kind: PartyKind): void {
+    this.#waiting[kind] += workMs;
+    const own = (this.#waitingOf.get(key) ?? 0) + workMs;
+    if (own > 0) this.#waitingOf.set(key, own);
     else this.#waitingOf.delete(key);
   }
 
   /** As places are shared (fair-queue.ts): a few parties that wait for all they may leave room for others. */
-  #mayWait(key: string): boolean {
-    return (this.#waitingOf.get(key) ?? 0) < WAITING_MAX - this.#waiting;
+  #mayWait(key: string, workMs: number, kind: PartyKind): boolean {
+    return (this.#waitingOf.get(key) ?? 0) + workMs <= WAITING_MAX_MS - this.#waiting[kind];
   }
 
   #remember(key: string, account: Account): void {
