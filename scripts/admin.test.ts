@@ -8,9 +8,11 @@ import { describe, expect, test, vi } from "vitest";
 import { findPersonalAccessToken } from "#core/accounts/tokens/find-personal-access-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
-import { childEnvironment, env as settings } from "#core/env.ts";
+import { childEnvironment, provideSettings, env as settings } from "#core/env.ts";
 import { startBucket } from "#core/hub/lfs/testing/start-bucket.ts";
 import { freePort } from "#core/postgres/free-port.ts";
+import { appCreate } from "./admin/app-create.ts";
+import { helpText } from "./admin/help.ts";
 import { adminLine } from "./admin/testing/admin-line.ts";
 
 // A process each, on a machine that may be busy.
@@ -137,21 +139,15 @@ describe("exit code 2 and the reason on stderr, in the form that was asked for, 
     const json = await admin(["--json", ...line, "--owner", "a", "--org", "b"]);
     expect(json).toMatchObject({ code: 2, stdout: "" });
     expect(JSON.parse(json.stderr)).toEqual({ error: expect.stringMatching(reason), code: "usage" });
-    expect(await admin(["user", "create"])).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--username NAME is missing"),
-    });
+    await expect(adminLine("user", "create")).rejects.toThrow("--username NAME is missing");
   });
 
   test("a value that can never do, named by its option", async () => {
     await adminLine(...someone("ida"));
     const app = ["app", "create", "--owner", "ida", "--name", "Kite", "--scopes", "openid"];
-    const bad = await admin([...app, "--redirect-uri", "http://app.example.com/cb", "--json"]);
-    expect(bad.code).toBe(2);
-    expect(JSON.parse(bad.stderr)).toMatchObject({
-      code: "invalid_request",
-      field: "redirect-uri",
-      error: expect.stringContaining("Use https"),
+    expect(await adminLine(...app, "--redirect-uri", "http://app.example.com/cb")).toMatchObject({
+      exitCode: 2,
+      json: { code: "invalid_request", field: "redirect-uri", error: expect.stringContaining("Use https") },
     });
   });
 });
@@ -172,9 +168,7 @@ test("a personal access token is made, and found by what was printed", async () 
 
 test("exit code 1 when what was asked for cannot be done now", async () => {
   await adminJson(...someone("twice"));
-  const again = await admin([...someone("twice"), "--json"]);
-  expect(again).toMatchObject({ code: 1, stdout: "" });
-  expect(JSON.parse(again.stderr)).toMatchObject({ code: "conflict", field: "username" });
+  expect(await adminLine(...someone("twice"))).toMatchObject({ exitCode: 1, json: { code: "conflict", field: "username" } });
   expect(await adminLine("org", "create", "--name", "orphan", "--owner", "nobody-here")).toMatchObject({
     exitCode: 1,
     text: expect.stringContaining('User "nobody-here" not found'),
@@ -194,31 +188,45 @@ test("a password can come from standard input, and is printed nowhere", async ()
 
 test("help lists the commands, explains one, and needs no database", async () => {
   const nowhere = { env: { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" } };
-  const all = await admin(["--help"], nowhere);
+  const [all, one] = await Promise.all([admin(["--help"], nowhere), admin(["doctor", "--help", "--json"], nowhere)]);
   expect(all.code).toBe(0);
   for (const name of ["user create", "org create", "org add-member", "app create", "token create", "keys rotate", "doctor"]) {
     expect(all.stdout).toContain(name);
   }
-  expect(await admin(["app", "create", "--help"], nowhere)).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("--post-logout-redirect-uri"),
-  });
-  expect(JSON.parse((await admin(["doctor", "--help", "--json"], nowhere)).stdout)).toMatchObject({ name: "doctor" });
+  expect(JSON.parse(one.stdout)).toMatchObject({ name: "doctor" });
+  expect(helpText([], appCreate)).toContain("--post-logout-redirect-uri");
 });
 
 describe("doctor", () => {
   type Finding = { check: string; status: string; found: string; advice?: string };
 
-  async function examine(
-    env: Record<string, string> = {},
-  ): Promise<{ code: number | null; of: (check: string) => Finding | undefined; all: Finding[] }> {
+  const found = (code: number | null, checks: Finding[]) => ({
+    code,
+    all: checks,
+    of: (check: string) => checks.find((finding) => finding.check === check),
+  });
+
+  /** As an operator does, in a process of its own. */
+  async function examineOutside(env: Record<string, string>) {
     const run = await admin(["doctor", "--json"], { env });
-    const { checks } = JSON.parse(run.stdout) as { checks: Finding[] };
-    return { code: run.code, all: checks, of: (check) => checks.find((finding) => finding.check === check) };
+    return found(run.code, (JSON.parse(run.stdout) as { checks: Finding[] }).checks);
+  }
+
+  /** In this process, with other settings for as long as it takes. */
+  async function examine(env: Record<string, string> = {}) {
+    const before = childEnvironment();
+    provideSettings(env);
+    try {
+      const { exitCode, json } = await adminLine("doctor");
+      return found(exitCode, json.checks as Finding[]);
+    } finally {
+      for (const name of Object.keys(process.env)) if (before[name] === undefined) delete process.env[name];
+      provideSettings(before);
+    }
   }
 
   test("finds nothing broken in a sound installation, and says what to do about the rest", async () => {
-    const { code, of, all } = await examine({ PORT: String(await freePort()) });
+    const { code, of, all } = await examineOutside({ PORT: String(await freePort()) });
     expect(code).toBe(0);
     for (const check of [
       "settings",
@@ -238,13 +246,13 @@ describe("doctor", () => {
   });
 
   test("says which setting is bad", async () => {
-    const { code, of } = await examine({ PORT: "none" });
+    const { code, of } = await examineOutside({ PORT: "none" });
     expect(code).toBe(1);
     expect(of("settings")).toMatchObject({ status: "fail", found: expect.stringContaining("PORT") });
   });
 
   test("sees a database that is away, and looks at the rest all the same", async () => {
-    const { code, of } = await examine({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
+    const { code, of } = await examineOutside({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" });
     expect(code).toBe(1);
     expect(of("database")).toMatchObject({ status: "fail", advice: expect.stringContaining("DATABASE_URL") });
     expect(of("mail")).toBeDefined();
@@ -264,12 +272,11 @@ describe("doctor", () => {
     const bucket = await startBucket();
     const { LFS_S3_BUCKET = "", LFS_S3_ACCESS_KEY_ID = "", LFS_S3_SECRET_ACCESS_KEY = "" } = settings();
     const bucketSettings = { LFS_STORAGE: "s3", LFS_S3_ENDPOINT: bucket.origin, LFS_S3_BUCKET, LFS_S3_ACCESS_KEY_ID };
-    const [right, wrong] = await Promise.all(
-      [LFS_S3_SECRET_ACCESS_KEY, "another key"].map((key) => examine({ ...bucketSettings, LFS_S3_SECRET_ACCESS_KEY: key })),
-    );
+    const right = await examine({ ...bucketSettings, LFS_S3_SECRET_ACCESS_KEY });
+    const wrong = await examine({ ...bucketSettings, LFS_S3_SECRET_ACCESS_KEY: "another key" });
     await bucket.stop();
-    expect(right?.of("large files")).toMatchObject({ status: "ok", found: expect.stringContaining(LFS_S3_BUCKET) });
-    expect(wrong?.of("large files")).toMatchObject({ status: "fail", advice: expect.stringContaining("LFS_S3") });
+    expect(right.of("large files")).toMatchObject({ status: "ok", found: expect.stringContaining(LFS_S3_BUCKET) });
+    expect(wrong.of("large files")).toMatchObject({ status: "fail", advice: expect.stringContaining("LFS_S3") });
   });
 
   test("sees a proxy setting that believes everybody (S110), plain http, and an allow list that opens everything (S119)", async () => {

@@ -1,13 +1,14 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import pg from "pg";
-import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import { type EmbeddedServer, startEmbedded } from "#core/postgres/embedded.ts";
 import { startService, stopService } from "#core/testing/running-service.ts";
+import { AdminProcess } from "./admin-process.ts";
+import { adminLine } from "./testing/admin-line.ts";
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -24,20 +25,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function start(args: string[], settings: Record<string, string> = {}): ChildProcess {
-  const environment = { PATH: process.env.PATH as string, HOME: folder, DATA_DIR, ...settings };
-  return spawn(process.execPath, [join(import.meta.dirname, "../admin.ts"), ...args, "--json"], {
-    env: environment as unknown as NodeJS.ProcessEnv,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-}
+const environment = (settings: Record<string, string> = {}) =>
+  ({ PATH: process.env.PATH, HOME: folder, DATA_DIR, ...settings }) as unknown as NodeJS.ProcessEnv;
 
-async function admin(args: string[], settings?: Record<string, string>) {
-  const child = start(args, settings);
-  const exited = once(child, "exit");
-  const [out, error] = await Promise.all([text(child.stdout as never), text(child.stderr as never)]);
-  const [code] = await exited;
-  return { code, json: JSON.parse(out || error) as Record<string, unknown> };
+/** The operator's commands, in one process for as long as the settings stay as they are. */
+function adminWith(settings?: Record<string, string>): AdminProcess {
+  const admin = new AdminProcess(environment(settings));
+  onTestFinished(() => admin.close());
+  return admin;
 }
 
 async function count(sql: string): Promise<number> {
@@ -56,36 +51,34 @@ const COPYING =
   "select count(*)::int as count from pg_stat_activity where application_name = 'keyhook copy' and xact_start is not null";
 
 it("moves an embedded database to another server, whatever comes in between, and the service goes on there", async () => {
-  const made = await admin([
+  const admin = adminWith();
+  const made = await admin.ask([
     ..."user create --username mara --email mara@example.test --operator --password".split(" "),
     "a long enough phrase",
   ]);
-  expect(made.code, JSON.stringify(made.json)).toBe(0);
+  expect(made).toMatchObject({ json: { id: expect.any(String) } });
   const move = ["database", "move", "--to", target.url, "--to-owner", target.ownerUrl];
 
   // Killed in the middle of it:
-  const killed = start(move);
+  const script = join(import.meta.dirname, "../admin.ts");
+  const killed = spawn(process.execPath, [script, ...move], { env: environment(), stdio: "ignore" });
   await vi.waitFor(async () => expect(await count(COPYING)).toBeGreaterThan(0), { timeout: 60_000, interval: 10 });
   killed.kill("SIGKILL");
   await once(killed, "exit");
   await vi.waitFor(async () => expect(await count(COPYING)).toBe(0), { timeout: 30_000, interval: 50 });
   expect(await count(TABLES)).toBe(0);
 
-  const moved = await admin(move);
-  expect(moved.code, JSON.stringify(moved.json)).toBe(0);
-  expect(moved.json).toMatchObject({
-    secret_key_file: join(DATA_DIR, "secret-key"),
-    audit_head: expect.stringMatching(/^\d+:[0-9a-f]{64}$/),
+  const moved = await admin.ask(move);
+  expect(moved).toMatchObject({
+    json: { secret_key_file: join(DATA_DIR, "secret-key"), audit_head: expect.stringMatching(/^\d+:[0-9a-f]{64}$/) },
   });
   expect(await count(`select count(*)::int as count from "user" where email = 'mara@example.test'`)).toBe(1);
 
-  const again = await admin(move);
-  expect(again).toMatchObject({ code: 1, json: { code: "settings", error: expect.stringContaining("is not empty") } });
+  const again = await admin.ask(move);
+  expect(again).toMatchObject({ failure: { code: "settings", error: expect.stringContaining("is not empty") } });
   // Without the new settings nothing goes on with what there was before.
-  const lost = await admin(["user", "list"]);
-  expect(lost).toMatchObject({
-    code: 1,
-    json: { error: expect.stringMatching(/was moved on .* Set DATABASE_URL and SECRET_KEY/) },
+  expect(await admin.ask(["user", "list"])).toMatchObject({
+    failure: { error: expect.stringMatching(/was moved on .* Set DATABASE_URL and SECRET_KEY/) },
   });
 
   const settings = {
@@ -94,13 +87,13 @@ it("moves an embedded database to another server, whatever comes in between, and
     SECRET_KEY: readFileSync(join(DATA_DIR, "secret-key"), "utf8").trim(),
   };
   const service = await startService({ ...settings, DATA_DIR }, ["--only", "worker"]);
-  const running = await admin(["database", "move", "--to", target.url.replace(/[^/]+$/, "nowhere")], settings);
-  expect(running).toMatchObject({ code: 1, json: { error: expect.stringContaining("cannot be reached") } });
+  onTestFinished(() => stopService(service));
+  const there = adminWith(settings);
+  const running = await there.ask(["database", "move", "--to", target.url.replace(/[^/]+$/, "nowhere")]);
+  expect(running).toMatchObject({ failure: { error: expect.stringContaining("cannot be reached") } });
   await stopService(service);
-  expect(await admin(["audit", "verify", "--head", moved.json.audit_head as string], settings)).toMatchObject({
-    code: 0,
-    json: { ok: true },
-  });
+  const { audit_head: head } = moved.json as { audit_head: string };
+  expect(await there.ask(["audit", "verify", "--head", head])).toMatchObject({ json: { ok: true } });
   expect(existsSync(join(DATA_DIR, "database-moved"))).toBe(true);
 });
 
@@ -109,8 +102,8 @@ it("says which address it cannot use", async () => {
     ["mysql://db.example.com/keyhook", "--to must be a URL such as postgres://"],
     ["postgres://db.example.com", "--to must be a URL such as postgres://"],
   ] as const)
-    expect(await admin(["database", "move", "--to", to])).toMatchObject({
-      code: 2,
-      json: { error: expect.stringContaining(message) },
+    expect(await adminLine("database", "move", "--to", to)).toMatchObject({
+      exitCode: 2,
+      text: expect.stringContaining(message),
     });
 });
