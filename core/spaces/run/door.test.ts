@@ -91,3 +91,24 @@ it("what a sandbox opens beyond what a bridge offers is closed", async () => {
   await expect.poll(() => extra.filter(({ closed }) => closed).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(68);
   expect(await (await ask("/", { method: "POST", body: "still" })).text()).toBe("still");
 });
+
+it("S132 a sandbox that opens connections in a loop finds its door closed, and one that serves many requests does not", async () => {
+  const { ask, door } = await serve(echo);
+  let isFlooded = false;
+  void door.flooded.then(() => {
+    isFlooded = true;
+  });
+  for (let round = 0; round < 5; round++)
+    await Promise.all(Array.from({ length: 60 }, async () => (await ask("/", { method: "POST", body: "1" })).text()));
+  expect(isFlooded).toBe(false);
+  const dial = () =>
+    new Promise<string>((resolve) => {
+      const socket = connect(join(door.directory, "door.sock"));
+      socket.once("connect", () => resolve("connected")).once("error", ({ message }) => resolve(message));
+      socket.once("connect", () => socket.destroy());
+    });
+  await expect
+    .poll(() => Promise.all(Array.from({ length: 100 }, dial)), { timeout: 20_000, interval: 1 })
+    .toEqual(Array(100).fill(expect.stringMatching(/ENOENT|ECONNREFUSED/)));
+  expect(isFlooded).toBe(true);
+});

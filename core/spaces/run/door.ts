@@ -13,6 +13,11 @@ const OPEN = Buffer.from([1]);
 const OFFERS_MAX = 32;
 /** Requests under way at once, and the offers. */
 const CONNECTIONS_MAX = REQUESTS_MAX + OFFERS_MAX;
+/**
+ * How many more connections come in a second than are taken. A bridge offers another one for each that is taken; whoever opens them in a loop
+ * has the worker accept them with all of its time (S132).
+ */
+const SPARE_MAX_PER_SECOND = 1_000;
 /** How long a request waits for a connection, or for the app to accept it. */
 const CONNECT_MS = 10_000;
 
@@ -31,6 +36,8 @@ export type Door = {
   through(port: number, command: readonly string[]): string[];
   /** Resolves once the app listens. */
   opened: Promise<void>;
+  /** Resolves when the sandbox opens connections without end; nobody can open any more. */
+  flooded: Promise<void>;
   /** A connection to the app. @throws an error with the code ECONNREFUSED when the app takes none */
   connect(): Promise<Duplex>;
   close(): void;
@@ -45,9 +52,21 @@ export async function openDoor(parent: string): Promise<Door> {
   const connected = new Set<Socket>();
   const awaited: ((socket: Socket) => void)[] = [];
   const opened = Promise.withResolvers<void>();
+  const flooded = Promise.withResolvers<void>();
   let isClosed = false;
+  let [spare, secondEndsAt] = [0, 0];
+
+  function countSpare(): void {
+    const now = performance.now();
+    if (now >= secondEndsAt) [spare, secondEndsAt] = [0, now + 1_000];
+    spare++;
+    if (spare <= SPARE_MAX_PER_SECOND) return;
+    server.close();
+    flooded.resolve();
+  }
 
   const server = createServer((socket) => {
+    countSpare();
     connected.add(socket);
     socket.on("error", () => socket.destroy()).once("close", () => connected.delete(socket));
     opened.resolve();
@@ -58,6 +77,7 @@ export async function openDoor(parent: string): Promise<Door> {
     socket.once("close", () => offered.delete(socket));
   });
   server.maxConnections = CONNECTIONS_MAX;
+  server.on("drop", countSpare);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     // The sandbox's user is another one than the worker's: the parent directory keeps everybody else out.
@@ -66,6 +86,7 @@ export async function openDoor(parent: string): Promise<Door> {
   await chmod(directory, 0o755);
 
   async function take(signal: AbortSignal): Promise<Socket> {
+    spare--;
     for (const socket of offered) {
       offered.delete(socket);
       if (!socket.destroyed) return socket;
@@ -92,6 +113,7 @@ export async function openDoor(parent: string): Promise<Door> {
       ...command,
     ],
     opened: opened.promise,
+    flooded: flooded.promise,
     async connect() {
       const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(CONNECT_MS)]);
       const socket = await take(signal);

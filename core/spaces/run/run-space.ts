@@ -130,11 +130,13 @@ async function serve(
     signal: stopping.signal,
   });
   let startedAt: number | undefined;
+  const flooded = door.flooded.then(() => "flooded" as const);
   const late = new AbortController();
   try {
     const first = await Promise.race([
       execution.exited,
       aborted(signal),
+      flooded,
       door.opened.then(() => "listening" as const),
       delay(START_SECONDS * 1_000, "late" as const, { signal: late.signal }).catch(() => "late" as const),
     ]);
@@ -149,8 +151,13 @@ async function serve(
       writer.note(`listening on port ${config.port}`);
       if (!(await recordStage(run, { stage: "RUNNING", address: gateway.address }))) return undefined;
     }
-    const exit = isListening ? await Promise.race([execution.exited, aborted(signal)]) : first;
+    const exit = isListening ? await Promise.race([execution.exited, aborted(signal), flooded]) : first;
     if (exit === "aborted") return stopped(signal.reason as StopReason, writer);
+    if (exit === "flooded") {
+      execution.kill();
+      writer.note(FLOODED);
+      return crashed(run, FLOODED, startedAt);
+    }
     const [note, message] = told(exit);
     writer.note(note);
     if (exit.kind === "failed" && startedAt === undefined)
@@ -163,6 +170,8 @@ async function serve(
     await ended(execution);
   }
 }
+
+const FLOODED = "It opened connections to its door without end.";
 
 function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   if (reason === "superseded") return undefined;
