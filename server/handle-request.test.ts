@@ -20,6 +20,7 @@ import { requestContext } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
 import { findUntrustedProxies, noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
+import { countStatements } from "#core/testing/count-statements.ts";
 import { cookieOf } from "./cookie-of.ts";
 import type { Door } from "./dispatch.ts";
 import { MAX_ACTION_BYTES } from "./dispatch.ts";
@@ -391,6 +392,14 @@ describe("health", () => {
     expect((await ask("/readyz")).status).toBe(200);
   });
 
+  it("S137 looks once for all who ask at the same time whether it is ready", async () => {
+    const answers = () => Promise.all(Array.from({ length: 200 }, () => ask("/readyz")));
+    await answers();
+    const { result, statements } = await countStatements(answers);
+    expect(result.map(({ status }) => status)).toEqual(Array(200).fill(200));
+    expect(statements).toBeLessThan(100);
+  });
+
   it("survives the database, and says so; pages answer 503 until it is back", async () => {
     const { DATABASE_URL } = env();
     await closeConnections();
@@ -500,6 +509,7 @@ describe("S137 requests while the process is busy", () => {
       await isPaced(200, "/_next/static/x", { localAddress: "127.0.0.2" });
       await isPaced(30, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
       await isPaced(650, "/oauth/jwks", { localAddress: "127.0.0.4" });
+      await isPaced(200, `/relay/${"x".repeat(43)}/`, { localAddress: "127.0.0.5" });
       await isPaced(30, "/", { headers: { accept, authorization: "Bearer unknown" } });
       await isPaced(110, "/", { headers: ada });
       expect((await ask("/", { headers: bob })).status).toBe(200);

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { pool } from "#core/db.ts";
 import { isDatabaseUp } from "#core/postgres/availability.ts";
+import { type Migration, readMigrations } from "#core/postgres/migrations.ts";
 import { pendingMigrations } from "#core/postgres/pending-migrations.ts";
 import { RETRY_AFTER_SECONDS, sendJson } from "./send.ts";
 
@@ -13,12 +14,25 @@ export function sendHealth(res: ServerResponse): void {
 export async function sendReadiness(res: ServerResponse): Promise<void> {
   if (!(await isDatabaseUp())) return sendUnready(res, { database: "down", migrations: "unknown" });
   try {
-    const pending = await pendingMigrations(pool());
+    const pending = await lookForPending();
     if (pending.length > 0) return sendUnready(res, { database: "up", migrations: "pending" });
   } catch {
     return sendUnready(res, { database: "down", migrations: "unknown" });
   }
   sendJson(res, 200, { status: "ready", database: "up", migrations: "applied" });
+}
+
+/** The files do not change while a process runs. */
+let migrations: Migration[] | undefined;
+let looking: Promise<string[]> | undefined;
+
+/** Anybody may ask, as often as they like, and is not paced: one look answers all who ask meanwhile (S137). */
+function lookForPending(): Promise<string[]> {
+  migrations ??= readMigrations();
+  looking ??= pendingMigrations(pool(), migrations).finally(() => {
+    looking = undefined;
+  });
+  return looking;
 }
 
 function sendUnready(res: ServerResponse, found: { database: string; migrations: string }): void {

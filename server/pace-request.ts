@@ -13,9 +13,9 @@ import { cookieOf } from "./cookie-of.ts";
 import { doorOf } from "./request-door.ts";
 import { whenClosed } from "./when-closed.ts";
 
-/** About how long the process works for a request of each door, in milliseconds. Relays have limits of their own. */
+/** About how long the process works for a request of each door, in milliseconds. */
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
-/** Of a request that is mostly passed on: of an app, and the transfers of Git LFS. */
+/** Of a request that is mostly passed on: of an app or a relay, and the transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
 
 /** How long the account of credentials is remembered after they were last good, and of how many credentials. */
@@ -37,13 +37,12 @@ export function paceRequest(
   pathname: string,
 ): PaceRefusal | undefined | Promise<undefined> {
   const percent = env().ANONYMOUS_ADDRESS_PERCENT;
-  const cost = costOf(pathname);
   const context = requestContext.getStore();
-  if (percent === 100 || cost === 0 || !context) return undefined;
+  if (percent === 100 || !context) return undefined;
   pace ??= new RequestPace({ percent, isBusy: measureBusy() });
-  const door = doorOf(pathname);
-  // Of the protocol it is mostly a site that proves who it is, in many ways.
-  const credentials = door === "oauth" ? undefined : credentialsOf(req);
+  const [door, cost] = [isRelayPath(pathname) ? "relay" : doorOf(pathname), costOf(pathname)];
+  // Of the protocol it is mostly a site that proves who it is, in many ways; of a relay, what its handler knows.
+  const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
   if (account && isPlatform(account)) return undefined; // It has a limit of its own (api/routes/platforms/require-platform.ts).
   if (credentials) {
@@ -83,12 +82,12 @@ const OF_ACCOUNT = "your account has sent too many requests. Try again later";
 const OF_ADDRESS = "your address has sent too many requests without signing in. Sign in, or try again later";
 
 /**
- * Counted apart are the protocol and files, so that neither takes from the other or from pages; and what brings a session or a token, so that
+ * Counted apart are the protocol, relays and files, so that none takes from another or from pages; and what brings a session or a token, so that
  * strangers behind the same address who bring none delay nobody's first request with one.
  */
-function keyOfAddress(door: RequestDoor, credentials: string | undefined): string {
+function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefined): string {
   const { key } = currentParty();
-  if (door === "oauth" || door === "asset") return `${key} ${door}`;
+  if (door === "oauth" || door === "asset" || door === "relay") return `${key} ${door}`;
   return credentials ? `${key} claimed` : key;
 }
 
@@ -96,8 +95,8 @@ function keyOfAddress(door: RequestDoor, credentials: string | undefined): strin
 const LFS_OBJECT = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/info\/lfs\/objects\/[0-9a-f]{64}(\/|$)/;
 
 function costOf(pathname: string): number {
-  if (isRelayPath(pathname)) return 0;
-  return isAppPath(pathname) || LFS_OBJECT.test(pathname) ? PASSED_ON_COST_MS : COST_MS[doorOf(pathname)];
+  const isPassedOn = isAppPath(pathname) || isRelayPath(pathname) || LFS_OBJECT.test(pathname);
+  return isPassedOn ? PASSED_ON_COST_MS : COST_MS[doorOf(pathname)];
 }
 
 let pace: RequestPace | undefined;
