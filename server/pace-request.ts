@@ -40,7 +40,8 @@ export function paceRequest(
   const context = requestContext.getStore();
   if (percent === 100 || !context) return undefined;
   pace ??= new RequestPace({ percent, isBusy: measureBusy() });
-  const [door, cost] = [isRelayPath(pathname) ? "relay" : doorOf(pathname), costOf(pathname)];
+  const cost = costOf(pathname);
+  const door = isRelayPath(pathname) ? "relay" : doorOf(pathname);
   // Of the protocol it is mostly a site that proves who it is, in many ways; of a relay, what its handler knows.
   const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
