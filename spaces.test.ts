@@ -33,6 +33,9 @@ import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts
 import type { Loop } from "./worker/loop.ts";
 import { startSpaces } from "./worker/spaces.ts";
 
+// Each start of a Space is one of several processes, on a machine that may be busy.
+vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+
 /** Spaces that serve, with the worker that runs them, in a real sandbox and over real HTTP. */
 let ada: TestPerson;
 let origin: string;
@@ -130,7 +133,7 @@ const appOf = (repo: Repo, path = "") => `${origin}/spaces/${repo.fullName}/app/
 const get = (repo: Repo, path = "", init: RequestInit = {}) => fetch(appOf(repo, path), { redirect: "manual", ...init });
 const stageOf = async ({ id }: Repo) => (await readSpaceRuntime(id))?.stage;
 const logOf = async ({ id }: Repo) => (await readSpaceLog(id)).map((piece) => piece.text).join("");
-const becomes = (repo: Repo, stage: string, timeout = 20_000) =>
+const becomes = (repo: Repo, stage: string, timeout = 60_000) =>
   vi.waitFor(async () => expect(await stageOf(repo)).toBe(stage), { timeout, interval: 20 });
 
 /** Node's own client sends what `fetch` would not, and shows every header. */
@@ -154,7 +157,7 @@ function expectSandboxed(headers: Headers | IncomingMessage["headers"]): void {
   expect(of("access-control-allow-credentials") ?? null).toBeNull();
 }
 
-describe("a Space that serves", { timeout: 30_000 }, () => {
+describe("a Space that serves", () => {
   let repo: Repo;
   beforeAll(async () => {
     repo = await someSpace();
@@ -360,7 +363,7 @@ describe("a Space that serves", { timeout: 30_000 }, () => {
   });
 });
 
-describe("how a Space runs", { timeout: 40_000 }, () => {
+describe("how a Space runs", () => {
   test("it sleeps when nobody has asked for it, and a request wakes it, whole", async () => {
     const repo = await someSpace();
     await get(repo);
@@ -505,7 +508,7 @@ describe("how a Space runs", { timeout: 40_000 }, () => {
   });
 });
 
-describe("a visit that goes on", { timeout: 40_000 }, () => {
+describe("a visit that goes on", () => {
   test("S135 a stream and a WebSocket end when who visits may not see the Space any more", async () => {
     const repo = await someSpace({}, { isPrivate: true });
     const token = await tokenOf(ada, "read-repos");
@@ -554,12 +557,12 @@ async function runsAfter(restarts: number, repo: Repo): Promise<void> {
   await vi.waitFor(async () => {
     const now = await readSpaceRuntime(repo.id);
     expect([now?.stage, now?.startedAt?.getTime() !== startedAt?.getTime()]).toEqual(["RUNNING", true]);
-  }, 20_000);
+  }, 60_000);
 }
 
 const nameOf = (repo: Repo) => ({ owner: repo.owner.handle, name: repo.name });
 
-describe("the API of a Space", { timeout: 30_000 }, () => {
+describe("the API of a Space", () => {
   test("tells how it is doing, and restarts, pauses and sets its sleep as the Python client asks", async () => {
     const repo = await someSpace();
     await get(repo);
@@ -621,7 +624,7 @@ describe("the API of a Space", { timeout: 30_000 }, () => {
     await vi.waitFor(async () => {
       const { env } = (await (await get(repo)).json()) as { env: Record<string, string> };
       expect(env).toMatchObject({ WORD: secret, PLAIN: "seen" });
-    }, 20_000);
+    }, 60_000);
     const listed = await (await call("secrets", "GET")).text();
     expect(JSON.parse(listed)).toMatchObject({ WORD: { key: "WORD", description: "said softly" } });
     expect(listed).not.toContain(secret);
@@ -642,7 +645,7 @@ describe("the API of a Space", { timeout: 30_000 }, () => {
   });
 });
 
-describe("a private Space", { timeout: 30_000 }, () => {
+describe("a private Space", () => {
   test("S136 opens for who may read it only, and for each of its page's requests by an address of its own", async () => {
     const repo = await someSpace({}, { isPrivate: true });
     const other = await signedInPerson("eve");
@@ -683,7 +686,7 @@ describe("a private Space", { timeout: 30_000 }, () => {
   });
 });
 
-describe("S136 the address of a visit that was handed on", { timeout: 30_000 }, () => {
+describe("S136 the address of a visit that was handed on", () => {
   test("is over as soon as anybody loses their access, and who still has theirs goes on at another", async () => {
     const eve = await signedInPerson("eve");
     const [orgId, org] = [newId(), freshName("harbour")];
@@ -723,7 +726,7 @@ describe("S136 the address of a visit that was handed on", { timeout: 30_000 }, 
   });
 });
 
-describe("a static Space", { timeout: 20_000 }, () => {
+describe("a static Space", () => {
   test("shows its files as they are at its latest commit, in the sandbox", async () => {
     const repo = await someRepo(ada, { type: "space", sdk: "static" });
     const page = "<!doctype html><script src=a.js></script>";
@@ -762,7 +765,15 @@ describe("a static Space", { timeout: 20_000 }, () => {
   });
 });
 
-describe("S122 a worker that goes", { timeout: 40_000 }, () => {
+describe("S122 a worker that goes", () => {
+  // Those of the tests before would be handed over too, and started again each time.
+  beforeAll(async () => {
+    await pool().query(
+      "WITH asleep AS (UPDATE space_runtime SET stage = 'SLEEPING', is_wanted = false) SELECT pg_notify('space', '')",
+    );
+    await vi.waitFor(async () => expect(await db().spaceRuntime.count({ where: { claimId: { not: null } } })).toBe(0), 60_000);
+  });
+
   test("hands its Spaces over when it is told to, and loses them when it is killed; another runs them, and leaves nothing of them behind", async () => {
     const repo = await someSpace();
     await get(repo);

@@ -27,6 +27,10 @@ beforeEach(async () => {
 
 afterAll(closeDeliveryPool);
 
+// A machine that runs tests is busy with other things too. What comes sooner is seen sooner.
+vi.setConfig({ testTimeout: 90_000 });
+const SOON = { timeout: 60_000, interval: 50 };
+
 type Received = { headers: IncomingHttpHeaders; body: string };
 
 /** A receiver on this machine; `answer` decides how it answers, 200 unless given. */
@@ -59,10 +63,7 @@ const attemptsOf = (id: string) => db().attempt.findMany({ where: { deliveryId: 
 const queued = (ids: string[]) => db().deliveryQueue.findMany({ where: { id: { in: ids } }, orderBy: { id: "asc" } });
 
 async function settled(ids: string[], state: string): Promise<void> {
-  await vi.waitFor(async () => expect((await deliveries(ids)).map((each) => each.state)).toEqual(ids.map(() => state)), {
-    timeout: 25_000,
-    interval: 20,
-  });
+  await vi.waitFor(async () => expect((await deliveries(ids)).map((each) => each.state)).toEqual(ids.map(() => state)), SOON);
 }
 
 describe("a delivery", () => {
@@ -132,7 +133,7 @@ describe("a delivery", () => {
     const [id = ""] = await queueDeliveries(webhookId, { tags: ["b", 'a "quoted" ü \u2028', "</script>"] });
     const engine = startEngine();
     for (const made of [1, 2]) {
-      await vi.waitFor(async () => expect(await attemptsOf(id)).toHaveLength(made), 5_000);
+      await vi.waitFor(async () => expect(await attemptsOf(id)).toHaveLength(made), SOON);
       await pool().query("update delivery_queue set due_at = now() where id = $1", [id]);
       engine.announce();
     }
@@ -177,7 +178,7 @@ describe("a delivery", () => {
     startEngine();
     for (const state of ["delivered", "waiting", "delivered"]) {
       const [id = ""] = await queueDeliveries(webhookId);
-      await vi.waitFor(async () => expect(await attemptsOf(id)).toHaveLength(1), 5_000);
+      await vi.waitFor(async () => expect(await attemptsOf(id)).toHaveLength(1), SOON);
       await settled([id], state);
     }
     const [cut, moved, odd] = await db().attempt.findMany({ where: { webhookId }, orderBy: { id: "asc" } });
@@ -196,7 +197,7 @@ describe("a delivery", () => {
       ),
     );
     startEngine();
-    await vi.waitFor(async () => expect((await deliveries(ids)).map((each) => each.attempts)).toEqual([1, 1]), 6_000);
+    await vi.waitFor(async () => expect((await deliveries(ids)).map((each) => each.attempts)).toEqual([1, 1]), SOON);
     expect((await deliveries(ids)).map(({ state, lastOutcome }) => [state, lastOutcome]).sort()).toEqual([
       ["waiting", "blocked"],
       ["waiting", "unreachable"],
@@ -234,7 +235,7 @@ describe("a delivery", () => {
     const [held = ""] = await queueDeliveries(webhookId);
     engine.announce();
     const due = () => pool().query("select due_at = 'infinity' as held, claim_id from delivery_queue where id = $1", [held]);
-    await vi.waitFor(async () => expect((await due()).rows).toEqual([{ held: true, claim_id: null }]), 5_000);
+    await vi.waitFor(async () => expect((await due()).rows).toEqual([{ held: true, claim_id: null }]), SOON);
     expect(receiver.received).toHaveLength(1);
     expect(await lettersTo(ada.email)).toMatchObject([{ subject: expect.stringContaining("is disabled") }]);
     expect(await auditTrail({ subjectId: ada.id })).toContain("webhook.suspend");
@@ -260,13 +261,10 @@ describe("a delivery", () => {
     await db().webhook.update({ where: { id: webhookId }, data: { failingSince: since } });
     const ids = await queueDeliveries(webhookId, { count: 3 });
     startEngine();
-    await vi.waitFor(
-      async () => {
-        const rows = await pool().query("select from delivery_queue where id = any ($1) and due_at = 'infinity'", [ids]);
-        expect(rows.rowCount).toBe(3);
-      },
-      { timeout: 8_000 },
-    );
+    await vi.waitFor(async () => {
+      const rows = await pool().query("select from delivery_queue where id = any ($1) and due_at = 'infinity'", [ids]);
+      expect(rows.rowCount).toBe(3);
+    }, SOON);
     expect(await db().webhook.findUnique({ where: { id: webhookId } })).toMatchObject({
       disabledReason: "failing",
       failingSince: since,
@@ -292,7 +290,7 @@ describe("a delivery", () => {
     await db().webhook.update({ where: { id: webhookId }, data: { secret: Buffer.from("sealed with another key") } });
     const [id = ""] = await queueDeliveries(webhookId);
     startEngine();
-    await vi.waitFor(async () => expect(await attemptsOf(id)).toHaveLength(1), 5_000);
+    await vi.waitFor(async () => expect(await attemptsOf(id)).toHaveLength(1), SOON);
     expect(await attemptsOf(id)).toMatchObject([{ outcome: "blocked", reason: expect.stringContaining("secret"), url: null }]);
     expect(await queued([id])).toMatchObject([{ kind: "retry", tries: 1 }]);
     expect(receiver.received).toEqual([]);
@@ -306,13 +304,13 @@ describe("many at once", () => {
     for (let each = 0; each < 5; each++)
       ids.push(...(await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 60 })));
     for (const engine of [startEngine(), startEngine()]) engine.announce();
-    await vi.waitFor(async () => expect(await queued(ids)).toEqual([]), { timeout: 15_000, interval: 50 });
+    await vi.waitFor(async () => expect(await queued(ids)).toEqual([]), SOON);
     const sent = receiver.received.map(({ headers }) => headers["webhook-id"]);
     expect(sent).toHaveLength(300);
     expect(new Set(sent)).toEqual(new Set(ids));
     expect(await db().attempt.count({ where: { deliveryId: { in: ids } } })).toBe(300);
     expect((await deliveries(ids)).every(({ state, attempts }) => state === "delivered" && attempts === 1)).toBe(true);
-  }, 20_000);
+  });
 
   it("S128 thousands for targets that never answer lie aside, and those for one that does go past them", async () => {
     const healthy = await startReceiver();
@@ -320,7 +318,7 @@ describe("many at once", () => {
     const limits: Limits = { total: 16, waiting: 8, perWebhook: 4, perHost: { good: 8, unknown: 3, bad: 2 } };
     const stuck = await queueDeliveries(await webhookTo({ url: silent.url }), { count: 2_000 });
     startEngine(limits);
-    await vi.waitFor(() => expect(silent.received.length).toBeGreaterThan(0), 5_000);
+    await vi.waitFor(() => expect(silent.received.length).toBeGreaterThan(0), SOON);
     const known = await webhookTo({ url: healthy.url });
     for (let round = 0; round < 3; round++) await settled(await queueDeliveries(known, { count: 10 }), "delivered");
     // One that was tried before is not passed over for ever either.
@@ -338,17 +336,17 @@ describe("many at once", () => {
     // What is left of them goes with the receiver.
     silent.server.closeAllConnections();
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [stuck]);
-  }, 60_000);
+  });
 
   it("S128 what was set aside is sent as its target takes it, the longest due first", async () => {
     const receiver = await startReceiver((res) => void setTimeout(() => res.end("ok"), 1));
     const limits: Limits = { total: 8, waiting: 4, perWebhook: 2, perHost: { good: 4, unknown: 2, bad: 1 } };
     const ids = await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 80 });
     startEngine(limits);
-    await vi.waitFor(async () => expect(await queued(ids)).toEqual([]), { timeout: 15_000, interval: 50 });
+    await vi.waitFor(async () => expect(await queued(ids)).toEqual([]), SOON);
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set(ids));
     expect(receiver.received).toHaveLength(80);
-  }, 20_000);
+  });
 
   it("S128 what is claimed ahead is sent as places become free, and never more at once than a target may have", async () => {
     let open = 0;
@@ -365,11 +363,11 @@ describe("many at once", () => {
     for (let each = 0; each < 3; each++)
       ids.push(...(await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 30 })));
     startEngine(limits);
-    await vi.waitFor(async () => expect(await queued(ids)).toEqual([]), { timeout: 15_000, interval: 50 });
+    await vi.waitFor(async () => expect(await queued(ids)).toEqual([]), SOON);
     expect(new Set(receiver.received.map(({ headers }) => headers["webhook-id"]))).toEqual(new Set(ids));
     expect(receiver.received).toHaveLength(90);
     expect(most).toBeLessThanOrEqual(limits.perHost.good);
-  }, 20_000);
+  });
 
   it("S129 what was claimed ahead is given back when its target falls silent: what was read with the claim would be old", async () => {
     const receiver = await startReceiver((res, nth) => void (nth <= 4 && res.end("ok")));
@@ -377,11 +375,11 @@ describe("many at once", () => {
     const ids = await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 20 });
     startEngine(limits);
     const claimed = async () => (await queued(ids)).filter(({ claimedUntil }) => claimedUntil !== null).length;
-    await vi.waitFor(async () => expect([receiver.received.length, await claimed()]).toEqual([6, 4]), 10_000);
-    await vi.waitFor(async () => expect(await claimed()).toBe(2), 10_000);
+    await vi.waitFor(async () => expect([receiver.received.length, await claimed()]).toEqual([6, 4]), SOON);
+    await vi.waitFor(async () => expect(await claimed()).toBe(2), SOON);
     receiver.server.closeAllConnections();
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [ids]);
-  }, 30_000);
+  });
 });
 
 describe("what goes wrong on our side", () => {
@@ -390,6 +388,8 @@ describe("what goes wrong on our side", () => {
     const ids = (await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 2 })).sort();
     const { rows: stale } = await claimDeliveries(new Places().room());
     expect(stale.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    // However slow this machine is at the moment, it is theirs for as long as the test says.
+    await pool().query("update delivery_queue set claimed_until = now() + interval '1 hour' where id = any ($1)", [ids]);
     expect((await claimDeliveries(new Places().room())).rows).toEqual([]);
     // The lease of one of them ran out.
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [ids[0]]);
@@ -403,7 +403,8 @@ describe("what goes wrong on our side", () => {
       ["delivered", 1],
       ["delivered", 1],
     ]);
-    expect(await db().webhookHour.findFirst({ where: { webhookId: taken[0]?.webhookId } })).toMatchObject({ delivered: 2 });
+    const hours = { where: { webhookId: taken[0]?.webhookId }, _sum: { delivered: true } } as const;
+    expect(await db().webhookHour.aggregate(hours)).toEqual({ _sum: { delivered: 2 } });
   });
 
   it("S122 answers are kept while the database is away, and recorded once, when it is back", async () => {
@@ -422,11 +423,11 @@ describe("what goes wrong on our side", () => {
     const receiver = await startReceiver((res) => (answer = () => void res.end("ok")));
     const [id = ""] = await queueDeliveries(await webhookTo({ url: receiver.url }));
     const engine = startEngine();
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), SOON);
     const [before] = await queued([id]);
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [id]);
     engine.announce();
-    await vi.waitFor(async () => expect((await queued([id]))[0]?.claimId).not.toBe(before?.claimId), 5_000);
+    await vi.waitFor(async () => expect((await queued([id]))[0]?.claimId).not.toBe(before?.claimId), SOON);
     // A second request would have come by then.
     await new Promise((resolve) => setTimeout(resolve, 300));
     answer();
@@ -445,11 +446,11 @@ describe("what goes wrong on our side", () => {
     const [id = ""] = await queueDeliveries(webhookId);
     startEngine();
     const waiting = "select from pg_stat_activity where application_name = 'keyhook deliveries' and wait_event_type = 'Lock'";
-    await vi.waitFor(async () => expect((await pool().query(waiting)).rowCount).toBe(1), { timeout: 5_000, interval: 20 });
+    await vi.waitFor(async () => expect((await pool().query(waiting)).rowCount).toBe(1), SOON);
     await other.query("update delivery_queue set host = host where webhook_id = $1", [webhookId]);
     await other.query("commit");
     other.release();
-    await vi.waitFor(async () => expect((await attemptsOf(id)).map(({ status }) => status)).toEqual([500]), 5_000);
+    await vi.waitFor(async () => expect((await attemptsOf(id)).map(({ status }) => status)).toEqual([500]), SOON);
     expect(await queued([id])).toMatchObject([{ claimId: null, tries: 1 }]);
     expect(receiver.received).toHaveLength(1);
   });
@@ -465,7 +466,7 @@ describe("what goes wrong on our side", () => {
     const child = spawn(process.execPath, ["--input-type=module", "-e", script], { env: childEnvironment(), stdio: "ignore" });
     onTestFinished(() => void child.kill("SIGKILL"));
     const waiting = "select from pg_stat_activity where application_name = 'keyhook deliveries' and wait_event_type = 'Lock'";
-    await vi.waitFor(async () => expect((await pool().query(waiting)).rowCount).toBe(1), { timeout: 15_000, interval: 50 });
+    await vi.waitFor(async () => expect((await pool().query(waiting)).rowCount).toBe(1), SOON);
     expect(receiver.received).toHaveLength(1);
     child.kill("SIGKILL");
     await once(child, "exit");
@@ -481,7 +482,7 @@ describe("what goes wrong on our side", () => {
     await settled([id], "delivered");
     expect(receiver.received.map(({ headers }) => headers["webhook-id"])).toEqual([id, id]);
     expect(await attemptsOf(id)).toHaveLength(1);
-  }, 25_000);
+  });
 
   it("rows whose webhook or event is gone leave the queue, and an engine that is stopped records what it had begun", async () => {
     const receiver = await startReceiver((res) => void setTimeout(() => res.end("late"), 300));
@@ -492,7 +493,7 @@ describe("what goes wrong on our side", () => {
     await pool().query("delete from event where id = (select event_id from delivery where id = $1)", [empty]);
     const [slow = ""] = await queueDeliveries(await webhookTo({ url }));
     const engine = startEngine();
-    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), 5_000);
+    await vi.waitFor(() => expect(receiver.received).toHaveLength(1), SOON);
     await engine.stop();
     expect((await deliveries([slow])).map(({ state }) => state)).toEqual(["delivered"]);
     expect(await queued([orphan, empty, slow])).toEqual([]);

@@ -109,7 +109,7 @@ test("S137 looking for last commits leaves no stream of git's open", async () =>
   const before = sockets();
   // Each is found in a commit of its own, so that git has more to say than is read.
   for (const path of paths) await findLastCommits(directory, sha as string, { folder: "", paths: [path] });
-  await expect.poll(sockets, { timeout: 5_000 }).toBeLessThanOrEqual(before);
+  await expect.poll(sockets, { timeout: 20_000 }).toBeLessThanOrEqual(before);
   stop();
 });
 
@@ -135,7 +135,7 @@ test("S137 while others walk in all the places, a folder and a file are shown wi
   try {
     const folder = readFolder(repo, { revision: "main", path: "", withReadme: true });
     const file = viewFile(repo, { revision: "main", path: "README.md", withContent: true });
-    await expect.poll(() => walks.counts.waiting).toBe(3);
+    await expect.poll(() => walks.counts.waiting, { timeout: 20_000 }).toBe(3);
     await vi.advanceTimersByTimeAsync(2_000);
     expect(await folder).toMatchObject({ lastCommit: null, commitCount: null, readme: { name: "README.md" }, isLate: true });
     expect(await file).toMatchObject({ lastCommit: null, text: "# 4", isLate: true });
@@ -145,7 +145,7 @@ test("S137 while others walk in all the places, a folder and a file are shown wi
   }
   // What nobody had a place for is not remembered as what cannot be found.
   const folder = () => readFolder(repo, { revision: "main", path: "", withReadme: false });
-  await expect.poll(folder, { timeout: 10_000 }).toMatchObject({ commitCount: 6, isLate: false });
+  await expect.poll(folder, { timeout: 20_000 }).toMatchObject({ commitCount: 6, isLate: false });
 });
 
 describe("S137 a walk that ran out of time is not begun again", () => {
