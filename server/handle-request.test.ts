@@ -2,8 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { operatorCommand, personActor } from "#core/access/actor.ts";
 import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
@@ -25,6 +24,7 @@ import { cookieOf } from "./cookie-of.ts";
 import type { Door } from "./dispatch.ts";
 import { MAX_ACTION_BYTES } from "./dispatch.ts";
 import { handleRequest } from "./handle-request.ts";
+import { restartPace } from "./pace-request.ts";
 
 /** What stands for Next here: any door that draws a page. It tells what it was given. */
 const pages: Door = async (req, res) => {
@@ -418,12 +418,19 @@ describe("health", () => {
 });
 
 describe("S137 requests while the process is busy", () => {
-  const spin = () => {
-    for (const until = performance.now() + 8; performance.now() < until; );
-  };
+  let isBusy = false;
+  const soon = { timeout: 30_000 };
+  let now = 1_000_000;
+  /** No time goes by meanwhile: what a party has used up stays so, however long its requests take. */
+  const standStill = { isBusy: () => isBusy, now: () => now };
+  afterEach(() => {
+    isBusy = false;
+    provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "100" });
+  });
 
   it("wait for their turn or are refused: a stranger's first, and an account's when it asks for much more", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
+    restartPace(standStill);
     const tokens = await Promise.all(
       ["ada", "bob"].map(async (name) => {
         const { id } = await signedInPerson(name);
@@ -441,39 +448,34 @@ describe("S137 requests while the process is busy", () => {
         );
       return answers;
     };
-    const settled = (answers: Answer[], least: number) =>
-      expect.poll(() => answers.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(least);
+    const settled = (answers: Answer[], least: number) => expect.poll(() => answers.length, soon).toBeGreaterThanOrEqual(least);
     const refused = (answers: Answer[]) => answers.filter(({ status }) => status === 429);
 
     // Nobody is paced while there is time. From here on the tokens are known.
-    const calm = [askAll(50), ...tokens.map((token) => askAll(5, token, "/api/whoami-v2"))];
+    const calm = [askAll(45), ...tokens.map((token) => askAll(5, token, "/api/whoami-v2"))];
     for (const answers of calm) await settled(answers, 5);
-    await settled(calm[0] as Answer[], 50);
-    await setTimeout(250); // these are not too many either, but all of them together would be
+    await settled(calm[0] as Answer[], 45);
+    now += 250; // these are not too many either, but all of them together would be
     const more = askAll(30, tokens[1]);
     await settled(more, 30);
     expect([...calm, more].flatMap(refused)).toEqual([]);
 
-    const spinning = setInterval(spin, 1);
-    try {
-      await setTimeout(1_500);
-      // What waits for its turn does so for up to ten seconds; nobody waits for that here.
-      const [strangers, ada, bob] = [askAll(20), askAll(5, tokens[0]), askAll(70, tokens[1])];
-      await settled(ada, 5);
-      expect(refused(ada)).toEqual([]);
-      await expect.poll(() => refused(strangers).length).toBeGreaterThan(5);
-      expect(refused(strangers)[0]?.headers).toMatchObject({ "retry-after": "11", ratelimit: '"anonymous";r=0;t=11' });
-      expect(refused(strangers)[0]?.body).toContain("your address has sent too many requests");
-      await expect.poll(() => refused(bob)[0]?.headers.ratelimit).toBe('"account";r=0;t=11');
-      expect(refused(bob)[0]?.body).toContain("your account has sent too many requests");
-    } finally {
-      clearInterval(spinning);
-      provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "100" });
-    }
+    isBusy = true;
+    // What waits for its turn does so for up to ten seconds; nobody waits for that here.
+    const [strangers, ada, bob] = [askAll(20), askAll(5, tokens[0]), askAll(70, tokens[1])];
+    await settled(ada, 5);
+    expect(refused(ada)).toEqual([]);
+    await expect.poll(() => refused(strangers).length, soon).toBeGreaterThan(5);
+    expect(refused(strangers)[0]?.headers).toMatchObject({ "retry-after": "11", ratelimit: '"anonymous";r=0;t=11' });
+    expect(refused(strangers)[0]?.body).toContain("your address has sent too many requests");
+    await expect.poll(() => refused(bob)[0]?.headers.ratelimit, soon).toBe('"account";r=0;t=11');
+    expect(refused(bob)[0]?.body).toContain("your account has sent too many requests");
   }, 60_000);
 
   it("count in full wherever they hide, and for the account that last was good whatever others send", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
+    // A tenth of the least that can be set: a party has used it up with few requests.
+    restartPace({ ...standStill, percent: 0.1 });
     const accept = "text/html";
     // What a proxy with a password of its own sends for everybody.
     const authorization = "Basic c3RhZ2luZzpzdGFnaW5n";
@@ -498,25 +500,22 @@ describe("S137 requests while the process is busy", () => {
     await ask("/", { headers: bob });
     vi.setSystemTime(Date.now() + 10 * 60_000);
 
-    const spinning = setInterval(spin, 1);
+    isBusy = true;
     try {
-      await setTimeout(1_500);
       const lfs = `/x.git/info/lfs/objects/${"0".repeat(64)}`;
       const isPaced = (count: number, path: string, options: Options) => {
         const seen = statuses(count, path, options);
-        return expect.poll(() => seen, { timeout: 10_000 }).toContain(429);
+        return expect.poll(() => seen, soon).toContain(429);
       };
-      await isPaced(200, "/_next/static/x", { localAddress: "127.0.0.2" });
-      await isPaced(30, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
-      await isPaced(650, "/oauth/jwks", { localAddress: "127.0.0.4" });
-      await isPaced(200, `/relay/${"x".repeat(43)}/`, { localAddress: "127.0.0.5" });
-      await isPaced(30, "/", { headers: { accept, authorization: "Bearer unknown" } });
-      await isPaced(110, "/", { headers: ada });
+      await isPaced(70, "/_next/static/x", { localAddress: "127.0.0.2" });
+      await isPaced(10, `/ada/model/tree/main${lfs}`, { localAddress: "127.0.0.3" });
+      await isPaced(160, "/oauth/jwks", { localAddress: "127.0.0.4" });
+      await isPaced(70, `/relay/${"x".repeat(43)}/`, { localAddress: "127.0.0.5" });
+      await isPaced(10, "/", { headers: { accept, authorization: "Bearer unknown" } });
+      await isPaced(40, "/", { headers: ada });
       expect((await ask("/", { headers: bob })).status).toBe(200);
     } finally {
       vi.useRealTimers();
-      clearInterval(spinning);
-      provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "100" });
     }
   }, 60_000);
 });

@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
 import { env } from "#core/env.ts";
 import { currentParty, isPlatform, type Party } from "#core/fair-queue/party.ts";
-import { measureBusy, RequestPace } from "#core/fair-queue/request-pace.ts";
+import { measureBusy, type PaceOptions, RequestPace } from "#core/fair-queue/request-pace.ts";
 import { type Failure, requestContext } from "#core/log.ts";
 import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
@@ -39,7 +39,7 @@ export function paceRequest(
   const percent = env().ANONYMOUS_ADDRESS_PERCENT;
   const context = requestContext.getStore();
   if (percent === 100 || !context) return undefined;
-  pace ??= new RequestPace({ percent, isBusy: measureBusy() });
+  pace ??= newPace({ percent });
   const cost = costOf(pathname);
   const door = isRelayPath(pathname) ? "relay" : doorOf(pathname);
   // Of the protocol it is mostly a site that proves who it is, in many ways; of a relay, what its handler knows.
@@ -101,6 +101,13 @@ function costOf(pathname: string): number {
 }
 
 let pace: RequestPace | undefined;
+const newPace = ({ percent = env().ANONYMOUS_ADDRESS_PERCENT, isBusy = measureBusy(), now }: Partial<PaceOptions>) =>
+  new RequestPace({ percent, isBusy, ...(now && { now }) });
+
+/** Begins anew, for tests: on a busy machine each process is busy, and is slow to send many requests. */
+export function restartPace(options: Partial<PaceOptions>): void {
+  pace = newPace(options);
+}
 
 /** The accounts of credentials, by the credentials' hash: tokens themselves are not kept (S55). The oldest are first. */
 const known = new Map<string, Party & { until: number }>();
