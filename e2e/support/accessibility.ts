@@ -36,7 +36,8 @@ export async function forEachLook(
   const before = page.viewportSize();
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: HEIGHT });
-    for (const theme of THEMES) {
+    // Each change of the theme draws everything anew: the second width begins with that of before.
+    for (const theme of width === WIDTHS[0] ? THEMES : THEMES.toReversed()) {
       await page.emulateMedia({ colorScheme: theme });
       await page.evaluate(endAnimations);
       await look({ theme, width });

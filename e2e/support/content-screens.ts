@@ -1,5 +1,5 @@
 import { expect } from "@playwright/test";
-import { enter } from "./enter.ts";
+import { enterAgain } from "./enter.ts";
 import { correctedFiles, Repository, sampleFiles } from "./sample-repository.ts";
 import type { Screen, Visit } from "./screens.ts";
 
@@ -42,7 +42,7 @@ function ofSample(name: string, rest: string): Screen {
 }
 
 async function show({ page, newcomer }: Visit, path: string): Promise<void> {
-  await enter(page, newcomer);
+  await enterAgain(page, newcomer);
   const answer = await page.goto(path);
   expect(answer?.status(), `status of ${path}`).toBe(200);
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "@playwright/test";
-import { enter } from "./enter.ts";
+import { enterAgain } from "./enter.ts";
 import { makeRepo, makeToken } from "./git-repository.ts";
 import type { Screen, Visit } from "./screens.ts";
 
@@ -49,7 +49,7 @@ async function open(visit: Visit, pathOf: (nums: Nums) => string, { isEmpty = fa
   const made = isEmpty ? prepare(visit, { isEmpty }) : (discussed ?? prepare(visit));
   if (!isEmpty) discussed = made;
   const { fullName, ...nums } = await made;
-  await enter(visit.page, visit.newcomer);
+  await enterAgain(visit.page, visit.newcomer);
   const answer = await visit.page.goto(`/${fullName}${pathOf(nums)}`);
   expect(answer?.status()).toBe(200);
 }

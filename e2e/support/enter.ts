@@ -1,23 +1,33 @@
-import { type BrowserContext, expect, type Page } from "@playwright/test";
+import { type APIRequestContext, type BrowserContext, expect, type Page } from "@playwright/test";
 import type { Person } from "./sign-in-page.ts";
 
 type Account = Pick<Person, "username" | "password">;
+
+/** Where it is, and what its fields that nobody sees say: the same to everybody, so that each worker looks once. */
+type SignInForm = { url: string; fields: Record<string, string> };
+let form: Promise<SignInForm> | undefined;
 
 /**
  * Signs somebody in, in place of whoever was, as a browser without scripts does: the form of the sign-in page, filled in and sent. It
  * shows no page: how the page looks and works is for the stories that are about signing in.
  */
 export async function enter({ request }: Pick<Page, "request">, { username, password }: Account): Promise<void> {
-  const shown = await request.get("/login?switch=1");
-  const [form = ""] = /<form.*?<\/form>/s.exec(await shown.text()) ?? [];
-  const hidden = [...form.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?/g)];
-  const fields = hidden.map(([, name = "", value = ""]) => [name, value.replaceAll("&quot;", '"').replaceAll("&amp;", "&")]);
-  const answer = await request.post(shown.url(), {
-    multipart: { ...Object.fromEntries(fields), login: username, password },
-    headers: { origin: new URL(shown.url()).origin },
+  form ??= readForm(request);
+  const { url, fields } = await form;
+  const answer = await request.post(url, {
+    multipart: { ...fields, login: username, password },
+    headers: { origin: new URL(url).origin },
     maxRedirects: 0,
   });
   expect([answer.status(), answer.headers().location], `sign-in of ${username}`).toEqual([303, "/"]);
+}
+
+async function readForm(request: APIRequestContext): Promise<SignInForm> {
+  const shown = await request.get("/login?switch=1");
+  const [html = ""] = /<form.*?<\/form>/s.exec(await shown.text()) ?? [];
+  const hidden = [...html.matchAll(/<input type="hidden" name="([^"]+)"(?: value="([^"]*)")?/g)];
+  const fields = hidden.map(([, name = "", value = ""]) => [name, value.replaceAll("&quot;", '"').replaceAll("&amp;", "&")]);
+  return { url: shown.url(), fields: Object.fromEntries(fields) };
 }
 
 // Well before the service asks who it is again.
@@ -32,5 +42,7 @@ export async function enterAgain(page: Page, person: Account): Promise<void> {
     return;
   }
   await enter(page, person);
-  kept.set(person.username, { cookies: await page.context().cookies(), until: Date.now() + KEPT_MS });
+  // Not those of other sites, where somebody may be signed in too.
+  const cookies = await page.context().cookies((await form)?.url);
+  kept.set(person.username, { cookies, until: Date.now() + KEPT_MS });
 }

@@ -1,8 +1,10 @@
+import { dirname, join } from "node:path";
 import { startDemo } from "./demo.ts";
 
 /** One demo for all specs; each makes people of its own. The workers read it back with `readDemo`. */
 export default async function globalSetup(): Promise<() => Promise<void>> {
   const { demo, stop } = await startDemo();
   process.env.KEYHOOK_E2E_DEMO = JSON.stringify(demo);
+  process.env.KEYHOOK_E2E_LOOKS = join(dirname(demo.environment.DATA_DIR ?? ""), "decided-looks");
   return stop;
 }

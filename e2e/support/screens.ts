@@ -7,7 +7,7 @@ import type { Demo } from "./demo.ts";
 import { askForCode } from "./device.ts";
 import { DevicePages } from "./device-pages.ts";
 import { discussionScreens } from "./discussion-screens.ts";
-import { enter, enterAgain } from "./enter.ts";
+import { enterAgain } from "./enter.ts";
 import { hubClient } from "./hub.ts";
 import { readLinkTo } from "./outbox.ts";
 import { PermissionsModal } from "./permissions-modal.ts";
@@ -150,7 +150,7 @@ export const screens: Screen[] = [
   {
     name: "publishers",
     async open({ page, newcomer }) {
-      await enter(page, newcomer);
+      await enterAgain(page, newcomer);
       await go(page, "/settings/publishers/new?from=github");
       await page.getByRole("textbox", { name: "Repository", exact: true }).fill(`octo/kite-${Date.now()}`);
       await page.getByRole("textbox", { name: "Branch or tag" }).fill("refs/heads/main");
@@ -183,7 +183,7 @@ export const screens: Screen[] = [
   {
     name: "app-made",
     async open({ page, newcomer }) {
-      await enter(page, newcomer);
+      await enterAgain(page, newcomer);
       await go(page, "/settings/applications/new");
       await page.getByLabel("Name", { exact: true }).fill("Quiet Harbour");
       await page.getByRole("textbox", { name: "Redirect URIs" }).fill("https://harbour.example.com/callback");
@@ -196,19 +196,19 @@ export const screens: Screen[] = [
     name: "repo-card-empty",
     async open({ page, demo, newcomer }) {
       const repository = await Repository.make(demo, newcomer);
-      await enter(page, newcomer);
+      await enterAgain(page, newcomer);
       await go(page, repository.path);
     },
   },
   {
     name: "repo-access-asked",
     async open({ page, demo, newcomer }) {
-      await enter(page, newcomer);
+      await enterAgain(page, newcomer);
       await go(page, "/datasets/aiko/storm-surges");
       await page.getByLabel("Message").fill("For my thesis.\nThank you.");
       await page.getByRole("button", { name: "Share these and ask for access" }).click();
       await page.getByText("Nobody has answered yet.").waitFor();
-      await enter(page, { username: "aiko", password: demo.password });
+      await enterAgain(page, { username: "aiko", password: demo.password });
       await go(page, "/datasets/aiko/storm-surges/settings/access");
     },
   },
@@ -244,7 +244,7 @@ export const screens: Screen[] = [
   {
     name: "token-made",
     async open({ page, newcomer }) {
-      await enter(page, newcomer);
+      await enterAgain(page, newcomer);
       await go(page, "/settings/tokens/new");
       await page.getByLabel("Name", { exact: true }).fill("laptop");
       await page.getByLabel("Read your repositories, private ones too").check();
@@ -255,12 +255,12 @@ export const screens: Screen[] = [
   {
     name: "invitation",
     async open({ page, demo, newcomer }) {
-      await enter(page, { username: "aiko", password: demo.password });
+      await enterAgain(page, { username: "aiko", password: demo.password });
       await go(page, "/organizations/tidepool/members");
       await page.getByLabel("E-mail").fill(newcomer.email);
       await page.getByRole("button", { name: "Send invitation" }).click();
       const link = await readLinkTo(demo, newcomer.email, "/invitations/");
-      await enter(page, newcomer);
+      await enterAgain(page, newcomer);
       await go(page, link);
     },
   },
@@ -268,7 +268,7 @@ export const screens: Screen[] = [
     name: "tokens",
     async open(visit) {
       await admin(visit.demo, "token", "create", "--user", "mara", "--scopes", "read-repos write-repos", "--expires", "30");
-      await enter(visit.page, account(visit, "mara"));
+      await enterAgain(visit.page, account(visit, "mara"));
       await go(visit.page, "/settings/tokens");
     },
   },
@@ -303,7 +303,7 @@ export const screens: Screen[] = [
   {
     name: "device-code-wrong",
     async open(visit) {
-      await enter(visit.page, visit.newcomer);
+      await enterAgain(visit.page, visit.newcomer);
       await new DevicePages(visit.page).enter("BCDF-GHJK");
       await visit.page.getByText("This code is not right").waitFor();
     },
@@ -336,7 +336,7 @@ export const screens: Screen[] = [
   {
     name: "consent-document",
     async open(visit) {
-      await enter(visit.page, account(visit, "mara"));
+      await enterAgain(visit.page, account(visit, "mara"));
       await heron(visit).open();
       await heron(visit).signInButton.click();
       await new PermissionsModal(visit.page).authorizeButton.waitFor();
@@ -348,7 +348,7 @@ export const screens: Screen[] = [
       const callback = "https://moss.example.com/oauth/callback/keyhook";
       const more = { client_name: "Moss Notebook", client_uri: "https://notes.example.com/", redirect_uris: [callback] };
       const { authorizeUrl } = await serveDocument(demo, more);
-      await enter(page, newcomer);
+      await enterAgain(page, newcomer);
       await go(page, authorizeUrl(callback));
     },
   },
@@ -363,7 +363,7 @@ export const screens: Screen[] = [
     name: "admin-hosts-seen",
     async open(visit) {
       await connectHeron(visit, "aiko");
-      await enter(visit.page, account(visit, "opal"));
+      await enterAgain(visit.page, account(visit, "opal"));
       await go(visit.page, "/admin/hosts?search=heron");
     },
   },
@@ -406,7 +406,7 @@ let collection: Promise<string> | undefined;
 /** A collection of the newcomer's with something of each kind in it, made once for all screens of it. */
 async function openCollection(visit: Visit): Promise<void> {
   collection ??= makeCollection(visit);
-  await enter(visit.page, visit.newcomer);
+  await enterAgain(visit.page, visit.newcomer);
   await go(visit.page, `/collections/${await collection}`);
 }
 
@@ -432,7 +432,7 @@ async function makeCollection({ demo, newcomer }: Visit): Promise<string> {
 }
 
 async function openApp(visit: Visit, list: string, name: string, who = "aiko"): Promise<void> {
-  await enter(visit.page, account(visit, who));
+  await enterAgain(visit.page, account(visit, who));
   await go(visit.page, list);
   await visit.page.getByRole("link", { name }).click();
   await visit.page.getByRole("heading", { level: 1, name }).waitFor();
@@ -452,7 +452,7 @@ async function openWebhook(visit: Visit, who: string, list: string): Promise<voi
 async function openAppWithKeys({ page, demo, newcomer }: Visit): Promise<void> {
   const words = "--name Ferry --scopes openid --redirect-uri https://ferry.example/cb --confidential --par --dpop";
   const { id } = await admin<{ id: string }>(demo, "app", "create", "--owner", newcomer.username, ...words.split(" "));
-  await enter(page, newcomer);
+  await enterAgain(page, newcomer);
   await go(page, `/settings/applications/${id}`);
   const keys = page.getByRole("textbox", { name: "Public keys" });
   await page.getByText("Use keys", { exact: true }).click();
@@ -471,7 +471,7 @@ const heron = ({ page, demo }: Visit) => new SampleSite(page, { kind: "by docume
 
 async function connectHeron(visit: Visit, who: string): Promise<void> {
   const { authorizeButton } = new PermissionsModal(visit.page);
-  await enter(visit.page, account(visit, who));
+  await enterAgain(visit.page, account(visit, who));
   await heron(visit).open();
   await heron(visit).signInButton.click();
   // It answers on this device, so that it is asked about each time.
@@ -481,7 +481,7 @@ async function connectHeron(visit: Visit, who: string): Promise<void> {
 
 async function askConsent(visit: Visit, who: string, { organization }: { organization?: string } = {}): Promise<void> {
   const site = lantern(visit);
-  await enter(visit.page, account(visit, who));
+  await enterAgain(visit.page, account(visit, who));
   await site.open();
   await site.ask({ organization, scopes: ["email", "read-repos", "write-discussions"], showPage: "always, to decide anew" });
   await new PermissionsModal(visit.page).authorizeButton.waitFor();
@@ -491,7 +491,7 @@ async function askConsent(visit: Visit, who: string, { organization }: { organiz
 async function connect(visit: Visit, who: string): Promise<void> {
   const site = lantern(visit);
   const { authorizeButton } = new PermissionsModal(visit.page);
-  await enter(visit.page, account(visit, who));
+  await enterAgain(visit.page, account(visit, who));
   await site.open();
   await site.signInButton.click();
   await authorizeButton.or(site.callApiButton).waitFor();
@@ -502,7 +502,7 @@ async function connect(visit: Visit, who: string): Promise<void> {
 /** Mara opens the address behind a device's QR code. */
 async function openDevice(visit: Visit): Promise<{ device: DevicePages; userCode: string }> {
   const { user_code, verification_uri_complete } = await askForCode(visit.demo);
-  await enter(visit.page, account(visit, "mara"));
+  await enterAgain(visit.page, account(visit, "mara"));
   await go(visit.page, verification_uri_complete);
   return { device: new DevicePages(visit.page), userCode: user_code };
 }
