@@ -60,6 +60,9 @@ it("S132 an answer that cannot be passed on ends the request, and not the worker
   expect(await outcome()).toBe("broken off");
   answer = "HTTP/1.1 204 Well\r\n\r\n";
   expect(await outcome()).toBe(204);
+  // "Not yet", again and again, is no answer.
+  answer = "HTTP/1.1 103 Early\r\n\r\n".repeat(100);
+  expect(await outcome()).toBe("broken off");
 });
 
 it("S132 nothing stays open outside for a command that has gone", async () => {

@@ -5,6 +5,7 @@ import type { Duplex } from "node:stream";
 import ipaddr from "ipaddr.js";
 import { env } from "../../env.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
+import { limitEarlyAnswers, passBody } from "../../http/pass-body.ts";
 import { failureOf } from "../../outbound/failure-of.ts";
 import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { openTunnel } from "../../outbound/open-tunnel.ts";
@@ -116,14 +117,14 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, keep: K
           answer.destroy();
           return;
         }
-        answered.pipe(answer);
+        void passBody(answered, answer);
       },
     );
-    outgoing.on("error", () => answer.destroy());
+    limitEarlyAnswers(outgoing).on("error", () => answer.destroy());
     // Whoever asked may leave at any time: nothing stays open outside for a command that is not there any more.
     answer.once("close", () => outgoing.destroy());
     if (answer.destroyed) outgoing.destroy();
-    incoming.pipe(outgoing);
+    void passBody(incoming, outgoing);
   } catch (error) {
     answer.writeHead(403, { "content-type": "text/plain" }).end(`${reasonOf(error)}\n`);
   }

@@ -5,20 +5,25 @@ import { createServer } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { type Passed, relay } from "./relay.ts";
 
-it("S138 an app that answers 101 to a plain request is done with at once", async () => {
+/** What comes of passing a request on to an app that answers with these bytes, and in how many pieces its body goes on. */
+async function passedOn(said: string) {
   const app = createServer((socket) => {
     socket.on("error", () => undefined);
-    socket.once("data", () =>
-      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
-    );
+    socket.once("data", () => socket.write(said));
   }).listen(0, "127.0.0.1");
   await once(app, "listening");
   let passed: Passed | undefined;
+  let pieces = 0;
   const front = http
     .createServer(async (req, res) => {
+      const { write } = res;
+      res.write = (...given: unknown[]) => {
+        pieces++;
+        return Reflect.apply(write, res, given);
+      };
       const upstream = { host: "127.0.0.1", port: (app.address() as AddressInfo).port };
       passed = await relay(req, res, { upstream, path: "/", headers: {}, answer: (_, headers) => ({ ...headers }) });
-      res.writeHead(502).end();
+      if (!res.headersSent) res.writeHead(502).end();
     })
     .listen(0, "127.0.0.1");
   await once(front, "listening");
@@ -28,7 +33,26 @@ it("S138 an app that answers 101 to a plain request is done with at once", async
     front.closeAllConnections();
   });
   const answer = await fetch(`http://127.0.0.1:${(front.address() as AddressInfo).port}/`, {
-    signal: AbortSignal.timeout(3_000),
+    signal: AbortSignal.timeout(20_000),
   });
-  expect([answer.status, passed]).toEqual([502, "broken"]);
+  return { status: answer.status, body: await answer.text(), passed, pieces };
+}
+
+it("S138 an app that answers 101 to a plain request is done with at once", async () => {
+  const { status, passed } = await passedOn(
+    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  );
+  expect([status, passed]).toEqual([502, "broken"]);
+});
+
+it("S132 an answer in thousands of tiny pieces goes on in a few", async () => {
+  const tiny = "1\r\nx\r\n".repeat(20_000);
+  const { status, body, pieces } = await passedOn(`HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${tiny}0\r\n\r\n`);
+  expect([status, body]).toEqual([200, "x".repeat(20_000)]);
+  expect(pieces).toBeLessThan(1_000);
+});
+
+it("S132 an app that says again and again that its answer will come is done with", async () => {
+  const { status, passed } = await passedOn("HTTP/1.1 103 Early Hints\r\n\r\n".repeat(100));
+  expect([status, passed]).toEqual([502, "broken"]);
 });

@@ -9,6 +9,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Duplex } from "node:stream";
+import { limitEarlyAnswers, passBody } from "../../http/pass-body.ts";
 
 /** Where a request is passed on to. */
 export type Upstream = { connect: Connect } | { host: string; port: number };
@@ -89,11 +90,9 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
       return end("broken");
     }
     res.flushHeaders();
-    answer.pipe(res);
-    // Fewer bytes than were announced must not pass for all of them.
-    answer.once("aborted", () => res.destroy());
-    answer.once("error", () => res.destroy());
     res.once("finish", () => end("answered"));
+    // Fewer bytes than were announced do not pass for all of them: it breaks off.
+    void passBody(answer, res);
   });
   // Nobody asked for another protocol. Node tells of no answer then, and of no end.
   out.once("upgrade", (_, socket) => {
@@ -174,7 +173,7 @@ function open(
     // Node asks `createConnection` only where there is no agent.
     const to =
       "connect" in upstream ? { createConnection: connectingBy(upstream.connect) } : { ...upstream, agent: agent ?? false };
-    return request({ ...to, method: req.method, path, headers: { ...headers, ...more } });
+    return limitEarlyAnswers(request({ ...to, method: req.method, path, headers: { ...headers, ...more } }));
   } catch {
     return undefined;
   }
