@@ -14,7 +14,7 @@ import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { createApp } from "#core/oauth/apps/create-app.ts";
-import { upsertArtifact } from "#core/oauth/artifact-store.ts";
+import { idHash, upsertArtifact } from "#core/oauth/artifact-store.ts";
 
 /** Everybody and everything that the access table speaks of, made once. */
 
@@ -142,14 +142,15 @@ export async function makeAccessWorld(origin: string, sets = scopeSets): Promise
       ...(["owner", "admin"].includes(who) && { "other-app": await grant(otherAppId, [organization.id]) }),
       ...(["admin", "guest"].includes(who) && { unadmitted: await grant(unadmittedId, [organization.id]) }),
     };
-    for (const held of sets) {
+    const exchanged = isMember ? await exchangedTokens(origin, bound, person[who], sets) : [];
+    for (const [index, held] of sets.entries()) {
       const add = (hand: Hand, token: string) => actors.push({ who, hand, scopes: held, token });
       add("personal", await personalToken(person[who], held));
       for (const [hand, given] of Object.entries(grants) as [Hand, Grant][]) {
         if (hand === "other-app" && held.length <= 2 && !held.includes("contribute-repos")) continue;
         add(hand, await accessToken(person[who], given, held));
       }
-      if (isMember) add("exchanged", await exchangedToken(origin, bound, person[who], held));
+      if (isMember) add("exchanged", exchanged[index] as string);
     }
   }
   actors.push({ who: "job", hand: "ci", scopes: [], token: await jobToken({ repoId: repos["org-private"].id }) });
@@ -232,6 +233,25 @@ export async function personalToken({ id: userId }: TestPerson, held: readonly S
   const data = { id: newId(), userId, name: "laptop", tokenHash: hashToken(token), last4: token.slice(-4), scopes: [...held] };
   await db().personalAccessToken.create({ data });
   return token;
+}
+
+/** One is asked for, with all scopes; the others are like it, but for their scopes. */
+async function exchangedTokens(
+  origin: string,
+  bound: BoundApp,
+  person: TestPerson,
+  sets: readonly (readonly Scope[])[],
+): Promise<string[]> {
+  const asked = await exchangedToken(origin, bound, person, scopes);
+  const { payload } = await db().oAuthArtifact.findFirstOrThrow({ where: { idHash: idHash(asked) }, select: { payload: true } });
+  return Promise.all(
+    sets.map(async (held) => {
+      if (held === scopes) return asked;
+      const token = newToken("kh_oauth_");
+      await upsertArtifact("AccessToken", token, { ...(payload as object), scope: held.join(" ") } as never, 3_600);
+      return token;
+    }),
+  );
 }
 
 /** By asking for it, as the organization's programs do (docs/specification/organizations-and-tokens.md#token-exchange). */
