@@ -18,9 +18,9 @@ import {
   stopService,
 } from "#core/testing/running-service.ts";
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
-const SOON = { timeout: 60_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 100 };
 const PROCESSES = ["server.ts", "worker/index.ts", "database"] as const;
 
 const statusAt = (address: string): Promise<number> =>
@@ -37,7 +37,7 @@ const pidOf = (service: RunningService, what: (typeof PROCESSES)[number]) => vi.
 
 async function expectRefusal(message: string, settings: Record<string, string>, ...args: string[]): Promise<void> {
   const refused = await spawnService(settings, args);
-  onTestFinished(() => stopService(refused));
+  started.push(refused);
   expect((await refused.exited).code).toBe(78);
   expect(refused.output()).toContain(message);
   expect(refused.output()).not.toMatch(/^ {4}at /m); // no stack
@@ -165,20 +165,16 @@ describe("a web process and a worker that are started apart, beside it, on a dat
     await vi.waitFor(() => expect(worker.pidOf("worker/index.ts")).not.toBe(killed), SOON);
   });
 
-  it("and whatever cannot start says what is wrong, and does not keep trying", async () => {
+  it("and what finds its place taken says so, and does not keep trying", async () => {
     const { port } = new URL(service.origin);
-    await expectRefusal(`port ${port} is in use`, { ...shared, PORT: port }, "--only", "web");
-    // A second one of a kind that has a port to itself cannot take it.
     const { WORKER_HEALTH_PORT } = shared;
-    await expectRefusal(`WORKER_HEALTH_PORT: cannot listen on port ${WORKER_HEALTH_PORT}`, shared, "--only", "worker");
     const isRunning = `The service is already running on ${service.dataDir} (process ${service.process.pid})`;
-    await expectRefusal(isRunning, { DATA_DIR: service.dataDir });
-    await expectRefusal("SMTP_URL: must be an smtp:// or smtps:// URL", { SMTP_URL: "mail.example.com" });
-    await expectRefusal("SECRET_KEY is required when DATABASE_URL is set", { DATABASE_URL: database.url });
-    await expectRefusal("Install git 2.38 or later.", { PATH: "/nowhere" });
-    await expectRefusal("--only needs DATABASE_URL", {}, "--only", "worker");
-    await expectRefusal("--only is followed by web or worker", {}, "--only", "both");
-    await expectRefusal("Unknown option '--onyl'", {}, "--onyl", "web");
+    await Promise.all([
+      expectRefusal(`port ${port} is in use`, { ...shared, PORT: port }, "--only", "web"),
+      // A second one of a kind that has a port to itself cannot take it.
+      expectRefusal(`WORKER_HEALTH_PORT: cannot listen on port ${WORKER_HEALTH_PORT}`, shared, "--only", "worker"),
+      expectRefusal(isRunning, { DATA_DIR: service.dataDir }),
+    ]);
     expect(await statusOf(service, "/readyz")).toBe(200);
   });
 
@@ -200,6 +196,17 @@ describe("a web process and a worker that are started apart, beside it, on a dat
     await untilItSays(200, `${health}/readyz`);
     expect([await statusOf(web, "/login"), await statusOf(web, "/api/whoami-v2")]).toEqual([200, 401]);
   });
+});
+
+it("says what is wrong with settings or a line that it cannot run", async () => {
+  await Promise.all([
+    expectRefusal("SMTP_URL: must be an smtp:// or smtps:// URL", { SMTP_URL: "mail.example.com" }),
+    expectRefusal("SECRET_KEY is required when DATABASE_URL is set", { DATABASE_URL: "postgres://localhost/keyhook" }),
+    expectRefusal("Install git 2.38 or later.", { PATH: "/nowhere" }),
+    expectRefusal("--only needs DATABASE_URL", {}, "--only", "worker"),
+    expectRefusal("--only is followed by web or worker", {}, "--only", "both"),
+    expectRefusal("Unknown option '--onyl'", {}, "--onyl", "web"),
+  ]);
 });
 
 describe("a service whose processes end", () => {

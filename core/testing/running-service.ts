@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -95,14 +95,14 @@ export const isAlive = (pid: number): boolean =>
   existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
 
 function childRunning(parent: number, file: string): number | undefined {
-  for (const name of readdirSync("/proc")) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      const isChild = new RegExp(`^PPid:\\s+${parent}$`, "m").test(readFileSync(`/proc/${name}/status`, "utf8"));
-      if (isChild && readFileSync(`/proc/${name}/cmdline`, "utf8").includes(`/${file}\0`)) return Number(name);
-    } catch {
-      // it ended meanwhile
-    }
+  const children = readProc(`${parent}/task/${parent}/children`).split(" ").map(Number).filter(Boolean);
+  return children.find((pid) => readProc(`${pid}/cmdline`).includes(`/${file}\0`));
+}
+
+function readProc(path: string): string {
+  try {
+    return readFileSync(join("/proc", path), "utf8");
+  } catch {
+    return ""; // it ended meanwhile
   }
-  return undefined;
 }

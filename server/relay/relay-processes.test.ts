@@ -14,7 +14,8 @@ import { type HttpsSite, startHttpsSite } from "#core/testing/https-site.ts";
 import { type ServiceProcess, startProcess } from "../testing/start-process.ts";
 
 /** Two web processes on one database, behind an https proxy, with listeners that are processes of their own. */
-const SOON = { timeout: 25_000, interval: 50 };
+vi.setConfig({ testTimeout: 120_000 });
+const SOON = { timeout: 45_000, interval: 50 };
 let one: ServiceProcess;
 let two: ServiceProcess;
 let site: HttpsSite;
