@@ -11,19 +11,25 @@ import { closeEngineGaps } from "./provider-internals.ts";
 /**
  * The engine, one instance a process (ARCHITECTURE.md, Processes). It takes its signing keys when it is made; when they change,
  * a new instance takes over while requests that are under way finish with the old one.
+ *
+ * It is always made by the module that was loaded first, which is the server's: a bundle of Next that made it would have it find the
+ * rows of the request (request-rows.ts) in the bundle's own instance of that module, and the server's requests leave them in another.
  */
-type State = { current?: Promise<Provider>; turn: number; isWatched: boolean; timer?: NodeJS.Timeout };
+type State = {
+  build: () => Promise<Provider>;
+  current?: Promise<Provider>;
+  turn: number;
+  isWatched: boolean;
+  timer?: NodeJS.Timeout;
+};
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
+keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
+const state = () => keeper.keyhookProvider as State;
 const RETRY_MS = 5_000;
-
-function state(): State {
-  keeper.keyhookProvider ??= { turn: 0, isWatched: false };
-  return keeper.keyhookProvider;
-}
 
 export function currentProvider(): Promise<Provider> {
   const now = state();
-  now.current ??= build().catch((error) => {
+  now.current ??= now.build().catch((error) => {
     // A database that is away must not be remembered as the answer.
     now.current = undefined;
     throw error;
@@ -49,7 +55,7 @@ function replace(): void {
   const now = state();
   now.turn += 1;
   const { turn } = now;
-  build().then(
+  now.build().then(
     (provider) => {
       if (turn === now.turn) now.current = Promise.resolve(provider);
     },

@@ -1,7 +1,7 @@
 import * as jose from "jose";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { countStatements } from "#core/testing/count-statements.ts";
@@ -452,4 +452,12 @@ test("an app that takes bound tokens only gets none without a proof, and none by
   expect(outcomeOf(await exchange(other, other.writer.email, {}, { dpop: elsewhere }))).toBe("400 invalid_dpop_proof");
   expect(await introspect(bound.body.access_token, other)).toMatchObject({ token_type: "DPoP", cnf: { jkt: key.thumbprint } });
   expect((await world.userinfo(bound.body.access_token)).status).toBe(401);
+});
+
+test("S96 a token is stored with its Grant also where a page of Next, with modules of its own, asked for the engine first", async () => {
+  const { keyhookProvider } = globalThis as typeof globalThis & { keyhookProvider?: { current?: unknown } };
+  if (keyhookProvider) keyhookProvider.current = undefined;
+  vi.resetModules();
+  await (await import("../provider.ts")).currentProvider();
+  expect(outcomeOf(await exchange(at, at.writer.email))).toBe("200");
 });
