@@ -8,13 +8,14 @@ import { log } from "./log.ts";
  * `isListening()` tells.
  */
 type Handler = (payload: string) => void;
-type State = { client?: pg.Client; connecting?: Promise<void>; handlers: Map<string, Set<Handler>>; closed: boolean };
+type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
+type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };
 
 const keeper = globalThis as typeof globalThis & { keyhookNotifications?: State };
 const RECONNECT_MS = 1_000;
 
 function state(): State {
-  keeper.keyhookNotifications ??= { handlers: new Map(), closed: false };
+  keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
   return keeper.keyhookNotifications;
 }
 
@@ -36,13 +37,13 @@ async function connect(): Promise<void> {
   client.on("error", lost);
   client.on("end", lost);
   client.on("notification", ({ channel, payload }) => {
-    for (const handler of now.handlers.get(channel) ?? []) handler(payload ?? "");
+    for (const handler of now.channels.get(channel)?.handlers ?? []) handler(payload ?? "");
   });
   await client.connect();
-  for (const channel of now.handlers.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+  for (const channel of now.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   now.client = client;
   // Whatever happened while we were away was missed: tell every handler that anything may have changed.
-  for (const handlers of now.handlers.values()) for (const handler of handlers) handler("");
+  for (const { handlers } of now.channels.values()) for (const handler of handlers) handler("");
 }
 
 function scheduleReconnect(): void {
@@ -65,17 +66,17 @@ function ensureConnected(): Promise<void> {
   return now.connecting;
 }
 
-/** Calls `handler` for every notification on `channel`, with an empty payload after a reconnection. */
-export async function listen(channel: string, handler: Handler): Promise<void> {
+/** Calls `handler` for every notification on the channel `name`, with an empty payload after a reconnection. Asking again changes nothing. */
+export async function listen(name: string, handler: Handler): Promise<void> {
   const now = state();
   now.closed = false;
-  let handlers = now.handlers.get(channel);
-  if (!handlers) {
-    handlers = new Set();
-    now.handlers.set(channel, handlers);
-    if (now.client) await now.client.query(`LISTEN ${now.client.escapeIdentifier(channel)}`);
-  }
-  handlers.add(handler);
+  const known = now.channels.get(name);
+  // One that fails has lost its connection, and the next connection listens to all channels.
+  const begun = known?.begun ?? now.client?.query(`LISTEN ${now.client.escapeIdentifier(name)}`).catch(() => undefined);
+  const channel = known ?? { handlers: new Set(), begun };
+  now.channels.set(name, channel);
+  channel.handlers.add(handler);
+  await begun;
   await ensureConnected();
 }
 

@@ -68,21 +68,17 @@ function readersOf({ name }: { name: string }) {
   return readers;
 }
 
-const listens = new Map<string, Promise<void>>();
+const handlers = new Map<string, (id: string) => void>();
 
 /** One listener for each kind of tail. */
 function listening(tail: { name: string; channel: string }): Promise<void> {
-  const known = listens.get(tail.name);
-  if (known) return known;
-  const begun = listen(tail.channel, (id) => {
+  const announce = (id: string) => {
     const readers = readersOf(tail);
     for (const reader of id === "" ? readers.values() : [readers.get(id)]) reader?.hear();
-  }).catch((error: unknown) => {
-    listens.delete(tail.name);
-    throw error;
-  });
-  listens.set(tail.name, begun);
-  return begun;
+  };
+  const handler = handlers.get(tail.name) ?? announce;
+  handlers.set(tail.name, handler);
+  return listen(tail.channel, handler);
 }
 
 type Waiting<Page, Cursor> = {

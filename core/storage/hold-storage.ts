@@ -139,10 +139,10 @@ const held = new Set<string>();
 let renewing: NodeJS.Timeout | undefined;
 
 async function renew(): Promise<void> {
-  await pool()
-    .query("UPDATE storage_hold SET expires_at = now() + make_interval(secs => $2) WHERE id = ANY ($1)", [
-      [...held],
-      LEASE_SECONDS,
-    ])
-    .catch((err: unknown) => log().warn({ err }, "holds on storage cannot be renewed; trying again"));
+  try {
+    const extend = "UPDATE storage_hold SET expires_at = now() + make_interval(secs => $2) WHERE id = ANY ($1)";
+    await pool().query(extend, [[...held], LEASE_SECONDS]);
+  } catch (err) {
+    log().warn({ err }, "holds on storage cannot be renewed; trying again");
+  }
 }

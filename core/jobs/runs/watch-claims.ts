@@ -20,17 +20,13 @@ const CHECK_MS = 2_000;
 const FENCE_MS = (LEASE_SECONDS - 5) * 1_000;
 
 const watched = new Map<string, Watched & { heldAt: number }>();
-let isListening = false;
 let timer: NodeJS.Timeout | undefined;
 let checking: Promise<void> | undefined;
 
 /** Watches over one's claim of a run for as long as it goes on. @returns what ends the watch */
 export function watchClaim(run: Watched): () => void {
   watched.set(run.id, { ...run, heldAt: performance.now() });
-  if (!isListening) {
-    isListening = true;
-    void listen(JOB_CANCEL_CHANNEL, () => void check());
-  }
+  void listen(JOB_CANCEL_CHANNEL, check);
   timer ??= setInterval(() => void check(), CHECK_MS);
   // One that was cancelled just before is told here.
   void check();

@@ -13,7 +13,6 @@ export type HandlerAnswer =
 const POLL_MS = 1_000;
 
 const waiters = new Map<string, () => void>();
-let listening: Promise<void> | undefined;
 let polling: NodeJS.Timeout | undefined;
 
 /**
@@ -30,8 +29,7 @@ export async function awaitAnswer(
   signal?.addEventListener("abort", () => resolve(), { once: true });
   if (signal?.aborted) resolve();
   try {
-    listening ??= listen(RELAY_ANSWER_CHANNEL, announce);
-    await listening;
+    await listen(RELAY_ANSWER_CHANNEL, announce);
     polling ??= setInterval(poll, POLL_MS).unref();
     poll();
     await promise;

@@ -212,7 +212,6 @@ function spelled({ id, method, path, headers, body, receivedAt, isFromInbox }: H
 
 type News = "request" | "listener";
 const listeners = new Map<string, Set<(news: News) => void>>();
-let listening: Promise<void> | undefined;
 
 /** An id alone tells of requests or answers, with a mark behind it of a change of the relay or of who listens. */
 function announce(payload: string): void {
@@ -227,8 +226,7 @@ async function join(relayId: string, tell: (news: News) => void): Promise<() => 
   const those = listeners.get(relayId) ?? new Set();
   listeners.set(relayId, those);
   those.add(tell);
-  listening ??= listen(RELAY_CHANNEL, announce);
-  await listening;
+  await listen(RELAY_CHANNEL, announce);
   return () => {
     those.delete(tell);
     if (those.size === 0 && listeners.get(relayId) === those) listeners.delete(relayId);

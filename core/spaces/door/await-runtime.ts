@@ -10,7 +10,10 @@ const NOTE_MS = 5_000;
 
 /** The Spaces that somebody waits for: one listener for the whole process, and of each Space one look for all who wait. */
 const watches = new Map<string, Watch>();
-let listening: Promise<void> | undefined;
+
+function announce(repoId: string): void {
+  for (const watch of repoId === "" ? watches.values() : [watches.get(repoId)]) watch?.look();
+}
 
 /**
  * How a Space is doing once `isAwaited` is true of it, or as it is when the time is up; undefined for one that is no more.
@@ -21,13 +24,7 @@ export async function awaitRuntime(
   isAwaited: (runtime: SpaceRuntime) => boolean,
   { until, signal }: { until: number; signal?: AbortSignal },
 ): Promise<SpaceRuntime | undefined> {
-  listening ??= listen(SPACE_CHANNEL, (id) => {
-    for (const watch of id === "" ? watches.values() : [watches.get(id)]) watch?.look();
-  }).catch((error: unknown) => {
-    listening = undefined;
-    throw error;
-  });
-  await listening;
+  await listen(SPACE_CHANNEL, announce);
   const watch = watches.get(repoId) ?? new Watch(repoId);
   watches.set(repoId, watch);
 

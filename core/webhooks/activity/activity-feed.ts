@@ -128,7 +128,6 @@ async function readKnown(webhookId: string, before: Known | undefined): Promise<
 }
 
 const feeds = new Map<string, ActivityFeed>();
-let listening: Promise<void> | undefined;
 
 /** The feed of a webhook, for as long as somebody follows it. `leave` has to be called. */
 export async function joinFeed(
@@ -145,8 +144,7 @@ export async function joinFeed(
     if (feeds.get(webhookId) === feed) feeds.delete(webhookId);
   };
   try {
-    listening ??= listen(ACTIVITY_CHANNEL, announce);
-    await listening;
+    await listen(ACTIVITY_CHANNEL, announce);
     // What is told from now on is what differs from this.
     await feed.read();
   } catch (error) {
