@@ -1,34 +1,55 @@
 import { existsSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
 import type { Profiled } from "./profile.ts";
 import { type Tally, tallyOf } from "./tally.ts";
 
-/** Vitest's JSON report (as Jest's). */
+type VitestReport = {
+  numPassedTests: number;
+  numFailedTests: number;
+  testResults: { name: string; status: string; assertionResults: { fullName: string; status: string }[] }[];
+};
+
+/** Vitest's JSON report (as Jest's). A file that did not load, or whose set-up failed, is named by itself. */
 export function readVitest(file: string, status: number): Tally {
-  const report = readJson<{ numPassedTests: number; numFailedTests: number }>(file);
-  return tallyOf(status, report && { passed: report.numPassedTests, failed: report.numFailedTests });
+  const report = readJson<VitestReport>(file);
+  if (!report) return tallyOf("vitest", status);
+  const failures = report.testResults
+    .filter((result) => result.status !== "passed")
+    .flatMap(({ name, assertionResults }) => {
+      const path = relative(process.cwd(), name);
+      const failed = assertionResults.filter((result) => result.status === "failed");
+      return failed.length > 0 ? failed.map(({ fullName }) => `${path} › ${fullName}`) : [path];
+    });
+  const { numPassedTests: passed, numFailedTests: failed } = report;
+  return tallyOf("vitest", status, { passed, failed, failures });
 }
 
-/** The test files of Vitest's JSON report that did not pass, a suite that did not load among them. */
-export function failedFiles(file: string): string[] {
-  const report = readJson<{ testResults: { name: string; status: string }[] }>(file);
-  return report?.testResults.filter(({ status }) => status !== "passed").map(({ name }) => name) ?? [];
-}
+type Spec = { title: string; ok: boolean; tests: { results: { duration: number }[] }[] };
+type Suite = { file: string; suites?: Suite[]; specs?: Spec[] };
+type PlaywrightReport = { stats: { expected: number; unexpected: number; flaky: number }; suites: Suite[] };
 
 /** Playwright's JSON report. A flaky test passed when it was tried again. */
 export function readPlaywright(file: string, status: number): Tally {
-  const report = readJson<{ stats: { expected: number; unexpected: number; flaky: number } }>(file);
-  return tallyOf(status, report && { passed: report.stats.expected + report.stats.flaky, failed: report.stats.unexpected });
+  const report = readJson<PlaywrightReport>(file);
+  if (!report) return tallyOf("playwright", status);
+  const failures = report.suites.flatMap((suite) =>
+    specsOf(suite)
+      .filter(({ ok }) => !ok)
+      .map(({ title }) => `e2e/${suite.file} › ${title}`),
+  );
+  const { expected, flaky, unexpected } = report.stats;
+  return tallyOf("playwright", status, { passed: expected + flaky, failed: unexpected, failures });
 }
 
-type Suite = { file: string; suites?: Suite[]; specs?: { tests: { results: { duration: number }[] }[] }[] };
+const specsOf = ({ suites = [], specs = [] }: Suite): Spec[] => [...specs, ...suites.flatMap(specsOf)];
 
 /** What the stories of each file took together. */
 export function profilePlaywright(file: string): Profiled[] {
-  const durationOf = ({ suites = [], specs = [] }: Suite): number =>
-    specs.flatMap(({ tests }) => tests.flatMap(({ results }) => results)).reduce((sum, { duration }) => sum + duration, 0) +
-    suites.reduce((sum, suite) => sum + durationOf(suite), 0);
-  const report = readJson<{ suites: Suite[] }>(file);
-  return report?.suites.map((suite) => ({ file: `e2e/${suite.file}`, ms: { browser: durationOf(suite) } })) ?? [];
+  const suites = readJson<PlaywrightReport>(file)?.suites ?? [];
+  return suites.map((suite) => {
+    const results = specsOf(suite).flatMap(({ tests }) => tests.flatMap((test) => test.results));
+    return { file: `e2e/${suite.file}`, ms: { browser: results.reduce((sum, { duration }) => sum + duration, 0) } };
+  });
 }
 
 function readJson<Shape>(file: string): Shape | undefined {

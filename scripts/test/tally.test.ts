@@ -1,20 +1,48 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { afterSecondTry, tallyOf } from "./tally.ts";
+import { readPlaywright, readVitest } from "./read-results.ts";
+import { tallyOf } from "./tally.ts";
+
+const ended = (status: number) => [`a tool ended with status ${status}`];
 
 test.each([
-  { status: 0, counted: { passed: 3, failed: 0 }, tally: { passed: 3, failed: 0 } },
-  { status: 1, counted: { passed: 3, failed: 2 }, tally: { passed: 3, failed: 2 } },
-  { status: 1, counted: { passed: 3, failed: 0 }, tally: { passed: 3, failed: 1 } }, // a suite that did not load
-  { status: 1, counted: undefined, tally: { passed: 0, failed: 1 } }, // a tool that did not start
-  { status: 0, counted: { passed: 0, failed: 0 }, tally: { passed: 0, failed: 1 } }, // nothing was tested
+  { status: 0, counted: { passed: 3, failed: 0, failures: [] }, tally: { passed: 3, failed: 0, failures: [] } },
+  { status: 1, counted: { passed: 3, failed: 1, failures: ["a"] }, tally: { passed: 3, failed: 1, failures: ["a"] } },
+  { status: 1, counted: { passed: 3, failed: 0, failures: ["a.ts"] }, tally: { passed: 3, failed: 1, failures: ["a.ts"] } }, // a suite that did not load
+  { status: 1, counted: undefined, tally: { passed: 0, failed: 1, failures: ended(1) } }, // a tool that did not start
+  { status: 0, counted: { passed: 0, failed: 0, failures: [] }, tally: { passed: 0, failed: 1, failures: ended(0) } }, // nothing was tested
 ])("status $status and $counted count as $tally", ({ status, counted, tally }) => {
-  expect(tallyOf(status, counted)).toEqual(tally);
+  expect(tallyOf("a tool", status, counted)).toEqual(tally);
 });
 
-test.each([
-  { first: { passed: 90, failed: 2 }, again: { passed: 12, failed: 0 }, tally: { passed: 92, failed: 0 } },
-  { first: { passed: 90, failed: 2 }, again: { passed: 11, failed: 1 }, tally: { passed: 91, failed: 1 } },
-  { first: { passed: 90, failed: 1 }, again: { passed: 0, failed: 1 }, tally: { passed: 90, failed: 1 } }, // does not load, still
-])("$first, then $again of the failed files, count as $tally", ({ first, again, tally }) => {
-  expect(afterSecondTry(first, again)).toEqual(tally);
+test("what failed is named: a test, a file that did not load, a story", () => {
+  const folder = mkdtempSync(join(tmpdir(), "keyhook-results-"));
+  const report = (name: string, value: object) => {
+    writeFileSync(join(folder, name), JSON.stringify(value));
+    return join(folder, name);
+  };
+  const ok = { fullName: "it works", status: "passed" };
+  const failed = { fullName: "it does not", status: "failed" };
+  const testResults = [
+    { name: join(process.cwd(), "core/a.test.ts"), status: "passed", assertionResults: [ok] },
+    { name: join(process.cwd(), "core/b.test.ts"), status: "failed", assertionResults: [ok, failed] },
+    { name: join(process.cwd(), "core/c.test.ts"), status: "failed", assertionResults: [] },
+  ];
+  expect(readVitest(report("vitest.json", { numPassedTests: 2, numFailedTests: 1, testResults }), 1)).toEqual({
+    ...{ passed: 2, failed: 1 },
+    failures: ["core/b.test.ts › it does not", "core/c.test.ts"],
+  });
+  const specs = [
+    { title: "a click", ok: false, tests: [] },
+    { title: "another", ok: true, tests: [] },
+  ];
+  const suites = [{ file: "a.spec.ts", specs: [], suites: [{ file: "a.spec.ts", specs }] }];
+  const stats = { expected: 1, flaky: 0, unexpected: 1 };
+  expect(readPlaywright(report("playwright.json", { stats, suites }), 1)).toEqual({
+    ...{ passed: 1, failed: 1 },
+    failures: ["e2e/a.spec.ts › a click"],
+  });
+  rmSync(folder, { recursive: true });
 });

@@ -1,18 +1,22 @@
-export type Tally = { passed: number; failed: number };
+/** What a step counted, and what failed by name. */
+export type Tally = { passed: number; failed: number; failures: string[] };
 
-export const addTallies = (a: Tally, b: Tally): Tally => ({ passed: a.passed + b.passed, failed: a.failed + b.failed });
+export const NOTHING: Tally = { passed: 0, failed: 0, failures: [] };
+
+export const addTallies = (a: Tally, b: Tally): Tally => ({
+  passed: a.passed + b.passed,
+  failed: a.failed + b.failed,
+  failures: [...a.failures, ...b.failures],
+});
 
 /** A tool that only says yes or no. */
-export const tallyOfCheck = (status: number): Tally => (status === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 });
+export const tallyOfCheck = (title: string, status: number): Tally =>
+  status === 0 ? { passed: 1, failed: 0, failures: [] } : { passed: 0, failed: 1, failures: [title] };
 
 /** What a tool counted, and its exit status. One that failed without a failed test (a suite that did not load) has failed. */
-export function tallyOf(status: number, counted: Tally | undefined): Tally {
-  const { passed, failed } = counted ?? { passed: 0, failed: 0 };
+export function tallyOf(tool: string, status: number, counted: Tally = NOTHING): Tally {
+  const { passed, failed, failures } = counted;
   const isUnexplained = failed === 0 && (status !== 0 || passed === 0);
-  return { passed, failed: isUnexplained ? 1 : failed };
-}
-
-/** Test files that failed beside others, and what they counted when they were run again by themselves: that says whether they pass. */
-export function afterSecondTry(first: Tally, again: Tally): Tally {
-  return { passed: first.passed + Math.max(0, first.failed - again.failed), failed: again.failed };
+  if (!isUnexplained) return counted;
+  return { passed, failed: 1, failures: failures.length > 0 ? failures : [`${tool} ended with status ${status}`] };
 }
