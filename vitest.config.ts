@@ -18,10 +18,12 @@ export default defineConfig({
     testTimeout: 30_000,
     slowTestThreshold: 5_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 10_000 } },
     projects: [
       project("pure", { pool: "threads", isolate: false, setupFiles: "core/testing/setup.ts" }),
       project("database", {
         pool: "forks",
+        isolate: false,
         globalSetup: "core/testing/global-setup.ts",
         setupFiles: ["core/testing/setup.ts", "core/testing/setup-database.ts"],
       }),

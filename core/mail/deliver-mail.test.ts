@@ -16,10 +16,13 @@ async function mailServer(answerToRecipient: () => string): Promise<{ url: strin
   const letters: string[] = [];
   const server = createServer((socket) => {
     let letter: string | undefined;
+    let begun = "";
     socket.write("220 test ESMTP\r\n");
     socket.on("error", () => undefined);
     socket.on("data", (chunk) => {
-      for (const line of chunk.toString().split("\r\n").slice(0, -1)) {
+      const lines = (begun + chunk).split("\r\n");
+      begun = lines.pop() ?? "";
+      for (const line of lines) {
         if (letter !== undefined) {
           if (line !== ".") letter += `${line}\n`;
           else {
@@ -99,6 +102,7 @@ describe("mail", () => {
     answer = "250 ok";
     await becomeDue();
     await deliverDue();
+    expect(await stored()).toMatchObject({ sentAt: expect.any(Date), attempts: 2 });
     expect(letters[0]).toContain(`Message-ID: <${waiting.id}@localhost>`);
   });
 

@@ -31,9 +31,9 @@ const NAMES = [
   { type: 7, ip: "::1" },
 ] as const;
 
-let certificate: Promise<{ key: string; cert: string }> | undefined;
+/** One for the process and all of its test files, since what it trusts is looked at once. Has to be there before the first request goes out. */
+const keeper = globalThis as typeof globalThis & { testCertificate?: Promise<{ key: string; cert: string }> };
 
-/** One for the process, since what it trusts is looked at once. Has to be there before the first request goes out. */
 async function trustedCertificate(): Promise<{ key: string; cert: string }> {
   const made = await generate([{ name: "commonName", value: "a test" }], {
     keyType: "ec",
@@ -44,18 +44,18 @@ async function trustedCertificate(): Promise<{ key: string; cert: string }> {
     ],
   });
   setDefaultCACertificates([...getCACertificates("default"), made.cert]);
-  // What is here is not on the public internet, and S119 has the operator say so.
-  provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
   return { key: made.private, cert: made.cert };
 }
 
 export async function startHttpsSite(listener: Listener = notFound): Promise<HttpsSite> {
-  certificate ??= trustedCertificate();
+  keeper.testCertificate ??= trustedCertificate();
+  // What is here is not on the public internet, and S119 has the operator say so.
+  provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
   let answer = listener;
   let connections = 0;
   const asked: string[] = [];
   const open = new Set<Duplex>();
-  const server = createServer(await certificate, (req, res) => {
+  const server = createServer(await keeper.testCertificate, (req, res) => {
     asked.push(req.url ?? "");
     answer(req, res);
   });
