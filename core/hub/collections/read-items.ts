@@ -39,7 +39,10 @@ export async function readItems(
        WHERE i.collection_id = ANY(${collectionIds}) AND u.disabled_at IS NULL AND ${readable}
       WINDOW w AS (PARTITION BY i.collection_id ORDER BY i.position, i.id)
     ) seen WHERE position < ${most} ORDER BY position`;
-  const repos = await readRepos(Prisma.sql`r.id = ANY(${[...new Set(rows.map(({ repoId }) => repoId))]})`, { tx });
+  const repos = await readRepos(Prisma.sql`r.id = ANY(${[...new Set(rows.map(({ repoId }) => repoId))]})`, {
+    tx,
+    isWithoutCards: true,
+  });
   const repoOf = new Map(repos.map((repo) => [repo.id, repo]));
   for (const { collectionId, repoId, total, ...item } of rows) {
     const repo = repoOf.get(repoId);

@@ -40,7 +40,7 @@ export async function listOwnAccessRequests(person: Person, request: PageRequest
     db().accessRequest.findMany({ where, orderBy: [{ createdAt: "desc" }, { id: "desc" }], skip, take }),
     readableOwners(person, "repo.read"),
   ]);
-  const repos = await readRepos(Prisma.sql`r.id = ANY(${rows.map(({ repoId }) => repoId)})`);
+  const repos = await readRepos(Prisma.sql`r.id = ANY(${rows.map(({ repoId }) => repoId)})`, { isWithoutCards: true });
   const isSeen = (repo: Repo) => !repo.isPrivate || owners.ownerIds.includes(repo.owner.id);
   const byId = new Map(repos.filter(isSeen).map((repo) => [repo.id, repo]));
   const items = rows.map(({ repoId, status, rejectionReason, createdAt }) => ({

@@ -59,6 +59,25 @@ describe("listRepos", () => {
     }
   });
 
+  test("S137 a page ends where its cards have a megabyte, and the next one goes on", async () => {
+    const ada = await signedInPerson();
+    const made: string[] = [];
+    for (let each = 0; each < 5; each++) made.push((await someRepo(ada, { name: `r${each}` })).name);
+    const card = { text: "x".repeat(400_000) };
+    await db().repo.updateMany({ where: { ownerId: ada.id }, data: { card } });
+    const query: RepoQuery = { owner: ada.username, sort: "created", isOldestFirst: true, limit: 1_000 };
+    const pages: string[][] = [];
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await listRepos(anonymous, { ...query, ...(cursor && { cursor }) });
+      expect(page.repos[0]?.card).toEqual(card);
+      pages.push(page.repos.map(({ name }) => name));
+      cursor = page.nextCursor;
+    }
+    expect(pages).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)]);
+    await db().repo.updateMany({ where: { ownerId: ada.id }, data: { card: { text: "x".repeat(2_000_000) } } });
+    expect((await listRepos(anonymous, query)).repos).toHaveLength(1);
+  });
+
   test("finds by part of the name, by its beginning where that is short, by owner and by tag", async () => {
     const ada = await signedInPerson();
     for (const name of ["Tide-Tables", "low_tide", "moon"]) await someRepo(ada, { name });

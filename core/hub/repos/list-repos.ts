@@ -14,6 +14,8 @@ const LIMIT = 30;
 const SEARCH_MAX_CHARACTERS = 200;
 const WORDS_MAX = 5;
 const TAGS_MAX = 10;
+/** A page ends here too, after one repository at least: a thousand cards as large as a card may be would be 64 MB, for one small request (S137). */
+const CARDS_MAX_BYTES = 1024 * 1024;
 /** Shorter words have no trigram, by which the index knows where in a name they are: they are looked for at its beginning. */
 const ANYWHERE_MIN_CHARACTERS = 3;
 
@@ -65,18 +67,29 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
   const branches = visibleBranches(await readableOwners(actor, "repo.read"), owners[0]?.id).flatMap((visible) =>
     (query.type ? [query.type] : repoTypes).map((type) => Prisma.sql`(${branch({ type, visible, conditions, order, limit })})`),
   );
-  const page = await db().$queryRaw<{ id: string }[]>`SELECT id FROM (${Prisma.join(branches, " UNION ALL ")}) found
+  const page = await db().$queryRaw<
+    { id: string; bytes: number }[]
+  >`SELECT id, bytes FROM (${Prisma.join(branches, " UNION ALL ")}) found
     ORDER BY at ${direction(order)}, id ${direction(order)} LIMIT ${limit + 1}`;
-  const found = await readRepos(Prisma.sql`r.id = ANY (${page.map(({ id }) => id)})`, {
+  const shown = page.slice(0, countThatFit(page, limit));
+  const repos = await readRepos(Prisma.sql`r.id = ANY (${shown.map(({ id }) => id)})`, {
     tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}`,
   });
-  const repos = found.slice(0, limit);
   const last = repos.at(-1);
-  const hasMore = found.length > limit && last !== undefined;
+  const hasMore = page.length > shown.length && last !== undefined;
   return {
     repos,
     nextCursor: hasMore ? writeCursor({ at: sort === "created" ? last.createdAt : last.updatedAt, id: last.id }) : null,
   };
+}
+
+function countThatFit(page: readonly { bytes: number }[], limit: number): number {
+  let total = 0;
+  const over = page.findIndex(({ bytes }, at) => {
+    total += bytes;
+    return at > 0 && total > CARDS_MAX_BYTES;
+  });
+  return over < 0 ? limit : Math.min(over, limit);
 }
 
 type Order = { column: Prisma.Sql; isOldestFirst: boolean };
@@ -86,7 +99,7 @@ const direction = ({ isOldestFirst }: Order): Prisma.Sql => (isOldestFirst ? Pri
 
 /** One stretch of one index, in its order and no longer than a page; a disabled user's repositories are not there. */
 function branch({ type, visible, conditions, order, limit }: Branch): Prisma.Sql {
-  return Prisma.sql`SELECT r.id, ${order.column} AS at FROM repo r 
+  return Prisma.sql`SELECT r.id, r.card_bytes AS bytes, ${order.column} AS at FROM repo r 
     WHERE r.type = ${type} AND ${visible} AND ${conditions}
       AND NOT EXISTS (SELECT FROM "user" u WHERE u.id = r.owner_id AND u.disabled_at IS NOT NULL)
     ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)} LIMIT ${limit + 1}`;

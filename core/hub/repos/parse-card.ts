@@ -11,11 +11,14 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
+import { FRONT_MATTER_MAX_CHARACTERS } from "./front-matter.ts";
 
 // What is in here runs in a process of its own (card-subprocess.ts), and only there: any YAML parser can be kept busy by a text that was made for it.
 
 export type CardCheck = { errors: string[]; warnings: string[] };
 
+/** As JSON. More than a person writes; aliases and escapes make a text thirty times as long, and it is read with every request for the repository. */
+const CARD_MAX_CHARACTERS = 2 * FRONT_MATTER_MAX_CHARACTERS;
 /** Each is looked for in all of the text. */
 const ALIASES_MAX = 100;
 const MESSAGES_MAX = 20;
@@ -75,7 +78,9 @@ function plainValue(document: ReturnType<typeof parseDocument>): unknown {
     if (isAlias(node)) aliases += 1;
   });
   if (aliases > ALIASES_MAX) throw new Error("too many aliases");
-  return document.toJS({ maxAliasCount: 10 });
+  const value = document.toJS({ maxAliasCount: 10 });
+  if ((JSON.stringify(value)?.length ?? 0) > CARD_MAX_CHARACTERS) throw new Error("too much behind the aliases");
+  return value;
 }
 
 /** Where a name is given again that is there already; of two the later one would count. */

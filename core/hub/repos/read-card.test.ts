@@ -69,6 +69,16 @@ test("S137: more aliases than anybody writes are not followed", async () => {
   expect(await parseFrontMatter(card("a: &a [1]\nb: *a"))).toEqual({ a: [1], b: [1] });
 });
 
+test("S137: a text that its aliases make ten times as long is no card: it would be read with every request for the repository", async () => {
+  const large = lines(
+    9,
+    (at) => `k${at}: &a${at} "${"x".repeat(6_900)}"\nl${at}: [${"*".repeat(9).replaceAll("*", `*a${at} ,`)}]`,
+  );
+  expect(large.length).toBeLessThan(FRONT_MATTER_MAX_CHARACTERS);
+  expect(await parseFrontMatter(card(large))).toBeNull();
+  expect((await checkCard(card(large), "model")).errors).toHaveLength(1);
+});
+
 test("S137: what differs only in what is below it is read once", async () => {
   const twenty = Array.from({ length: 20 }, (_, at) => parseFrontMatter(`${card("license: mit")}${at}`));
   expect(await Promise.all(twenty)).toEqual(Array(20).fill({ license: "mit" }));

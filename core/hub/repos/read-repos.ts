@@ -8,7 +8,7 @@ type Row = Omit<Repo, "owner" | "fullName"> & { ownerId: string; ownerKind: "use
 
 const COLUMNS = Prisma.sql`r.id, r.type, r.owner_id AS "ownerId", r.owner_kind AS "ownerKind", coalesce(u.username, o.name) AS "ownerHandle",
   r.name, r.is_private AS "isPrivate", r.gated, r.gate_prompt AS "gatePrompt", r.sdk, r.description, r.default_branch AS "defaultBranch",
-  r.head_sha AS "headSha", r.size_bytes::float8 AS "sizeBytes", coalesce(r.tags, '{}') AS tags, r.card, r.is_read_only AS "isReadOnly",
+  r.head_sha AS "headSha", r.size_bytes::float8 AS "sizeBytes", coalesce(r.tags, '{}') AS tags, r.is_read_only AS "isReadOnly",
   r.is_default_branch_protected AS "isDefaultBranchProtected", r.has_discussions AS "hasDiscussions", r.created_by_id AS "createdById",
   r.created_by_client_id AS "createdByClientId", r.platform_id AS "platformId", r.external_url AS "externalUrl",
   r.created_at AS "createdAt", r.updated_at AS "updatedAt"`;
@@ -18,13 +18,24 @@ const SOURCE = Prisma.sql`repo r
   LEFT JOIN "user" u ON r.owner_kind = 'user' AND u.id = r.owner_id
   LEFT JOIN organization o ON r.owner_kind = 'organization' AND o.id = r.owner_id`;
 
+type Reading = {
+  tx?: Db;
+  tail?: Prisma.Sql;
+  isOfDisabledToo?: boolean;
+  /** For many that are only named: cards may be large (S137). `card` is null then. */
+  isWithoutCards?: boolean;
+};
+
 /** Reads repositories with their owners' names: the one place that knows the columns. It asks nobody's permission. */
 export async function readRepos(
   where: Prisma.Sql,
-  { tx = db(), tail = Prisma.empty, isOfDisabledToo = false }: { tx?: Db; tail?: Prisma.Sql; isOfDisabledToo?: boolean } = {},
+  { tx = db(), tail = Prisma.empty, isOfDisabledToo = false, isWithoutCards = false }: Reading = {},
 ): Promise<Repo[]> {
+  const card = isWithoutCards ? Prisma.sql`NULL::jsonb` : Prisma.sql`r.card`;
   const isThere = isOfDisabledToo ? Prisma.sql`TRUE` : Prisma.sql`u.disabled_at IS NULL`;
-  const rows = await tx.$queryRaw<Row[]>`SELECT ${COLUMNS} FROM ${SOURCE} WHERE ${isThere} AND (${where}) ${tail}`;
+  const rows = await tx.$queryRaw<
+    Row[]
+  >`SELECT ${COLUMNS}, ${card} AS card FROM ${SOURCE} WHERE ${isThere} AND (${where}) ${tail}`;
   return rows.map(toRepo);
 }
 
