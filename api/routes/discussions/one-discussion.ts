@@ -19,7 +19,13 @@ const EVENTS_ON_A_PAGE = 500;
 
 const query = z.object({
   diff: z.string().optional().openapi({ description: "`1` for what a pull request changes, as `git diff` writes it." }),
-  p: z.coerce.number().int().min(0).max(100_000).default(0).openapi({ description: "The page of events, from 0; 500 on each." }),
+  p: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(0)
+    .openapi({ description: "The page of events, from 0; 500 on each, fewer where comments are long." }),
 });
 
 const detailsSchema = discussionSchema.extend({

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { anonymous } from "../../access/actor.ts";
 import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
+import { newOrderedId } from "../../ids.ts";
 import { inTurn } from "../../testing/as-owner.ts";
 import { createRepo } from "../repos/create-repo.ts";
 import type { Repo } from "../repos/repo.ts";
@@ -50,6 +51,28 @@ test("none is opened by whom the repository hides from meanwhile", async () => {
 });
 
 describe("a discussion", () => {
+  test("S137 long comments fill a page of it sooner, and each is on one page", async () => {
+    const { bea, id } = await opened();
+    const createdAt = (each: number) => new Date(Date.now() + 1_000 * each);
+    const long = Array.from({ length: 10 }, (_, each) => ({
+      id: newOrderedId(),
+      content: "x".repeat(64 * 1024),
+      createdAt: createdAt(each),
+    }));
+    await db().discussionEvent.createMany({
+      data: long.map((one) => ({ ...one, discussionId: id, type: "comment", authorId: bea.id })),
+    });
+    const pages = [];
+    for (let page = 1, pageCount = 1; page <= pageCount; page++) {
+      const { items, total, pageSize } = await readTimeline(bea.actor, { id }, { page });
+      pageCount = Math.ceil(total / pageSize);
+      pages.push(items.map((item) => item.id));
+    }
+    expect(Math.max(...pages.map((ids) => ids.length))).toBeLessThanOrEqual(5);
+    expect(pages.flat().slice(1)).toEqual(long.map((one) => one.id));
+    expect((await readTimeline(bea.actor, { id }, { page: pages.length + 1 })).items).toEqual([]);
+  });
+
   test("each change is shown in it, in order, and recorded as one event that is in the contract", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const comment = await addComment(ada.actor, at, { comment: "South\r\nof here.\n" });

@@ -8,25 +8,35 @@ import { type Authors, readAuthors } from "./read-authors.ts";
 
 export const EVENTS_ON_A_PAGE = 100;
 const EVENTS_MAX = 500;
+/**
+ * A comment counts as one event more for each of these bytes that it has. Of 64 KiB a page had 32 MB of them, or 6 MB to render, and anybody
+ * may ask for it (S137).
+ */
+const BYTES_PER_EVENT = 2_560;
 
-/** What happened in a discussion, the oldest first, page by page. It asks nobody's permission: whoever found the discussion may. */
+/**
+ * What happened in a discussion, the oldest first, page by page; long comments fill a page sooner, and `total` counts them so too. It asks
+ * nobody's permission: whoever found the discussion may.
+ */
 export async function readTimeline(
   actor: Actor,
   discussion: { id: string },
   request: { page?: number; pageSize?: number } = {},
 ): Promise<Page<TimelineEvent>> {
-  const where = { discussionId: discussion.id };
   const { page } = pageBounds(request);
   const pageSize = Math.min(request.pageSize ?? EVENTS_ON_A_PAGE, EVENTS_MAX);
-  const [total, rows] = await Promise.all([
-    db().discussionEvent.count({ where }),
-    db().discussionEvent.findMany({
-      where,
-      orderBy: [{ createdAt: "asc" }, { id: "asc" }],
-      skip: (page - 1) * pageSize,
-      take: pageSize,
-    }),
-  ]);
+  const [from, to] = [(page - 1) * pageSize, page * pageSize];
+  // How long a comment is, Postgres knows without reading it.
+  const [found] = await db().$queryRaw<{ total: number; ids: string[] }[]>`
+    SELECT coalesce(max(at) + 1, 0)::int AS total, coalesce(array_agg(id) FILTER (WHERE at >= ${from} AND at < ${to}), '{}') AS ids FROM (
+      SELECT id, sum(size) OVER (ORDER BY created_at, id) - size AS at FROM (
+        SELECT id, created_at, 1 + octet_length(coalesce(content, '')) / ${BYTES_PER_EVENT} AS size
+          FROM discussion_event WHERE discussion_id = ${discussion.id}) sized) placed`;
+  const { total = 0, ids = [] } = found ?? {};
+  const rows = await db().discussionEvent.findMany({
+    where: { id: { in: ids } },
+    orderBy: [{ createdAt: "asc" }, { id: "asc" }],
+  });
   return { items: await toTimelineEvents(db(), rows, actor), page, pageSize, total };
 }
 

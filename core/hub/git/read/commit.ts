@@ -23,9 +23,9 @@ const MESSAGE_MAX_CHARACTERS = 64_000;
 const TIME_MAX_MS = 8.64e15;
 
 /** Reads the parts that `COMMIT_FORMAT` asks for. */
-export function parseCommit(fields: readonly string[]): Commit {
+export function parseCommit(fields: readonly string[], messageMax = MESSAGE_MAX_CHARACTERS): Commit {
   const [sha = "", parents = "", authorName = "", authorEmail = "", authoredAt, name = "", email = "", at, body = ""] = fields;
-  const message = body.trimEnd().slice(0, MESSAGE_MAX_CHARACTERS);
+  const message = body.trimEnd().slice(0, messageMax);
   return {
     sha,
     parents: parents === "" ? [] : parents.split(" "),
@@ -47,12 +47,16 @@ function dateOf(seconds: string | undefined): Date {
   return new Date(Math.abs(ms) <= TIME_MAX_MS ? ms : 0);
 }
 
-/** Reads the output of `git log -z` with `COMMIT_FORMAT`. */
+/** In a list, which has up to 250 of them: all of 64 KB would be 16 MB, for one small request (S137). Of one commit all is read. */
+const LISTED_MESSAGE_MAX_CHARACTERS = 4_000;
+
+/** Reads the output of `git log -z` with `COMMIT_FORMAT`. Of several commits the messages are cut. */
 export function parseCommits(output: Buffer): Commit[] {
   const fields = output.toString("utf8").split("\0");
+  const messageMax = fields.length > 2 * COMMIT_FIELDS ? LISTED_MESSAGE_MAX_CHARACTERS : MESSAGE_MAX_CHARACTERS;
   const commits: Commit[] = [];
   for (let at = 0; at + COMMIT_FIELDS <= fields.length; at += COMMIT_FIELDS) {
-    commits.push(parseCommit(fields.slice(at, at + COMMIT_FIELDS)));
+    commits.push(parseCommit(fields.slice(at, at + COMMIT_FIELDS), messageMax));
   }
   return commits;
 }

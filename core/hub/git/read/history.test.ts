@@ -46,6 +46,16 @@ beforeAll(async () => {
 });
 
 describe("listCommits", () => {
+  test("S137 cuts long messages; of one commit all is read", async () => {
+    const made = await someRepo(ada);
+    const message = `Long\n\n${"x".repeat(60_000)}`;
+    for (const content of ["a", "b"]) await commitTo(made, ada, { content }, { message });
+    const { commits } = await listCommits(made, { revision: "main" });
+    expect(commits).toHaveLength(2);
+    for (const commit of commits) expect(commit.message.length).toBeLessThan(5_000);
+    expect((await readCommit(made, "main")).commit.message).toBe(message);
+  });
+
   test("pages through the history, the latest first, with its length; of a path too, a deleted one as well", async () => {
     const made = await someRepo(ada);
     await expect(listCommits(made, { revision: "main" })).resolves.toMatchObject({ commits: [], total: 0 });

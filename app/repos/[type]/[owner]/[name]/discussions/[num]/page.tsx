@@ -38,6 +38,7 @@ export default async function DiscussionConversationPage({ params, searchParams 
         page={timeline.page}
         pageSize={timeline.pageSize}
         total={timeline.total}
+        isByLength
         hrefOf={(number) => (number > 1 ? `${href}?page=${number}` : href)}
       />
       {discussion.isPullRequest && <MergeBox page={page} />}
