@@ -1,7 +1,10 @@
 import pg from "pg";
+import { flushUsage } from "../oauth/usage.ts";
 
 /** How many statements this process sends to its database while something happens, and what it came to. */
 export async function countStatements<T>(run: () => Promise<T>): Promise<{ result: T; statements: number }> {
+  // What requests before were counted for is written some seconds later, which must not be just now.
+  await flushUsage();
   let statements = 0;
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function counted(this: pg.Client, ...args: unknown[]) {
