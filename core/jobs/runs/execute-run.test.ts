@@ -39,6 +39,22 @@ async function newRun(spec: JobSpec, more: Partial<NewRun> = {}): Promise<string
   });
 }
 
+it("S137 a page of a list ends where its runs have a megabyte, and the next one goes on", async () => {
+  const ada = await signedInPerson();
+  const owner = { kind: "user" as const, id: ada.id };
+  const environment = Object.fromEntries(Array.from({ length: 15 }, (_, each) => [`LONG_${each}`, "x".repeat(30_000)]));
+  const made: string[] = [];
+  for (let each = 0; each < 5; each++) made.push(await newRun(sh("true", { environment }), { owner }));
+  const pages: string[][] = [];
+  for (let before: string | null | undefined; before !== null; ) {
+    const { runs, next } = await listRuns(ada.actor, owner, { limit: 100, ...(before && { before }) });
+    pages.push(runs.map(({ id }) => id));
+    before = next;
+  }
+  const latest = made.toSorted().reverse();
+  expect(pages).toEqual([latest.slice(0, 2), latest.slice(2, 4), latest.slice(4)]);
+});
+
 type More = { runner?: Runner; stopping?: AbortSignal; takeFiles?: TakeFiles };
 
 /** What a worker does with what is due. */

@@ -19,6 +19,8 @@ export type RunSearch = {
 };
 
 const LIMIT_MAX = 100;
+/** A page ends here too, after one run at least: a hundred runs of a megabyte each would be a hundred, for one small request (S137). */
+const PAGE_BYTES = 1024 * 1024;
 
 /** Runs of an owner, the newest first. `next`: what `before` is for the next page. */
 export async function listRuns(
@@ -31,14 +33,25 @@ export async function listRuns(
   if (search.before !== undefined && !isId(search.before)) {
     throw new ServiceError("invalid_request", "This page of the list is not there. Start from the first.", { field: "cursor" });
   }
-  const rows = await db().jobRun.findMany({
+  const found = await db().jobRun.findMany({
     where: { ...conditions(owner, search), ...(search.before && { id: { lt: search.before } }) },
     orderBy: { id: "desc" },
     take: limit + 1,
-    omit: { secrets: true, payload: true },
+    select: { id: true, recordBytes: true },
   });
-  const runs = await toRuns(rows.slice(0, limit));
-  return { runs, next: rows.length > limit ? (runs.at(-1)?.id ?? null) : null };
+  const ids = found.slice(0, countThatFit(found, limit)).map(({ id }) => id);
+  const where = { id: { in: ids } };
+  const rows = await db().jobRun.findMany({ where, orderBy: { id: "desc" }, omit: { secrets: true, payload: true } });
+  return { runs: await toRuns(rows), next: found.length > ids.length ? (ids.at(-1) ?? null) : null };
+}
+
+function countThatFit(found: readonly { recordBytes: number }[], limit: number): number {
+  let total = 0;
+  const over = found.findIndex(({ recordBytes }, at) => {
+    total += recordBytes;
+    return at > 0 && total > PAGE_BYTES;
+  });
+  return over < 0 ? limit : Math.min(over, limit);
 }
 
 export async function countRuns(

@@ -4,18 +4,31 @@ import { db } from "../../db.ts";
 import { findJobNamespace, type JobNamespace } from "../find-job-namespace.ts";
 import { type Schedule, toSchedules } from "./schedule.ts";
 
-/** The schedules of a namespace, the newest first. @throws ServiceError `not_found`, `insufficient_scope` */
+/** A schedule counts as one more for each of these bytes, so that no page of them has much more than a megabyte (S137). */
+const BYTES_PER_SCHEDULE = 10 * 1024;
+
+/** The schedules of a namespace, the newest first; long ones fill a page sooner, and `total` counts them so too. @throws ServiceError `not_found`, `insufficient_scope` */
 export async function listSchedules(
   actor: Actor,
   namespace: string,
   request: PageRequest = {},
 ): Promise<Page<Schedule> & { owner: JobNamespace }> {
   const owner = await findJobNamespace(actor, "job.read", namespace);
-  const { page, pageSize, skip, take } = pageBounds(request);
-  const where = { ownerId: owner.id };
-  const [rows, total] = await Promise.all([
-    db().scheduledJob.findMany({ where, orderBy: { id: "desc" }, skip, take }),
-    db().scheduledJob.count({ where }),
-  ]);
+  const { page, pageSize, skip } = pageBounds(request);
+  // Of one owner there are not many (SCHEDULES_MAX_PER_OWNER).
+  const all = await db().scheduledJob.findMany({
+    where: { ownerId: owner.id },
+    orderBy: { id: "desc" },
+    select: { id: true, recordBytes: true },
+  });
+  let end = 0;
+  const placed = all.map(({ id, recordBytes }) => {
+    const at = end;
+    end += Math.min(1 + Math.floor(recordBytes / BYTES_PER_SCHEDULE), pageSize);
+    return { id, at };
+  });
+  const ids = placed.flatMap(({ id, at }) => (at >= skip && at < skip + pageSize ? id : []));
+  const rows = await db().scheduledJob.findMany({ where: { id: { in: ids } }, orderBy: { id: "desc" } });
+  const total = (placed.at(-1)?.at ?? -1) + 1;
   return { items: await toSchedules(db(), rows), page, pageSize, total, owner };
 }

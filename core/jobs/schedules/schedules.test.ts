@@ -7,6 +7,7 @@ import { unsealJobSecrets } from "../secrets.ts";
 import { createSchedule, type NewSchedule } from "./create-schedule.ts";
 import { deleteSchedule } from "./delete-schedule.ts";
 import { findSchedule } from "./find-schedule.ts";
+import { listSchedules } from "./list-schedules.ts";
 import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { resumeSchedule } from "./resume-schedule.ts";
 import { runScheduleNow } from "./run-schedule-now.ts";
@@ -64,6 +65,24 @@ test("a schedule is five fields or a name, in a time zone, and comes some day", 
   ])
     expect(() => parseSchedule({ schedule: wrong }), wrong).toThrow(/./);
   expect(() => parseSchedule({ schedule: "@daily", timezone: "Mars/Base" })).toThrow("time zone");
+});
+
+test("S137 schedules of long jobs fill a page sooner, and each is on one page", async () => {
+  const ada = await signedInPerson();
+  const environment = Object.fromEntries(Array.from({ length: 16 }, (_, each) => [`LONG_${each}`, "x".repeat(30_000)]));
+  const made: string[] = [];
+  for (let each = 0; each < 4; each++) {
+    const { schedule } = await createSchedule(ada.actor, ada.username, { ...hourly, spec: { ...spec, environment } }, from);
+    made.push(schedule.id);
+  }
+  const pages: string[][] = [];
+  for (let page = 1, pageCount = 1; page <= pageCount; page++) {
+    const { items, total, pageSize } = await listSchedules(ada.actor, ada.username, { page, pageSize: 100 });
+    pageCount = Math.ceil(total / pageSize);
+    pages.push(items.map(({ id }) => id));
+  }
+  const latest = made.toSorted().reverse();
+  expect(pages).toEqual([latest.slice(0, 3), latest.slice(3)]);
 });
 
 test("each due time runs once however many workers look, and what was missed runs once", async () => {
