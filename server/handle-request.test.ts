@@ -37,6 +37,7 @@ const pages: Door = async (req, res) => {
     "Content-Type": req.url === "/data" ? "text/x-component" : "text/html; charset=utf-8",
     "Cache-Control": "private",
   });
+  if (req.url === "/large") res.write(" ".repeat(7_000_000));
   res.end(JSON.stringify({ url: req.url, headers: req.headers, ip: req.headers[CLIENT_ADDRESS_HEADER] }));
 };
 
@@ -475,6 +476,20 @@ describe("S137 requests while the process is busy", () => {
     await expect.poll(() => refused(bob)[0]?.headers.ratelimit, soon).toBe('"account";r=0;t=11');
     expect(refused(bob)[0]?.body).toContain("your account has sent too many requests");
   }, 60_000);
+
+  it("count for more where their answers are large", async () => {
+    provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
+    restartPace({ ...standStill, percent: 0.1 });
+    isBusy = true;
+    const [greedy, modest] = [{ localAddress: "127.0.0.6" }, { localAddress: "127.0.0.7" }];
+    const statuses = async (paths: readonly string[], options: Options) => {
+      const seen: number[] = [];
+      for (const path of paths) seen.push((await ask(path, options)).status);
+      return seen;
+    };
+    expect(await statuses(["/large", "/", "/", "/"], greedy)).toContain(429);
+    expect(await statuses(["/", "/", "/", "/"], modest)).toEqual([200, 200, 200, 200]);
+  });
 
   it("count in full wherever they hide, and for the account that last was good whatever others send", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });

@@ -55,6 +55,8 @@ export function paceRequest(
   const kind = account ? "account" : door === "oauth" ? "protocol" : "address";
   const admission = pace.admit(key, cost, kind);
   if ("waitMs" in admission) {
+    if (pathname.startsWith("/api/") || (door === "page" && cost === COST_MS.page))
+      chargeFor(connection, cost, (workMs) => pace?.charge(key, workMs, kind));
     if (PROVING.has(pathname)) ifItSucceeds(connection, () => pace?.giveBack(key, cost, kind));
     return admission.waitMs > 0 ? pace.wait(key, cost, admission.waitMs, kind).then(() => undefined) : undefined;
   }
@@ -65,6 +67,32 @@ export function paceRequest(
     ...{ status: 429, error: "rate_limited", description: `The service is busy, and ${account ? OF_ACCOUNT : OF_ADDRESS}` },
     ...{ retryAfterSeconds, headers: { "Retry-After": String(retryAfterSeconds), RateLimit: limit } },
   };
+}
+
+/** About what it takes to read, write and send an answer: a megabyte of JSON takes some ten milliseconds. */
+const BYTES_PER_MS = 100_000;
+
+/** Large answers count as the work that they are, once they are known: what is asked for in the same way may be a thousand times as much. */
+function chargeFor(connection: ServerResponse | Duplex, cost: number, charge: (workMs: number) => void): void {
+  if (!("statusCode" in connection)) return;
+  let bytes = 0;
+  const { write, end } = connection;
+  const counted = (chunk: unknown) => {
+    if (typeof chunk === "string" || chunk instanceof Uint8Array) bytes += chunk.length;
+  };
+  connection.write = ((chunk: unknown, ...rest: unknown[]) => {
+    counted(chunk);
+    return (write as (...given: unknown[]) => boolean).call(connection, chunk, ...rest);
+  }) as typeof write;
+  connection.end = ((chunk?: unknown, ...rest: unknown[]) => {
+    counted(chunk);
+    return (end as (...given: unknown[]) => ServerResponse).call(connection, chunk, ...rest);
+  }) as typeof end;
+  whenClosed(connection, () => {
+    const isMade = /^(application\/json|text\/(html|x-component))/.test(String(connection.getHeader("content-type")));
+    const workMs = bytes / BYTES_PER_MS - cost;
+    if (isMade && workMs > 0) charge(workMs);
+  });
 }
 
 /**

@@ -99,6 +99,12 @@ export class RequestPace {
     if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil - workMs / TIMES[kind] / this.#share);
   }
 
+  /** Counts what a request turned out to be more work than was thought. */
+  charge(key: string, workMs: number, kind: PartyKind = "address"): void {
+    const account = this.#accounts.get(key);
+    if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil) + workMs / TIMES[kind] / this.#share;
+  }
+
   #isFlooded(now: number): boolean {
     if (now >= this.#momentEndsAt) [this.#momentEndsAt, this.#letInMs] = [now + MOMENT_MS, 0];
     return this.#letInMs >= LET_IN_MAX_MS;
