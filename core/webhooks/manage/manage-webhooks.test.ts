@@ -1,4 +1,10 @@
-import { WATCHED_MAX_PER_WEBHOOK, type WatchedItemInput, type WatchType, WEBHOOKS_MAX_PER_OWNER } from "@keyhook/sdk";
+import {
+  jobSpecSchema,
+  WATCHED_MAX_PER_WEBHOOK,
+  type WatchedItemInput,
+  type WatchType,
+  WEBHOOKS_MAX_PER_OWNER,
+} from "@keyhook/sdk";
 import { beforeAll, describe, expect, it } from "vitest";
 import { anonymous, operatorCommand, type TokenHolder } from "../../access/actor.ts";
 import { removeMember } from "../../accounts/organizations/members/remove-member.ts";
@@ -24,6 +30,7 @@ import type { Repo } from "../../hub/repos/repo.ts";
 import { updateRepoSettings } from "../../hub/repos/update-repo-settings.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
 import { newId } from "../../ids.ts";
+import { createRun } from "../../jobs/runs/create-run.ts";
 import { deadlock } from "../../testing/as-owner.ts";
 import { countStatements } from "../../testing/count-statements.ts";
 import { DELIVERY_CHANNEL } from "../vocabulary.ts";
@@ -191,6 +198,24 @@ describe("watched items", () => {
 });
 
 describe("bounds", () => {
+  it("S137 refuses a job that is large, given or copied: all webhooks are listed at once", async () => {
+    const person = await signedInPerson();
+    const watched = [item("user", person.username)];
+    const environment = { A: "x".repeat(32_000), B: "x".repeat(32_000), C: "x".repeat(2_000) };
+    const job = { dockerImage: "debian", command: ["true"], environment };
+    const runOf = (spec: typeof job) =>
+      createRun(db(), {
+        ...{ owner: own(person), delegationId: null, createdById: person.id, initiator: { type: "user", id: person.id } },
+        ...{ secrets: {}, spec: jobSpecSchema.parse(spec) },
+      });
+    const input = { watched, domains: undefined };
+    const refused = (field: string) => expect.objectContaining({ code: "invalid_request", field });
+    const make = (target: TargetInput) => createWebhook(person.actor, own(person), { ...input, ...target }, from);
+    await expect(make({ job })).rejects.toEqual(refused("job"));
+    await expect(make({ jobSourceId: await runOf(job) })).rejects.toEqual(refused("jobSourceId"));
+    await make({ jobSourceId: await runOf({ ...job, environment: { ...environment, B: "" } }) });
+  });
+
   it("an owner has so many webhooks and no more, however many are made at once; and a webhook so many items", async () => {
     const person = await signedInPerson();
     await db().webhook.createMany({

@@ -51,8 +51,19 @@ export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, inpu
   }
   await requirePermission(actor, "job.run", webhookNamespace(owner), { what: "Account", tx });
   const target = job != null ? inlineJob(job) : await copiedJob(tx, actor, owner, jobSourceId as string);
+  requireSmall(target);
   await requireSpace(tx, actor, target.job as JobSpec);
   return target;
+}
+
+/** As much as a request of the API has. Webhooks are listed all at once, with their jobs: a hundred copies of a large run would be 50 MB (S137). */
+const JOB_MAX_BYTES = 64 * 1024;
+
+function requireSmall({ job, jobSecrets, jobSourceId }: TargetColumns): void {
+  const size = Buffer.byteLength(JSON.stringify(job)) + (jobSecrets?.length ?? 0);
+  if (size <= JOB_MAX_BYTES) return;
+  const sentence = `This job has ${size} bytes with its environment and secrets, of at most ${JOB_MAX_BYTES} for a webhook. Put what is large into a Space's files.`;
+  throw new ServiceError("invalid_request", sentence, { field: jobSourceId === null ? "job" : "jobSourceId" });
 }
 
 function inlineJob({ secrets, ...input }: NonNullable<TargetInput["job"]>): TargetColumns {
