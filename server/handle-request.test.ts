@@ -422,6 +422,22 @@ describe("health", () => {
   });
 });
 
+it("S137 a connection that sends requests without waiting for answers is ended, one that sends a few is answered", async () => {
+  const sent = async (count: number) => {
+    const socket = connect(port, "127.0.0.1").on("error", () => undefined);
+    let answered = 0;
+    socket.on("data", (bytes) => {
+      answered += bytes.toString("latin1").split("HTTP/1.1 200").length - 1;
+      if (answered === count) socket.end();
+    });
+    socket.write("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".repeat(count));
+    await once(socket, "close");
+    return answered;
+  };
+  expect(await sent(20)).toBe(20);
+  expect(await sent(1_000)).toBeLessThan(100);
+});
+
 describe("S137 requests while the process is busy", () => {
   let isBusy = false;
   const soon = { timeout: 30_000 };
