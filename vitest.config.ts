@@ -12,8 +12,8 @@ const project = (name: TestKind, options: TestProjectInlineConfiguration["test"]
 
 export default defineConfig({
   test: {
-    // One core less than there are, as Vitest has it, would be one alone on a machine with two; and tests wait a good deal.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Tests wait a good deal, for git, for Postgres and for moments to come: on two cores, two workers leave one of them idle.
+    maxWorkers: availableParallelism() + 1,
     // Machines that run tests are often busy with other things too.
     testTimeout: 30_000,
     slowTestThreshold: 5_000,

@@ -8,8 +8,8 @@ export default defineConfig({
   globalSetup: "./support/global-setup.ts",
   outputDir: "../test-results",
   reporter: [["list"]],
-  // One Postgres, one web process and Chromium share the machine with the specs.
-  workers: 2,
+  // One Postgres, one web process and Chromium share the machine with the specs; and stories wait a good deal.
+  workers: 3,
   fullyParallel: true,
   timeout: 120_000,
   expect: { timeout: 15_000 },
