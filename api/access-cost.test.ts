@@ -50,9 +50,10 @@ async function statementsOf(path: string, token?: string): Promise<number> {
   };
   // Once before: the app's metadata is kept in memory, and that a token was used is noted once a minute.
   await ask();
-  const { result, statements } = await countStatements(ask);
-  expect([path, result]).toEqual([path, 200]);
-  return statements;
+  const [one, other] = [await countStatements(ask), await countStatements(ask)];
+  expect([path, one.result, other.result]).toEqual([path, 200, 200]);
+  // What the process does on its own beside one of them is not the request's.
+  return Math.min(one.statements, other.statements);
 }
 
 /** What a token adds to each read: the same is asked of a public repository without one, where there is nothing to decide. */

@@ -4,6 +4,7 @@ import { afterAll, afterEach, expect, inject } from "vitest";
 import { closeConnections } from "../db.ts";
 import { provideSettings, testServerUrl } from "../env.ts";
 import { stopListening } from "../notifications.ts";
+import { flushUsage } from "../oauth/usage.ts";
 import { closeDeliveryPool } from "../webhooks/delivery/delivery-pool.ts";
 import { asService, dropDatabase, recreateDatabase } from "./database.ts";
 import { secondConnections } from "./second-connections.ts";
@@ -18,6 +19,8 @@ provideSettings({ DATABASE_URL: asService(databaseUrl), DATABASE_OWNER_URL: data
 afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
 
 afterAll(async () => {
+  // What is written down some seconds later would be written into the next file's database, and be counted there.
+  await flushUsage();
   await stopListening();
   await closeDeliveryPool();
   await closeConnections();

@@ -43,7 +43,7 @@ const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.
 
 /** Far above what clones of large repositories take, and never more than a part of the machine. */
 export const fetchLimits = {
-  ...{ isLimited: true, niceness: 15, cpuSeconds: 1_800 },
+  ...{ isLimited: true, niceness: 19, cpuSeconds: 1_800 },
   memoryMiB: Math.round(Math.min(3_072, Math.max(1_024, machineBytes / 2 / MIB))),
 } as const;
 
