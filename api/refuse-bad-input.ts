@@ -34,15 +34,20 @@ const JSON_LOOKED_INTO_BYTES = 64 * 1024;
 /**
  * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Looking at how deep it goes
  * and how many values it has takes a hundredth of that, and ends where it is too much. What is no form is taken for JSON: some
- * routes read it whatever it is called.
+ * routes read it whatever it is called, and none reads a form as JSON.
  */
 async function refuseDeepJson(c: Context): Promise<void> {
   const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_LOOKED_INTO_BYTES;
   const { maxBytes, isStreamed } = bodyLimitOf(new URL(c.req.url).pathname);
-  if (!isLong || isStreamed || maxBytes === null || !c.req.raw.body || /form/i.test(c.req.header("Content-Type") ?? "")) return;
+  if (!isLong || isStreamed || maxBytes === null || !c.req.raw.body || isForm(c)) return;
   // Kept by Hono, for whichever route reads it next.
   refuseHeavyJson(Buffer.from(await c.req.arrayBuffer()));
 }
+
+const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i;
+
+/** Whether a body says that it is a form, and nothing that only looks like it. */
+export const isForm = (c: Context): boolean => FORMS.test(c.req.header("Content-Type") ?? "");
 
 /** @throws ServiceError `invalid_request` for what costs far more to parse than to send */
 export function refuseHeavyJson(json: Buffer, { what = "The body", valuesMax = JSON_VALUES_MAX } = {}): void {
@@ -52,8 +57,11 @@ export function refuseHeavyJson(json: Buffer, { what = "The body", valuesMax = J
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);
-    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth += 1;
-    else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
+    else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
+      // A value too, although no comma tells of it: a hundred lists in one another are a hundred.
+      depth += 1;
+      values += 1;
+    } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
     else if (byte === COMMA) values += 1;
     if (depth > JSON_DEPTH_MAX)
       throw new ServiceError("invalid_request", `${what} is nested deeper than ${JSON_DEPTH_MAX} levels.`);

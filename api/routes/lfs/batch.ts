@@ -3,6 +3,7 @@ import { z } from "zod";
 import { ServiceError } from "#core/errors.ts";
 import { answerLfsBatch, OBJECTS_MAX } from "#core/hub/lfs/transfer/answer-batch.ts";
 import { asChallenge, gitActorOf } from "../../git-actor.ts";
+import { isForm } from "../../refuse-bad-input.ts";
 import { repoNameOf } from "../../repo-name.ts";
 import { listOf } from "../open-api.ts";
 import { lfsBody } from "./answer-lfs-error.ts";
@@ -39,6 +40,8 @@ export async function answerBatch(c: Context): Promise<Response> {
 
 /** @throws ServiceError `invalid_request`, naming what is wrong */
 export async function readJson<Shape extends z.ZodType>(c: Context, shape: Shape): Promise<z.infer<Shape>> {
+  // A form is not looked into before it is parsed (refuse-bad-input.ts).
+  if (isForm(c)) throw new ServiceError("invalid_request", "Send the body as application/vnd.git-lfs+json.");
   const body: unknown = await c.req.json().catch((cause: unknown) => {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new ServiceError("invalid_request", "The body is not JSON.", { cause });
