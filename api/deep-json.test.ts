@@ -52,6 +52,25 @@ test("S138 a body of nothing but small values is not parsed", async () => {
   expect(mainMs - ordinary.mainMs).toBeLessThan(parsingPartMs);
 });
 
+const nests = `[${`${"[".repeat(99)}${"]".repeat(99)},`.repeat(40_000)}0]`;
+
+test.each([
+  ["validate-yaml", "/api/validate-yaml", "application/json; x=form", `${"[".repeat(MIB)}`],
+  ["validate-yaml", "/api/validate-yaml", "application/json", nests.slice(0, MIB)],
+  ["paths", "/api/models/a/b/paths-info/main", "application/form+json", "[".repeat(MIB / 2)],
+  ["the LFS batch API", "/a/b.git/info/lfs/objects/batch", "x/form", "[".repeat(MIB - 1)],
+  ["the LFS batch API", "/a/b.git/info/lfs/objects/batch", "application/x-www-form-urlencoded", "[".repeat(MIB - 1)],
+  ["new repositories", "/api/repos/create", "application/json", nests],
+])("S138 JSON that is called a form, or is nested side by side, is not parsed: %s, %s", async (_, path, type, body) => {
+  const parse = vi.spyOn(JSON, "parse");
+  try {
+    expect([400, 422]).toContain((await send(path, body, type)).status);
+    expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([]);
+  } finally {
+    parse.mockRestore();
+  }
+});
+
 test.each([
   ["brackets in a string", JSON.stringify({ content: `---\na: 1\n---\n${'[\\"{'.repeat(50_000)}` }), 200],
   [
@@ -101,23 +120,4 @@ describe("lines of a commit", () => {
     sending.destroy();
     await vi.waitFor(() => expect(bodyBudget.takenBytes).toBe(0), 5_000);
   });
-});
-
-const nests = `[${`${"[".repeat(99)}${"]".repeat(99)},`.repeat(40_000)}0]`;
-
-test.each([
-  ["validate-yaml", "/api/validate-yaml", "application/json; x=form", `${"[".repeat(MIB)}`],
-  ["validate-yaml", "/api/validate-yaml", "application/json", nests.slice(0, MIB)],
-  ["paths", "/api/models/a/b/paths-info/main", "application/form+json", "[".repeat(MIB / 2)],
-  ["the LFS batch API", "/a/b.git/info/lfs/objects/batch", "x/form", "[".repeat(MIB - 1)],
-  ["the LFS batch API", "/a/b.git/info/lfs/objects/batch", "application/x-www-form-urlencoded", "[".repeat(MIB - 1)],
-  ["new repositories", "/api/repos/create", "application/json", nests],
-])("S138 JSON that is called a form, or is nested side by side, is not parsed: %s, %s", async (_, path, type, body) => {
-  const parse = vi.spyOn(JSON, "parse");
-  try {
-    expect([400, 422]).toContain((await send(path, body, type)).status);
-    expect(parse.mock.calls.filter(([text]) => text.length > 100_000)).toEqual([]);
-  } finally {
-    parse.mockRestore();
-  }
 });

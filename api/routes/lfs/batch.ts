@@ -40,8 +40,11 @@ export async function answerBatch(c: Context): Promise<Response> {
 
 /** @throws ServiceError `invalid_request`, naming what is wrong */
 export async function readJson<Shape extends z.ZodType>(c: Context, shape: Shape): Promise<z.infer<Shape>> {
-  // A form is not looked into before it is parsed (refuse-bad-input.ts).
-  if (isForm(c)) throw new ServiceError("invalid_request", "Send the body as application/vnd.git-lfs+json.");
+  // A form is not looked into before it is parsed (refuse-bad-input.ts). Nor is it read: nothing may follow on this connection.
+  if (isForm(c)) {
+    c.header("Connection", "close");
+    throw new ServiceError("invalid_request", "Send the body as application/vnd.git-lfs+json.");
+  }
   const body: unknown = await c.req.json().catch((cause: unknown) => {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new ServiceError("invalid_request", "The body is not JSON.", { cause });
