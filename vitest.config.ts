@@ -19,6 +19,8 @@ export default defineConfig({
     slowTestThreshold: 5_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 10_000 } },
+    // As for the stories: a landing must not hang on one slow second of a shared machine. It goes once three runs in a row needed none.
+    retry: process.env.CI ? 1 : 0,
     projects: [
       project("pure", { pool: "threads", isolate: false, setupFiles: "core/testing/setup.ts" }),
       project("database", {
