@@ -8,7 +8,7 @@ import { runGit } from "../run-git.ts";
 import { compareRevisions, parseRange } from "./compare-revisions.ts";
 import type { DiffFile } from "./diff.ts";
 import { listCommits } from "./list-commits.ts";
-import { listRefs } from "./list-refs.ts";
+import { describeRefs, listRefs } from "./list-refs.ts";
 import { readCommit } from "./read-commit.ts";
 import { readPatch } from "./read-patch.ts";
 
@@ -259,12 +259,30 @@ describe("listRefs", () => {
       ["parquet"],
       ["10", "2"],
     ]);
-    expect(refs.tags[1]).toMatchObject({
-      ref: "refs/tags/v1",
-      targetCommit: sha,
-      message: "The first",
-      committedAt: expect.any(Date),
-    });
+    expect(refs.tags[1]).toEqual({ name: "v1", ref: "refs/tags/v1", targetCommit: sha });
+    const described = await describeRefs(made, refs.tags);
+    expect(described.get("refs/tags/v1")).toEqual({ message: "The first", committedAt: expect.any(Date) });
+    expect(described.get("refs/tags/light")).toEqual({ message: null, committedAt: expect.any(Date) });
     expect((await listRefs(made)).pullRequests).toEqual([]);
+  });
+
+  test("tags with long messages are listed without them, one that is too large is left out", async () => {
+    const made = await someRepo(ada);
+    const sha = await commitTo(made, ada, { a: "1" });
+    const path = await openRepository(made);
+    const tagOf = async (message: string) => {
+      const input = `object ${sha}\ntype commit\ntag t\ntagger A <a@b.c> 1 +0000\n\n${message}\n`;
+      return (await runGit(path, ["mktag"], { input })).toString("latin1").trim();
+    };
+    const [long, tooLarge] = [await tagOf("x".repeat(900_000)), await tagOf("x".repeat(2 * 1024 * 1024))];
+    const refs = Array.from({ length: 60 }, (_, index) => `create refs/tags/long-${index} ${long}\n`);
+    await runGit(path, ["update-ref", "--stdin"], { input: `${refs.join("")}create refs/tags/too-large ${tooLarge}\n` });
+    // With their first lines this would be more than git may write: 60 times 900 KB.
+    const { tags } = await listRefs(made);
+    expect(tags.map(({ targetCommit }) => targetCommit)).toEqual(Array(60).fill(sha));
+    const [first] = tags;
+    if (!first) throw new Error("no tag");
+    expect((await describeRefs(made, [first])).get(first.ref)?.message).toBe("x".repeat(200));
+    await expect(describeRefs(made, tags)).rejects.toMatchObject({ code: "unavailable" });
   });
 });

@@ -1,7 +1,7 @@
 import type { Repo } from "../../repos/repo.ts";
-import { objectReads } from "../queues.ts";
 import { openRepository } from "../repository.ts";
-import { runGit } from "../run-git.ts";
+import { GitFailed, RanOutOfTime } from "../run-git.ts";
+import { runWalk, runWalkGit, walker } from "./walk.ts";
 
 export type ListedRef = {
   /** Without what comes before it in every such name: `main` of `refs/heads/main`. */
@@ -10,9 +10,13 @@ export type ListedRef = {
   ref: string;
   /** The commit that it stands for, an annotated tag's too. */
   targetCommit: string;
-  /** When that commit was made. */
+};
+
+/** What is read of a ref's objects, only for the refs that a page shows. */
+export type RefDescription = {
+  /** When the commit was made. */
   committedAt: Date | null;
-  /** Of an annotated tag. */
+  /** Of an annotated tag: the first line, cut. */
   message: string | null;
 };
 
@@ -22,35 +26,86 @@ export type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedR
 export const REFS_MAX = 10_000;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
-const FIELDS = ["refname", "objectname", "objecttype", "*objectname", "*objecttype", "committerdate:unix", "*committerdate:unix"];
-const FORMAT = [...FIELDS, "contents:subject"].map((field) => `%(${field})`).join("%00");
+const SUBJECT_MAX_CHARACTERS = 200;
+/** A tag that is larger is not listed: to know what it stands for, git would have to read it whole (S137). Pushes refuse it. */
+export const TAG_MAX_BYTES = 1024 * 1024;
 
-/** The refs of a repository: branches and tags by name, pull requests by number. The default branch comes first. */
+// None of these fields makes git read an object's content.
+const FORMAT = ["refname", "objectname", "objecttype", "objectsize"].map((field) => `%(${field})`).join("%00");
+const DESCRIPTION = ["refname", "objecttype", "committerdate:unix", "*committerdate:unix", "contents:subject"];
+const DESCRIPTION_FORMAT = DESCRIPTION.map((field) => `%(${field})`).join("%00");
+
+const listOnce = walker<Refs>({ max: 1_000, keepsWhole: false });
+
+/**
+ * The refs of a repository: branches and tags by name, pull requests by number. The default branch comes first.
+ * @throws RanOutOfTime; ServiceError `unavailable`
+ */
 export async function listRefs(repo: Repo, { withPullRequests = false } = {}): Promise<Refs> {
-  const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
   const directory = await openRepository(repo);
   const wanted = Object.values(kinds).filter((prefix) => prefix !== kinds.pullRequests || withPullRequests);
-  const count = `--count=${REFS_MAX * wanted.length}`;
-  const args = ["for-each-ref", count, `--format=${FORMAT}`, "--", ...wanted];
-  const output = await objectReads.run(() => runGit(directory, args), { within: directory });
-  for (const line of output.toString("utf8").split("\n")) {
-    const found = parseLine(line);
-    if (found && refs[found.kind].length < REFS_MAX) refs[found.kind].push(found.listed);
-  }
+  const walk = async () => ({ value: await orTooMuch(readRefs(directory, wanted)), isWhole: true });
+  const refs = await listOnce({ directory, of: wanted, walk });
   refs.branches.sort((one, other) => Number(other.name === repo.defaultBranch) - Number(one.name === repo.defaultBranch));
   refs.pullRequests.sort((one, other) => Number(other.name) - Number(one.name));
   return refs;
 }
 
-function parseLine(line: string): { kind: keyof Refs; listed: ListedRef } | undefined {
-  const [ref = "", oid, type, peeled, peeledType, at, peeledAt, subject] = line.split("\0");
-  const kind = (Object.keys(kinds) as (keyof Refs)[]).find((one) => ref.startsWith(kinds[one]));
-  const isTag = type === "tag";
-  const targetCommit = isTag ? peeled : oid;
-  // A tag may name a tree or a file: that is nothing to look at.
-  if (!kind || !targetCommit || (isTag ? peeledType : type) !== "commit") return undefined;
-  const seconds = Number(isTag ? peeledAt : at);
-  const committedAt = Number.isFinite(seconds) && Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1000) : null;
-  const name = ref.slice(kinds[kind].length);
-  return { kind, listed: { name, ref, targetCommit, committedAt, message: isTag ? (subject ?? null) : null } };
+async function readRefs(directory: string, wanted: readonly string[]): Promise<Refs> {
+  const refs: Refs = { branches: [], tags: [], converts: [], pullRequests: [] };
+  const args = ["for-each-ref", `--count=${REFS_MAX * wanted.length}`, `--format=${FORMAT}`, "--", ...wanted];
+  const lines = (await runWalkGit(directory, args)).toString("utf8").split("\n").filter(Boolean);
+  const found = lines.map((line) => line.split("\0") as [string, string, string, string]);
+  const isReadable = (type: string, size: string) => type === "tag" && Number(size) <= TAG_MAX_BYTES;
+  const commits = await commitsOf(
+    directory,
+    new Set(found.flatMap(([, oid, type, size]) => (isReadable(type, size) ? [oid] : []))),
+  );
+  for (const [ref, oid, type] of found) {
+    const kind = (Object.keys(kinds) as (keyof Refs)[]).find((one) => ref.startsWith(kinds[one]));
+    // A tag may name a tree or a file: that is nothing to look at.
+    const targetCommit = type === "commit" ? oid : commits.get(oid);
+    if (!kind || !targetCommit || refs[kind].length >= REFS_MAX) continue;
+    refs[kind].push({ name: ref.slice(kinds[kind].length), ref, targetCommit });
+  }
+  return refs;
+}
+
+/** What annotated tags stand for. Each is read once, however many refs name it: `for-each-ref` would read it for each of them. */
+async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<Map<string, string>> {
+  const commits = new Map<string, string>();
+  if (tags.size === 0) return commits;
+  const input = [...tags].map((tag) => `${tag}^{commit}\n`).join("");
+  const output = await runWalkGit(directory, ["cat-file", "--batch-check=%(objectname)"], { input });
+  const answers = output.toString("latin1").split("\n");
+  for (const [index, tag] of [...tags].entries()) {
+    const answer = answers[index] ?? "";
+    if (/^[0-9a-f]{40,64}$/.test(answer)) commits.set(tag, answer);
+  }
+  return commits;
+}
+
+/** More than a page can show of the refs that it shows, by their full names. @param shown few, of `listRefs` @throws as `listRefs` */
+export async function describeRefs(repo: Repo, shown: readonly ListedRef[]): Promise<ReadonlyMap<string, RefDescription>> {
+  const descriptions = new Map<string, RefDescription>();
+  if (shown.length === 0) return descriptions;
+  const directory = await openRepository(repo);
+  const args = ["for-each-ref", `--format=${DESCRIPTION_FORMAT}`, "--", ...shown.map(({ ref }) => ref)];
+  const output = await orTooMuch(runWalk(directory, args));
+  for (const line of output.toString("utf8").split("\n").filter(Boolean)) {
+    const [ref = "", type, at, peeledAt, subject = ""] = line.split("\0");
+    const seconds = Number(type === "tag" ? peeledAt : at);
+    const committedAt = Number.isFinite(seconds) && Math.abs(seconds) < 8.64e12 ? new Date(seconds * 1000) : null;
+    descriptions.set(ref, { committedAt, message: type === "tag" ? subject.slice(0, SUBJECT_MAX_CHARACTERS) : null });
+  }
+  return descriptions;
+}
+
+/** More output than is taken is what somebody has pushed, and no failure of ours. */
+async function orTooMuch<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof GitFailed && error.stderr.endsWith("bytes of output") ? new RanOutOfTime(error) : error;
+  }
 }

@@ -2,7 +2,7 @@ import { GitBranch, Tag } from "lucide-react";
 import Link from "next/link";
 import { redirect } from "next/navigation";
 import type { ReactNode } from "react";
-import type { ListedRef } from "#core/hub/git/read/list-refs.ts";
+import { describeRefs, type ListedRef, type RefDescription } from "#core/hub/git/read/list-refs.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { ButtonLink } from "../../../../../_components/button.tsx";
 import { Card } from "../../../../../_components/card.tsx";
@@ -17,6 +17,7 @@ import { RelativeTime } from "../../../../../_components/relative-time.tsx";
 import { SearchForm } from "../../../../../_components/search-form.tsx";
 import { type PageQuery, textOf } from "../../../../../_server/page-query.ts";
 import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
+import { orNotFound } from "./or-not-found.ts";
 
 export type RefListProps = Readonly<{
   repo: Repo;
@@ -33,7 +34,7 @@ const PAGE_SIZE = 30;
 const words = { branches: "branch", tags: "tag" } as const;
 
 /** The branches or the tags of a repository, found by name. */
-export function RefList({ repo, kind, refs, query, deleteAction, children }: RefListProps) {
+export async function RefList({ repo, kind, refs, query, deleteAction, children }: RefListProps) {
   const search = textOf(query.search).slice(0, 200);
   const wanted = refs.filter(({ name }) => name.toLowerCase().includes(search.trim().toLowerCase()));
   const pages = Math.max(Math.ceil(wanted.length / PAGE_SIZE), 1);
@@ -44,6 +45,7 @@ export function RefList({ repo, kind, refs, query, deleteAction, children }: Ref
   };
   if (page > pages) redirect(hrefOf(pages));
   const shown = wanted.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+  const descriptions = await orNotFound(describeRefs(repo, shown));
   const now = new Date();
   return (
     <div className="grid grid-cols-1 gap-5">
@@ -78,7 +80,15 @@ export function RefList({ repo, kind, refs, query, deleteAction, children }: Ref
         ) : (
           <List label={kind}>
             {shown.map((ref) => (
-              <RefRow key={ref.ref} repo={repo} kind={kind} listed={ref} now={now} action={deleteAction?.(ref.name)} />
+              <RefRow
+                key={ref.ref}
+                repo={repo}
+                kind={kind}
+                listed={ref}
+                description={descriptions.get(ref.ref)}
+                now={now}
+                action={deleteAction?.(ref.name)}
+              />
             ))}
           </List>
         )}
@@ -93,13 +103,16 @@ type RefRowProps = Readonly<{
   repo: Repo;
   kind: "branches" | "tags";
   listed: ListedRef;
+  /** Absent when the ref has gone meanwhile. */
+  description: RefDescription | undefined;
   now: Date;
   action: FormAction | undefined;
 }>;
 
-function RefRow({ repo, kind, listed: { name, targetCommit, committedAt, message }, now, action }: RefRowProps) {
+function RefRow({ repo, kind, listed: { name, targetCommit }, description, now, action }: RefRowProps) {
   const isDefault = kind === "branches" && name === repo.defaultBranch;
   const word = words[kind];
+  const { committedAt, message } = description ?? {};
   return (
     <ListRow
       title={
