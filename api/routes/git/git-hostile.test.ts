@@ -254,6 +254,18 @@ describe("what is larger inside than outside", () => {
     await expectUntouched();
   });
 
+  test("an annotated tag and a commit of more than 1 MiB are refused, with what to do", async () => {
+    const copy = await workingCopy({ "a.txt": "a" });
+    await writeFile(join(copy, ".git/message"), `${"x".repeat(1100 * 1024)}\n`);
+    await mustGit(copy, ["tag", "-a", "-F", ".git/message", "v1"]);
+    const tag = await git(copy, ["push", url(), "v1"]);
+    expect(tag.err).toMatch(/The tag [0-9a-f]{40} is larger than 1 MiB\. Shorten its message/);
+    await mustGit(copy, ["commit", "--allow-empty", "-q", "-F", ".git/message"]);
+    const pushed = await git(copy, ["push", url(), "HEAD:refs/heads/side"]);
+    expect(pushed.err).toMatch(/! \[remote rejected\] HEAD -> side \(a commit is too large\)/);
+    await expectUntouched();
+  });
+
   test("one of a great many objects, which come as a pack", async () => {
     provideSettings({ GIT_MAX_FILE_MB: "1" });
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`f${index}`, `${index}`]));

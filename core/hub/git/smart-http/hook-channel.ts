@@ -7,6 +7,8 @@ export type Arrival = {
   quarantine: string | undefined;
   /** Files that are larger than a file may be. */
   large: { oid: string; bytes: number }[];
+  /** A commit or a tag that is larger than one may be. */
+  long?: { type: string; oid: string };
   unpackedBytes: number;
   objects: number;
   /** Something of it could not be looked at. */
@@ -52,6 +54,7 @@ function parseArrival(said: string): Arrival {
     const [word, ...rest] = line.split(" ");
     if (word === "quarantine") arrival.quarantine = rest.join(" ");
     else if (word === "large") arrival.large.push({ oid: rest[0] ?? "", bytes: Number(rest[1]) });
+    else if (word === "long") arrival.long = { type: rest[0] ?? "", oid: rest[1] ?? "" };
     else if (word === "unpacked") arrival.unpackedBytes = Number(rest[0]);
     else if (word === "objects") arrival.objects = Number(rest[0]);
     else if (word === "failed") arrival.isUnreadable = true;

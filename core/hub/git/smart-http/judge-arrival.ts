@@ -36,6 +36,11 @@ export async function judgeArrival(
     const most = `${Math.floor(unpackedMaxBytes() / MIB)} MiB`;
     return { reason: "too large", messages: [`This push unpacks to more than ${most}. Send it in several pushes.`] };
   }
+  if (arrival.long) {
+    const { type, oid } = arrival.long;
+    const messages = [`The ${type} ${oid} is larger than 1 MiB. Shorten its message, make it again and push that.`];
+    return { reason: `a ${type} is too large`, messages };
+  }
   if (!(await areCommits(path, arrival, commands))) return { reason: "a pull request is made of commits", messages: [] };
   if (arrival.large.length === 0) return judgePointers({ path, repoId }, arrival, commands);
   const names = await namesOf(path, arrival, arrival.large, commands);
