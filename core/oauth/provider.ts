@@ -46,13 +46,16 @@ async function build(): Promise<Provider> {
   closeEngineGaps(provider);
   registerTokenExchange(provider);
   watchEngine(provider);
-  await replaceAtNextChange();
+  await replaceAtNextChange(state());
   return provider;
 }
 
-/** Requests are answered by the present instance until the next one is complete; of several under way the last one asked for counts. */
-function replace(): void {
-  const now = state();
+/**
+ * Requests are answered by the present instance until the next one is complete; of several under way the last one asked for counts.
+ * @param now whose time may be over: test files that share a process each have a state of their own
+ */
+function replace(now: State): void {
+  if (now !== state()) return;
   now.turn += 1;
   const { turn } = now;
   now.build().then(
@@ -61,7 +64,7 @@ function replace(): void {
     },
     (error) => {
       log().error({ err: error }, "cannot load the signing keys anew; those at hand stay in use");
-      if (turn === now.turn) setTimeout(replace, RETRY_MS).unref();
+      if (turn === now.turn) setTimeout(replace, RETRY_MS, now).unref();
     },
   );
 }
@@ -72,16 +75,15 @@ async function watchKeys(): Promise<void> {
   now.isWatched = true;
   let isFirstConnection = true;
   await listen(SIGNING_KEYS_CHANNEL, () => {
-    if (!isFirstConnection) replace();
+    if (!isFirstConnection) replace(now);
   });
   isFirstConnection = false;
 }
 
-async function replaceAtNextChange(): Promise<void> {
-  const now = state();
+async function replaceAtNextChange(now: State): Promise<void> {
   const change = await nextKeyChange();
   clearTimeout(now.timer);
   if (!change) return;
   // A timer's delay is a 32-bit number of milliseconds.
-  now.timer = setTimeout(replace, Math.min(Math.max(change.getTime() - Date.now(), 0) + 1_000, 2 ** 31 - 1)).unref();
+  now.timer = setTimeout(replace, Math.min(Math.max(change.getTime() - Date.now(), 0) + 1_000, 2 ** 31 - 1), now).unref();
 }
