@@ -22,6 +22,15 @@ export class GitFailed extends Error {
   }
 }
 
+/** Git wrote more than its caller takes. */
+export class TooMuchOutput extends GitFailed {
+  override name = "TooMuchOutput";
+
+  constructor(args: readonly string[], maxBytes: number) {
+    super(args, null, `more than ${maxBytes} bytes of output`);
+  }
+}
+
 /** Git had not ended by its deadline, or had no room left to work in. */
 export class RanOutOfTime extends ServiceError {
   constructor(cause?: unknown) {
@@ -172,8 +181,9 @@ export async function runGit(directory: string, args: readonly string[], options
     child.once("error", (error) => reject(limit.signal.aborted ? new RanOutOfTime(error) : error));
     child.once("close", resolve);
   }).finally(() => clearTimeout(timer));
-  if (status === null || !acceptedStatuses.includes(status) || size > maxBytes) {
-    const failure = new GitFailed(args, status, size > maxBytes ? `more than ${maxBytes} bytes of output` : stderr);
+  if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
+  if (status === null || !acceptedStatuses.includes(status)) {
+    const failure = new GitFailed(args, status, stderr);
     throw isLimited && isOutOfMemory(stderr) ? new RanOutOfTime(failure) : failure;
   }
   return Buffer.concat(chunks);
@@ -207,7 +217,7 @@ export async function* gitLines(
     let rest = "";
     for await (const text of child.stdout.setEncoding("utf8") as AsyncIterable<string>) {
       size += text.length;
-      if (size > maxBytes) throw new GitFailed(args, null, `more than ${maxBytes} bytes of output`);
+      if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
       const lines = text.split("\n");
       // Joined without being searched again: somebody's line may be as long as they like.
       lines[0] = rest + lines[0];

@@ -12,6 +12,10 @@ const TREE_MAX_BYTES = 4 * 1024 * 1024;
  * them keeps this process from everybody else (S137).
  */
 const TREES_MAX_BYTES = 16 * 1024 * 1024;
+/** Of one annotated tag. Pushes refuse a larger one (smart-http/hooks/plain/pre-receive). */
+export const TAG_MAX_BYTES = 1024 * 1024;
+/** Tags that name one another. */
+const NESTED_TAGS_MAX = 5;
 /** What the smallest tree costs: two answers from git, and being remembered. */
 const TREE_COST_BYTES = 256;
 
@@ -42,6 +46,21 @@ export class GitObjects {
   /** What an object is; undefined when there is none of this name. */
   async info(name: string): Promise<ObjectInfo | undefined> {
     return this.#ask("info", name);
+  }
+
+  /**
+   * The commit that a ref or an id names, through annotated tags; undefined when it names none. Git's own `^{commit}` would read as
+   * many tags as are pushed on top of each other, each in full (S137).
+   */
+  async commit(name: string): Promise<ObjectInfo | undefined> {
+    let found = await this.info(name);
+    for (let tags = 0; found?.type === "tag"; tags++) {
+      if (tags === NESTED_TAGS_MAX || found.size > TAG_MAX_BYTES) return undefined;
+      const tag = (await this.#ask("contents", found.oid)) as GitObject | undefined;
+      const target = /^object ([0-9a-f]{40,64})\n/.exec(tag?.bytes.toString("latin1", 0, 80) ?? "")?.[1];
+      found = target ? await this.info(target) : undefined;
+    }
+    return found?.type === "commit" ? found : undefined;
   }
 
   /** An object with its content; undefined when there is none of this name. @throws ObjectTooLarge */

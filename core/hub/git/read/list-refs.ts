@@ -1,6 +1,6 @@
 import type { Repo } from "../../repos/repo.ts";
 import { openRepository } from "../repository.ts";
-import { GitFailed, RanOutOfTime } from "../run-git.ts";
+import { TAG_MAX_BYTES } from "./git-objects.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
 export type ListedRef = {
@@ -27,8 +27,6 @@ export const REFS_MAX = 10_000;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
 const SUBJECT_MAX_CHARACTERS = 200;
-/** A tag that is larger is not listed: to know what it stands for, git would have to read it whole (S137). Pushes refuse it. */
-export const TAG_MAX_BYTES = 1024 * 1024;
 
 // None of these fields makes git read an object's content.
 const FORMAT = ["refname", "objectname", "objecttype", "objectsize"].map((field) => `%(${field})`).join("%00");
@@ -44,7 +42,7 @@ const listOnce = walker<Refs>({ max: 1_000, keepsWhole: false });
 export async function listRefs(repo: Repo, { withPullRequests = false } = {}): Promise<Refs> {
   const directory = await openRepository(repo);
   const wanted = Object.values(kinds).filter((prefix) => prefix !== kinds.pullRequests || withPullRequests);
-  const walk = async () => ({ value: await orTooMuch(readRefs(directory, wanted)), isWhole: true });
+  const walk = async () => ({ value: await readRefs(directory, wanted), isWhole: true });
   const refs = await listOnce({ directory, of: wanted, walk });
   refs.branches.sort((one, other) => Number(other.name === repo.defaultBranch) - Number(one.name === repo.defaultBranch));
   refs.pullRequests.sort((one, other) => Number(other.name) - Number(one.name));
@@ -56,6 +54,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   const args = ["for-each-ref", `--count=${REFS_MAX * wanted.length}`, `--format=${FORMAT}`, "--", ...wanted];
   const lines = (await runWalkGit(directory, args)).toString("utf8").split("\n").filter(Boolean);
   const found = lines.map((line) => line.split("\0") as [string, string, string, string]);
+  // To know what a tag stands for, git has to read it whole (S137).
   const isReadable = (type: string, size: string) => type === "tag" && Number(size) <= TAG_MAX_BYTES;
   const commits = await commitsOf(
     directory,
@@ -91,7 +90,7 @@ export async function describeRefs(repo: Repo, shown: readonly ListedRef[]): Pro
   if (shown.length === 0) return descriptions;
   const directory = await openRepository(repo);
   const args = ["for-each-ref", `--format=${DESCRIPTION_FORMAT}`, "--", ...shown.map(({ ref }) => ref)];
-  const output = await orTooMuch(runWalk(directory, args));
+  const output = await runWalk(directory, args);
   for (const line of output.toString("utf8").split("\n").filter(Boolean)) {
     const [ref = "", type, at, peeledAt, subject = ""] = line.split("\0");
     const seconds = Number(type === "tag" ? peeledAt : at);
@@ -99,13 +98,4 @@ export async function describeRefs(repo: Repo, shown: readonly ListedRef[]): Pro
     descriptions.set(ref, { committedAt, message: type === "tag" ? subject.slice(0, SUBJECT_MAX_CHARACTERS) : null });
   }
   return descriptions;
-}
-
-/** More output than is taken is what somebody has pushed, and no failure of ours. */
-async function orTooMuch<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof GitFailed && error.stderr.endsWith("bytes of output") ? new RanOutOfTime(error) : error;
-  }
 }

@@ -13,8 +13,8 @@ type Pending = {
   info?: ObjectInfo;
 };
 
-// What git keeps of what it has read is of no use to the next request.
-const CONFIG = ["core.deltaBaseCacheLimit=16m"];
+// What git keeps of what it has read is of no use to the next request. An abbreviated id is a commit's where another object's begins alike.
+const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
 /** How long a process waits for the next request that reads from the same repository, and how many processes wait. */

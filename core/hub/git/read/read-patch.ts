@@ -1,5 +1,5 @@
 import { notFound } from "../../../errors.ts";
-import { GitFailed } from "../run-git.ts";
+import { GitFailed, TooMuchOutput } from "../run-git.ts";
 import type { DiffOptions } from "./read-diff.ts";
 import { runWalk } from "./walk.ts";
 
@@ -28,8 +28,8 @@ export async function readPatch(
     const args = ["diff-tree", ...options, "--end-of-options", from, to];
     return (await runWalk(directory, args, { maxBytes: PATCH_MAX_BYTES })).toString("utf8");
   } catch (error) {
+    if (error instanceof TooMuchOutput) return null;
     if (!(error instanceof GitFailed)) throw error;
-    if (/bytes of output/.test(error.stderr)) return null;
     if (/no merge base/.test(error.stderr)) return readPatch(directory, from, to);
     if (/bad object|ambiguous argument/.test(error.stderr)) throw notFound("Revision");
     throw error;

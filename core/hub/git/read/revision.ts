@@ -37,7 +37,7 @@ export async function resolveRevision(
 ): Promise<Revision> {
   if (!isRevisionName(name)) throw notFound("Revision");
   const candidates = candidatesFor(name, defaultBranch);
-  const found = await Promise.all(candidates.map(({ object }) => objects.info(`${object}^{commit}`)));
+  const found = await Promise.all(candidates.map(({ object }) => objects.commit(object)));
   const at = found.findIndex((one) => one !== undefined);
   const sha = found[at]?.oid;
   if (sha) return { name, ref: candidates[at]?.ref ?? null, sha };

@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { isServiceError } from "../../../errors.ts";
 import type { GitProcess } from "../launched-git.ts";
 import { walks } from "../queues.ts";
-import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit } from "../run-git.ts";
+import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
 /**
  * Walks through history and trees can take as long as whoever pushed them likes: a few objects can unfold to ten thousand million
@@ -92,9 +92,9 @@ export const EXTRA_MAX_MS = 250;
  * What a page can be shown without, or whether it is late: others have all the places, or it takes longer. A walk that has begun goes on,
  * so that whoever asks next finds its result. One that ran out of time or memory is not late, because asking again soon does not help.
  */
-export async function ifInTime<T>(walk: Promise<T>): Promise<{ value?: T; isLate: boolean }> {
+export async function ifInTime<T>(walk: Promise<T>, maxMs = EXTRA_MAX_MS): Promise<{ value?: T; isLate: boolean }> {
   const timer = new AbortController();
-  const late = delay(EXTRA_MAX_MS, { isLate: true }, { signal: timer.signal });
+  const late = delay(maxMs, { isLate: true }, { signal: timer.signal });
   late.catch(() => undefined);
   try {
     return await Promise.race([walk.then((value) => ({ value, isLate: false })), late]);
@@ -156,9 +156,14 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** Runs git within a `walker`. */
-export const runWalkGit = (directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> =>
-  runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
+/** Runs git within a `walker`. Output without a limit of its own that is too much is what somebody has pushed, and no failure of ours. */
+export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
+  try {
+    return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
+  } catch (error) {
+    throw error instanceof TooMuchOutput && options.maxBytes === undefined ? new RanOutOfTime(error) : error;
+  }
+}
 
 /** Starts git within a `walker`, for output that is read as it comes. */
 export const spawnWalkGit = (directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> =>

@@ -2,6 +2,7 @@ import { ChevronDown, GitBranch, GitCommitHorizontal, Tag } from "lucide-react";
 import Link from "next/link";
 import { type ListedRef, listRefs } from "#core/hub/git/read/list-refs.ts";
 import type { Revision } from "#core/hub/git/read/revision.ts";
+import { ifInTime } from "#core/hub/git/read/walk.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { buttonClass } from "../../../../../_components/button.tsx";
 import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
@@ -16,14 +17,16 @@ export type RevisionChooserProps = Readonly<{
 
 /** All others are on their own page. */
 const SHOWN = 30;
+/** The file or folder is what the page is for. */
+const REFS_MAX_MS = 2_000;
 
 /** Which branch, tag or commit is looked at, and the way to another one. It opens without any script. */
 export async function RevisionChooser({ repo, revision, page, path }: RevisionChooserProps) {
-  const { branches, tags } = await listRefs(repo);
+  const { value: refs } = await ifInTime(listRefs(repo), REFS_MAX_MS);
   const { ref, name } = revision;
   const Icon = ref === null ? GitCommitHorizontal : ref.startsWith("refs/tags/") ? Tag : GitBranch;
   const label = shownName(revision, repo);
-  const group = (title: string, refs: readonly ListedRef[], all: "branches" | "tags") => (
+  const group = (title: string, refs: readonly ListedRef[] | undefined, all: "branches" | "tags") => (
     <Group
       title={title}
       refs={refs}
@@ -42,8 +45,8 @@ export async function RevisionChooser({ repo, revision, page, path }: RevisionCh
         <ChevronDown className="size-4 shrink-0 text-muted" aria-hidden="true" />
       </summary>
       <div className="absolute top-full left-0 z-10 mt-1 grid max-h-96 w-72 gap-3 overflow-y-auto rounded-card border border-line bg-surface p-3 text-small shadow-menu">
-        {group("Branches", branches, "branches")}
-        {tags.length > 0 && group("Tags", tags, "tags")}
+        {group("Branches", refs?.branches, "branches")}
+        {refs?.tags.length !== 0 && group("Tags", refs?.tags, "tags")}
       </div>
     </details>
   );
@@ -57,7 +60,8 @@ export function shownName({ ref, name, sha }: Revision, repo: Pick<Repo, "defaul
 
 type GroupProps = Readonly<{
   title: string;
-  refs: readonly ListedRef[];
+  /** Absent where they were not listed in time: their own page waits for longer. */
+  refs: readonly ListedRef[] | undefined;
   current: string | null;
   hrefOf: (ref: ListedRef) => string;
   allHref: string;
@@ -67,9 +71,9 @@ function Group({ title, refs, current, hrefOf, allHref }: GroupProps) {
   return (
     <section aria-label={title}>
       <p className="mb-1 px-2 text-fine text-muted">{title}</p>
-      {refs.length === 0 && <p className="px-2 text-muted">None yet.</p>}
+      {refs?.length === 0 && <p className="px-2 text-muted">None yet.</p>}
       <ul>
-        {refs.slice(0, SHOWN).map((one) => (
+        {refs?.slice(0, SHOWN).map((one) => (
           <li key={one.ref}>
             <Link
               prefetch={false}

@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { listRefs } from "#core/hub/git/read/list-refs.ts";
+import { ifInTime } from "#core/hub/git/read/walk.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { FormMessage } from "../../../../../_components/form-message.tsx";
 import { ownerChoices } from "../../../../../_server/owner-choices.ts";
@@ -14,6 +15,8 @@ import { AboutCard, BranchCard, DiscussionsCard, ProtectionCard, VisibilityCard 
 export const metadata: Metadata = { title: "Settings" };
 
 const BRANCHES_SHOWN = 200;
+/** All else can be set without them. */
+const REFS_MAX_MS = 5_000;
 
 /** Everything that can be set of a repository, a card for each subject. */
 export default async function RepoSettingsPage({
@@ -50,8 +53,8 @@ export default async function RepoSettingsPage({
   );
 }
 
-/** The names to choose from; none where there are too many for a list, or none yet. */
+/** The names to choose from; none where there are too many for a list, or none yet, or git takes too long to list them. */
 async function branchesOf(repo: Repo): Promise<string[]> {
-  const { branches } = await listRefs(repo);
+  const { branches = [] } = (await ifInTime(listRefs(repo), REFS_MAX_MS)).value ?? {};
   return branches.length > BRANCHES_SHOWN ? [] : branches.map(({ name }) => name);
 }

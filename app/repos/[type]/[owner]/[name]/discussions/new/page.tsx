@@ -1,6 +1,7 @@
 import type { Metadata } from "next";
 import { TITLE_MAX_CHARACTERS } from "#core/hub/discussions/parse-text.ts";
 import { listRefs } from "#core/hub/git/read/list-refs.ts";
+import { ifInTime } from "#core/hub/git/read/walk.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
 import { ButtonLink } from "../../../../../../_components/button.tsx";
@@ -16,6 +17,9 @@ import { requireSession } from "../../../../../../_server/session.ts";
 import { openDiscussionAction, openPullRequestAction } from "../actions.ts";
 
 type Props = Readonly<{ params: RepoParams; searchParams: PageQuery }>;
+
+/** Without a branch a pull request is a draft: that can be opened in any case. */
+const REFS_MAX_MS = 5_000;
 
 const isPullRequest = (query: Awaited<PageQuery>) => textOf(query.kind) === "pull-request";
 
@@ -58,7 +62,7 @@ export default async function NewDiscussionPage({ params, searchParams }: Props)
 }
 
 async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) {
-  const { branches } = await listRefs(repo);
+  const { branches = [] } = (await ifInTime(listRefs(repo), REFS_MAX_MS)).value ?? {};
   const names = branches.map(({ name }) => name);
   const options = names.map((name) => ({ value: name, label: name }));
   const others = options.filter(({ value }) => value !== repo.defaultBranch);
