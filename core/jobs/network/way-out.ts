@@ -11,6 +11,8 @@ import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-a
 import { openTunnel } from "../../outbound/open-tunnel.ts";
 
 const CONNECTIONS_MAX = 64;
+/** How long nothing is taken from a job that sent requests together through one connection. */
+const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
 
 /** The port of a sandbox's loopback at which programs find the way out, and the variables that tell them. */
@@ -50,7 +52,14 @@ export async function openWayOut(socketPath?: string): Promise<WayOut> {
   server.maxConnections = CONNECTIONS_MAX;
   // Node hands on at once all requests that come together through one connection, and each would open a connection outside.
   server.maxRequestsPerSocket = 1;
+  // No client of ours sends a second one. Reading and refusing them by the thousand would keep the worker from other jobs (S137).
+  let refusesUntil = 0;
+  server.on("dropRequest", (_, socket) => {
+    refusesUntil = performance.now() + PIPELINED_PAUSE_MS;
+    socket.destroy();
+  });
   server.on("connection", (socket: Duplex) => {
+    if (performance.now() < refusesUntil) return void socket.destroy();
     if (keep(socket) instanceof Socket) (socket as Socket).setTimeout(IDLE_MS, () => socket.destroy());
   });
   server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => void tunnel(incoming, inside, head, keep));
