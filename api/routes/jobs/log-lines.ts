@@ -12,7 +12,11 @@ export type LogLine = { at: Date; text: string };
 export class LogLines {
   readonly #open = new Map<string, LogLine>();
 
-  *of({ at, stream, text }: LogChunk): Generator<LogLine> {
+  *of(chunks: Iterable<LogChunk>): Generator<LogLine> {
+    for (const chunk of chunks) yield* this.#linesOf(chunk);
+  }
+
+  *#linesOf({ at, stream, text }: LogChunk): Generator<LogLine> {
     const begun = this.#open.get(stream);
     const lines = ((begun?.text ?? "") + text).split("\n");
     let since = begun?.at ?? at;

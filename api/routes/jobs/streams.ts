@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { createRoute, z } from "@hono/zod-openapi";
 import { errorBodySchema } from "@keyhook/sdk";
 import type { Context } from "hono";
@@ -5,7 +6,7 @@ import { ServiceError } from "#core/errors.ts";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
 import { followLog, followStage } from "#core/jobs/logs/follow-log.ts";
-import { readLog } from "#core/jobs/logs/read-log.ts";
+import { readLogEnd } from "#core/jobs/logs/read-log.ts";
 import { takeLogPlace } from "#core/jobs/logs/take-log-place.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
@@ -16,13 +17,14 @@ import { sendEvents } from "../inference/send-events.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { eventOf } from "./events.ts";
 import { jobJson } from "./job-json.ts";
-import { LogLines } from "./log-lines.ts";
+import { type LogLine, LogLines } from "./log-lines.ts";
 import { jobParams } from "./params.ts";
 
 const path = "/api/jobs/{namespace}/{jobId}" as const;
 const events = { "text/event-stream": { schema: z.string() } };
 
 const TAIL_MAX = 1_000;
+const EVENTS_AT_ONCE = 64 * 1024;
 
 const logs = createRoute({
   method: "get",
@@ -37,7 +39,7 @@ const logs = createRoute({
         .int()
         .min(1)
         .optional()
-        .openapi({ description: `The last lines only, at most ${TAIL_MAX}.` }),
+        .openapi({ description: `The last lines only, at most ${TAIL_MAX}, and at most 1 MiB of the log.` }),
     }),
   },
   responses: { 200: { description: '`data: {"timestamp", "data"}` for each line', content: events } },
@@ -97,23 +99,30 @@ async function found(c: Context, { namespace, jobId }: { namespace: string; jobI
 }
 
 async function* linesOf(runId: string, signal: AbortSignal, after = 0, lines = new LogLines()) {
-  for await (const { chunks } of followLog(runId, { after, signal })) {
-    let told = "";
-    for (const chunk of chunks) for (const line of lines.of(chunk)) told += eventOfLine(line);
-    if (told) yield told;
-  }
-  const rest = [...lines.rest()].map(eventOfLine).join("");
-  if (rest) yield rest;
+  for await (const { chunks } of followLog(runId, { after, signal })) yield* told(lines.of(chunks));
+  yield* told(lines.rest());
 }
 
 async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
   const lines = new LogLines();
-  // A chunk is a line or more.
-  const chunks = await readLog(id, { tail });
-  const told = chunks.flatMap((chunk) => [...lines.of(chunk)]);
-  if (isOver(stage)) told.push(...lines.rest());
-  yield told.slice(-tail).map(eventOfLine).join("");
+  const { chunks } = await readLogEnd(id, { lines: tail });
+  const last = [...lines.of(chunks)];
+  if (isOver(stage)) last.push(...lines.rest());
+  yield* told(last.slice(-tail));
   yield* linesOf(id, signal, chunks.at(-1)?.seq ?? 0, lines);
 }
 
-const eventOfLine = ({ at, text }: { at: Date; text: string }): string => eventOf({ timestamp: at.toISOString(), data: text });
+/** Some at a time: a line can be a single byte of the log, and an event is a hundred. Others have their turn in between (S137). */
+async function* told(lines: Iterable<LogLine>) {
+  let events = "";
+  for (const line of lines) {
+    events += eventOfLine(line);
+    if (events.length < EVENTS_AT_ONCE) continue;
+    yield events;
+    events = "";
+    await setImmediate();
+  }
+  if (events) yield events;
+}
+
+const eventOfLine = ({ at, text }: LogLine): string => eventOf({ timestamp: at.toISOString(), data: text });

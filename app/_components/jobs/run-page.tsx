@@ -1,6 +1,6 @@
 import Link from "next/link";
 import type { ReactNode } from "react";
-import { readLog } from "#core/jobs/logs/read-log.ts";
+import { readLogEnd } from "#core/jobs/logs/read-log.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import { isOver } from "#core/jobs/stages.ts";
 import { cancelRunAction, runAgainAction } from "../../_server/jobs/actions.ts";
@@ -32,14 +32,14 @@ export type RunPageProps = Readonly<{
 
 const notices: Readonly<Record<string, string>> = { cancelled: "It is told to end. Its log stays." };
 
-/** Pieces of the log that come with the page; the rest of what there was is a file to download. */
-const PIECES = 1_000;
+/** Lines of the log that come with the page; the rest of what there was is a file to download. */
+const LINES = 1_000;
 
 /** One run: how it goes, what it writes, and all it was started with. */
 export async function RunPage({ place: { home }, run, query }: RunPageProps) {
   const { id, stage, message, cancelRequestedAt } = run;
   const path = jobPath(home, id);
-  const pieces = await readLog(id, { tail: PIECES });
+  const { chunks: pieces, isCut } = await readLogEnd(id, { lines: LINES });
   const over = isOver(stage);
   const notice = over ? undefined : noticeOf(notices, query.notice);
   return (
@@ -59,7 +59,7 @@ export async function RunPage({ place: { home }, run, query }: RunPageProps) {
             key={id}
             logPath={`${path}/log`}
             pieces={pieces.map(({ at, ...piece }) => ({ ...piece, at: at.toISOString() }))}
-            isCut={(pieces[0]?.seq ?? 1) > 1}
+            isCut={isCut}
             isOver={over}
             emptyText={emptyText(run)}
           />

@@ -13,6 +13,7 @@ import { createRun } from "../runs/create-run.ts";
 import { recordEnd } from "../runs/record-run.ts";
 import { appendLog } from "./append-log.ts";
 import { followLog, followStage } from "./follow-log.ts";
+import { readLogEnd } from "./read-log.ts";
 
 afterAll(stopListening);
 
@@ -112,6 +113,22 @@ describe("followers of a run", () => {
     await following;
     expect(stages).toEqual(["RUNNING", "COMPLETED"]);
   });
+});
+
+it("S137 the end of a log holds the last lines alone, even where they are line breaks and nothing else", async () => {
+  const id = await someRun();
+  await say(id, ...Array.from({ length: 40 }, () => "\n".repeat(32_000)), "third\nsec", "ond\n", "unfinished");
+  const end = async (lines: number) => {
+    const { chunks, isCut } = await readLogEnd(id, { lines });
+    return { text: chunks.map(({ text }) => text).join(""), isCut };
+  };
+  expect(await end(2)).toEqual({ text: "third\nsecond\nunfinished", isCut: true });
+  expect(await end(4)).toEqual({ text: "\n\nthird\nsecond\nunfinished", isCut: true });
+  expect((await end(10_000_000)).text.length).toBeLessThan(1.1 * 1024 ** 2);
+  const short = await someRun();
+  await say(short, "one\n", "two\n");
+  expect((await readLogEnd(short, { lines: 2 })).isCut).toBe(false);
+  expect(await readLogEnd(short, { lines: 1 })).toMatchObject({ chunks: [{ seq: 2, text: "two\n" }], isCut: true });
 });
 
 it("followers of a Space's log ask the database as often as one does", async () => {

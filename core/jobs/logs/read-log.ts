@@ -1,43 +1,47 @@
 import { pool } from "../../db.ts";
+import type { Page } from "../../tail.ts";
 import type { JobStage } from "../stages.ts";
 import type { LogChunk } from "./log-chunk.ts";
 
-export type LogRange = {
-  /** Chunks after this one; 0: from the start. */
-  after?: number;
-  /** Only the last so many of what there is. */
-  tail?: number;
-  /** At most 1,000; default 500. */
-  limit?: number;
-};
+/** Of the end of a log, at most: a piece of it may be nothing but line breaks, so that its lines are counted too (S137). */
+const END_BYTES = 1024 * 1024;
+const END_CHUNKS = 1_000;
 
-const LIMIT_MAX = 1_000;
-
-/** Chunks of a run's log in their order. Whoever calls has found the run (`findRun`). */
-export async function readLog(runId: string, { after = 0, tail, limit = 500 }: LogRange = {}): Promise<LogChunk[]> {
-  const most = Math.min(Math.max(1, Math.trunc(tail ?? limit)), LIMIT_MAX);
-  const order = tail === undefined ? "asc" : "desc";
+/**
+ * The end of a run's log: its last chunks, the first of them without the lines that are not wanted. Whoever calls has found the run
+ * (`findRun`).
+ * @param most.lines how many whole lines at most; what is unfinished comes besides
+ * @returns `isCut`: whether there is more before
+ */
+export async function readLogEnd(runId: string, most: { lines: number }): Promise<{ chunks: LogChunk[]; isCut: boolean }> {
   const { rows } = await pool().query<LogChunk>(
-    `select seq, at, stream, text from job_log where run_id = $1 and seq > $2 order by seq ${order} limit $3`,
-    [runId, after, most],
+    `select seq, at, stream, text from (
+       select *, sum(octet_length(text)) over (order by seq desc) - octet_length(text) as after
+       from (select seq, at, stream, text from job_log where run_id = $1 order by seq desc limit ${END_CHUNKS}) as last
+     ) as counted where after < ${END_BYTES} order by seq desc`,
+    [runId],
   );
-  return tail === undefined ? rows : rows.reverse();
+  const chunks: LogChunk[] = [];
+  let lines = 0;
+  for (const chunk of rows) {
+    const { text } = chunk;
+    for (let at = text.lastIndexOf("\n"); at >= 0; at = at > 0 ? text.lastIndexOf("\n", at - 1) : -1) {
+      lines++;
+      if (lines <= most.lines) continue;
+      if (at + 1 < text.length) chunks.unshift({ ...chunk, text: text.slice(at + 1) });
+      return { chunks, isCut: true };
+    }
+    chunks.unshift(chunk);
+  }
+  return { chunks, isCut: (chunks[0]?.seq ?? 1) > 1 };
 }
 
 /** A page ends with the chunk that reaches this: each reader of a log may hold one in memory. */
 const PAGE_BYTES = 256 * 1024;
 const PAGE_CHUNKS = 500;
 
-export type LogPage = {
-  entries: LogChunk[];
-  /** The last chunk's number; where there is none `after`, but never past the end. */
-  end: number;
-  isCut: boolean;
-  state: JobStage;
-};
-
 /** Chunks after one, and the run's stage, as they were at one moment: of a run that is over then, all chunks were there. */
-export async function readLogPage(runId: string, after: number): Promise<LogPage | undefined> {
+export async function readLogPage(runId: string, after: number): Promise<Page<LogChunk, JobStage, number> | undefined> {
   type Row = { stage: JobStage; last: number } & (LogChunk | { seq: null });
   const { rows } = await pool().query<Row>({
     name: "read-log-page",

@@ -10,7 +10,7 @@ import { claimRows } from "../../leases/leased-table.ts";
 import { stopListening } from "../../notifications.ts";
 import { followLog } from "../logs/follow-log.ts";
 import { LOG_MAX_BYTES } from "../logs/log-writer.ts";
-import { readLog } from "../logs/read-log.ts";
+import { readLogEnd } from "../logs/read-log.ts";
 import { bubblewrap } from "../runners/bubblewrap/bubblewrap.ts";
 import { findRunner } from "../runners/find-runner.ts";
 import type { Exit, Runner, Task } from "../runners/runner.ts";
@@ -70,8 +70,10 @@ async function claimAndRun({
 
 const rowOf = (id: string) => db().jobRun.findUniqueOrThrow({ where: { id } });
 
+const wholeLog = async (id: string) => (await readLogEnd(id, { lines: 10_000 })).chunks;
+
 async function logOf(id: string): Promise<string> {
-  return (await readLog(id)).map(({ stream, text }) => (stream === "stdout" ? text : `${stream}: ${text}`)).join("");
+  return (await wholeLog(id)).map(({ stream, text }) => (stream === "stdout" ? text : `${stream}: ${text}`)).join("");
 }
 
 /** A runner that keeps what it is given and ends as it is told: for what no real runner does on demand. */
@@ -151,7 +153,7 @@ describe("a run", () => {
     expect(row.message).toContain("longer than the 3 seconds");
     expect(row.logBytes).toBeGreaterThan(LOG_MAX_BYTES - 1024);
     expect(row.logBytes).toBeLessThan(LOG_MAX_BYTES + 1024);
-    const end = (await readLog(id, { tail: 3 })).filter(({ stream }) => stream === "system").map(({ text }) => text);
+    const end = (await wholeLog(id)).filter(({ stream }) => stream === "system").map(({ text }) => text);
     expect(end.join("")).toContain("What it writes beyond 8 MiB is not kept.");
   });
 
