@@ -298,12 +298,14 @@ test("failures of the provider are 502 and 504 in our words, what is wrong with 
   expect(await failure(client.chat.completions.create(chat()))).toMatchObject({ status: 502 });
   upstream.answers((_req, res) => res.destroy());
   expect(await failure(client.chat.completions.create(chat()))).toMatchObject({ status: 502 });
+  upstream.answers((_req, res) => json(res, { object: "list", data: ["x".repeat(16 * 1024 ** 2)] }));
+  expect((await failure(client.chat.completions.create(chat()))).message).toContain("Ask for less at once");
   provideSettings({ INFERENCE_IDLE_SECONDS: "1" });
   upstream.answers(() => undefined);
   expect(await failure(client.chat.completions.create(chat()))).toMatchObject({ status: 504, code: "upstream_timeout" });
   // None of them cost anything.
   expect(await meterOf(caller.id)).toMatchObject({ tokens: 0n, requests: 0, reservedTokens: 0n, reservedRequests: 0 });
-  expect(await lineOf(caller)).toMatchObject({ requests: 0, failures: 13 });
+  expect(await lineOf(caller)).toMatchObject({ requests: 0, failures: 14 });
 });
 
 test("S138 what is no request is refused before it reaches a provider; a prompt of a megabyte, deep nesting and odd characters are none of our business", async () => {
@@ -347,7 +349,18 @@ test("what we set or refuse is not said in other letters, which providers writte
     const response = await post(accessToken, { model: "tide/small", messages: [], input: "x", ...more }, { path });
     return [response.status, ((await response.json()) as { error?: { param: string } }).error?.param];
   };
-  for (const name of ["Model", "MODEL", "Stream", "Stream_Options", "Store", "\u017ftore", "models"]) {
+  for (const name of [
+    "Model",
+    "MODEL",
+    "Stream",
+    "Stream_Options",
+    "Store",
+    "\u017ftore",
+    "models",
+    "fallbacks",
+    "api_base",
+    "Api_Key",
+  ]) {
     expect(await sent({ [name]: "tide-plus" })).toEqual([400, name]);
   }
   for (const name of ["Previous_Response_Id", "Conversation", "bac\u212aground"]) {

@@ -1,11 +1,13 @@
 import type { Context } from "hono";
 import { cors } from "hono/cors";
 import { notFound, ServiceError } from "#core/errors.ts";
+import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { requireInferenceAccount } from "#core/inference/metering/inference-account.ts";
 import { findModel, listModels } from "#core/inference/models/find-model.ts";
 import { inferenceEndpoints } from "#core/inference/requests/prepare-body.ts";
 import { requestInference } from "#core/inference/requests/request-inference.ts";
 import { requireToken } from "../../actor.ts";
+import { askedAnew } from "../../bearer.ts";
 import { openApiRoutes } from "../open-api.ts";
 import { answerInferenceError } from "./answer-inference-error.ts";
 import { sendEvents } from "./send-events.ts";
@@ -42,10 +44,17 @@ inferenceRoutes.get("/v1/models/:name{.+}", async (c) => {
 
 for (const endpoint of inferenceEndpoints) {
   inferenceRoutes.post(`/v1/${endpoint}`, async (c) => {
-    const { actor } = await requireToken(c);
+    const actorNow = askedAnew(c, async () => (await requireToken(c)).actor);
+    const actor = await actorNow();
     const { signal } = c.req.raw;
     const answer = await requestInference(actor, { endpoint, body: await jsonText(c), signal });
-    if (answer.kind === "events") return sendEvents(c, answer.events);
+    if (answer.kind === "events") {
+      // A stream may last half an hour: who takes it must still be somebody who may (S114).
+      return sendEvents(
+        c,
+        withKeepAlive(answer.events, async () => requireInferenceAccount(await actorNow())),
+      );
+    }
     const headers = { "Content-Type": "application/json; charset=UTF-8", "Cache-Control": "no-store" };
     if (answer.kind === "whole") return c.body(answer.json, 200, headers);
     return c.body(JSON.stringify({ error: answer.error }), answer.status as 400, headers);

@@ -25,19 +25,19 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
+/**
+ * What to fall back on, and where and by whose key a request is answered, is not the client's to choose: a provider that is a gateway
+ * itself would send the prompt, or its own key, to an address of the client's.
+ */
+const ROUTES: ReadonlySet<string> = new Set([
+  ...["models", "model_list", "fallbacks", "context_window_fallbacks", "content_policy_fallbacks"],
+  ...["api_base", "base_url", "api_key", "api_version", "custom_llm_provider", "user_config"],
+]);
+
 /** What we set, read or refuse. */
 const OURS: ReadonlySet<string> = new Set([
-  ...[
-    "model",
-    "models",
-    "stream",
-    "stream_options",
-    "include_usage",
-    "store",
-    "previous_response_id",
-    "conversation",
-    "background",
-  ],
+  ...["model", "stream", "stream_options", "include_usage", "store", "previous_response_id", "conversation", "background"],
+  ...ROUTES,
 ]);
 
 /** For providers written in Go `Model` and `\u017ftore` are what `model` and `store` are, and the last one counts. */
@@ -61,8 +61,11 @@ export function prepareBody(endpoint: InferenceEndpoint, body: Record<string, un
   if (lookalike !== undefined) {
     throw new ServiceError("invalid_request", "Write the names of fields in small letters.", { field: lookalike });
   }
-  // What to fall back on at the provider is not the client's to choose: only our models are, each for whom it is open.
-  if (body.models !== undefined) throw new ServiceError("invalid_request", "Name one model, in `model`.", { field: "models" });
+  const route = Object.keys(body).find((name) => ROUTES.has(name));
+  if (route !== undefined) {
+    const sentence = route.startsWith("model") ? "Name one model, in `model`." : `${route} is not taken here: the model decides.`;
+    throw new ServiceError("invalid_request", sentence, { field: route });
+  }
   if (endpoint === "responses") {
     for (const name of ["previous_response_id", "conversation", "background"]) {
       if (body[name] === undefined || body[name] === null || body[name] === false) continue;

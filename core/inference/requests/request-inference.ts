@@ -1,6 +1,8 @@
 import type { Actor } from "../../access/actor.ts";
 import { env } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
+import { BodyRoom } from "../../fair-queue/body-budget.ts";
+import { fairQueue } from "../../fair-queue/fair-queue.ts";
 import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
 import type { StreamedResult } from "../../outbound/stream-request.ts";
@@ -17,7 +19,10 @@ import { type InferenceEndpoint, type PreparedBody, parseBody, prepareBody } fro
 import { type PassedRefusal, refusalOfUpstream } from "./refusal-of-upstream.ts";
 import { relayEvents, rename } from "./relay-events.ts";
 
-const ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
+/** What is larger is read as JSON by one after another: it takes the event loop some hundred milliseconds (S137). */
+const LARGE_JSON_BYTES = 256 * 1024;
+const largeJson = fairQueue({ name: "inference_json", places: 1, waitMaxMs: 30_000 });
 const REFUSAL_MAX_BYTES = 64 * 1024;
 
 export type InferenceRequest = {
@@ -44,7 +49,7 @@ type Answered = Extract<StreamedResult, { outcome: "answered" }>;
  */
 export async function requestInference(actor: Actor, { endpoint, body, signal }: InferenceRequest): Promise<InferenceAnswer> {
   const account = await requireInferenceAccount(actor);
-  const asked = parseBody(body);
+  const asked = await inTurn(body, () => parseBody(body));
   const model = await findModel(account, asked.model);
   const prepared = prepareBody(endpoint, asked, model.upstreamName);
   const { isUsageWanted } = prepared;
@@ -137,14 +142,23 @@ async function* events(
 
 async function readAnswer(model: UsableModel, answered: Answered, counter: AnswerCounter): Promise<string> {
   const text = await readText(answered, ANSWER_MAX_BYTES);
-  const data = text === undefined ? undefined : jsonObject(text);
-  if (text === undefined || !data) {
-    log().warn({ provider: model.provider.name, model: model.name }, "an inference provider's answer is no JSON, or too long");
-    throw new ServiceError("upstream_error", "What the provider of this model answered could not be read.");
+  if (text === undefined) {
+    const most = `${ANSWER_MAX_BYTES / 1024 ** 2} MiB`;
+    throw new ServiceError("upstream_error", `The answer has more than ${most}. Ask for less at once, or for a stream.`);
   }
-  counter.take(data);
-  return rename(data, model) ? written(data, model) : text;
+  return inTurn(text, () => {
+    const data = jsonObject(text);
+    if (!data) {
+      log().warn({ provider: model.provider.name, model: model.name }, "an inference provider's answer is no JSON");
+      throw new ServiceError("upstream_error", "What the provider of this model answered could not be read.");
+    }
+    counter.take(data);
+    return rename(data, model) ? written(data, model) : text;
+  });
 }
+
+const inTurn = async <T>(json: string, work: () => T): Promise<T> =>
+  json.length > LARGE_JSON_BYTES ? largeJson.run(work) : work();
 
 function written(data: Record<string, unknown>, { provider, name }: UsableModel): string {
   try {
@@ -162,14 +176,16 @@ async function readRefusal(model: UsableModel, answered: Answered): Promise<Pass
   return refusalOfUpstream(model, { status, headers, text, key: openKey(model.provider.sealedApiKey) });
 }
 
-/** Undefined for what is longer. */
+/** Undefined for what is longer. @throws ServiceError `unavailable` while there is no room for it */
 async function readText({ body, close }: Answered, maxBytes: number): Promise<string | undefined> {
+  const room = new BodyRoom();
   const pieces: Uint8Array[] = [];
   let length = 0;
   try {
     for await (const piece of body) {
       length += piece.length;
       if (length > maxBytes) return undefined;
+      room.grow(length);
       pieces.push(piece);
     }
     return Buffer.concat(pieces).toString();
