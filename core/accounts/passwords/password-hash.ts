@@ -27,10 +27,21 @@ const threads = keeper.keyhookPasswordThreads;
  * libuv's own threads, which the library would use, are those that files and names wait for.
  */
 async function inThread<T>(question: PasswordQuestion): Promise<T> {
-  const waiting = new AbortController();
-  let thread: Worker | undefined;
   try {
-    thread = takeThread();
+    // Whatever ended one thread may have ended the one beside it, which is not known yet: each place is tried once.
+    return await askThread<T>(question).catch(() => askThread<T>(question));
+  } catch (error) {
+    log().error({ err: error }, "a password could not be hashed or compared");
+    throw new ServiceError("unavailable", "The service is overloaded at the moment. Try again shortly.", {
+      retryAfterSeconds: 5,
+    });
+  }
+}
+
+async function askThread<T>(question: PasswordQuestion): Promise<T> {
+  const waiting = new AbortController();
+  const thread = takeThread();
+  try {
     const gone = once(thread, "exit", waiting).then(() => Promise.reject(new Error("the thread for passwords ended")));
     gone.catch(() => undefined);
     const answered = once(thread, "message", waiting);
@@ -38,14 +49,9 @@ async function inThread<T>(question: PasswordQuestion): Promise<T> {
     const [answer] = await Promise.race([answered, gone]);
     threads.idle.push(thread);
     return answer;
-  } catch (error) {
-    log().error({ err: error }, "a password could not be hashed or compared");
-    throw new ServiceError("unavailable", "The service is overloaded at the moment. Try again shortly.", {
-      retryAfterSeconds: 5,
-    });
   } finally {
     waiting.abort();
-    thread?.unref();
+    thread.unref();
   }
 }
 
