@@ -219,8 +219,8 @@ describe("Markdown", () => {
 
   it("S137 a copy in a folder with a very long name does not take away the original", { timeout: 60_000 }, async () => {
     const long = { ...place, base: "/datasets/mallory/x", folder: "ü".repeat(1_950) };
-    // Two hundred long addresses are too large for a page; twelve thousand would take too long as well.
-    for (const links of [200, 12_000]) {
+    // Two hundred long addresses are too large for a page; four thousand take longer than is quick as well.
+    for (const links of [200, 4_000]) {
       const text = Array.from({ length: links }, (_, at) => `[a](${at}.md)`).join(" ");
       expect(await renderMarkdown(text, long), `${links}`).toBeUndefined();
       expect(await renderMarkdown(text, place), `${links}`).toContain("docs/0.md");

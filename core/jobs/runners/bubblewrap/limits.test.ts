@@ -153,7 +153,10 @@ describe("L5 a task's user", () => {
   });
   afterEach(() => provideSettings({ JOBS_UIDS: "60706-61183" }));
 
-  it("is no other task's at the same time, in this worker and in others, and is free again when the task or its worker has ended", async () => {
+  // Five jobs and a worker, one after another.
+  it("is no other task's at the same time, in this worker and in others, and is free again when the task or its worker has ended", {
+    timeout: 60_000,
+  }, async () => {
     const inUse = { kind: "failed", reason: expect.stringContaining("all 1 user numbers for jobs") };
     const first = await start(["sh", "-c", "echo ready; sleep 60"]);
     expect((await run(["true"])).exit).toEqual(inUse);
