@@ -53,6 +53,17 @@ describe("resolveRevision", () => {
       expect(await resolve(name), name).toMatchObject({ name, sha, ref });
   });
 
+  test("S137 goes through a few tags of a tag, and neither through many nor through a huge one", async () => {
+    for (let at = 1; at <= 6; at++) await git("tag", "-a", "-m", "again", `nested-${at}`, at > 1 ? `nested-${at - 1}` : first);
+    expect(await resolve("nested-5")).toMatchObject({ sha: first });
+    await expect(resolve("nested-6")).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+    await git("tag", "-a", "-m", "x".repeat(60_000), "long", first);
+    expect(await resolve("long")).toMatchObject({ sha: first });
+    const input = `object ${first}\ntype commit\ntag huge\ntagger A <a@b.c> 1 +0000\n\n${"x".repeat(2 * 1024 * 1024)}\n`;
+    await git("update-ref", "refs/tags/huge", (await runGit(path, ["mktag"], { input })).toString("latin1").trim());
+    await expect(resolve("huge")).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
+  });
+
   test("S137 refuses everything else that git would understand, and what nothing is named", async () => {
     const tag = await git("rev-parse", "v1.0");
     const tree = await git("rev-parse", `${first}^{tree}`);

@@ -3,6 +3,7 @@ import Link from "next/link";
 import { redirect } from "next/navigation";
 import type { ReactNode } from "react";
 import { describeRefs, type ListedRef, type RefDescription } from "#core/hub/git/read/list-refs.ts";
+import { ifInTime } from "#core/hub/git/read/walk.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { ButtonLink } from "../../../../../_components/button.tsx";
 import { Card } from "../../../../../_components/card.tsx";
@@ -17,7 +18,6 @@ import { RelativeTime } from "../../../../../_components/relative-time.tsx";
 import { SearchForm } from "../../../../../_components/search-form.tsx";
 import { type PageQuery, textOf } from "../../../../../_server/page-query.ts";
 import { repoFileHref, repoHref } from "../../../../../_server/repo-page.ts";
-import { orNotFound } from "./or-not-found.ts";
 
 export type RefListProps = Readonly<{
   repo: Repo;
@@ -31,6 +31,7 @@ export type RefListProps = Readonly<{
 }>;
 
 const PAGE_SIZE = 30;
+const DESCRIPTIONS_MAX_MS = 5_000;
 const words = { branches: "branch", tags: "tag" } as const;
 
 /** The branches or the tags of a repository, found by name. */
@@ -45,7 +46,8 @@ export async function RefList({ repo, kind, refs, query, deleteAction, children 
   };
   if (page > pages) redirect(hrefOf(pages));
   const shown = wanted.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
-  const descriptions = await orNotFound(describeRefs(repo, shown));
+  // Commits and tags with very long messages are listed without their dates and first lines.
+  const { value: descriptions } = await ifInTime(describeRefs(repo, shown), DESCRIPTIONS_MAX_MS);
   const now = new Date();
   return (
     <div className="grid grid-cols-1 gap-5">
@@ -85,7 +87,7 @@ export async function RefList({ repo, kind, refs, query, deleteAction, children 
                 repo={repo}
                 kind={kind}
                 listed={ref}
-                description={descriptions.get(ref.ref)}
+                description={descriptions?.get(ref.ref)}
                 now={now}
                 action={deleteAction?.(ref.name)}
               />
@@ -103,7 +105,7 @@ type RefRowProps = Readonly<{
   repo: Repo;
   kind: "branches" | "tags";
   listed: ListedRef;
-  /** Absent when the ref has gone meanwhile. */
+  /** Absent when the ref has gone meanwhile, or git takes too long. */
   description: RefDescription | undefined;
   now: Date;
   action: FormAction | undefined;
