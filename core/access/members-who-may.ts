@@ -9,7 +9,7 @@ import { type Rule, rules } from "./rules.ts";
  * @param options.isPresent false for what acts later: the organization asks nothing of members who are not there
  */
 export function membersWhoMay(
-  action: "repo.read" | "repo.manage" | "webhook.manage" | "job.run",
+  action: "repo.read" | "repo.manage" | "webhook.manage" | "job.run" | "oauth_app.read",
   makerId: string | null,
   { isPresent = true } = {},
 ): Prisma.Sql {

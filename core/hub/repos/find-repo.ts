@@ -1,13 +1,11 @@
 import type { RepoType } from "@keyhook/sdk";
 import type { Actor } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
-import type { Action, Resources, rules } from "../../access/rules.ts";
-import { findOwner } from "../../accounts/handles/find-owner.ts";
+import { may, requirePermission } from "../../access/may.ts";
+import { type Action, type Resources, rules } from "../../access/rules.ts";
 import { type Db, db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
-import { Prisma } from "../../generated/prisma/client.ts";
-import { readRepos } from "./read-repos.ts";
-import { ownerColumns, type Repo, repoResource } from "./repo.ts";
+import { readRepoByName } from "./read-repos.ts";
+import { type Repo, repoResource } from "./repo.ts";
 
 /** What a repository is called from outside. */
 export type RepoName = { type: RepoType; owner: string; name: string };
@@ -30,22 +28,25 @@ const NAME_MAX_CHARACTERS = 200;
  * `insufficient_scope` or `unauthorized` for what they may see but not do
  */
 export async function findRepo(actor: Actor, wanted: RepoName, action: RepoAction = "repo.read", tx: Db = db()): Promise<Repo> {
-  const repo = await lookUp(wanted, tx);
-  if (!repo) return refuseAbsent(actor, wanted, tx);
+  const { type, owner, name } = wanted;
+  if (![type, owner, name].every(isNamePart)) throw notFound("Repository");
+  const { repo, orgId } = await readRepoByName({ type, owner: owner.toLowerCase(), name: name.toLowerCase() }, tx);
+  if (!repo) return refuseAbsent(actor, orgId, action, tx);
   await requirePermission(actor, action, repoResource(repo), { what: "Repository", tx });
   return repo;
 }
 
 /**
  * A member who has not met what the organization asks is told so of whatever is private there, and therefore of what is not there as
- * well: a stolen password must not find out the names of repositories (S136).
+ * well: a stolen password must not find out the names of repositories (S136). The same is asked as of one that is hidden, by the same
+ * statements, so that the time does not find them out either.
  */
-async function refuseAbsent(actor: Actor, { owner: handle }: RepoName, tx: Db): Promise<never> {
-  const isMember = actor.kind === "person" || actor.kind === "token";
-  const owner = isMember && isNamePart(handle) ? await findOwner(handle, tx) : undefined;
-  if (owner?.kind === "organization") {
+async function refuseAbsent(actor: Actor, ownerOrgId: string | null, action: RepoAction, tx: Db): Promise<never> {
+  if (ownerOrgId) {
     const nothing = { repoId: "", isPrivate: true, isGated: false, createdById: null, createdByClientId: null };
-    await requirePermission(actor, "repo.read", { ...ownerColumns(owner), ...nothing }, { what: "Repository", tx });
+    const hidden = { ...nothing, ownerUserId: null, ownerOrgId };
+    if (rules[action].refusal !== "not_found") await may(actor, action, hidden, tx);
+    await requirePermission(actor, "repo.read", hidden, { what: "Repository", tx });
   }
   throw notFound("Repository");
 }
@@ -53,18 +54,3 @@ async function refuseAbsent(actor: Actor, { owner: handle }: RepoName, tx: Db): 
 // A form's action is given whatever a browser sends as its repository.
 const isNamePart = (part: unknown): part is string =>
   typeof part === "string" && part.length <= NAME_MAX_CHARACTERS && !part.includes("\0") && part.isWellFormed();
-
-async function lookUp({ type, owner, name }: RepoName, tx: Db): Promise<Repo | undefined> {
-  if (![type, owner, name].every(isNamePart)) return undefined;
-  const [handle, canonical] = [owner.toLowerCase(), name.toLowerCase()];
-  const ownerId = Prisma.sql`(SELECT coalesce(user_id, org_id) FROM handle WHERE handle = ${handle})`;
-  const [repo] = await readRepos(Prisma.sql`r.owner_id = ${ownerId} AND r.type = ${type} AND r.name_canonical = ${canonical}`, {
-    tx,
-  });
-  if (repo) return repo;
-  const [moved] = await readRepos(
-    Prisma.sql`r.id = (SELECT repo_id FROM repo_former_name WHERE owner_id = ${ownerId} AND type = ${type} AND name_canonical = ${canonical})`,
-    { tx },
-  );
-  return moved;
-}

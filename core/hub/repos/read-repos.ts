@@ -39,6 +39,26 @@ export async function readRepos(
   return rows.map(toRepo);
 }
 
+/**
+ * The repository that has a name, or had it before it was moved, and the organization whose handle is in front of that name. One
+ * statement finds both, so that what is not there takes no more of them than what is hidden (S136).
+ * @param owner and `name` in lower case
+ */
+export async function readRepoByName(
+  { type, owner, name }: { type: RepoType; owner: string; name: string },
+  tx: Db,
+): Promise<{ repo: Repo | undefined; orgId: string | null }> {
+  const named = Prisma.sql`owner_id = (SELECT coalesce(user_id, org_id) FROM handle WHERE handle = ${owner}) AND type = ${type} AND name_canonical = ${name}`;
+  const [row] = await tx.$queryRaw<((Row | Record<keyof Row, null>) & { orgId: string | null })[]>`
+    SELECT h.org_id AS "orgId", ${COLUMNS}, r.card FROM handle h
+      LEFT JOIN (${SOURCE}) ON u.disabled_at IS NULL
+        AND r.id = coalesce((SELECT id FROM repo WHERE ${named}), (SELECT repo_id FROM repo_former_name WHERE ${named}))
+     WHERE h.handle = ${owner}`;
+  if (!row) return { repo: undefined, orgId: null };
+  const { orgId, ...found } = row;
+  return { repo: found.id === null ? undefined : toRepo(found as Row), orgId };
+}
+
 /** One repository by id; undefined when it is no more. */
 export async function readRepo(id: string, tx: Db = db()): Promise<Repo | undefined> {
   const [repo] = await readRepos(Prisma.sql`r.id = ${id}`, { tx });

@@ -3,6 +3,7 @@ import type { Person } from "../../access/actor.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { newId } from "../../ids.ts";
+import { countStatements } from "../../testing/count-statements.ts";
 import { addSecret } from "./add-secret.ts";
 import { bindApp } from "./bind-app.ts";
 import { createApp } from "./create-app.ts";
@@ -33,6 +34,28 @@ async function scene() {
   const { app } = await someApp(owner, { isConfidential: true });
   return { owner, admin, member, stranger, orgId, app };
 }
+
+test("S136 an app that is hidden and one that is not there take the same statements", async () => {
+  const { owner, admin, member, stranger, orgId, app } = await scene();
+  const elsewhere = await organizationWith({ [admin.userId]: "admin" });
+  const { app: theirs } = await createApp(admin, settings({ owner: { orgId: elsewhere } }), noOrigin);
+  const { app: bound } = await someApp(owner);
+  await bindApp(owner, bound.id, orgId, noOrigin);
+  const operations = [
+    (id: string) => getApp(member, id),
+    (id: string) => getApp(stranger, id),
+    (id: string) => updateApp(stranger, id, { name: "Kite" }, noOrigin),
+    (id: string) => rotateSecret(stranger, id, {}, noOrigin),
+  ];
+  for (const operation of operations) {
+    const statements = [];
+    for (const id of [newId(), app.id, theirs.id, bound.id]) {
+      const refused = async () => expect(operation(id)).rejects.toMatchObject(notFound);
+      statements.push((await countStatements(refused)).statements);
+    }
+    expect(new Set(statements).size, String(statements)).toBe(1);
+  }
+});
 
 describe("binding", () => {
   test("takes managing the app and administering the organization, and a recent proof (S113)", async () => {

@@ -1,8 +1,9 @@
-import type { Actor } from "../../access/actor.ts";
+import { type Actor, actorId } from "../../access/actor.ts";
 import { may, requirePermission } from "../../access/may.ts";
+import { membersWhoMay } from "../../access/members-who-may.ts";
 import { type Db, db, inTransaction } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
-import type { OAuthApp, OAuthAppSecret } from "../../generated/prisma/client.ts";
+import { type OAuthApp, type OAuthAppSecret, Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import { hasKeys } from "./has-keys.ts";
 import { notifyAppChange } from "./notify-app-change.ts";
@@ -32,7 +33,8 @@ export async function changeApp<Result>(
 ): Promise<Result> {
   if (!isId(appId)) throw notFound("OAuth app");
   return inTransaction(async (tx) => {
-    await tx.$queryRaw`SELECT 1 FROM oauth_app WHERE id = ${appId} FOR UPDATE`;
+    const [seen] = await tx.$queryRaw<unknown[]>`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${seenBy(actor)} FOR UPDATE`;
+    if (!seen) throw notFound("OAuth app");
     const app = await tx.oAuthApp.findUnique({ where: { id: appId }, include: { secrets: true } });
     if (!app) throw notFound("OAuth app");
     await requireAuthority(tx, actor, action, app, isByOrganization);
@@ -43,6 +45,19 @@ export async function changeApp<Result>(
     await notifyAppChange(tx, app.clientId);
     return result;
   });
+}
+
+/**
+ * A condition on `oauth_app a` that is true of every app which somebody might see. Of all others the first statement finds nothing, as of
+ * one that does not exist: the time of an answer tells no more than the answer does (S136). It gives nobody a right; `may` does.
+ */
+export function seenBy(actor: Actor): Prisma.Sql {
+  const userId = actorId(actor);
+  if (actor.kind === "command" || (actor.kind === "person" && actor.isOperator)) return Prisma.sql`TRUE`;
+  // Also who has yet to meet what their organization asks: they are told so.
+  const isAdministrator = membersWhoMay("oauth_app.read", null, { isPresent: false });
+  return Prisma.sql`(a.owner_user_id = ${userId} OR EXISTS (SELECT FROM member_standing m
+    WHERE m.user_id = ${userId} AND m.org_id IN (a.owner_org_id, a.bound_org_id) AND ${isAdministrator}))`;
 }
 
 async function requireAuthority(

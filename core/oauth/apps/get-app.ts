@@ -5,7 +5,7 @@ import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
-import { boundAuthority } from "./change-app.ts";
+import { boundAuthority, seenBy } from "./change-app.ts";
 import { describeKeys, type KeyDescription } from "./describe-keys.ts";
 import { hasKeys } from "./has-keys.ts";
 import { countUsers } from "./list-apps.ts";
@@ -48,7 +48,10 @@ const organizationFields = { id: true, name: true, fullName: true } as const;
  * @throws ServiceError `not_found` for an unknown app and, the same, for one that the actor may not manage (S136).
  */
 export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
-  const found = isId(appId)
+  const [seen] = isId(appId)
+    ? await db().$queryRaw<unknown[]>`SELECT 1 FROM oauth_app a WHERE a.id = ${appId} AND ${seenBy(actor)}`
+    : [];
+  const found = seen
     ? await db().oAuthApp.findUnique({
         where: { id: appId },
         include: {
