@@ -14,22 +14,27 @@ const tell = (what: Told) => process.connected && process.send?.(what);
 
 /** What is being started, with the last signal that was asked for meanwhile. */
 const starting = new Map<string, NodeJS.Signals | undefined>();
-const waiting: Launch[] = [];
+/** In order, by id. */
+const waiting = new Map<string, Launch>();
 /** Each start makes three connections, and the kernel lets few wait for a busy web process (BACKLOG). */
 const STARTING_MAX = 64;
 
 process.on("message", (asked: Asked) => {
   if ("command" in asked) {
-    waiting.push(asked);
+    waiting.set(asked.id, asked);
     startWaiting();
-  } else if (starting.has(asked.id)) starting.set(asked.id, asked.kill);
+    return;
+  }
+  // Whoever asked for it has been answered already.
+  if (waiting.delete(asked.id)) return;
+  if (starting.has(asked.id)) starting.set(asked.id, asked.kill);
   else running.get(asked.id)?.kill(asked.kill);
 });
 
 function startWaiting(): void {
-  while (starting.size < STARTING_MAX) {
-    const next = waiting.shift();
-    if (!next) return;
+  for (const next of waiting.values()) {
+    if (starting.size >= STARTING_MAX) return;
+    waiting.delete(next.id);
     starting.set(next.id, undefined);
     launch(next)
       .catch((error: Error) => tell({ id: next.id, failure: error.message }))

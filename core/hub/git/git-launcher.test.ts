@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, utimes } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -102,6 +102,32 @@ test("a deadline that has passed before git starts ends it too", async () => {
   const child = await spawnGit(path, ["cat-file", "--batch"], { signal: AbortSignal.abort() });
   child.stderr.resume();
   child.stdout.resume();
+  expect(await closed(child)).toBe("SIGTERM");
+});
+
+test("what is aborted before git has started is answered at once, and git does not start for it any more", async () => {
+  const child = await spawnGit(path, ["cat-file", "--batch"]);
+  child.stderr.resume();
+  child.stdout.resume();
+  const launcher = parentOf(child.pid);
+  const made = join(tmpdir(), "made-for-nobody");
+  process.kill(launcher, "SIGSTOP");
+  // Each has one of the places to start in, so that the next ones wait.
+  const versions = Promise.all(Array.from({ length: 64 }, () => runGit(path, ["version"])));
+  try {
+    const leaving = new AbortController();
+    const left = runGit(path, ["init", "--bare", made], { signal: leaving.signal });
+    const late = runGit(path, ["init", "--bare", made], { signal: AbortSignal.timeout(20) });
+    leaving.abort("left");
+    await expect(left).rejects.toBe("left");
+    await expect(late).rejects.toMatchObject({ code: "unavailable" });
+  } finally {
+    process.kill(launcher, "SIGCONT");
+  }
+  expect(await versions).toHaveLength(64);
+  await runGit(path, ["version"]);
+  expect(existsSync(made)).toBe(false);
+  child.kill();
   expect(await closed(child)).toBe("SIGTERM");
 });
 

@@ -22,6 +22,9 @@ export type Told = { id: string } & (
 /** How long the launcher may take to start git. */
 export const LAUNCH_MAX_MS = 10_000;
 
+const notInTime = () =>
+  new ServiceError("unavailable", "Git did not start in time. Try again shortly.", { retryAfterSeconds: 5 });
+
 /** A git process that the launcher starts, with the events and properties of Node's own child processes. */
 export class LaunchedGit extends EventEmitter {
   readonly stdio: (Socket | undefined)[] = [undefined, undefined, undefined];
@@ -41,7 +44,7 @@ export class LaunchedGit extends EventEmitter {
     this.#ask = ask;
     this.#timer = setTimeout(() => {
       this.emit("late");
-      this.#refuse(new ServiceError("unavailable", "Git did not start in time. Try again shortly.", { retryAfterSeconds: 5 }));
+      this.#refuse(notInTime());
     }, LAUNCH_MAX_MS);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
@@ -104,9 +107,11 @@ export class LaunchedGit extends EventEmitter {
   }
 
   readonly #abort = () => {
-    if (!this.#hasStarted) return;
+    const reason = this.#signal?.reason;
+    // A deadline that passes meanwhile is no failure of ours: git is what was late.
+    if (!this.#hasStarted) return this.#refuse(reason?.name === "TimeoutError" ? notInTime() : reason);
     this.kill();
-    this.emit("error", this.#signal?.reason);
+    this.emit("error", reason);
   };
 
   #refuse(reason: unknown): void {
