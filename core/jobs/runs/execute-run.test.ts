@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type JobSpec, jobSpecSchema } from "@keyhook/sdk";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
@@ -196,6 +199,36 @@ describe("a run", () => {
       [waiting, going].map((runId) => ({ actorId: ada.id, data: { runId } })),
     );
     expect((await listRuns(ada.actor, owner, { limit: 1 })).runs.map(({ id }) => id)).toEqual([going]);
+  });
+});
+
+describe("a run whose files are still being laid out", () => {
+  it.each(["cancelled", "stopping", "lost"])("has no more of them laid out when it is %s, and leaves none", async (why) => {
+    const ada = await signedInPerson();
+    const owner = { kind: "user", id: ada.id } as const;
+    const id = await newRun(sh("true", { spaceId: "ada/tides" }), { owner });
+    const stopping = new AbortController();
+    const { runner, tasks } = runnerThat(untilEnded);
+    let folder = "";
+    const takeFiles: TakeFiles = async (_space, _of, directory, { signal }) => {
+      await writeFile(join(directory, "first"), "1");
+      folder = directory;
+      await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    const working = claimAndRun({ runner, takeFiles, stopping: stopping.signal });
+    await vi.waitFor(() => expect(folder).not.toBe(""));
+    if (why === "cancelled") await cancelRun(ada.actor, owner, id, noOrigin);
+    else if (why === "stopping") stopping.abort();
+    else await pool().query("update job_run set claim_id = 'another'");
+    await working;
+    expect(tasks).toEqual([]);
+    expect(existsSync(folder)).toBe(false);
+    const ended = {
+      cancelled: { stage: "CANCELED", message: "It was cancelled." },
+      stopping: { stage: "ERROR", message: expect.stringContaining("The worker that ran it stopped") },
+      lost: { stage: "RUNNING", claimId: "another" },
+    };
+    expect(await rowOf(id)).toMatchObject(ended[why as keyof typeof ended]);
   });
 });
 

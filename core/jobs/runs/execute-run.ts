@@ -25,7 +25,16 @@ export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
  * know repositories.
  * @throws ServiceError whose sentence the owner is told
  */
-export type TakeFiles = (space: string, of: RunFor, directory: string, note: (sentence: string) => void) => Promise<void>;
+export type TakeFiles = (
+  space: string,
+  of: RunFor,
+  directory: string,
+  how: {
+    note: (sentence: string) => void;
+    /** Nobody wants the files any more: it ends soon, and rejects. */
+    signal: AbortSignal;
+  },
+) => Promise<void>;
 
 /** Whether a run may have now what its delivery brings (S129): it may have waited for long. */
 export type MayBeTold = (deliveryId: string) => Promise<boolean>;
@@ -136,7 +145,10 @@ async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, tak
         ...{ createdById: run.created_by_id, delegationId: run.delegation_id },
         ...{ ownerKind: run.owner_kind, ownerId: run.owner_id },
       });
-      await takeFiles(spec.spaceId, { owner, delegate }, files, (sentence) => writer.note(sentence));
+      const how = { note: (sentence: string) => writer.note(sentence), signal: end.signal };
+      await takeFiles(spec.spaceId, { owner, delegate }, files, how).catch((error: unknown) => {
+        if (!end.signal.aborted) throw error;
+      });
     }
     if (end.signal.aborted) return outcomeOf(undefined, why, seconds);
     const { environment, note } = runEnvironment({

@@ -75,7 +75,7 @@ const isSmall = ({ size, lfsOid }: File): boolean => size <= SMALL_MAX_BYTES && 
 async function listFiles(
   objects: GitObjects,
   commit: string,
-  { note, maxBytes = SPACE_FILES_MAX_BYTES }: Options,
+  { note, maxBytes = SPACE_FILES_MAX_BYTES, signal }: Options,
 ): Promise<{ files: File[]; links: Link[] }> {
   const max = SPACE_FILES_MAX * 2;
   const found = await walkTree(objects, commit, { prefix: "", isRecursive: true, max }).catch((error: unknown) => {
@@ -88,6 +88,7 @@ async function listFiles(
   const links: Link[] = [];
   let bytes = 0;
   for (const { entry, path } of leaves) {
+    signal?.throwIfAborted();
     if (!isSafePath(path)) throw new CannotLayOut(`The name ${JSON.stringify(path)} is none that can be written.`);
     if (entry.type === "submodule") {
       note(`${path} lies in another repository and is left out`);

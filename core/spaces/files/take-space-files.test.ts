@@ -13,6 +13,8 @@ function emptyDirectory(): string {
   return directory;
 }
 
+const how = (signal = new AbortController().signal) => ({ note: () => undefined, signal });
+
 const tokenOf = ({ id }: { id: string }, ...scopes: TokenHolder["scopes"]): TokenHolder => ({
   kind: "token",
   ...{ tokenId: "a token", userId: id, scopes, orgIds: "all", clientId: null },
@@ -38,7 +40,7 @@ it("S136 a job gets the files of a Space that both its owner and whoever started
   ] as const;
   for (const [repo, owner, delegate] of allowed) {
     const directory = emptyDirectory();
-    await takeSpaceFiles(repo.fullName, { owner, delegate }, directory, () => undefined);
+    await takeSpaceFiles(repo.fullName, { owner, delegate }, directory, how());
     expect(readFileSync(join(directory, "app.py"), "utf8")).toBe(repo.fullName);
     expect(readFileSync(join(directory, "deep/er/data.txt"), "utf8")).toBe("1");
   }
@@ -55,7 +57,7 @@ it("S136 a job gets the files of a Space that both its owner and whoever started
   ] as const;
   for (const [name, owner, delegate] of refused) {
     const directory = emptyDirectory();
-    await expect(takeSpaceFiles(name, { owner, delegate }, directory, () => undefined)).rejects.toMatchObject({
+    await expect(takeSpaceFiles(name, { owner, delegate }, directory, how())).rejects.toMatchObject({
       code: "not_found",
       message: `The Space ${name} is not there, or the job's owner or whoever started the job may not read it.`,
     });
@@ -63,8 +65,19 @@ it("S136 a job gets the files of a Space that both its owner and whoever started
   }
   const empty = await someRepo(ada, { type: "space", sdk: "docker" });
   await expect(
-    takeSpaceFiles(empty.fullName, { owner: person(ada), delegate: ada.actor }, emptyDirectory(), () => undefined),
+    takeSpaceFiles(empty.fullName, { owner: person(ada), delegate: ada.actor }, emptyDirectory(), how()),
   ).rejects.toMatchObject({
     code: "invalid_request",
   });
+});
+
+it("ends when nobody wants the files any more", async () => {
+  const ada = await signedInPerson();
+  const space = await someRepo(ada, { type: "space", sdk: "docker" });
+  await commitTo(space, ada, { "app.py": "1" });
+  const directory = emptyDirectory();
+  const of = { owner: { kind: "user", id: ada.id }, delegate: ada.actor } as const;
+  const left = takeSpaceFiles(space.fullName, of, directory, how(AbortSignal.abort("left")));
+  await expect(left).rejects.toBe("left");
+  expect(readdirSync(directory)).toEqual([]);
 });

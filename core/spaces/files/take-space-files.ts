@@ -12,13 +12,14 @@ type Owner = { kind: "user" | "organization"; id: string };
  * what they may read, an organization what is its own or public) and so may whoever started the job, a person or a token.
  * @param space `owner/name`
  * @param note is told what was left out, in sentences
- * @throws ServiceError `not_found`, the same for one that is not there (S136); `invalid_request` for one that cannot be run
+ * @throws ServiceError `not_found`, the same for one that is not there (S136); `invalid_request` for one that cannot be run; when
+ * the signal is aborted
  */
 export async function takeSpaceFiles(
   space: string,
   { owner, delegate }: { owner: Owner; delegate: Actor | undefined },
   directory: string,
-  note: (sentence: string) => void,
+  { note, signal }: { note: (sentence: string) => void; signal: AbortSignal },
 ): Promise<void> {
   const [handle = "", name = ""] = space.split("/");
   const repo = await findRepo(operatorCommand, { type: "space", owner: handle, name }).catch((error: unknown) => {
@@ -33,7 +34,7 @@ export async function takeSpaceFiles(
   }
   if (repo.headSha === null) throw new ServiceError("invalid_request", `The Space ${space} has no files yet.`);
   try {
-    await layOutFiles(repo, repo.headSha, directory, { note });
+    await layOutFiles(repo, repo.headSha, directory, { note, signal });
   } catch (error) {
     if (!(error instanceof CannotLayOut)) throw error;
     throw new ServiceError("invalid_request", error.message, { cause: error });
