@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
+import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Kind } from "./healthy.ts";
 import type { Stage } from "./stage.ts";
@@ -92,10 +93,12 @@ export class Attackers {
       const [res] = (await once(req, "response")) as [IncomingMessage];
       const kept: Buffer[] = [];
       let length = 0;
-      for await (const chunk of res as AsyncIterable<Buffer>) {
+      // Read as it comes: with an iterator the attacker itself takes a quarter of a core, which is not the service's.
+      res.on("data", (chunk: Buffer) => {
         if (length < ANSWER_KEPT_BYTES) kept.push(chunk);
         length += chunk.length;
-      }
+      });
+      await finished(res);
       this.tally.receivedBytes += length;
       this.#count(res.statusCode ?? 0);
       return { status: res.statusCode ?? 0, text: Buffer.concat(kept).toString("utf8"), headers: res.headers };

@@ -24,8 +24,8 @@ const visibleRefs = [
   "transfer.hideRefs=!refs/pr",
 ];
 
-/** One process must not take all the memory, and not all the cores. */
-const thrift = ["pack.windowMemory=64m", "pack.threads=2", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
+/** One process must not take all the memory, and not a second core: it is others that use the other ones. */
+const thrift = ["pack.windowMemory=64m", "pack.threads=1", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 
 /**
  * The filters that visit each object once. `sparse:oid`, and any that combines others, goes through every path instead: a few objects
