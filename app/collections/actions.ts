@@ -72,7 +72,11 @@ export async function addToCollectionAction(_previous: FormState, data: FormData
 async function addFrom(form: SubmittedForm): Promise<Collection> {
   const person = await requirePerson(COLLECTIONS_PATH);
   // A repository's address is taken too: people copy it from the line above the page.
-  const [name = "", owner = "", ...before] = form.text("repo").replace(/\/+$/, "").split("/").reverse();
+  const [name = "", owner = "", ...before] = form
+    .text("repo")
+    .replace(/(?<!\/)\/+$/, "")
+    .split("/")
+    .reverse();
   if (!name || !owner || (before.length > 0 && !/^https?:\/\//.test(form.text("repo")))) {
     throw new ServiceError("invalid_request", "Write its owner and its name: owner/name.", { field: "repo" });
   }

@@ -7,6 +7,7 @@ import { EXPANDED_TREE_PAGE_MAX, listTree, TREE_PAGE_MAX } from "#core/hub/git/r
 import { splitRevision } from "#core/hub/git/read/split-revision.ts";
 import { findRepo } from "#core/hub/repos/find-repo.ts";
 import { actorOf } from "../../actor.ts";
+import { isForm } from "../../refuse-bad-input.ts";
 import { listOf, openApiRoutes } from "../open-api.ts";
 import { addRepoRoute, isTrue, nextLink, type RepoRoute, sayWhetherOnBranch } from "./repo-route.ts";
 
@@ -85,7 +86,7 @@ addRepoRoute(treeRoutes, {
 
 /** The Python client sends a form, the JavaScript client JSON. */
 async function readPaths(c: Context): Promise<{ paths: string[]; isExpanded: boolean }> {
-  const isJson = /^application\/(.+\+)?json\b/i.test(c.req.header("Content-Type") ?? "");
+  const isJson = !isForm(c) && /^application\/(.+\+)?json\b/i.test(c.req.header("Content-Type") ?? "");
   const read = isJson ? await c.req.json().catch(() => undefined) : formFields(await c.req.text());
   const { success, data } = body.safeParse(read);
   if (!success) throw new ServiceError("invalid_request", "Send the paths as `paths`.", { field: "paths" });
@@ -93,10 +94,16 @@ async function readPaths(c: Context): Promise<{ paths: string[]; isExpanded: boo
   if (paths.length > PATHS_MAX) {
     throw new ServiceError("invalid_request", `Send at most ${PATHS_MAX} paths at once.`, { field: "paths" });
   }
-  return { paths: paths.map((path) => path.replace(/^\/+|\/+$/g, "")), isExpanded: isTrue(data.expand) };
+  return { paths: paths.map((path) => path.replace(/^\/+|(?<!\/)\/+$/g, "")), isExpanded: isTrue(data.expand) };
 }
 
+/** Reading a form takes longer than in proportion to its fields (S138). */
+const FIELDS_MAX = PATHS_MAX + 8;
+
 function formFields(text: string): { paths: string[]; expand: string | null } {
+  if (text.split("&", FIELDS_MAX + 1).length > FIELDS_MAX) {
+    throw new ServiceError("invalid_request", `Send at most ${PATHS_MAX} paths at once.`, { field: "paths" });
+  }
   const form = new URLSearchParams(text);
   return { paths: [...form.getAll("paths"), ...form.getAll("paths[]")], expand: form.get("expand") };
 }

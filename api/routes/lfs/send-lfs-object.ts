@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context } from "hono";
 import { notFound } from "#core/errors.ts";
-import { parseRange } from "#core/http/byte-range.ts";
+import { isTagAmong, parseRange } from "#core/http/byte-range.ts";
 import { findLfsObject } from "#core/hub/lfs/objects/find-lfs-object.ts";
 import { openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { log } from "#core/log.ts";
@@ -33,13 +33,7 @@ export async function sendLfsObject(
   const { size } = object;
   const etag = `"${oid}"`;
   const common = { ...inert, "Cache-Control": "private", ETag: etag, "Accept-Ranges": "bytes", ...headers };
-  if (
-    c.req
-      .header("If-None-Match")
-      ?.split(/\s*,\s*/)
-      .includes(etag)
-  )
-    return new Response(null, { status: 304, headers: common });
+  if (isTagAmong(c.req.header("If-None-Match"), etag)) return new Response(null, { status: 304, headers: common });
   const isSame = [undefined, etag].includes(c.req.header("If-Range"));
   const range = c.req.method === "GET" && isSame ? parseRange(c.req.header("Range"), size) : undefined;
   if (range === "unsatisfiable") {

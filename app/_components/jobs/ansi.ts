@@ -26,7 +26,9 @@ const plain: Pen = { colour: "", isBold: false, isDim: false, isUnderlined: fals
  * have written over with a carriage return is left out.
  */
 export function styledLine(line: string): Styled[] {
-  const shown = line.replace(/\r+$/, "").split("\r").at(-1) ?? "";
+  // Each run of returns is tried once, however long it is (S137).
+  const text = line.replace(/(?<!\r)\r+$/, "");
+  const shown = text.slice(text.lastIndexOf("\r") + 1);
   const found: Styled[] = [];
   let pen = plain;
   let from = 0;

@@ -34,12 +34,14 @@ const notices: Readonly<Record<string, string>> = { cancelled: "It is told to en
 
 /** Lines of the log that come with the page; the rest of what there was is a file to download. */
 const LINES = 1_000;
+/** Every few bytes may change the colour, and each change is an element that is drawn here too (S137). */
+const BYTES = 128 * 1024;
 
 /** One run: how it goes, what it writes, and all it was started with. */
 export async function RunPage({ place: { home }, run, query }: RunPageProps) {
   const { id, stage, message, cancelRequestedAt } = run;
   const path = jobPath(home, id);
-  const { chunks: pieces, isCut } = await readLogEnd(id, { lines: LINES });
+  const { chunks: pieces, isCut } = await readLogEnd(id, { lines: LINES, bytes: BYTES });
   const over = isOver(stage);
   const notice = over ? undefined : noticeOf(notices, query.notice);
   return (

@@ -71,20 +71,24 @@ export function variablesOf(text: string): { variables: Record<string, string> }
     if (line.trim() === "" || line.trimStart().startsWith("#")) continue;
     const [, name, first = ""] = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]{0,254})=(.*)$/s.exec(line) ?? [];
     if (name === undefined) return { wrongLine: at + 1 };
-    let value = first;
-    const quote = /^(["'])/.exec(value)?.[1];
+    const parts = [first];
+    const quote = /^(["'])/.exec(first)?.[1];
     const begun = at;
-    while (quote && !isClosed(value, quote)) {
+    // Only the line that is new is looked at: all of them, again for each, would take minutes of a large field (S138).
+    for (let isOpen = quote !== undefined && !(first.length > 1 && ends(first, quote)); isOpen; ) {
       at += 1;
-      if (at >= lines.length) return { wrongLine: begun + 1 };
-      value += `\n${lines[at]}`;
+      const line = lines[at];
+      if (line === undefined) return { wrongLine: begun + 1 };
+      parts.push(line);
+      isOpen = !ends(line, quote as string);
     }
+    const value = parts.join("\n");
     variables[name] = quote ? value.trimEnd().slice(1, -1) : value.trim();
   }
   return { variables };
 }
 
-const isClosed = (value: string, quote: string): boolean => value.length > 1 && value.trimEnd().endsWith(quote);
+const ends = (line: string, quote: string): boolean => line.trimEnd().endsWith(quote);
 
 export function variableLines(variables: Readonly<Record<string, string>>): string {
   return Object.entries(variables)

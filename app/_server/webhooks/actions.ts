@@ -155,11 +155,13 @@ export async function replaySelectedAction(
   return submitForm(data, async (form) => {
     const { person, owner, home: name } = await findWebhookOwner(home);
     await startReplay(person, webhookId, { deliveryIds: form.all("delivery") }, await requestOrigin(), { ownerId: owner.id });
-    redirect(`${webhookPath(name, webhookId)}?${new URLSearchParams(String(query))}`);
+    redirect(`${webhookPath(name, webhookId)}?${new URLSearchParams(String(query).slice(0, QUERY_MAX_CHARACTERS))}`);
   });
 }
 
 const HOUR_MS = 3_600_000;
+/** Of the page's own address, which a form sends back. */
+const QUERY_MAX_CHARACTERS = 2_000;
 
 export async function replayFailedAction(
   home: WebhookHome,
@@ -199,7 +201,7 @@ export async function cancelReplayAction(
 }
 
 function deliveryHref(page: string, deliveryId: string, query = ""): string {
-  const parameters = new URLSearchParams(String(query));
+  const parameters = new URLSearchParams(String(query).slice(0, QUERY_MAX_CHARACTERS));
   parameters.set("delivery", String(deliveryId).toWellFormed());
   return `${page}?${parameters}`;
 }

@@ -178,7 +178,7 @@ const gitlab: Preset = {
   ],
   read({ gitlabUrl, projectPath = "", gitlabRef, gitlabEnvironment, projectId, namespaceId }) {
     return {
-      issuer: (gitlabUrl ?? "https://gitlab.com").replace(/\/+$/, ""),
+      issuer: (gitlabUrl ?? "https://gitlab.com").replace(/(?<!\/)\/+$/, ""),
       claims: {
         project_path: projectPath,
         ...(gitlabRef && { ref: gitlabRef }),

@@ -87,7 +87,7 @@ function readAddress(address: string, folder: string): URL | undefined {
 
 function inRepository({ pathname }: URL, { base, revision }: MarkdownPlace, page: "blob" | "resolve"): string | undefined {
   if (base === undefined || revision === undefined) return undefined;
-  const path = pathname.slice(1).replace(/\/+$/, "");
+  const path = pathname.slice(1).replace(/(?<!\/)\/+$/, "");
   if (path === "" || path.startsWith("/")) return page === "blob" ? base : undefined;
   return `${base}/${page}/${encodeURIComponent(revision)}/${path}`;
 }

@@ -28,7 +28,7 @@ export function parseBaseUrl(value: unknown): string {
       field: "baseUrl",
     });
   }
-  return url.href.replace(/\/+$/, "");
+  return url.href.replace(/(?<!\/)\/+$/, "");
 }
 
 /** A key as it goes into a header; null where the provider takes none. @throws ServiceError `invalid_request` */

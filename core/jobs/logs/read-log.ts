@@ -11,15 +11,19 @@ const END_CHUNKS = 1_000;
  * The end of a run's log: its last chunks, the first of them without the lines that are not wanted. Whoever calls has found the run
  * (`findRun`).
  * @param most.lines how many whole lines at most; what is unfinished comes besides
+ * @param most.bytes of whole chunks; 1 MiB unless given
  * @returns `isCut`: whether there is more before
  */
-export async function readLogEnd(runId: string, most: { lines: number }): Promise<{ chunks: LogChunk[]; isCut: boolean }> {
+export async function readLogEnd(
+  runId: string,
+  most: { lines: number; bytes?: number },
+): Promise<{ chunks: LogChunk[]; isCut: boolean }> {
   const { rows } = await pool().query<LogChunk>(
     `select seq, at, stream, text from (
        select *, sum(octet_length(text)) over (order by seq desc) - octet_length(text) as after
        from (select seq, at, stream, text from job_log where run_id = $1 order by seq desc limit ${END_CHUNKS}) as last
-     ) as counted where after < ${END_BYTES} order by seq desc`,
-    [runId],
+     ) as counted where after < $2 order by seq desc`,
+    [runId, most.bytes ?? END_BYTES],
   );
   const chunks: LogChunk[] = [];
   let lines = 0;

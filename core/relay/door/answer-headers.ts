@@ -1,5 +1,5 @@
 import { mayForeignAnswerHave } from "../../http/foreign-answer-headers.ts";
-import { HOP_BY_HOP } from "../../http/hop-by-hop.ts";
+import { connectionNames, HOP_BY_HOP } from "../../http/hop-by-hop.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 
 /**
@@ -26,7 +26,7 @@ const ACTIVE = /(java|ecma|j|live)script|wasm|css|html|xml|svg|pdf|manifest|mult
 /** What of a handler's answer is passed back. */
 export function callerHeaders(headers: HeaderList, { isFromBrowser }: { isFromBrowser: boolean }): [string, string][] {
   const named = new Set(
-    headers.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/)),
+    headers.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => connectionNames(value)),
   );
   const kept = headers.filter(([name]) => {
     const key = name.toLowerCase();

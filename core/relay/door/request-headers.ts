@@ -1,5 +1,5 @@
 import { env } from "../../env.ts";
-import { HOP_BY_HOP } from "../../http/hop-by-hop.ts";
+import { connectionNames, HOP_BY_HOP } from "../../http/hop-by-hop.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 
 /** Never passed on: who somebody is to us, what only we may say of a request, and what frames the message. */
@@ -14,7 +14,7 @@ const WITHHELD =
 export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: string | null; requestId: string }): HeaderList {
   const pairs = Array.from({ length: raw.length / 2 }, (_, at) => [raw[at * 2] as string, raw[at * 2 + 1] as string] as const);
   const named = new Set(
-    pairs.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/)),
+    pairs.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => connectionNames(value)),
   );
   const isFromBrowser = pairs.some(([name]) => /^sec-fetch-/i.test(name));
   const { host, protocol } = new URL(env().ORIGIN);

@@ -5,8 +5,8 @@ export const MASK = "••••••";
 const SECRET_NAME =
   /^(set-)?cookie2?$|authori[sz]ation|authentication-info|(^|[-_])(tokens?|secrets?|passwords?|passwd|credentials?|sessions?|sessionid|sid|jwt|csrf|xsrf|nonce|signature|assertion|bearer)([-_]|$)|api[-_]?key|access[-_]?key|private[-_]?key|secret[-_]?key|auth[-_]?key|^x-auth(-|$)|^x-amz-security/i;
 
-/** Values that are credentials whatever their header is called. */
-const SECRET_VALUE = /\b(bearer|basic|digest|token|negotiate)\s+[\w~+/.=-]{8,}|\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gi;
+/** Values that are credentials whatever their header is called. A JWT is looked for once in each word: a header can have thousands of beginnings (S137). */
+const SECRET_VALUE = /\b(bearer|basic|digest|token|negotiate)\s+[\w~+/.=-]{8,}|(?<![\w-])eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gi;
 
 /**
  * An answer's headers as they are shown: `Set-Cookie` keeps its names, of others that hold credentials nothing is left (S121).

@@ -114,11 +114,11 @@ export class Receiver {
   }
 
   async #route(incoming: IncomingRequest): Promise<Answer> {
-    const base = (this.options.basePath ?? "").replace(/\/+$/, "");
+    const base = (this.options.basePath ?? "").replace(/(?<!\/)\/+$/, "");
     if (base && incoming.path !== base && !incoming.path.startsWith(`${base}/`)) return notFound;
     const path = incoming.path.slice(base.length) || "/";
     if (path.startsWith("/webhooks/")) {
-      const handler = this.handlers.get(decode(path.slice("/webhooks/".length).replace(/\/+$/, "")));
+      const handler = this.handlers.get(decode(path.slice("/webhooks/".length).replace(/(?<!\/)\/+$/, "")));
       if (!handler) return notFound;
       if (incoming.method !== "POST") return json(405, { error: "Deliveries are posted." }, { allow: "POST" });
       return this.receive(incoming, handler);

@@ -195,7 +195,7 @@ function keyOf(secret: string): Uint8Array<ArrayBuffer> {
 }
 
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  const digits = text.replace(/=+$/, "");
+  const digits = text.replace(/(?<!=)=+$/, "");
   // One digit alone encodes nothing.
   const whole = digits.length % 4 === 1 ? digits.slice(0, -1) : digits;
   try {

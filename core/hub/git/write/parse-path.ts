@@ -24,7 +24,7 @@ export function parsePath(path: string): string {
  * @throws ServiceError `invalid_request`
  */
 export function parseExistingPath(path: string): string {
-  const bare = typeof path === "string" ? path.replace(/\/+$/, "") : "";
+  const bare = typeof path === "string" ? path.replace(/(?<!\/)\/+$/, "") : "";
   const problem = bare === "" ? "is empty" : unusable(bare);
   if (problem) throw new ServiceError("invalid_request", `The path ${shownPath(path)} ${problem}.`, { field: "path" });
   return bare;

@@ -38,7 +38,11 @@ async function pressed(receiver: Receiver, incoming: IncomingRequest): Promise<A
   const handler = receiver.handlers.get(form.get("handler") ?? "");
   if (!handler) return json(404, { error: "There is no such handler." });
   await sendTest(receiver, handler);
-  return { status: 303, body: "", headers: { location: `${(receiver.options.basePath ?? "").replace(/\/+$/, "")}/#deliveries` } };
+  return {
+    status: 303,
+    body: "",
+    headers: { location: `${(receiver.options.basePath ?? "").replace(/(?<!\/)\/+$/, "")}/#deliveries` },
+  };
 }
 
 const html = (body: string, headers: Record<string, string>): Answer => ({

@@ -12,7 +12,7 @@ export function landingPage(
   receiver: Receiver,
   { incoming, nonce, formToken }: { incoming: IncomingRequest; nonce: string; formToken: string | undefined },
 ): string {
-  const base = `${new URL(incoming.url).origin}${(receiver.options.basePath ?? "").replace(/\/+$/, "")}`;
+  const base = `${new URL(incoming.url).origin}${(receiver.options.basePath ?? "").replace(/(?<!\/)\/+$/, "")}`;
   const names = [...receiver.handlers.keys()];
   const isOpen = receiver.secrets.length === 0;
   const settings = webhookSettingsUrl(receiver);

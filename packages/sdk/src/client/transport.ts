@@ -240,7 +240,7 @@ function readBaseUrl(text: string): { origin: string; base: string } {
     throw new TypeError(`baseUrl: write where the service is, such as https://hub.example.com, not ${JSON.stringify(text)}`);
   }
   if (url.username || url.password) throw new TypeError("baseUrl: leave out the name and password, and give `token`");
-  const base = url.origin + url.pathname.replace(/\/+$/, "");
+  const base = url.origin + url.pathname.replace(/(?<!\/)\/+$/, "");
   return { origin: base, base };
 }
 

@@ -40,7 +40,7 @@ const kept = /* @__PURE__ */ new Map<string, { metadata: Promise<ServiceMetadata
  * @see https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderConfig and https://www.rfc-editor.org/rfc/rfc8414#section-3
  */
 export function discover({ baseUrl, signal, ...service }: ServiceOptions): Promise<ServiceMetadata> {
-  const issuer = baseUrl.replace(/\/+$/, "");
+  const issuer = baseUrl.replace(/(?<!\/)\/+$/, "");
   let known = kept.get(issuer);
   if (!known || known.until <= Date.now()) {
     known = { metadata: read(issuer, service), until: Date.now() + KEPT_MS };

@@ -62,7 +62,7 @@ export async function uploadFilesAction(bound: EditingPlace, _previous: FormStat
     const place = submittedPlace(bound);
     const files = await form.files("files");
     if (files.length === 0) throw new ServiceError("invalid_request", "Choose one file at least.", { field: "files" });
-    const folder = form.text("folder").replace(/^\/+|\/+$/g, "");
+    const folder = form.text("folder").replace(/^\/+|(?<!\/)\/+$/g, "");
     const placed = files.map(({ name, content }) => ({ path: folder ? `${folder}/${name}` : name, content }));
     return change(place, "upload", form, {
       files: placed,
