@@ -141,6 +141,26 @@ describe("what git does not find out in time", () => {
     await fsck(repo);
   });
 
+  test("of where a base is: the push is recorded, and the commits are shown later", async () => {
+    await unblock();
+    await setRef(repo, ada, "refs/heads/onto", base);
+    num = (await openPullRequest(ada.actor, repo, { title: "Onto", base: "onto", head: { sha: head } })).row.num;
+    const before = await pushes();
+    const onto = join(await openRepository(repo), "refs/heads/onto");
+    await rename(onto, `${onto}.aside`);
+    // Git waits for ever for what is in it.
+    execFileSync("mkfifo", [onto]);
+    await setRef(repo, ada, `refs/pr/${num}`, tip);
+    expect(await pushes()).toBe(before + 1);
+    expect(await subjects()).toEqual(["One"]);
+    await attempt();
+    expect(await waiting()).toMatchObject([{ attempts: 1, changes: [{ ref: `refs/pr/${num}`, newSha: tip }] }]);
+    await rename(`${onto}.aside`, onto);
+    await attempt();
+    expect(await subjects()).toEqual(["One", "Two", "Three"]);
+    expect(await waiting()).toEqual([]);
+  });
+
   test("of a merge: the push is recorded, and the pull request is merged later", async () => {
     expect(await setRefLate(repo, ada, "refs/heads/main", tip)).toBe(2_000);
     expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [{ oldSha: base, newSha: tip }] });

@@ -48,7 +48,7 @@ export async function readMeaning(
   const toAsk = changed.filter(({ newSha, ref }) => newSha && (numOfPullRequestRef(ref) !== undefined || isBranch(ref)));
   if (toAsk.length === 0) return meaning;
   const path = await openRepository(repo);
-  const baseShas = await baseShasOf(path, repo.id, toAsk);
+  const baseShas = await unlessLate(baseShasOf(path, repo.id, toAsk));
   const heads = await unlessLate(openHeads(path, repo.id, toAsk, at));
   const ask = async <T>(ref: string, question: (deadline: Deadline) => Promise<T>): Promise<T | undefined> => {
     if (Date.now() >= deadline.at) return undefined;
@@ -63,8 +63,10 @@ export async function readMeaning(
       const came =
         open.size === 0 ? new Set() : await ask(ref, (until) => commitsThatCame(path, change, new Set(open.values()), until));
       if (came) meaning.merged.set(ref, new Map([...open].filter(([, sha]) => came.has(sha))));
-    } else if (baseShas.has(ref)) {
-      const baseSha = change.baseSha === undefined ? (baseShas.get(ref) ?? null) : change.baseSha;
+    } else {
+      const baseSha = change.baseSha === undefined ? baseShas?.get(ref) : change.baseSha;
+      // Git was late, or there is no such pull request.
+      if (baseSha === undefined) continue;
       meaning.bases.set(ref, baseSha);
       const commits = await ask(ref, (until) => commitsOf(path, change, baseSha, until));
       if (commits) meaning.commits.set(ref, commits);
@@ -92,7 +94,8 @@ async function baseShasOf(path: string, repoId: string, changed: readonly RefCha
   const where = { repoId, isPullRequest: true, num: { in: nums } };
   const rows = await db().discussion.findMany({ where, select: { num: true, baseRef: true } });
   const shas = new Map<string | null, string | null>([[null, null]]);
-  for (const { baseRef } of rows) if (baseRef && !shas.has(baseRef)) shas.set(baseRef, await resolveRef(path, baseRef));
+  for (const { baseRef } of rows)
+    if (baseRef && !shas.has(baseRef)) shas.set(baseRef, await resolveRef(path, baseRef, UNDER_LOCK));
   return new Map(rows.map(({ num, baseRef }) => [pullRequestRef(num), shas.get(baseRef) ?? null]));
 }
 
