@@ -18,7 +18,7 @@ export function describeAuditEvent(type: string, facts: AuditFacts): string {
   const fill = (text: string) => text.replace(FIELD, (_, name: string) => values.get(name) ?? "(unknown)");
   const isWhole = (part: string) => [...part.matchAll(FIELD)].every(([, name = ""]) => values.has(name));
   // In one pass: what stands in a value is no field.
-  return auditEventTypes[type].did.replace(/\[([^\]]*)\]|\{\w+\}/g, (text, part?: string) => {
+  return auditEventTypes[type].did.replace(/\[([^[\]]*)\]|\{\w+\}/g, (text, part?: string) => {
     if (part === undefined) return fill(text);
     return isWhole(part) ? fill(part) : "";
   });

@@ -1,7 +1,9 @@
 import type { Db } from "../db.ts";
 import type { Prisma } from "../generated/prisma/client.ts";
 import { newOrderedId } from "../ids.ts";
+import { boundedJson, storableJson } from "./bounded-json.ts";
 import type { AuditEventType } from "./event-types.ts";
+import { requireAllowance } from "./hourly-allowance.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
 export type NewAuditEvent = {
@@ -14,7 +16,7 @@ export type NewAuditEvent = {
   clientId?: string | null;
   /** The user it was done to. */
   subjectId?: string | null;
-  /** What changed; never a secret. */
+  /** What changed; never a secret. What is large is cut (bounded-json.ts). */
   data?: Prisma.InputJsonObject;
   from?: RequestOrigin;
 };
@@ -25,20 +27,17 @@ const USER_AGENT_MAX_CHARACTERS = 512;
  * Adds to the audit log, in the transaction of the change it reports: either both are kept or neither. Nothing updates or
  * deletes an event; the database refuses it too. Its place in the chain it gets a moment later (seal-audit-events.ts), so that
  * requests never wait for one another here.
+ * @throws ServiceError `rate_limited` once the account has recorded what it may in an hour: the change does not happen then
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {
   const { type, actorId = null, orgId = null, clientId = null, subjectId = null, data = {}, from } = event;
+  if (actorId) await requireAllowance(db, actorId, type);
   const token = from?.token ? storableJson(from.token) : null;
-  // By hand, since it stands in the path of every exchange: the ORM's own way costs about three times as much.
+  // By hand: the ORM's own way costs about three times as much.
   await db.$executeRaw`
     INSERT INTO audit_event (id, type, actor_id, org_id, client_id, subject_id, data, ip, user_agent, token)
-    VALUES (${newOrderedId()}, ${type}, ${actorId}, ${orgId}, ${clientId}, ${subjectId}, ${storableJson(data)}::jsonb, ${from?.ip ?? null},
+    VALUES (${newOrderedId()}, ${type}, ${actorId}, ${orgId}, ${clientId}, ${subjectId}, ${boundedJson(data)}::jsonb, ${from?.ip ?? null},
       ${storableUserAgent(from?.userAgent)}, ${token}::jsonb)`;
-}
-
-/** Postgres holds no NUL and no half of a surrogate pair, which names and descriptions from outside may bring. */
-function storableJson(value: object): string {
-  return JSON.stringify(value, (_key, each) => (typeof each === "string" ? each.replaceAll("\0", "").toWellFormed() : each));
 }
 
 /** A header is bytes of the sender's choice: it is cut, and what Postgres cannot hold is left out. */

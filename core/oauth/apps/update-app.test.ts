@@ -1,8 +1,10 @@
 import pg from "pg";
 import sharp from "sharp";
 import { describe, expect, test } from "vitest";
+import { DATA_MAX_BYTES } from "../../audit/bounded-json.ts";
+import { ENTRIES_PER_HOUR } from "../../audit/hourly-allowance.ts";
 import { noOrigin } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
+import { db, pool } from "../../db.ts";
 import { databaseUrl } from "../../env.ts";
 import { newId } from "../../ids.ts";
 import { getApp } from "./get-app.ts";
@@ -32,10 +34,35 @@ describe("changing an app", () => {
     expect(entries.map(({ type, data }) => ({ type, data }))).toEqual([
       {
         type: "oauth_app.redirect_change",
-        data: { redirectUris: { before: ["https://app.example.com/cb"], after: ["https://new.example/cb"] } },
+        data: { redirectUris: { added: ["https://new.example/cb"], removed: ["https://app.example.com/cb"] } },
       },
       { type: "oauth_app.update", data: { name: { before: "Paper Lantern", after: "Kite" } } },
     ]);
+  });
+
+  test("S144 fills the log neither by long addresses nor by many changes", async () => {
+    const person = await someone();
+    const { app } = await someApp(person);
+    const addresses = (round: number) =>
+      Array.from({ length: 50 }, (_, at) => `https://app.example.com/${round}/${at}/${"x".repeat(1_900)}`);
+    const change = (round: number) =>
+      updateApp(person, app.id, { redirectUris: addresses(round), postLogoutRedirectUris: addresses(round) }, noOrigin);
+    await change(1);
+    const [, entry] = await auditOf(app.clientId);
+    expect(JSON.stringify(entry?.data).length).toBeLessThanOrEqual(DATA_MAX_BYTES);
+    expect(entry?.data).toMatchObject({
+      redirectUris: { added: expect.arrayContaining(["… (50 in all)"]), removed: ["https://app.example.com/cb"] },
+      cutFromBytes: expect.any(Number),
+    });
+
+    await pool().query(
+      `INSERT INTO audit_event (id, type, actor_id, created_at)
+       SELECT gen_random_uuid(), 'oauth_app.update', $1, now() - interval '10 minutes' FROM generate_series(4, $2)`,
+      [person.userId, ENTRIES_PER_HOUR],
+    );
+    await change(2);
+    await expect(change(3)).rejects.toMatchObject({ code: "rate_limited", retryAfterSeconds: expect.any(Number) });
+    expect((await getApp(person, app.id)).app.redirectUris).toEqual(addresses(2));
   });
 
   test("to what it is already leaves no trace", async () => {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Actor, actorId } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
+import { changesOf } from "../../audit/changes.ts";
 import { type NewAuditEvent, recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { Db } from "../../db.ts";
@@ -59,14 +60,13 @@ type AppEvent = Pick<NewAuditEvent, "type" | "data">;
 
 /** Redirect URIs have an event of their own, since a new one is how an app is stolen (S116). */
 function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
-  const beforeAndAfter = (fields: readonly Field[]) =>
-    Object.fromEntries(fields.map((field) => [field, { before: app[field], after: given[field] ?? null }]));
+  const changes = (fields: readonly Field[]) => changesOf(app, given, fields);
   const redirects = changed.filter((field) => redirectFields.includes(field));
   const others = changed.filter((field) => !redirectFields.includes(field));
   const events: AppEvent[] = [];
-  if (redirects.length > 0) events.push({ type: "oauth_app.redirect_change", data: beforeAndAfter(redirects) });
+  if (redirects.length > 0) events.push({ type: "oauth_app.redirect_change", data: changes(redirects) });
   if (others.length > 0 || isLogoChanged) {
-    events.push({ type: "oauth_app.update", data: { ...beforeAndAfter(others), ...(isLogoChanged && { logo: "changed" }) } });
+    events.push({ type: "oauth_app.update", data: { ...changes(others), ...(isLogoChanged && { logo: "changed" }) } });
   }
   return events;
 }

@@ -23,6 +23,8 @@ import { isRegistrationOn } from "./registration-policy.ts";
 /** Registrations in an hour: of one address, behind which a whole office may be, and of all of them. */
 export const REGISTRATIONS_OF_ADDRESS = { limit: 60, windowSeconds: 3600 };
 export const REGISTRATIONS = { limit: 1_000, windowSeconds: 3600 };
+/** Changes in an hour, each of which is an entry of the audit log: of one app; those of an address and of all count like registrations. */
+export const CHANGES_OF_APP = { limit: 20, windowSeconds: 3600 };
 
 type Answer = { status: number; body?: unknown };
 
@@ -69,6 +71,7 @@ async function manage(req: IncomingMessage, res: ServerResponse, path: string, f
 async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin): Promise<Answer> {
   await readRegisteredApp(claim);
   await refuseWhileOff();
+  await slowDown(registrationsOf(from));
   const body = await readJsonObject(req);
   if (body.client_id !== claim.clientId) {
     throw new ProtocolError(400, "invalid_client_metadata", "client_id: name the client whose registration this is");
@@ -76,6 +79,8 @@ async function replace(req: IncomingMessage, claim: Claim, from: RequestOrigin):
   const presentedSecret = typeof body.client_secret === "string" ? body.client_secret : undefined;
   const settings = readRegistration(body);
   await refuseBlockedHosts(settings);
+  await slowDown([`changes of ${claim.clientId}`, CHANGES_OF_APP]);
+  await slowDown(["changes of everybody", REGISTRATIONS]);
   const updated = await updateRegisteredApp(claim, settings, presentedSecret, from);
   return { status: 200, body: describeRegistration({ ...updated, ...claim }) };
 }

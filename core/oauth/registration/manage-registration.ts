@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
+import { changesOf } from "#core/audit/changes.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { type Db, db } from "#core/db.ts";
-import type { OAuthApp, Prisma } from "#core/generated/prisma/client.ts";
+import type { OAuthApp } from "#core/generated/prisma/client.ts";
 import { issueAppSecret } from "../apps/app-secret.ts";
 import type { LockedApp } from "../apps/change-app.ts";
 import { withdrawApp } from "../apps/delete-app.ts";
@@ -76,10 +77,11 @@ export async function updateRegisteredApp(
     });
     if (!settings.isConfidential) await tx.oAuthAppSecret.deleteMany({ where: { appId: app.id } });
     const secret = settings.isConfidential && stored.length === 0 ? await issueAppSecret(tx, app.id) : undefined;
+    const fields = (Object.keys(app) as (keyof OAuthApp)[]).filter((field) => field !== "updatedAt");
     await recordAuditEvent(tx, {
       type: "oauth_app.update_registration",
       clientId: app.clientId,
-      data: differences(before, app),
+      data: changesOf(before, app, fields),
       from,
     });
     return { app, secret };
@@ -89,12 +91,4 @@ export async function updateRegisteredApp(
 /** Ends the registration with all tokens and consents (RFC 7592 §2.3). */
 export async function deleteRegisteredApp(claim: Claim, from: RequestOrigin): Promise<void> {
   await change(claim, (tx, app) => withdrawApp(tx, app, { actorId: null, from }));
-}
-
-function differences(before: OAuthApp, after: OAuthApp): Prisma.InputJsonObject {
-  const fields = (Object.keys(after) as (keyof OAuthApp)[]).filter((field) => field !== "updatedAt");
-  const changed = fields.filter((field) => !isDeepStrictEqual(before[field], after[field]));
-  return Object.fromEntries(
-    changed.map((field) => [field, { before: before[field], after: after[field] }]),
-  ) as Prisma.InputJsonObject;
 }

@@ -3,6 +3,7 @@ import * as openid from "openid-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
 import { throttleKey } from "#core/accounts/throttle.ts";
+import { DATA_MAX_BYTES } from "#core/audit/bounded-json.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { sweep } from "#core/housekeeping/sweep.ts";
@@ -10,7 +11,7 @@ import { setHostRule } from "../documents/hosts/set-host-rule.ts";
 import { openQuestion } from "../testing/authorization.ts";
 import { asApp, authorize, prepare, redemption, refresh } from "../testing/sign-in.ts";
 import { startWorld, type TestApp, type World } from "../testing/world.ts";
-import { REGISTRATIONS, REGISTRATIONS_OF_ADDRESS } from "./handle-registration.ts";
+import { CHANGES_OF_APP, REGISTRATIONS, REGISTRATIONS_OF_ADDRESS } from "./handle-registration.ts";
 import { makeRoom } from "./make-room.ts";
 import { setRegistrationPolicy } from "./registration-policy.ts";
 
@@ -551,6 +552,34 @@ describe("S56 limits", () => {
     expect(await count()).toBe(0);
     expect((await send(publicAgent)).status).toBe(201);
     expect(await count()).toBe(1);
+    world.sendFrom("127.0.0.1");
+  });
+
+  test("S144 of changes of a registration, which leave little in the audit log", async () => {
+    const registered = await register();
+    const addresses = (round: number) =>
+      Array.from({ length: 30 }, (_, at) => `https://agent.example.test/${round}/${at}/${"x".repeat(1_900)}`);
+    const change = (round: number) =>
+      manage(registered, "PUT", { ...publicAgent, client_id: registered.client_id, redirect_uris: addresses(round) });
+    for (let round = 0; round < CHANGES_OF_APP.limit; round++) expect((await change(round)).status).toBe(200);
+    const refused = await change(CHANGES_OF_APP.limit);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(3_000);
+
+    const where = { type: "oauth_app.update_registration", clientId: registered.client_id as string };
+    const entries = await db().auditEvent.findMany({ where });
+    expect(entries).toHaveLength(CHANGES_OF_APP.limit);
+    for (const { data } of entries) expect(JSON.stringify(data).length).toBeLessThanOrEqual(DATA_MAX_BYTES);
+    expect(entries[0]?.data).toMatchObject({
+      redirectUris: { added: expect.arrayContaining(["… (30 in all)"]), removed: [REDIRECT] },
+    });
+  });
+
+  test("of changes from one address, together with its registrations", async () => {
+    const registered = await register();
+    world.sendFrom("198.51.100.13");
+    await Promise.all(Array.from({ length: REGISTRATIONS_OF_ADDRESS.limit }, () => send("{}")));
+    expect((await manage(registered, "PUT", { ...publicAgent, client_id: registered.client_id })).status).toBe(429);
     world.sendFrom("127.0.0.1");
   });
 
