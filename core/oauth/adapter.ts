@@ -19,6 +19,7 @@ import { requestRows } from "./request-rows.ts";
 import { revokeReplayedGrant } from "./revoke-replayed-grant.ts";
 import { isUnderEndedSiteSession, saveEngineSession } from "./save-engine-session.ts";
 import { isSiteSessionOf } from "./site-session.ts";
+import { storeOfParty } from "./store-of-party.ts";
 import { isOfAnotherKind, isTokenModel } from "./token-prefix.ts";
 
 /**
@@ -89,17 +90,15 @@ export class PostgresAdapter implements Adapter {
     if (this.model === "Grant") return saveGrant(id, payload as Payload, expiresIn);
     if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
+    if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
+    // A pushed request is good for its minute (its `exp`), and is used up when the person has answered, which may be much later:
+    // until then it must be remembered, or it could be answered twice (RFC 9126 §7.3).
+    if (this.model === "PushedAuthorizationRequest") {
+      return storeOfParty("PushedAuthorizationRequest", id, payload as Payload, expiresIn + INTERACTION_SECONDS);
+    }
     const { exchange } = requestRows();
     if (this.model === "AccessToken" && exchange) return saveExchange(idHash(id), payload as Payload, expiresIn, exchange);
-    await upsertArtifact(this.model, id, payload as Payload, this.#keptSeconds(expiresIn));
-  }
-
-  /**
-   * A pushed request is good for its minute (its `exp`), and is used up when the person has answered, which may be much later: until
-   * then it must be remembered, or it could be answered twice (RFC 9126 §7.3).
-   */
-  #keptSeconds(expiresIn: number): number {
-    return this.model === "PushedAuthorizationRequest" ? expiresIn + INTERACTION_SECONDS : expiresIn;
+    await upsertArtifact(this.model, id, payload as Payload, expiresIn);
   }
 
   /** Whoever is not the first to use an artifact has replayed it: nothing is issued, and what was issued ends (S43, S44, S47). */

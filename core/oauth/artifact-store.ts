@@ -46,15 +46,22 @@ export async function findArtifactByUid(model: string, uid: string): Promise<Pay
 }
 
 const UPSERT = `INSERT INTO oauth_artifact
-    (model, id_hash, grant_id, payload, uid, user_code, account_id, client_id, expires_at)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9))
+    (model, id_hash, grant_id, payload, uid, user_code, account_id, client_id, expires_at, party)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9), $10)
   ON CONFLICT (model, id_hash) DO UPDATE SET grant_id = excluded.grant_id, payload = excluded.payload, uid = excluded.uid,
     user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
     expires_at = excluded.expires_at`;
 
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
-export async function upsertArtifact(model: string, id: string, payload: Payload, expiresIn: number | undefined) {
+/** @param party whom a new row counts against (store-of-party.ts); one that is there keeps its own. */
+export async function upsertArtifact(
+  model: string,
+  id: string,
+  payload: Payload,
+  expiresIn: number | undefined,
+  party: string | null = null,
+) {
   // The bearer's value itself stays out of the row.
   const { jti: _jti, consumed: _consumed, ...stored } = payload;
   const values = [
@@ -67,6 +74,7 @@ export async function upsertArtifact(model: string, id: string, payload: Payload
     text(payload.accountId),
     text(payload.clientId),
     expiresIn ?? null,
+    party,
   ];
   await pool().query({ name: "artifact-upsert", text: UPSERT, values });
 }

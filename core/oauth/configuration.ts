@@ -109,7 +109,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       IdToken: lifetimes.ID_TOKEN_SECONDS,
       Grant: lifetimes.GRANT_SECONDS,
       Interaction: lifetimes.INTERACTION_SECONDS,
-      Session: lifetimes.PROVIDER_SESSION_SECONDS,
+      Session: (_ctx, { accountId }) => (accountId ? lifetimes.PROVIDER_SESSION_SECONDS : lifetimes.UNKNOWN_SESSION_SECONDS),
     },
   };
 }

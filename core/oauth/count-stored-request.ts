@@ -20,7 +20,7 @@ export async function countStoredRequest(
   kind: "device-code" | "pushed-request",
   what: string,
 ): Promise<void> {
-  const address = addressKey(ctx.ip) ?? "unknown";
+  const address = addressKey(ctx.ip, 48) ?? "unknown";
   try {
     const ofClient = `${address} ${ctx.oidc.client?.clientId}`;
     await consumeThrottle(throttleKey(`${kind}-client`, ofClient), STORED_REQUESTS_OF_CLIENT);

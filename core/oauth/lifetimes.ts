@@ -23,6 +23,8 @@ export const INTERACTION_SECONDS = HOUR;
  * it knows which apps are to be told.
  */
 export const PROVIDER_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
+/** One that knows no account keeps only the question "Sign out?" of somebody who has not used an app in this browser (logout.ts). */
+export const UNKNOWN_SESSION_SECONDS = 15 * MINUTE;
 /** Time to fetch the phone, sign in and type the code (docs/specification/oauth.md#device-authorization). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
 /** RFC 8628 §3.5: between two polls of a device, and what one that polls faster has to wait longer from then on. */

@@ -1,23 +1,44 @@
 import type { KoaContextWithOIDC } from "oidc-provider";
 import { signOut } from "#core/accounts/sessions/sign-out.ts";
 import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.ts";
+import { env } from "#core/env.ts";
 import { logoutForm, renderLogoutPage } from "./pages/logout-page.ts";
+import { ProtocolError } from "./protocol-request.ts";
 import { protocolRoutes } from "./protocol-routes.ts";
 import { siteSessionOf } from "./site-session.ts";
 
 /** What RP-initiated logout means here beyond the engine's own session (docs/decisions/020). */
 
+/** As much as comes back to the app in an address; the engine keeps it in the session until the question is answered (S143). */
+export const STATE_MAX_BYTES = 2048;
+
+type Question = { secret?: string; state?: string; postLogoutRedirectUri?: string };
+
 /**
  * Somebody may be signed in on our pages and unknown to the engine, since they have not used an app in this browser yet. It
- * would sign them out without a question, and so for any site that sends them here (S108).
+ * would sign them out without a question, and so for any site that sends them here (S108). Where nobody is signed in there is nothing to
+ * ask or to remember, and the browser goes on at once: the engine would have it post a form, and store a session for that (S143).
  */
 export async function askBeforeLogout(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
+  if (ctx.path !== protocolRoutes.end_session) return next();
+  if (Buffer.byteLength(String(ctx.query.state ?? "")) > STATE_MAX_BYTES) {
+    throw new ProtocolError(400, "invalid_request", `state is longer than ${STATE_MAX_BYTES} bytes`);
+  }
   await next();
-  if (ctx.path !== protocolRoutes.end_session || ctx.status !== 200) return;
   const { session } = ctx.oidc;
-  const secret = (session?.state as { secret?: string } | undefined)?.secret;
-  if (session?.accountId || !secret || !(await siteSessionOf(ctx))) return;
-  renderLogoutPage(ctx, logoutForm(secret));
+  const question = session?.state as Question | undefined;
+  if (ctx.status !== 200 || session?.accountId || !question?.secret) return;
+  if (await siteSessionOf(ctx)) return renderLogoutPage(ctx, logoutForm(question.secret));
+  ctx.remove("Set-Cookie");
+  ctx.status = 303;
+  ctx.redirect(returnAddress(question));
+}
+
+/** What the app has registered, which the engine has checked, with the `state` that the app sent; or our own last page. */
+function returnAddress({ postLogoutRedirectUri, state }: Question): string {
+  const url = new URL(postLogoutRedirectUri ?? `${env().ORIGIN}${protocolRoutes.end_session}/success`);
+  if (postLogoutRedirectUri && state !== undefined) url.searchParams.set("state", state);
+  return url.href;
 }
 
 /** RP-initiated logout ends the site session too: there is one signed-in state, not two (S34). */

@@ -11,12 +11,28 @@ import { adoptSiteSession } from "./site-session.ts";
  * before it asks what is left to ask. The engine calls it by way of `extraParams`; what it throws goes to the redirect URI.
  */
 export async function prepareAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
+  refuseLength(ctx);
   refuseRepetition(ctx);
   if (ctx.oidc.route === "device_authorization") return prepareDeviceAuthorization(ctx);
   refuseForeignChallenge(ctx);
   completeScope(ctx);
   if (ctx.oidc.route === "authorization") await adoptSiteSession(ctx);
   if (ctx.oidc.route === "pushed_authorization_request") await countPushedRequest(ctx);
+}
+
+/**
+ * What is stored of one request until it is answered, as JSON (S143). Longer ones do not work elsewhere either: 8 KiB is the longest line
+ * that nginx and Apache take by default, for the request here and for the `state` on its way back. Whoever asks for much (`claims`, many
+ * `orgIds`) stays below 2 KiB.
+ */
+export const REQUEST_MAX_BYTES = 8 * 1024;
+
+function refuseLength({ oidc }: KoaContextWithOIDC): void {
+  const { params, entities } = oidc;
+  if (entities.PushedAuthorizationRequest || Buffer.byteLength(JSON.stringify(params)) <= REQUEST_MAX_BYTES) return;
+  const error = new errors.InvalidRequest(`the parameters of the request are together longer than ${REQUEST_MAX_BYTES} bytes`);
+  // Not to the redirect URI, whose server would refuse a `state` of that length.
+  throw Object.assign(error, { allow_redirect: false });
 }
 
 /** A site that has proved who it is pushes for all its visitors from one address; whoever has not is counted (S56). */

@@ -2,13 +2,25 @@ import Provider from "oidc-provider";
 import { pool } from "#core/db.ts";
 import { type Payload, upsertArtifact } from "./artifact-store.ts";
 import { siteSessionOf } from "./site-session.ts";
+import { storeOfParty } from "./store-of-party.ts";
 
-/** Stores an engine session with the site session that it is used under, whose end ends it (docs/decisions/007, S109). */
+/**
+ * Stores an engine session with the site session that it is used under, whose end ends it (docs/decisions/007, S109). Without
+ * either of them the engine has only touched it, and it says nothing of anybody: stored, each request of a stranger would be a row (S143).
+ */
 export async function saveEngineSession(id: string, payload: Payload, expiresIn: number): Promise<void> {
   const ctx = Provider.ctx;
   const site = ctx && (await siteSessionOf(ctx));
-  if (!site || site.user.id !== payload.accountId) return upsertArtifact("Session", id, payload, expiresIn);
-  await upsertArtifact("Session", id, { ...payload, siteSessionId: site.id }, expiresIn);
+  if (!site) return payload.accountId === undefined ? undefined : upsertArtifact("Session", id, payload, expiresIn);
+  const isOfSite = site.user.id === payload.accountId;
+  await storeOfParty(
+    "Session",
+    id,
+    isOfSite ? { ...payload, siteSessionId: site.id } : payload,
+    expiresIn,
+    `site session ${site.id}`,
+  );
+  if (!isOfSite) return;
   // It may have ended while this request was under way, and its engine sessions may have been looked for before this one was there.
   await pool().query({
     name: "note-late-engine-session",

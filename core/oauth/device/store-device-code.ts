@@ -1,5 +1,6 @@
 import { Provider } from "oidc-provider";
-import { type Payload, upsertArtifact } from "../artifact-store.ts";
+import type { Payload } from "../artifact-store.ts";
+import { storeOfParty } from "../store-of-party.ts";
 import { newUserCode } from "./user-code.ts";
 
 /** With a million codes alive, five in a row are taken once in 10²¹ requests. */
@@ -12,7 +13,7 @@ const TRIES = 5;
 export async function storeDeviceCode(id: string, payload: Payload, expiresIn: number): Promise<void> {
   for (let { userCode } = payload, tries = 1; ; userCode = newUserCode(), tries++) {
     try {
-      await upsertArtifact("DeviceCode", id, { ...payload, userCode }, expiresIn);
+      await storeOfParty("DeviceCode", id, { ...payload, userCode }, expiresIn);
       const ctx = Provider.ctx;
       if (ctx) ctx.state.userCode = userCode;
       return;

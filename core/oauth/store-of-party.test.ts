@@ -1,0 +1,224 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { pool } from "#core/db.ts";
+import { PROVIDER_SESSION_SECONDS } from "./lifetimes.ts";
+import { STATE_MAX_BYTES } from "./logout.ts";
+import { REQUEST_MAX_BYTES } from "./prepare-authorization.ts";
+import { dropOldest, ROOMS } from "./store-of-party.ts";
+import { ask, loginStep, PKCE, resume } from "./testing/authorization.ts";
+import { asApp, type Prepared, prepare, signIn } from "./testing/sign-in.ts";
+import { startWorld, type World } from "./testing/world.ts";
+
+/** What strangers can have stored through the protocol's endpoints (S143). */
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.sendFrom("127.0.0.1"));
+afterAll(() => world.stop());
+
+type Model = keyof typeof ROOMS;
+
+async function countOf(model: Model, where = "true"): Promise<number> {
+  const { rows } = await pool().query(`SELECT count(*)::int AS n FROM oauth_artifact WHERE model = $1 AND ${where}`, [model]);
+  return rows[0].n;
+}
+
+/** As many rows more as the newest one of this kind, each older than those that are there. */
+async function copyNewest(model: Model, times: number): Promise<void> {
+  await pool().query(
+    `INSERT INTO oauth_artifact (model, id_hash, payload, expires_at, party, created_at)
+     SELECT a.model, 'copy ' || gen_random_uuid(), a.payload, a.expires_at, a.party, a.created_at - make_interval(secs => n)
+     FROM generate_series(1, $2) AS n,
+       (SELECT * FROM oauth_artifact WHERE model = $1 ORDER BY created_at DESC LIMIT 1) AS a`,
+    [model, times],
+  );
+}
+
+const isCopy = "id_hash LIKE 'copy %'";
+const stranger = (at: Prepared) => ({ ...at, browser: world.browser() });
+
+describe("S143 a sign-out by nobody stores nothing", () => {
+  test.each(["GET", "POST"])("with %s, whatever it carries", async (method) => {
+    const at = await prepare(world);
+    const before = await countOf("Session");
+    const parameters = new URLSearchParams({ client_id: at.app.clientId, state: "x".repeat(STATE_MAX_BYTES) });
+    for (const browser of [world.browser(), world.browser()]) {
+      const url = method === "GET" ? `/oauth/logout?${parameters}` : "/oauth/logout";
+      const answer = await browser.fetch(url, { method, ...(method === "POST" && { body: parameters }) });
+      expect(answer.status).toBe(303);
+    }
+    expect(await countOf("Session")).toBe(before);
+  });
+
+  test("nor with the cookie of a session that is over", async () => {
+    const at = await signIn(world);
+    await pool().query("DELETE FROM oauth_artifact WHERE model = 'Session'");
+    const thief = world.browser();
+    for (const pair of at.browser.cookieHeader("/oauth/logout").split("; ")) {
+      const cut = pair.indexOf("=");
+      if (pair.startsWith("provider")) thief.setCookie(pair.slice(0, cut), pair.slice(cut + 1));
+    }
+    expect(thief.cookieHeader("/")).toContain("provider");
+    expect((await thief.fetch("/oauth/logout")).status).toBe(303);
+    expect((await ask({ ...at, browser: thief })).isQuestion).toBe(true);
+    expect(await countOf("Session")).toBe(0);
+  });
+
+  test("a state is as long as fits into an address, for whoever is signed in too", async () => {
+    const { browser } = await prepare(world);
+    const answer = await browser.fetch("/oauth/logout", {
+      method: "POST",
+      body: new URLSearchParams({ state: "x".repeat(STATE_MAX_BYTES + 1) }),
+    });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain("state is longer than");
+    expect((await browser.fetch(`/oauth/logout?state=${"x".repeat(STATE_MAX_BYTES)}`)).status).toBe(200);
+  });
+
+  test("the question to somebody whom no app has seen yet is kept for minutes, and for so many at most", async () => {
+    const { browser } = await prepare(world);
+    await browser.fetch("/oauth/logout");
+    const ofNobody = "account_id IS NULL AND payload ? 'state'";
+    expect(await countOf("Session", `${ofNobody} AND expires_at > now() + interval '1 hour'`)).toBe(0);
+    await copyNewest("Session", ROOMS.Session.ofParty + 10);
+    const withoutCookies = world.browser();
+    for (const pair of browser.cookieHeader("/login").split("; "))
+      withoutCookies.setCookie(...(pair.split("=") as [string, string]));
+    await withoutCookies.fetch("/oauth/logout");
+    expect(await countOf("Session", isCopy)).toBeLessThan(ROOMS.Session.ofParty);
+  });
+
+  test("a session that knows an account still lives as long as the site session may", async () => {
+    await signIn(world);
+    const { rows } = await pool().query(
+      "SELECT max(extract(epoch FROM expires_at - now()))::int AS left FROM oauth_artifact WHERE model = 'Session'",
+    );
+    expect(rows[0].left).toBeGreaterThan(PROVIDER_SESSION_SECONDS - 600);
+  });
+});
+
+describe("S143 a request of more than 8 KiB", () => {
+  const long = { login_hint: "x".repeat(REQUEST_MAX_BYTES) };
+
+  test.each(["GET", "POST"] as const)("is a page at the authorization endpoint, with %s, and stores nothing", async (method) => {
+    const at = stranger(await prepare(world));
+    const before = await countOf("Interaction");
+    const answer = await ask(at, long, method);
+    expect([answer.status, answer.location]).toEqual([400, undefined]);
+    expect(answer.page).toContain(`longer than ${REQUEST_MAX_BYTES} bytes`);
+    expect(await countOf("Interaction")).toBe(before);
+  });
+
+  test.each(["/oauth/par", "/oauth/device"])("is invalid_request at %s", async (path) => {
+    const at = await prepare(world, { isConfidential: true, isDeviceFlowAllowed: true });
+    const form = Object.fromEntries(new URL(world.authorizeUrl(at.app, { ...PKCE })).searchParams);
+    const answer = await asApp(world, at.app, path, { ...form, ...long });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ error: "invalid_request", error_description: /longer than/ });
+  });
+
+  test("just shorter it is asked, and the whole state comes back", async () => {
+    const at = await prepare(world);
+    const state = "s".repeat(REQUEST_MAX_BYTES - 600);
+    const landed = await world.follow(at.browser, world.authorizeUrl(at.app, { ...PKCE, state }), at.session);
+    expect((landed as URL).searchParams.get("state")).toBe(state);
+  });
+});
+
+describe("S143 questions that nobody answers", () => {
+  test("of one address are so many: its own oldest give way, and nobody else's", async () => {
+    world.sendFrom("2001:db8:1::1");
+    const mine = stranger(await prepare(world));
+    const asked = await ask(mine);
+    await copyNewest("Interaction", ROOMS.Interaction.ofParty + 20);
+    world.sendFrom("192.0.2.10");
+    const neighbour = stranger(mine);
+    const neighbours = await ask(neighbour);
+    // Another network of the same /48.
+    world.sendFrom("2001:db8:1:2::1");
+    expect((await ask(stranger(mine))).isQuestion).toBe(true);
+    expect(await countOf("Interaction", isCopy)).toBe(ROOMS.Interaction.ofParty - 2);
+    // Whoever asked before and is not among the oldest still signs in, here and elsewhere.
+    const person = await world.user("behind-the-same-address");
+    for (const [at, question] of [
+      [mine, asked],
+      [neighbour, neighbours],
+    ] as const) {
+      const step = await loginStep(at, question, await world.signIn(at.browser, person));
+      expect(step).toMatchObject({ step: "continue" });
+      expect((await resume(at, (step as { url: string }).url)).isQuestion).toBe(true);
+    }
+  });
+
+  test("an answered one stays, however old it is", async () => {
+    const at = await prepare(world);
+    const before = await countOf("Interaction", isCopy);
+    await ask(at);
+    await pool().query(
+      `UPDATE oauth_artifact SET payload = payload || '{"result": {}}' WHERE model = 'Interaction' AND id_hash =
+        (SELECT id_hash FROM oauth_artifact WHERE model = 'Interaction' ORDER BY created_at DESC LIMIT 1)`,
+    );
+    await copyNewest("Interaction", ROOMS.Interaction.ofParty + 5);
+    expect((await ask(at)).isQuestion).toBe(true);
+    expect(await countOf("Interaction", isCopy)).toBe(before + ROOMS.Interaction.ofParty + 5);
+  });
+
+  test("of all addresses are so many: those give way of whoever has most", async () => {
+    await pool().query("DELETE FROM oauth_artifact WHERE model = 'Interaction'");
+    const at = stranger(await prepare(world));
+    for (const [address, copies] of [
+      ["192.0.2.21", 0],
+      ["192.0.2.22", 40],
+      ["192.0.2.23", 10],
+    ] as const) {
+      world.sendFrom(address);
+      await ask(stranger(at));
+      if (copies > 0) await copyNewest("Interaction", copies);
+    }
+    await dropOldest("Interaction", { ...ROOMS.Interaction, inAll: 22 });
+    const { rows } = await pool().query(
+      "SELECT count(*)::int AS n FROM oauth_artifact WHERE model = 'Interaction' GROUP BY party ORDER BY n",
+    );
+    expect(rows.map(({ n }) => n)).toEqual([1, 10, 11]);
+  });
+});
+
+describe("S143 pushed requests and device codes", () => {
+  test("of a site that proves who it is are so many; another site's are not touched", async () => {
+    const [site, other] = [await prepare(world, { isConfidential: true }), await prepare(world, { isConfidential: true })];
+    const push = async (at: Prepared) => {
+      const form = Object.fromEntries(new URL(world.authorizeUrl(at.app, { ...PKCE })).searchParams);
+      const answer = await asApp(world, at.app, "/oauth/par", form);
+      expect(answer.status).toBe(201);
+      return `/oauth/authorize?${new URLSearchParams({ client_id: at.app.clientId, request_uri: (await answer.json()).request_uri })}`;
+    };
+    const others = await push(other);
+    await push(site);
+    await copyNewest("PushedAuthorizationRequest", ROOMS.PushedAuthorizationRequest.ofParty + 20);
+    const newest = await push(site);
+    expect(await countOf("PushedAuthorizationRequest", isCopy)).toBe(ROOMS.PushedAuthorizationRequest.ofParty - 2);
+    for (const [at, url] of [
+      [site, newest],
+      [other, others],
+    ] as const) {
+      expect(((await world.follow(at.browser, url, at.session)) as URL).searchParams.get("code")).toBeTruthy();
+    }
+  });
+
+  test("device codes of one address are so many, whatever its apps; S56 and are counted by its /48", async () => {
+    const at = await prepare(world, { isDeviceFlowAllowed: true });
+    const start = (app = at.app) => asApp(world, app, "/oauth/device", { scope: "openid" });
+    world.sendFrom("2001:db8:2::1");
+    expect((await start()).status).toBe(200);
+    await copyNewest("DeviceCode", ROOMS.DeviceCode.ofParty + 20);
+    world.sendFrom("2001:db8:2:9::1");
+    expect((await start()).status).toBe(200);
+    expect(await countOf("DeviceCode", isCopy)).toBe(ROOMS.DeviceCode.ofParty - 2);
+    const statuses = new Set<number>();
+    for (let network = 0; network < 100; network++) {
+      world.sendFrom(`2001:db8:2:${network.toString(16)}::1`);
+      statuses.add((await start()).status);
+    }
+    expect(statuses).toContain(429);
+  });
+});
