@@ -5,12 +5,12 @@ import { type Rule, rules } from "./rules.ts";
 /**
  * The members whose standing lets them do something to what their organization owns, as a condition on `member_standing m`: it says of
  * all of them what `may` says of one person, and a test holds the two against each other.
- * @param makerId whoever made it, for whom a lesser role may do.
+ * @param makerId whoever made it, or SQL of them, for whom a lesser role may do.
  * @param options.isPresent false for what acts later: the organization asks nothing of members who are not there
  */
 export function membersWhoMay(
-  action: "repo.read" | "repo.manage" | "webhook.manage" | "job.run" | "oauth_app.read",
-  makerId: string | null,
+  action: "repo.read" | "repo.write" | "repo.manage" | "webhook.manage" | "job.run" | "oauth_app.read",
+  makerId: string | Prisma.Sql | null,
   { isPresent = true } = {},
 ): Prisma.Sql {
   const { role, maker, beforeRestrictions }: Rule = rules[action];

@@ -14,7 +14,7 @@ import { setStatus } from "./set-status.ts";
 /**
  * Closes a discussion or a pull request, opens it again, or takes a pull request out of its draft; with a word to go with it, if any.
  * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is so already, it
- * is merged, its branch is gone)
+ * is merged, its branch is gone), `rate_limited`
  */
 export async function changeStatus(
   actor: Actor,
@@ -26,7 +26,7 @@ export async function changeStatus(
     throw new ServiceError("invalid_request", "Choose open or closed.", { field: "status" });
   }
   const comment = parseDescription(input.comment, "comment");
-  if (comment) await countContribution(actor, "comment");
+  await countContribution(actor, "comment");
   // Thrown below: what is merged or open already is refused with another sentence.
   const lacking = status === "open" ? await lackingRef(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {

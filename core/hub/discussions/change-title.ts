@@ -1,6 +1,7 @@
 import type { Actor } from "../../access/actor.ts";
 import { ServiceError } from "../../errors.ts";
 import { changeDiscussion, requireUpdating } from "./change-discussion.ts";
+import { countContribution } from "./count-contribution.ts";
 import type { TimelineEvent } from "./discussion.ts";
 import type { DiscussionName } from "./find-discussion.ts";
 import { insertEvents } from "./insert-events.ts";
@@ -8,9 +9,10 @@ import { parseTitle } from "./parse-text.ts";
 import { readTimelineEvent } from "./read-timeline.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is called so already) */
+/** @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is called so already), `rate_limited` */
 export async function changeTitle(actor: Actor, name: DiscussionName, input: { title: unknown }): Promise<TimelineEvent> {
   const title = parseTitle(input.title);
+  await countContribution(actor, "comment");
   return changeDiscussion(actor, name, async (to) => {
     const { tx, actorId, repo, discussion: before } = to;
     await requireUpdating(to, before.authorId);

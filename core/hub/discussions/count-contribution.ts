@@ -5,6 +5,7 @@ const HOUR = 60 * 60;
 /** Far above what people do, and enough for a bot that answers webhooks. */
 const limits = {
   open: { limit: 300, windowSeconds: HOUR },
+  /** And what changes a discussion, with words or without: each is an event for whoever watches. */
   comment: { limit: 1_000, windowSeconds: HOUR },
   react: { limit: 2_000, windowSeconds: HOUR },
 } as const;

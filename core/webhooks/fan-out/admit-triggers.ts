@@ -1,39 +1,59 @@
 import type pg from "pg";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { inTriggerWindow } from "../trigger-limit.ts";
+import type { Match } from "./insert-deliveries.ts";
+
+/** Of a webhook's triggers, those by people who may not write to the repository get a quarter: nobody can mute it for its owner. */
+const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
 
 /**
- * Counts how often webhooks are triggered, and says how many of the triggers are over the limit of 24 hours (S127, S131): the last ones.
+ * Counts how often webhooks are triggered, and finds the triggers that are over the limit of 24 hours (S127, S131): the last ones.
  * Exact with several fan-outs at once, since each holds the rows of the hour from here to its end, and takes them in one order.
- * @param triggers how many of each webhook
- * @returns how many are over it, only of webhooks with any
+ * @returns those over it, which are not to be sent
  */
-export async function admitTriggers(
-  tx: pg.ClientBase,
-  triggers: ReadonlyMap<string, number>,
-  limit: number,
-): Promise<Map<string, number>> {
-  const webhookIds = [...triggers.keys()].sort();
-  const counts = webhookIds.map((id) => triggers.get(id));
-  await tx.query({ name: "count-triggers", text: COUNT, values: [webhookIds, counts] });
-  const { text, values } = Prisma.sql`SELECT w.id, sum(h.triggered)::int AS triggered
-    FROM unnest(${webhookIds}::text[]) w(id) JOIN webhook_hour h ON h.webhook_id = w.id AND ${inTriggerWindow}
-    GROUP BY w.id HAVING sum(h.triggered) > ${limit}`;
-  const { rows } = await tx.query<{ id: string; triggered: number }>({ name: "read-triggers", text, values });
-  const over = new Map(rows.map(({ id, triggered }) => [id, Math.min(triggered - limit, triggers.get(id) ?? 0)]));
-  if (over.size > 0)
-    await tx.query({ name: "take-back-triggers", text: TAKE_BACK, values: [[...over.keys()], [...over.values()]] });
-  return over;
+export async function admitTriggers(tx: pg.ClientBase, matches: readonly Match[], limit: number): Promise<ReadonlySet<Match>> {
+  const byWebhook = new Map(
+    [...Map.groupBy(matches, ({ webhookId }) => webhookId)].sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
+  await tx.query({ name: "count-triggers", text: COUNT, values: counted(byWebhook) });
+  const { text, values } = Prisma.sql`SELECT w.id, sum(h.triggered)::int AS triggered, sum(h.by_outsiders)::int AS "byOutsiders"
+    FROM unnest(${[...byWebhook.keys()]}::text[]) w(id) JOIN webhook_hour h ON h.webhook_id = w.id AND ${inTriggerWindow}
+    GROUP BY w.id HAVING sum(h.triggered) > ${limit} OR sum(h.by_outsiders) > ${outsidersPart(limit)}`;
+  const { rows } = await tx.query<Triggers & { id: string }>({ name: "read-triggers", text, values });
+  const over = new Map(rows.map(({ id, ...triggers }) => [id, lastOver(byWebhook.get(id) ?? [], triggers, limit)]));
+  if (over.size > 0) await tx.query({ name: "take-back-triggers", text: TAKE_BACK, values: counted(over) });
+  return new Set([...over.values()].flat());
 }
+
+type Triggers = { triggered: number; byOutsiders: number };
+
+const ofOutsiders = (matches: readonly Match[]): Match[] => matches.filter(({ event }) => event.isByOutsider);
+
+function counted(byWebhook: ReadonlyMap<string, readonly Match[]>): [ids: string[], all: number[], byOutsiders: number[]] {
+  const each = [...byWebhook.values()];
+  return [[...byWebhook.keys()], each.map(({ length }) => length), each.map((matches) => ofOutsiders(matches).length)];
+}
+
+/** First those that outsiders have no part for; they take no room from the others. */
+function lastOver(matches: readonly Match[], { triggered, byOutsiders }: Triggers, limit: number): Match[] {
+  const beyondPart = last(ofOutsiders(matches), byOutsiders - outsidersPart(limit));
+  const others = matches.filter((match) => !beyondPart.includes(match));
+  return [...beyondPart, ...last(others, triggered - beyondPart.length - limit)];
+}
+
+const last = (matches: readonly Match[], count: number): readonly Match[] => (count > 0 ? matches.slice(-count) : []);
 
 // Just after the hour, a transaction that still counts in the last one may not be over. Then both hours' rows are taken, so that it is
 // waited for; rows are made even where nothing is counted, because there is no waiting for what is not there yet.
-const COUNT = `insert into webhook_hour as h (webhook_id, hour, triggered)
-  select w.id, hours.hour, case when hours.hour = date_trunc('hour', now(), 'UTC') then w.count else 0 end
-  from unnest($1::text[], $2::int[]) w(id, count)
-  cross join (select distinct date_trunc('hour', at, 'UTC') as hour from unnest(array[now(), now() - interval '5 minutes']) at) hours
+const COUNT = `insert into webhook_hour as h (webhook_id, hour, triggered, by_outsiders)
+  select w.id, hours.hour, case when hours.is_now then w.count else 0 end, case when hours.is_now then w.by_outsiders else 0 end
+  from unnest($1::text[], $2::int[], $3::int[]) w(id, count, by_outsiders)
+  cross join (select distinct date_trunc('hour', at, 'UTC') as hour, date_trunc('hour', at, 'UTC') = date_trunc('hour', now(), 'UTC') as is_now
+    from unnest(array[now(), now() - interval '5 minutes']) at) hours
   order by w.id, hours.hour
-  on conflict (webhook_id, hour) do update set triggered = h.triggered + excluded.triggered`;
+  on conflict (webhook_id, hour) do update set triggered = h.triggered + excluded.triggered,
+    by_outsiders = h.by_outsiders + excluded.by_outsiders`;
 
-const TAKE_BACK = `update webhook_hour h set triggered = h.triggered - w.count, rate_limited = h.rate_limited + w.count
-  from unnest($1::text[], $2::int[]) w(id, count) where h.webhook_id = w.id and h.hour = date_trunc('hour', now(), 'UTC')`;
+const TAKE_BACK = `update webhook_hour h set triggered = h.triggered - w.count, by_outsiders = h.by_outsiders - w.by_outsiders,
+    rate_limited = h.rate_limited + w.count
+  from unnest($1::text[], $2::int[], $3::int[]) w(id, count, by_outsiders) where h.webhook_id = w.id and h.hour = date_trunc('hour', now(), 'UTC')`;

@@ -1,4 +1,6 @@
 import type pg from "pg";
+import { membersWhoMay } from "../../access/members-who-may.ts";
+import { Prisma } from "../../generated/prisma/client.ts";
 
 /** An event whose deliveries are to be made, held by the transaction that makes them. */
 export type ClaimedEvent = {
@@ -10,6 +12,8 @@ export type ClaimedEvent = {
   ownerId: string;
   isPrivate: boolean;
   isTest: boolean;
+  /** Whether somebody did it who may not write to the repository: of a webhook's triggers, these get a part (S127). */
+  isByOutsider: boolean;
   /** The last webhook that was looked at; null at the beginning. */
   cursor: string | null;
   payload: string;
@@ -36,14 +40,18 @@ export async function claimEvents(
   { except = [], only }: Selection = {},
 ): Promise<ClaimedEvent[]> {
   const isBegun = part === "begun";
-  const { rows } = await tx.query<ClaimedEvent>({
-    name: `claim-events-${part}`,
-    text: `select id, scope, action, repo_id as "repoId", repo_type as "repoType", owner_id as "ownerId", is_private as "isPrivate",
-        is_test as "isTest", fan_out_cursor as cursor, payload::text as payload, traceparent
-      from event where fanned_out_at is null and fan_out_cursor is ${isBegun ? "not null" : "null"} and not (id = any ($2))
-        and ($3::text[] is null or id = any ($3))
-      order by created_at, id limit $1 for update skip locked`,
-    values: [isBegun ? 1 : BATCH, except, only],
-  });
+  const { text, values } = Prisma.sql`
+    SELECT id, scope, action, repo_id AS "repoId", repo_type AS "repoType", owner_id AS "ownerId", is_private AS "isPrivate",
+      is_test AS "isTest", fan_out_cursor AS cursor, payload::text AS payload, traceparent, NOT ${mayActorWrite} AS "isByOutsider"
+    FROM event e WHERE fanned_out_at IS NULL AND fan_out_cursor IS ${Prisma.raw(isBegun ? "NOT NULL" : "NULL")} AND NOT (id = ANY (${except}))
+      AND (${only ?? null}::text[] IS NULL OR id = ANY (${only ?? null}))
+    ORDER BY created_at, id LIMIT ${isBegun ? 1 : BATCH} FOR UPDATE OF e SKIP LOCKED`;
+  const { rows } = await tx.query<ClaimedEvent>({ name: `claim-events-${part}`, text, values });
   return rows;
 }
+
+/** What the service or a program does without a person has nobody to hold it against. A subquery and no EXISTS, as in watchers.ts. */
+const mayActorWrite: Prisma.Sql = Prisma.sql`(e.actor_id IS NULL OR e.actor_id = e.owner_id OR coalesce((
+  SELECT true FROM member_standing m WHERE m.org_id = e.owner_id AND m.user_id = e.actor_id
+    AND ${membersWhoMay("repo.write", Prisma.sql`(SELECT r.created_by_id FROM repo r WHERE r.id = e.repo_id)`, { isPresent: false })}
+  LIMIT 1), false))`;

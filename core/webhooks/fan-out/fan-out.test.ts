@@ -261,6 +261,56 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect((await hours(id)).at(-1)).toEqual({ triggered: 5, rate_limited: 2 });
   });
 
+  it("leaves a quarter to people who may not write to the repository, exactly, and takes none of it from the others", async () => {
+    const [ada, bea] = [await person(), await person()];
+    const id = await watchingWebhook(ada, [ada.id]);
+    const by = (actorId: string | null) => someEvent({ id: newId(), ownerId: ada.id }, { actorId });
+    for (let made = 0; made < 2 * BATCH; made++) await by(bea.id);
+    await Promise.all([1, 2, 3, 4].map(() => fanOutAll()));
+    expect(await hours(id)).toEqual([{ triggered: 12, rate_limited: 2 * BATCH - 12 }]);
+    const own = [];
+    for (let made = 0; made < 40; made++) own.push(await by(made % 2 ? ada.id : null), await by(bea.id));
+    await Promise.all([1, 2, 3, 4].map(() => fanOutAll()));
+    expect(await hours(id)).toEqual([{ triggered: 50, rate_limited: 2 * BATCH - 12 + 42 }]);
+    expect(await count("delivery where webhook_id = $1 and state = 'waiting' and event_id = any ($2)", id, own)).toBe(38);
+    expect(await count("webhook_hour where webhook_id = $1 and by_outsiders = 12", id)).toBe(1);
+  });
+
+  it("is whole for members of an organization who may write, and for a contributor in what they made", async () => {
+    const ada = await signedInPerson();
+    const { id: ownerId } = await organizationOf(ada);
+    const [writer, reader, maker] = [await person(), await person(), await person()];
+    for (const [who, role] of [
+      [writer, "write"],
+      [reader, "read"],
+      [maker, "contributor"],
+    ] as const)
+      await db().membership.create({ data: { orgId: ownerId, userId: who.id, role } });
+    const repo = { id: newId(), ownerId };
+    await db().repo.create({
+      data: {
+        id: repo.id,
+        type: "model",
+        ownerId,
+        ownerKind: "organization",
+        name: "made",
+        nameCanonical: "made",
+        createdById: maker.id,
+      },
+    });
+    const sentOf = async (target: { id: string; ownerId: string }, who: Owner) => {
+      const id = await watchingWebhook({ kind: "organization", id: ownerId }, [target.id]);
+      for (let made = 0; made < 20; made++) await someEvent(target, { actorId: who.id });
+      await fanOutAll();
+      return count("delivery where webhook_id = $1 and state = 'waiting'", id);
+    };
+    expect(await sentOf(repo, writer)).toBe(20);
+    expect(await sentOf({ id: newId(), ownerId }, reader)).toBe(12);
+    expect(await sentOf({ id: newId(), ownerId }, maker)).toBe(12);
+    await pool().query("delete from webhook");
+    expect(await sentOf(repo, maker)).toBe(20);
+  });
+
   it("S131 ends a loop: a receiver that pushes for each delivery is told 50 times, and no more", async () => {
     const ada = await person();
     const id = await watchingWebhook(ada, [ada.id]);

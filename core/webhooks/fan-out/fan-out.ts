@@ -92,7 +92,7 @@ async function makeDeliveries(
   const watchers = events.length > 0 ? await matchWebhooks(client, events, page) : [];
   const matches = watchers.filter(({ isTold }) => isTold).map((watcher) => toMatch(watcher, events));
   if (matches.length > 0) {
-    const over = await admitTriggers(client, countByWebhook(matches), env().WEBHOOK_TRIGGERS_PER_DAY);
+    const over = await admitTriggers(client, matches, env().WEBHOOK_TRIGGERS_PER_DAY);
     await insertDeliveries(client, matches, over);
   }
   const begun = unfinished(watchers, events, page);
@@ -117,12 +117,6 @@ function readEvents(claimed: readonly ClaimedEvent[]): { events: ParsedEvent[]; 
 
 function toMatch({ event, webhookId, ownerId, url }: Watcher, events: readonly ParsedEvent[]): Match {
   return { event: events[event] as ParsedEvent, webhookId, ownerId, url };
-}
-
-function countByWebhook(matches: readonly Match[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { webhookId } of matches) counts.set(webhookId, (counts.get(webhookId) ?? 0) + 1);
-  return counts;
 }
 
 /** The events of which a full page of watchers was found, with the last of them. */

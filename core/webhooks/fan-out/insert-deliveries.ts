@@ -9,14 +9,10 @@ export type Match = { event: ParsedEvent; webhookId: string; ownerId: string; ur
 
 /**
  * Records deliveries, puts into the queue what is not over the limit, and tells whoever waits for either.
- * @param over how many of each webhook are over the limit: its last ones
+ * @param over those over the limit
  */
-export async function insertDeliveries(
-  tx: pg.ClientBase,
-  matches: readonly Match[],
-  over: ReadonlyMap<string, number>,
-): Promise<void> {
-  const states = statesOf(matches, over);
+export async function insertDeliveries(tx: pg.ClientBase, matches: readonly Match[], over: ReadonlySet<Match>): Promise<void> {
+  const states = matches.map((match): DeliveryState => (over.has(match) ? "rate_limited" : "waiting"));
   const column = (pick: (match: Match) => string) => matches.map(pick);
   await tx.query({
     name: "insert-deliveries",
@@ -35,19 +31,6 @@ export async function insertDeliveries(
       column(({ url }) => targetHost(url)),
     ],
   });
-}
-
-/** The last ones of a webhook are over its limit, and those before them are sent. */
-function statesOf(matches: readonly Match[], over: ReadonlyMap<string, number>): DeliveryState[] {
-  const left = new Map(over);
-  return matches
-    .toReversed()
-    .map(({ webhookId }): DeliveryState => {
-      const count = left.get(webhookId) ?? 0;
-      left.set(webhookId, count - 1);
-      return count > 0 ? "rate_limited" : "waiting";
-    })
-    .toReversed();
 }
 
 const INSERT = `with made as materialized (

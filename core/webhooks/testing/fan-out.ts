@@ -27,10 +27,12 @@ export async function watchingWebhook(owner: Owner, watched: string[], options: 
 
 export type SomeRepo = { id: string; ownerId: string; isPrivate?: boolean };
 
+type Happened = { scope?: EventScope; movedTo?: { name: string; owner: { id: string } }; actorId?: string | null };
+
 /** An event of a repository as `recordEvent` writes it. @returns its id */
 export async function someEvent(
   { id: repoId, ownerId, isPrivate = false }: SomeRepo,
-  { scope = "repo.content", movedTo }: { scope?: EventScope; movedTo?: { name: string; owner: { id: string } } } = {},
+  { scope = "repo.content", movedTo, actorId = null }: Happened = {},
 ): Promise<string> {
   const id = newId();
   const url = { web: "https://hub.example.com/ada/tides", api: "https://hub.example.com/api/models/ada/tides" };
@@ -40,7 +42,7 @@ export async function someEvent(
     repo: { type: "model", name: "ada/tides", id: repoId, private: isPrivate, url, owner: { id: ownerId }, tags: [] },
     ...(movedTo && { movedTo }),
   } as EventPayload;
-  await db().event.create({ data: { id, scope, action, repoId, repoType: "model", ownerId, isPrivate, payload } });
+  await db().event.create({ data: { id, scope, action, repoId, repoType: "model", ownerId, isPrivate, payload, actorId } });
   return id;
 }
 

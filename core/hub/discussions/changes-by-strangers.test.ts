@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { from, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
+import { throttleKey } from "../../accounts/throttle.ts";
+import { pool } from "../../db.ts";
+import { provideSettings } from "../../env.ts";
+import { fanOutAll, watchingWebhook } from "../../webhooks/testing/fan-out.ts";
+import { updateRepoSettings } from "../repos/update-repo-settings.ts";
+import { someRepo } from "../testing/repos.ts";
+import { addComment } from "./add-comment.ts";
+import { changeStatus } from "./change-status.ts";
+import { changeTitle } from "./change-title.ts";
+import { openDiscussion } from "./open-discussion.ts";
+import { nameOf } from "./testing.ts";
+
+/** A public repository of Ada's, in which Bea has opened a discussion. */
+async function opened() {
+  const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+  const repo = await someRepo(ada);
+  const { row } = await openDiscussion(bea.actor, repo, { title: "Where is the sea?", description: "I *ask*." });
+  return { ada, bea, repo, at: nameOf(repo, row.num) };
+}
+
+describe("S127 what somebody else's webhooks hear of a stranger", () => {
+  test("is a part of their day, however often the stranger closes, opens and renames", async () => {
+    provideSettings({ WEBHOOK_TRIGGERS_PER_DAY: "20" });
+    const { ada, bea, repo, at } = await opened();
+    const webhookId = await watchingWebhook({ kind: "user", id: ada.id }, [repo.id], { domains: ["repo", "discussion"] });
+    for (let round = 0; round < 6; round++) {
+      await changeStatus(bea.actor, at, { status: round % 2 ? "open" : "closed" });
+      await changeTitle(bea.actor, at, { title: `Sea ${round}` });
+      await addComment(bea.actor, at, { comment: "Well?" });
+    }
+    await addComment(ada.actor, at, { comment: "Enough." });
+    await updateRepoSettings(
+      ada.actor,
+      { type: repo.type, owner: repo.owner.handle, name: repo.name },
+      { isReadOnly: true },
+      from,
+    );
+    await fanOutAll();
+    const { rows } = await pool().query<{ own: boolean; sent: number }>(
+      "select e.actor_id = $2 as own, count(*)::int as sent from delivery d join event e on e.id = d.event_id where webhook_id = $1 and state = 'waiting' group by 1 order by 1",
+      [webhookId, ada.id],
+    );
+    expect(rows).toEqual([
+      { own: false, sent: 5 },
+      { own: true, sent: expect.toSatisfy((sent) => sent >= 2) },
+    ]);
+  });
+
+  test.each<[string, (bea: TestPerson, at: ReturnType<typeof nameOf>) => Promise<unknown>]>([
+    ["closing", (bea, at) => changeStatus(bea.actor, at, { status: "closed" })],
+    ["renaming", (bea, at) => changeTitle(bea.actor, at, { title: "Another" })],
+  ])("%s counts as what they contribute", async (_, change) => {
+    const { bea, at } = await opened();
+    const key = throttleKey("discussion-comment", bea.id);
+    await pool().query("insert into throttle (key, count, reset_at) values ($1, 1000, now() + interval '1 hour')", [key]);
+    await expect(change(bea, at)).rejects.toMatchObject({ code: "rate_limited" });
+  });
+});
