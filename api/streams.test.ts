@@ -1,9 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { operatorCommand } from "#core/access/actor.ts";
+import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
+import { provideSettings } from "#core/env.ts";
+import { addProvider } from "#core/inference/providers/add-provider.ts";
 import { proofKey } from "#core/oauth/testing/dpop.ts";
 import { authorize, prepare, redemption } from "#core/oauth/testing/sign-in.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
+import { chunks, startUpstream } from "./testing/inference-upstream.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -25,10 +30,10 @@ async function post(path: string, body: object, accessToken = ada.accessToken): 
 const job = { dockerImage: "python:3.12", command: ["python"], arguments: [], environment: {}, flavor: "cpu-basic" };
 
 /** Streams that are open, and which of them have ended. */
-async function follow(...requests: [path: string, headers: Record<string, string>][]) {
+async function follow(...requests: [path: string, headers: Record<string, string>, body?: string][]) {
   const ended = new Set<string>();
-  for (const [path, headers] of requests) {
-    const response = await fetch(world.origin + path, { headers });
+  for (const [path, headers, body] of requests) {
+    const response = await fetch(world.origin + path, { headers, ...(body && { method: "POST", body }) });
     expect(response.status, path).toBe(200);
     expect(response.headers.get("content-type"), path).toContain("text/event-stream");
     const end = () => void ended.add(path);
@@ -74,6 +79,29 @@ test("S112 S114 whatever is followed with a token ends when the token is revoked
   await db().personalAccessToken.updateMany({ where: { userId: ada.id }, data: { revokedAt: new Date() } });
   await pass(16);
   await expect.poll(() => [...ended].sort()).toEqual(paths.toSorted());
+});
+
+test("S114 an answer of a model that comes as a stream ends when the token is revoked, and not before; so does the request at the provider", async () => {
+  provideSettings({ INFERENCE_IDLE_SECONDS: "600" });
+  const upstream = await startUpstream();
+  upstream.answers((_req, res, body) => {
+    res.setHeader("content-type", "text/event-stream");
+    res.write(chunks(body)[0]); // It thinks about the next one.
+  });
+  const models = [{ name: "tide", upstreamName: "tide" }];
+  const provider = { name: "Next door", baseUrl: upstream.url, apiKey: "sk-1", isOwnNetworkAllowed: true, models };
+  await addProvider(operatorCommand, provider, noOrigin);
+  const cy = await someCaller("inference-api");
+  fakeClock();
+  const headers = { authorization: `Bearer ${cy.accessToken}`, "content-type": "application/json" };
+  const body = JSON.stringify({ model: "tide", stream: true, messages: [{ role: "user", content: "When?" }] });
+  const ended = await follow(["/v1/chat/completions", headers, body]);
+  await pass(31);
+  expect([ended.size, upstream.state.open]).toEqual([0, 1]);
+  await db().personalAccessToken.updateMany({ where: { userId: cy.id }, data: { revokedAt: new Date() } });
+  await pass(16);
+  await expect.poll(() => [ended.size, upstream.state.open]).toEqual([1, 0]);
+  await upstream.stop();
 });
 
 test("one person follows ten logs at once, by whatever address; who leaves one may follow another, and others are not in the way", async () => {

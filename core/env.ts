@@ -122,7 +122,10 @@ const fields = z.object({
   SMTP_URL: z.string().refine(isUrlOf("smtp:", "smtps:"), "must be an smtp:// or smtps:// URL").optional(),
   MAIL_FROM: z
     .string()
-    .regex(/^[^<>@\r\n]*<?[^\s<>@]+@[^\s<>@]+>?$/, "must be an address, such as Keyhook <keyhook@example.com>")
+    .regex(
+      /^(?:[^\s<>@]+@[^\s<>@]+|[^<>@\r\n]*<[^\s<>@]+@[^\s<>@]+>)$/,
+      "must be an address, such as Keyhook <keyhook@example.com>",
+    )
     .optional(),
   BRAND_NAME: z.string().trim().min(1).max(40).default("Keyhook"),
   VENDOR: z
@@ -169,6 +172,7 @@ const fields = z.object({
     .min(1, "must be at least 1")
     .max(1800, "must be at most 1800, half an hour, which is as long as a request may take")
     .default(300),
+  INFERENCE_EXTRA_FIELDS: nameList(""),
   JOBS_RUNNER: z
     .enum(["auto", "bubblewrap", "docker", "kubernetes", "unsandboxed", "off"], {
       error: "must be auto, bubblewrap, docker, kubernetes, unsandboxed or off",

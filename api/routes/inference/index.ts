@@ -46,14 +46,19 @@ for (const endpoint of inferenceEndpoints) {
   inferenceRoutes.post(`/v1/${endpoint}`, async (c) => {
     const actorNow = askedAnew(c, async () => (await requireToken(c)).actor);
     const actor = await actorNow();
-    const { signal } = c.req.raw;
+    const ending = new AbortController();
+    const signal = AbortSignal.any([c.req.raw.signal, ending.signal]);
     const answer = await requestInference(actor, { endpoint, body: await jsonText(c), signal });
     if (answer.kind === "events") {
-      // A stream may last half an hour: who takes it must still be somebody who may (S114).
-      return sendEvents(
-        c,
-        withKeepAlive(answer.events, async () => requireInferenceAccount(await actorNow())),
-      );
+      // A stream may last half an hour: who takes it must still be somebody who may (S114). Otherwise the provider is told too, which may
+      // be silent and would be waited for.
+      const check = async () => requireInferenceAccount(await actorNow());
+      const checkOrEnd = () =>
+        check().catch((error: unknown) => {
+          ending.abort();
+          throw error;
+        });
+      return sendEvents(c, withKeepAlive(answer.events, checkOrEnd));
     }
     const headers = { "Content-Type": "application/json; charset=UTF-8", "Cache-Control": "no-store" };
     if (answer.kind === "whole") return c.body(answer.json, 200, headers);

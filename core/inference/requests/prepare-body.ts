@@ -1,3 +1,4 @@
+import { env } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 
 /** What is passed on, by its path behind the base address. */
@@ -25,29 +26,55 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
+/** What the interface has, of all endpoints: openai 7. */
+const STANDARD = `
+  messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
+  max_output_tokens max_tool_calls temperature top_p n best_of seed stop suffix echo truncation frequency_penalty
+  presence_penalty logit_bias logprobs top_logprobs tools tool_choice parallel_tool_calls functions function_call
+  response_format text include reasoning reasoning_effort verbosity modalities audio image prediction web_search_options
+  dimensions encoding_format moderation safety_identifier service_tier access_programs prompt_cache_key prompt_cache_options
+  prompt_cache_retention context_management previous_response_id conversation background`;
+
+/** What servers of models and providers have beside it, about how a text is made: vLLM, SGLang, TGI, llama.cpp, Mistral, Qwen and others. */
+const EXTRAS = `
+  top_k top_a min_p typical_p tfs_z repetition_penalty length_penalty repeat_penalty repeat_last_n mirostat mirostat_tau
+  mirostat_eta dynatemp_range dynatemp_exponent xtc_probability xtc_threshold samplers dry_multiplier dry_base
+  dry_allowed_length dry_penalty_last_n dry_sequence_breakers random_seed do_sample use_beam_search early_stopping min_tokens
+  ignore_eos stop_token_ids include_stop_str_in_output no_stop_trim n_predict n_probs allowed_token_ids bad_words
+  logprobs_mode prompt_logprobs truncate_prompt_tokens skip_special_tokens spaces_between_special_tokens add_special_tokens
+  return_token_ids return_tokens_as_token_ids add_generation_prompt continue_final_message chat_template chat_template_kwargs
+  tool_prompt documents mm_processor_kwargs media_io_kwargs structured_outputs structural_tag grammar json_schema regex ebnf
+  guided_json guided_regex guided_choice guided_grammar guided_decoding_backend guided_whitespace_pattern thinking think
+  enable_thinking thinking_budget thinking_token_budget include_reasoning reasoning_format reasoning_split separate_reasoning
+  stream_reasoning prompt_mode safe_prompt watermark cache_prompt cache_salt priority vllm_xargs timings_per_token
+  return_progress enable_search search_options search_mode search_parameters usage search_domain_filter search_recency_filter
+  return_images return_related_questions input_type task truncate normalize prompt_name late_chunking embedding_type
+  output_dtype output_dimension`;
+
 /**
- * What to fall back on, and where and by whose key a request is answered, is not the client's to choose: a provider that is a gateway
- * itself would send the prompt, or its own key, to an address of the client's.
+ * A list of what may be said, since nobody can list what may not (docs/decisions/084). What to fall back on, and where and by whose key a
+ * request is answered, is not the client's to choose: a provider that is a gateway itself would send the prompt, or its own key, to an
+ * address of the client's. Names in other letters are in no list either: for providers written in Go `Model` is what `model` is.
  */
-const ROUTES: ReadonlySet<string> = new Set([
-  ...["models", "model_list", "fallbacks", "context_window_fallbacks", "content_policy_fallbacks"],
-  ...["api_base", "base_url", "api_key", "api_version", "custom_llm_provider", "user_config"],
-]);
+const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
+const STREAM_OPTIONS: ReadonlySet<string> = new Set(["include_usage", "include_obfuscation", "continuous_usage_stats"]);
 
-/** What we set, read or refuse. */
-const OURS: ReadonlySet<string> = new Set([
-  ...["model", "stream", "stream_options", "include_usage", "store", "previous_response_id", "conversation", "background"],
-  ...ROUTES,
-]);
-
-/** For providers written in Go `Model` and `\u017ftore` are what `model` and `store` are, and the last one counts. */
-function isLookalike(name: string): boolean {
-  const meant = name.toUpperCase().toLowerCase();
-  return meant !== name && OURS.has(meant);
+function requireKnown(body: Record<string, unknown>, options: Record<string, unknown>): void {
+  const field = Object.keys(body).find((name) => !KNOWN.has(name) && !env().INFERENCE_EXTRA_FIELDS.includes(name));
+  if (field !== undefined) {
+    const sentence =
+      field === "models"
+        ? "Name one model, in `model`."
+        : "A field of this name is not passed on. The operator can allow it: docs/guides/inference.md says how.";
+    throw new ServiceError("invalid_request", sentence, { field: field.slice(0, 100) });
+  }
+  if (Object.keys(options).every((name) => STREAM_OPTIONS.has(name))) return;
+  const known = `\`stream_options\` has ${[...STREAM_OPTIONS].join(", ")}.`;
+  throw new ServiceError("invalid_request", known, { field: "stream_options" });
 }
 
 /**
- * The body as the provider gets it: the client's own, whatever is in it, but for the name of the model, what makes a stream say what it
+ * The body as the provider gets it: the client's own, as far as its fields are known, but for the name of the model, what makes a stream say what it
  * used, and what would leave something at the provider. All people here share one account there: whatever it keeps for later, each of
  * them could ask for (docs/decisions/047).
  * @throws ServiceError `invalid_request`
@@ -56,16 +83,7 @@ export function prepareBody(endpoint: InferenceEndpoint, body: Record<string, un
   const isStreamed = body.stream === true;
   const prepared: Record<string, unknown> = { ...body, model: upstreamName };
   const options = Object(body.stream_options) as Record<string, unknown>;
-  const lookalike =
-    Object.keys(body).find(isLookalike) ?? (Object.keys(options).some(isLookalike) ? "stream_options" : undefined);
-  if (lookalike !== undefined) {
-    throw new ServiceError("invalid_request", "Write the names of fields in small letters.", { field: lookalike });
-  }
-  const route = Object.keys(body).find((name) => ROUTES.has(name));
-  if (route !== undefined) {
-    const sentence = route.startsWith("model") ? "Name one model, in `model`." : `${route} is not taken here: the model decides.`;
-    throw new ServiceError("invalid_request", sentence, { field: route });
-  }
+  requireKnown(body, options);
   if (endpoint === "responses") {
     for (const name of ["previous_response_id", "conversation", "background"]) {
       if (body[name] === undefined || body[name] === null || body[name] === false) continue;
