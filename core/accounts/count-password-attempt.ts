@@ -1,7 +1,7 @@
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { isServiceError } from "../errors.ts";
 import { addressKey } from "./address-key.ts";
-import { type Counted, clearThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "./throttle.ts";
+import { addressCounters, type Counted, clearThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "./throttle.ts";
 
 const QUARTER_HOUR = 15 * 60;
 
@@ -58,8 +58,7 @@ export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOr
 type Counter = [key: string, limit: ThrottleLimit];
 
 function countersOf(trial: PasswordTrial, from: RequestOrigin): { own: Counter[]; shared: Counter[] } {
-  const address = addressKey(from.ip);
-  const ofAddress: Counter[] = address ? [[throttleKey("password-address", address), ADDRESS_LIMIT]] : [];
+  const ofAddress = addressCounters("password-address", from.ip, ADDRESS_LIMIT);
   // A kind of its own, so that nobody can fill it from the sign-in page.
   if ("signedInUserId" in trial) return { own: [[ownPasswordThrottle(trial.signedInUserId), ACCOUNT_LIMIT]], shared: ofAddress };
   const { login, device } = trial;

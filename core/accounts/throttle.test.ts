@@ -3,7 +3,7 @@ import { db } from "../db.ts";
 import { newId } from "../ids.ts";
 import { addressKey } from "./address-key.ts";
 import { outcomes } from "./testing/people.ts";
-import { clearThrottle, consumeThrottle, throttleCount, throttleKey } from "./throttle.ts";
+import { clearThrottle, consumeAddressThrottle, consumeThrottle, throttleCount, throttleKey } from "./throttle.ts";
 
 const limit = { limit: 3, windowSeconds: 60 };
 
@@ -50,6 +50,21 @@ describe("S56 consumeThrottle", () => {
     for (let i = 0; i < 2; i++) await consumeThrottle(key, limit);
     await early.giveBack();
     expect(await throttleCount(key)).toBe(2);
+  });
+
+  test("an address counts by its /64, and all networks of its /48 together ten times as much", async () => {
+    const kind = `test-${newId()}`;
+    const attempts = async (ip: string, times: number) =>
+      (await outcomes(Array.from({ length: times }, () => consumeAddressThrottle(kind, ip, limit)))).filter(
+        (end) => end === "ok",
+      );
+    for (let network = 0; network < 10; network++) {
+      expect(await attempts(`2001:db8:1:${network}::1`, 4)).toHaveLength(3);
+    }
+    expect(await attempts("2001:db8:1:ffff::1", 1)).toHaveLength(0);
+    expect(await attempts("2001:db8:2::1", 1)).toHaveLength(1);
+    expect(await attempts("192.0.2.1", 4)).toHaveLength(3);
+    await expect(consumeAddressThrottle(kind, null, limit)).resolves.toEqual([]);
   });
 
   test("the table holds no address and no login", async () => {

@@ -2,6 +2,7 @@ import { hashToken } from "../crypto/token.ts";
 import { pool } from "../db.ts";
 import { ServiceError } from "../errors.ts";
 import { log } from "../log.ts";
+import { addressKey } from "./address-key.ts";
 
 export type ThrottleLimit = { limit: number; windowSeconds: number };
 
@@ -35,6 +36,25 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   log().info({ throttle: key.slice(0, key.indexOf(":")), count }, "too many attempts");
   const retryAfterSeconds = Math.max(1, seconds);
   throw new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });
+}
+
+/** One customer may have a /48, and so 65,536 networks that count apart. All of them together get as much as so many. */
+const NETWORKS_OF_CUSTOMER = 10;
+
+/** What counts attempts of one kind from an address; nothing where the address is not known. */
+export function addressCounters(kind: string, ip: string | null, limit: ThrottleLimit): [key: string, limit: ThrottleLimit][] {
+  const [network, customer] = [addressKey(ip), addressKey(ip, 48)];
+  if (!network || !customer) return [];
+  const ofNetwork: [string, ThrottleLimit] = [throttleKey(kind, network), limit];
+  if (network === customer) return [ofNetwork];
+  return [ofNetwork, [throttleKey(kind, customer), { ...limit, limit: limit.limit * NETWORKS_OF_CUSTOMER }]];
+}
+
+/** Counts one attempt from an address, which leaves something stored or mailed. @throws ServiceError `rate_limited` */
+export async function consumeAddressThrottle(kind: string, ip: string | null, limit: ThrottleLimit): Promise<Counted[]> {
+  const counted: Counted[] = [];
+  for (const [key, each] of addressCounters(kind, ip, limit)) counted.push(await consumeThrottle(key, each));
+  return counted;
 }
 
 /** How many attempts count now. */

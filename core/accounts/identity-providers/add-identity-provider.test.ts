@@ -2,6 +2,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { operatorCommand } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { startHttpsSite } from "../../testing/https-site.ts";
+import { removeMember } from "../organizations/members/remove-member.ts";
 import { from, organizationOf, signedInPerson } from "../testing/people.ts";
 import { addIdentityProvider, type NewIdentityProvider } from "./add-identity-provider.ts";
 import { removeIdentityProvider } from "./remove-identity-provider.ts";
@@ -54,6 +55,32 @@ test("S117 an issuer at a forbidden address, of another name or out of reach is 
   expect(await refusal({ issuer: issuer.origin })).toBe("saved");
   expect(await refusal({ issuer: issuer.origin })).toContain("has an issuer already");
   expect(await db().identityProvider.count({ where: { orgId: organization.id } })).toBe(1);
+});
+
+test("S135 who stops being an administrator while the issuer answers changes nothing any more", async () => {
+  const [owner, admin] = [await signedInPerson(), await signedInPerson("admin")];
+  const { id: orgId } = await organizationOf(owner);
+  const join = () => db().membership.create({ data: { orgId, userId: admin.id, role: "admin" } });
+  const whileAsked = (happens: () => Promise<unknown>) => issuer.behave({ discovery: (honest) => happens().then(() => honest) });
+  const add = () =>
+    addIdentityProvider(admin.actor, { orgId, kind: "oidc", name: "Ours", issuer: issuer.origin, clientId: "c" }, from);
+  const leave = () => removeMember(owner.actor, orgId, admin.id, from);
+
+  await join();
+  whileAsked(leave);
+  await expect(add()).rejects.toMatchObject({ code: "forbidden" });
+  expect(await db().identityProvider.count({ where: { orgId } })).toBe(0);
+
+  await join();
+  issuer.behave({});
+  const { id, slug, name } = await add();
+  whileAsked(leave);
+  await expect(updateIdentityProvider(admin.actor, slug, { name: "Mine" }, from)).rejects.toMatchObject({ code: "forbidden" });
+  expect((await db().identityProvider.findUniqueOrThrow({ where: { id } })).name).toBe(name);
+
+  // And what was removed meanwhile is gone.
+  whileAsked(() => removeIdentityProvider(owner.actor, slug, from));
+  await expect(updateIdentityProvider(owner.actor, slug, { name: "Ours" }, from)).rejects.toMatchObject({ code: "not_found" });
 });
 
 test("S130 the secret is sealed, kept when it is left empty, and in no audit entry", async () => {

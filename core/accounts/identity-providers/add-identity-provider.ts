@@ -1,5 +1,4 @@
 import { type Actor, actorId } from "../../access/actor.ts";
-import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { seal } from "../../crypto/seal.ts";
@@ -9,6 +8,7 @@ import { newId } from "../../ids.ts";
 import { checkProvider } from "./check-provider.ts";
 import { type IdentityProvider, organizationSlug, SECRET_PURPOSE } from "./identity-provider.ts";
 import * as parse from "./parse-identity-provider.ts";
+import { requireProviderRight } from "./require-provider-manager.ts";
 
 /** More buttons than that help nobody to sign in. */
 export const PROVIDERS_MAX = 20;
@@ -40,8 +40,7 @@ export async function addIdentityProvider(
   from: RequestOrigin,
 ): Promise<IdentityProvider> {
   const { orgId } = input;
-  if (orgId === null) await requirePermission(actor, "installation.configure", null, { what: "Service" });
-  else await requirePermission(actor, "organization.manage_security", { orgId }, { what: "Organization" });
+  await requireProviderRight(actor, orgId);
   const kind = orgId === null ? parse.parseKind(input.kind) : "oidc";
   const slug = orgId === null ? parse.parseSlug(input.slug) : organizationSlug(orgId);
   const name = parse.parseProviderName(input.name, kind);
@@ -54,6 +53,7 @@ export async function addIdentityProvider(
   const issuer = await checkProvider(kind, parse.parseIssuer(input.issuer, kind), orgId);
   const isSignUpAllowed = orgId === null && (input.isSignUpAllowed ?? false);
   return db().$transaction(async (tx) => {
+    await requireProviderRight(actor, orgId, tx);
     if (orgId === null && (await tx.identityProvider.count({ where: { orgId: null } })) >= PROVIDERS_MAX) {
       throw new ServiceError("conflict", `There are ${PROVIDERS_MAX} providers already. Remove one first.`);
     }

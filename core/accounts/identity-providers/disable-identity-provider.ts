@@ -18,8 +18,8 @@ export async function enableIdentityProvider(actor: Actor, slug: string, from: R
 }
 
 async function setDisabled(actor: Actor, slug: string, disabledAt: Date | null, from: RequestOrigin): Promise<void> {
-  const { id, name, orgId } = await requireProviderManager(actor, slug);
   await db().$transaction(async (tx) => {
+    const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
     const { count } = await tx.identityProvider.updateMany({
       where: { id, disabledAt: disabledAt ? null : { not: null } },
       data: { disabledAt },

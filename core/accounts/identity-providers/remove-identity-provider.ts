@@ -11,8 +11,8 @@ import { requireProviderManager } from "./require-provider-manager.ts";
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`; `conflict` while the organization requires it
  */
 export async function removeIdentityProvider(actor: Actor, slug: string, from: RequestOrigin): Promise<{ unlinked: number }> {
-  const { id, name, orgId } = await requireProviderManager(actor, slug);
   return db().$transaction(async (tx) => {
+    const { id, name, orgId } = await requireProviderManager(actor, slug, tx);
     // No link is added to what is going, and the organization does not come to require it meanwhile.
     await tx.$queryRaw`SELECT 1 FROM identity_provider WHERE id = ${id} FOR UPDATE`;
     if (orgId !== null && (await tx.organization.count({ where: { id: orgId, requiredProviderId: id } })) > 0) {

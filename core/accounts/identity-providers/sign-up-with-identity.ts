@@ -2,12 +2,11 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
-import { addressKey } from "../address-key.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { parseHandle } from "../handles/parse-handle.ts";
 import { useOneTimeToken } from "../one-time-tokens/use-one-time-token.ts";
 import { completeSignIn, type SignInOutcome } from "../sessions/complete-sign-in.ts";
-import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { consumeAddressThrottle } from "../throttle.ts";
 import { insertUser } from "../users/insert-user.ts";
 import { parseFullName } from "../users/new-user-fields.ts";
 import { insertIdentity, requireLiveProvider } from "./link-identity.ts";
@@ -29,8 +28,7 @@ export async function signUpWithIdentity(
 ): Promise<{ outcome: SignInOutcome; next: string }> {
   const handle = parseHandle(input.username, "username");
   const fullName = parseFullName(input.fullName ?? "") || handle.spelled;
-  const address = addressKey(from.ip);
-  if (address) await consumeThrottle(throttleKey("sign-up", address), ADDRESS_LIMIT);
+  await consumeAddressThrottle("sign-up", from.ip, ADDRESS_LIMIT);
   return db().$transaction(async (tx) => {
     const { data } = await useOneTimeToken(tx, token, "pending-identity");
     const { id, slug, name, orgId, isSignUpAllowed } = await requireLiveProvider(tx, data.providerId);

@@ -5,11 +5,10 @@ import { hashToken, newToken } from "../../crypto/token.ts";
 import { db } from "../../db.ts";
 import { notFound, ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
-import { addressKey } from "../address-key.ts";
 import { localPath } from "../local-path.ts";
 import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
 import type { SignInElsewhereIntent } from "../one-time-tokens/one-time-token.ts";
-import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { consumeAddressThrottle } from "../throttle.ts";
 import { discoverIssuer } from "./discover-issuer.ts";
 import { ProviderUnreachable } from "./fetch-from-provider.ts";
 import { findIdentityProvider } from "./find-identity-provider.ts";
@@ -51,8 +50,7 @@ export async function startSignInElsewhere(
   // Nobody signs in by an organization's issuer; see `IdentityProvider.orgId`.
   const intent = provider.orgId === null ? input.intent : "link";
   if (intent !== "sign-in") await requireEntitled(provider, intent, actor);
-  const address = addressKey(from.ip);
-  if (address) await consumeThrottle(throttleKey("sign-in-elsewhere", address), START_LIMIT);
+  await consumeAddressThrottle("sign-in-elsewhere", from.ip, START_LIMIT);
 
   const endpoint = await authorizationEndpoint(provider);
   const browser = input.browser && BROWSER_SECRET.test(input.browser) ? input.browser : newToken();

@@ -39,6 +39,7 @@ export async function updateIdentityProvider(
   };
   await checkProvider(kind, provider.issuer, orgId);
   await db().$transaction(async (tx) => {
+    await requireProviderManager(actor, slug, tx);
     await tx.identityProvider.update({
       where: { id },
       data: { ...data, ...(clientSecret === undefined ? {} : { sealedClientSecret: seal(SECRET_PURPOSE, clientSecret) }) },

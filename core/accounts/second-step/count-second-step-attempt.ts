@@ -1,6 +1,5 @@
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { addressKey } from "../address-key.ts";
-import { clearThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
+import { clearThrottle, consumeAddressThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "../throttle.ts";
 
 /**
  * A code of six digits is right by chance once in 333,333 tries, since three are taken at a time. Thirty tries a day leave somebody
@@ -32,8 +31,7 @@ export async function countSecondStepAttempt(
   kind: SecondStepKind,
   from: RequestOrigin,
 ): Promise<SecondStepAttempt> {
-  const address = addressKey(from.ip);
-  const ofAddress = address ? await consumeThrottle(throttleKey("second-step-address", address), ADDRESS_LIMIT) : undefined;
+  const ofAddress = await consumeAddressThrottle("second-step-address", from.ip, ADDRESS_LIMIT);
   const counters = countersOf(userId)[kind];
   let isLast = false;
   for (const [key, limit] of counters) isLast = (await consumeThrottle(key, limit)).count === limit.limit || isLast;
@@ -41,7 +39,7 @@ export async function countSecondStepAttempt(
     isLast,
     succeeded: async () => {
       await clearThrottle(...counters.map(([key]) => key));
-      await ofAddress?.giveBack();
+      await Promise.all(ofAddress.map(({ giveBack }) => giveBack()));
     },
   };
 }
@@ -59,6 +57,5 @@ function countersOf(userId: string): Record<SecondStepKind, [key: string, limit:
 
 /** A challenge is a row, and anybody may ask for one. @throws ServiceError `rate_limited` */
 export async function countChallenge(from: RequestOrigin): Promise<void> {
-  const address = addressKey(from.ip);
-  if (address) await consumeThrottle(throttleKey("passkey-challenge", address), CHALLENGE_LIMIT);
+  await consumeAddressThrottle("passkey-challenge", from.ip, CHALLENGE_LIMIT);
 }

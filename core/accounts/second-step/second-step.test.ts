@@ -489,3 +489,9 @@ describe("what an organization asks for", () => {
     await expect(resetSecondStep(operatorCommand, newId(), from)).rejects.toMatchObject({ code: "not_found" });
   });
 });
+
+test("S56 challenges, which anybody may ask for, are limited for all networks of a /48 together", async () => {
+  const network = (number: number) => ({ ip: `2001:db8:77:${number.toString(16)}::1`, userAgent: null });
+  const asked = await outcomes(Array.from({ length: 1_010 }, (_, number) => askForPasskeyToSignIn(network(number))));
+  expect(asked.filter((end) => end !== "ok")).toHaveLength(10);
+});

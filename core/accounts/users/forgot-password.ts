@@ -2,12 +2,11 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { addressKey } from "../address-key.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { resetPasswordLetter } from "../mails/reset-password-letter.ts";
 import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
 import { takeAtLeast } from "../take-at-least.ts";
-import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
 import { ANSWER_MILLISECONDS } from "./sign-up.ts";
 
 const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
@@ -20,8 +19,7 @@ const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
  */
 export async function forgotPassword(input: { email: string }, from: RequestOrigin): Promise<void> {
   const { canonical } = parseEmailAddress(input.email);
-  const address = addressKey(from.ip);
-  if (address) await consumeThrottle(throttleKey("forgot-password", address), ADDRESS_LIMIT);
+  await consumeAddressThrottle("forgot-password", from.ip, ADDRESS_LIMIT);
   await consumeThrottle(throttleKey("forgot-password-mail", canonical), MAIL_LIMIT);
   await takeAtLeast(ANSWER_MILLISECONDS, () =>
     db().$transaction(async (tx) => {

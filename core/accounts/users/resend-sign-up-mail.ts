@@ -1,13 +1,12 @@
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { addressKey } from "../address-key.ts";
 import { parseEmailAddress } from "../email-address.ts";
 import { signUpLetter } from "../mails/sign-up-letter.ts";
 import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
 import type { OneTimeTokenData } from "../one-time-tokens/one-time-token.ts";
 import { takeAtLeast } from "../take-at-least.ts";
-import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
 import { ANSWER_MILLISECONDS } from "./sign-up.ts";
 
 const ADDRESS_LIMIT = { limit: 20, windowSeconds: 60 * 60 };
@@ -19,8 +18,7 @@ const MAIL_LIMIT = { limit: 3, windowSeconds: 60 * 60 };
  */
 export async function resendSignUpMail(input: { email: string }, from: RequestOrigin): Promise<void> {
   const email = parseEmailAddress(input.email);
-  const address = addressKey(from.ip);
-  if (address) await consumeThrottle(throttleKey("resend-sign-up", address), ADDRESS_LIMIT);
+  await consumeAddressThrottle("resend-sign-up", from.ip, ADDRESS_LIMIT);
   await consumeThrottle(throttleKey("resend-sign-up-mail", email.canonical), MAIL_LIMIT);
   await takeAtLeast(ANSWER_MILLISECONDS, () =>
     db().$transaction(async (tx) => {

@@ -2,7 +2,6 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { type Db, db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
-import { addressKey } from "../address-key.ts";
 import type { EmailAddress } from "../email-address.ts";
 import { localPath } from "../local-path.ts";
 import { accountExistsLetter } from "../mails/account-exists-letter.ts";
@@ -10,7 +9,7 @@ import { signUpLetter } from "../mails/sign-up-letter.ts";
 import { issueOneTimeToken } from "../one-time-tokens/issue-one-time-token.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { takeAtLeast } from "../take-at-least.ts";
-import { consumeThrottle, throttleKey } from "../throttle.ts";
+import { consumeAddressThrottle, consumeThrottle, throttleKey } from "../throttle.ts";
 import { type NewUserInput, parseNewUser } from "./new-user-fields.ts";
 
 /** How long an answer takes, at least, whether or not the address has an account. */
@@ -29,8 +28,7 @@ const MAIL_LIMIT = { limit: 5, windowSeconds: 60 * 60 };
  */
 export async function signUp(input: NewUserInput & { returnTo?: string }, from: RequestOrigin): Promise<{ email: string }> {
   const { handle, email, fullName, password } = parseNewUser(input);
-  const address = addressKey(from.ip);
-  if (address) await consumeThrottle(throttleKey("sign-up", address), ADDRESS_LIMIT);
+  await consumeAddressThrottle("sign-up", from.ip, ADDRESS_LIMIT);
   if (await db().handle.findUnique({ where: { handle: handle.canonical } })) {
     throw new ServiceError("conflict", `The name ${handle.spelled} is taken. Choose another.`, { field: "username" });
   }

@@ -49,7 +49,7 @@ export async function startHandMadeIssuer(): Promise<HandMadeIssuer> {
         id_token_signing_alg_values_supported: ["none", "HS256", "RS256"],
         authorization_response_iss_parameter_supported: true,
       };
-      return json(forgery.discovery ? forgery.discovery(honest) : honest);
+      return json(forgery.discovery ? await forgery.discovery(honest) : honest);
     }
     if (pathname === "/jwks") return json(jwks);
     if (pathname !== "/token") return json({}, 404);
