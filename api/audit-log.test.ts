@@ -11,6 +11,7 @@ import { startApiWorld } from "./testing/start-api-world.ts";
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let admin: TestPerson;
 let member: TestPerson;
+let leaver: TestPerson;
 let org: { id: string; name: string };
 let adminToken: { id: string; token: string };
 
@@ -21,6 +22,7 @@ beforeAll(async () => {
   world = await startApiWorld();
   admin = await signedInPerson("mara");
   member = await signedInPerson("nils");
+  leaver = await signedInPerson("leaver");
   org = await organizationOf(admin);
   await db().organization.update({ where: { id: org.id }, data: { plan: "team" } });
   await db().membership.create({ data: { orgId: org.id, userId: member.id, role: "write" } });
@@ -171,6 +173,7 @@ describe("a log of 100,000 entries", () => {
 
   beforeAll(async () => {
     await db().organization.create({ data: { id: many, name: `many-${many}`, fullName: "Many", plan: "enterprise" } });
+    await db().handle.create({ data: { handle: `many-${many}`, orgId: many } });
     await db().membership.create({ data: { orgId: many, userId: admin.id, role: "admin" } });
     await pool().query(
       `insert into audit_event (id, type, org_id, actor_id, created_at, data)
@@ -182,7 +185,12 @@ describe("a log of 100,000 entries", () => {
   }, 60_000);
 
   test("goes out whole up to the bound, in pieces, each entry once, in order", async () => {
-    const pieces = await exportAuditLog(admin.actor, { kind: "organization", orgId: many }, { q: "", format: "jsonl" }, from);
+    const pieces = await exportAuditLog(
+      async () => admin.actor,
+      { kind: "organization", orgId: many },
+      { q: "", format: "jsonl" },
+      from,
+    );
     let [count, last, largest] = [0, "g", 0];
     for await (const piece of pieces) {
       largest = Math.max(largest, piece.length);
@@ -196,6 +204,31 @@ describe("a log of 100,000 entries", () => {
     expect(count).toBe(100_000);
     expect(largest).toBeLessThan(1_000_000);
   }, 60_000);
+
+  test.each<[string, () => Promise<unknown>]>([
+    [
+      "is no administrator any more",
+      () => db().membership.delete({ where: { orgId_userId: { orgId: many, userId: leaver.id } } }),
+    ],
+    ["has had their token revoked", () => pool().query("update personal_access_token set revoked_at = now()")],
+  ])(
+    "S114 does not go on for whoever %s, and breaks off",
+    async (_, end) => {
+      const { token } = await tokenOf(leaver, ["manage-repos"]);
+      await db().membership.createMany({ data: [{ orgId: many, userId: leaver.id, role: "admin" }], skipDuplicates: true });
+      const answer = await ask(token, "?format=jsonl", { name: `many-${many}` });
+      expect(answer.status).toBe(200);
+      const reader = (answer.body as ReadableStream<Uint8Array>).getReader();
+      expect((await reader.read()).value?.length).toBeGreaterThan(0);
+      await end();
+      await expect(
+        (async () => {
+          while (!(await reader.read()).done);
+        })(),
+      ).rejects.toThrow();
+    },
+    60_000,
+  );
 
   test("each page is read off an index, however deep", async () => {
     const owner = await pool().connect();

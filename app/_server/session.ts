@@ -3,6 +3,7 @@ import { cache } from "react";
 import { type Person, personActor } from "#core/access/actor.ts";
 import { isRecentlyAuthenticated } from "#core/access/is-recently-authenticated.ts";
 import { findSiteSession, type SiteSession } from "#core/accounts/sessions/find-site-session.ts";
+import { ServiceError } from "#core/errors.ts";
 import { countAgainst } from "#core/fair-queue/party.ts";
 import { signInPath } from "./next-path.ts";
 import { sessionToken } from "./session-cookie.ts";
@@ -32,4 +33,14 @@ export async function requireRecentSession(returnTo: string): Promise<SiteSessio
 /** Who is signed in, in the form in which core's operations ask who acts. */
 export async function requirePerson(returnTo: string): Promise<Person> {
   return personActor(await requireSession(returnTo));
+}
+
+/** Who is signed in, for an answer that outlives this moment: looked up each time, since the session may have ended (S112). */
+export async function personAskedAnew(): Promise<() => Promise<Person>> {
+  const token = await sessionToken();
+  return async () => {
+    const session = token ? await findSiteSession(token) : undefined;
+    if (!session) throw new ServiceError("unauthorized", "Sign in to see this.");
+    return personActor(session);
+  };
 }

@@ -44,7 +44,7 @@ export const auditExport = command({
   },
   async run({ out, format = "jsonl", org, q = "" }) {
     const pieces = await exportAuditLog(
-      operatorCommand,
+      async () => operatorCommand,
       await scopeOf(org),
       { q, format: format as AuditExportFormat },
       noOrigin,

@@ -4,6 +4,7 @@ import { type AuditExportFormat, auditExportFormats, mediaTypeOf } from "#core/a
 import { exportAuditLog } from "#core/accounts/audit-log/export-audit-log.ts";
 import { streamOfText } from "#core/http/stream-of-text.ts";
 import { requireToken } from "../../actor.ts";
+import { askedAnew } from "../../bearer.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withToken } from "../open-api.ts";
 import { findPublicOwner } from "../people/find-public-owner.ts";
@@ -70,10 +71,11 @@ const route = createRoute({
 });
 
 export const auditExportRoute = openApiRoutes().openapi(route, async (c) => {
-  const { actor } = await requireToken(c);
+  await requireToken(c);
   const { q, format = acceptedFormat(c) } = c.req.valid("query");
   const { id: orgId, handle } = await findPublicOwner(c.req.valid("param").name, "organization");
-  const pieces = await exportAuditLog(actor, { kind: "organization", orgId }, { q, format }, requestOriginOf(c));
+  const actorNow = askedAnew(c, async () => (await requireToken(c)).actor);
+  const pieces = await exportAuditLog(actorNow, { kind: "organization", orgId }, { q, format }, requestOriginOf(c));
   return new Response(streamOfText(pieces), {
     headers: {
       "Content-Type": mediaTypeOf[format],

@@ -1,24 +1,16 @@
-import { personActor } from "#core/access/actor.ts";
 import { findOrganizationByName } from "#core/accounts/organizations/find-organization.ts";
-import { findSiteSession } from "#core/accounts/sessions/find-site-session.ts";
 import { isServiceError, notFound, ServiceError } from "#core/errors.ts";
 import { EVENT_STREAM_HEADERS, streamActivity } from "#core/webhooks/activity/stream-activity.ts";
-import { currentSession } from "../session.ts";
-import { sessionToken } from "../session-cookie.ts";
+import { currentSession, personAskedAnew } from "../session.ts";
 import type { WebhookHome } from "./webhook-paths.ts";
 
 /** What happens to a webhook's deliveries as server-sent events, for as long as the session lasts and the webhook may be read. */
 export async function answerActivityStream(request: Request, home: WebhookHome, webhookId: string): Promise<Response> {
   try {
-    const token = await sessionToken();
     const ownerId = await ownerIdOf(home);
     const query = new URL(request.url).searchParams;
     const body = await streamActivity({
-      async actorNow() {
-        const session = token ? await findSiteSession(token) : undefined;
-        if (!session) throw new ServiceError("unauthorized", "Sign in to see this.");
-        return personActor(session);
-      },
+      actorNow: await personAskedAnew(),
       webhookId,
       ownerId,
       after: request.headers.get("last-event-id") ?? query.get("tail") ?? undefined,

@@ -27,17 +27,19 @@ const plansWithExport: readonly string[] = ["team", "enterprise", "plus", "acade
 
 /**
  * A part of the log as a file, the newest entry first, at most 100,000. The export is in the log itself (S116), and what is recorded
- * after it began is not in the file.
+ * after it began is not in the file. Whoever reads slowly may read for hours: the right is asked again before each batch (S114).
+ * @param actorNow who asks, looked up anew each time
  * @param q as `parseAuditQuery` has it
- * @returns the text, piece by piece
+ * @returns the text, piece by piece; it throws once the right is gone, so that what is there is not taken for all of it
  * @throws ServiceError `invalid_request`, `forbidden` also for a plan without it, `not_found`: all before the first piece
  */
 export async function exportAuditLog(
-  actor: Actor,
+  actorNow: () => Promise<Actor>,
   scope: AuditScope,
   { q, format }: { q: string; format: AuditExportFormat },
   from: RequestOrigin,
 ): Promise<AsyncGenerator<string>> {
+  const actor = await actorNow();
   await requireAuditScope(actor, scope);
   const orgId = scope.kind === "organization" ? scope.orgId : null;
   if (orgId && actor.kind !== "command") await requirePlan(orgId);
@@ -53,7 +55,8 @@ export async function exportAuditLog(
     data: { format, q },
     from,
   });
-  return readPieces(scope, filter, format, currentParty());
+  const requireStill = async () => requireAuditScope(await actorNow(), scope);
+  return readPieces(scope, filter, format, currentParty(), requireStill);
 }
 
 async function* readPieces(
@@ -61,6 +64,7 @@ async function* readPieces(
   filter: ReturnType<typeof parseAuditQuery>,
   format: AuditExportFormat,
   party: Party,
+  requireStill: () => Promise<void>,
 ): AsyncGenerator<string> {
   let before: AuditPosition | undefined;
   for (let sent = 0; ; ) {
@@ -72,6 +76,7 @@ async function* readPieces(
     sent += rows.length;
     before = rows.at(-1);
     if (isLast) return;
+    await requireStill();
   }
 }
 

@@ -2,6 +2,6 @@ import { answerAuditExport } from "../../../_server/audit-export.ts";
 import { requireOperator } from "../../../_server/operator-page.ts";
 
 export async function GET(request: Request): Promise<Response> {
-  const operator = await requireOperator("/admin/audit-log");
-  return answerAuditExport(request, operator, { kind: "installation" }, "installation");
+  await requireOperator("/admin/audit-log");
+  return answerAuditExport(request, { kind: "installation" }, "installation");
 }
