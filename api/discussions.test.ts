@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { from, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
 import { createPersonalAccessToken } from "#core/accounts/tokens/create-personal-access-token.ts";
 import { db } from "#core/db.ts";
+import { openPullRequest } from "#core/hub/discussions/open-pull-request.ts";
 import { branchWith, setRef } from "#core/hub/discussions/testing.ts";
+import { walks } from "#core/hub/git/queues.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { commitTo, eventsOf, someRepo } from "#core/hub/testing/repos.ts";
 import { signIn } from "#core/oauth/testing/sign-in.ts";
@@ -295,4 +297,22 @@ describe("S138 odd input", () => {
     expect(second.body.events.map((event: Json) => event.data.latest.raw)).toEqual(["499", "500"]);
     expect(second.headers.get("link")).toBeNull();
   });
+});
+
+test("S137 while others keep git busy, a pull request is read all the same, without its conflicts", async () => {
+  const ada = await somebody();
+  const repo = await someRepo(ada);
+  await commitTo(repo, ada, { "a.txt": "a\n" });
+  const head = await branchWith(repo, ada, "elsewhere", { "b.txt": "b\n" });
+  await openPullRequest(ada.actor, repo, { title: "More", head: { sha: head } });
+  const places = [];
+  for (let party = 0; walks.counts.waiting === 0; party++) {
+    const place = walks.take({ party: { key: `account ${party}`, isAnonymous: false }, waitMaxMs: 20 });
+    places.push(place.catch(() => () => undefined));
+  }
+  const read = () => send(null, "GET", at(repo, "/1"));
+  const late = await read();
+  for (const release of await Promise.all(places)) release();
+  expect(late).toMatchObject({ status: 200, body: { title: "More", status: "open", filesWithConflicts: null } });
+  await expect.poll(async () => (await read()).body.filesWithConflicts).toEqual([]);
 });

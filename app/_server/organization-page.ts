@@ -5,6 +5,7 @@ import { type Person, personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
 import { standingInOrganization } from "#core/access/standing-in-organization.ts";
 import { findOrganizationByName, type Organization } from "#core/accounts/organizations/find-organization.ts";
+import { pathSegment } from "./path-segment.ts";
 import { requireSession } from "./session.ts";
 
 export type OrganizationPage = Readonly<{
@@ -49,5 +50,5 @@ export type OrganizationPageName =
 
 /** `/organizations/<name>/<page>` */
 export function organizationPath(name: string, page: OrganizationPageName = ""): string {
-  return `/organizations/${encodeURIComponent(String(name).toWellFormed())}${page && `/${page}`}`;
+  return `/organizations/${pathSegment(name)}${page && `/${page}`}`;
 }

@@ -7,6 +7,7 @@ import { findDiscussion } from "#core/hub/discussions/find-discussion.ts";
 import { readPullRequestState } from "#core/hub/discussions/pull-request-state.ts";
 import { readPullRequestPatch } from "#core/hub/discussions/read-pull-request-patch.ts";
 import { readTimeline } from "#core/hub/discussions/read-timeline.ts";
+import { ifInTime } from "#core/hub/git/read/walk.ts";
 import { type Repo, repoResource } from "#core/hub/repos/repo.ts";
 import { actorOf, requireToken } from "../../actor.ts";
 import { requestOriginOf } from "../../request-origin.ts";
@@ -16,6 +17,8 @@ import { discussionName, discussionParams } from "./discussion-address.ts";
 import { discussionJson, discussionSchema, eventJson, eventSchema } from "./discussion-json.ts";
 
 const EVENTS_ON_A_PAGE = 500;
+/** What was said is answered without the conflicts when git is late (S137). Clients need the field, and take null for not known. */
+const CONFLICTS_MAX_MS = 2_000;
 
 const query = z.object({
   diff: z.string().optional().openapi({ description: "`1` for what a pull request changes, as `git diff` writes it." }),
@@ -31,7 +34,10 @@ const query = z.object({
 const detailsSchema = discussionSchema.extend({
   events: z.array(eventSchema),
   changes: z.object({ base: z.string(), mergeCommitId: z.string().optional() }).optional(),
-  filesWithConflicts: z.array(z.string()).optional(),
+  filesWithConflicts: z
+    .array(z.string())
+    .nullish()
+    .openapi({ description: "Null where git takes too long to say: ask again later." }),
   diff: z
     .string()
     .nullish()
@@ -113,6 +119,7 @@ for (const { type, base } of repoAddresses) {
 async function changesOf(repo: Repo, discussion: Discussion) {
   const { status, baseRef, mergeCommitSha } = discussion;
   const isUnderWay = status === "open" || status === "draft";
-  const filesWithConflicts = isUnderWay ? (await readPullRequestState(repo, discussion)).filesWithConflicts : [];
+  const state = isUnderWay ? (await ifInTime(readPullRequestState(repo, discussion), CONFLICTS_MAX_MS)).value : undefined;
+  const filesWithConflicts = isUnderWay ? (state?.filesWithConflicts ?? null) : [];
   return { changes: { base: baseRef ?? "", ...(mergeCommitSha && { mergeCommitId: mergeCommitSha }) }, filesWithConflicts };
 }

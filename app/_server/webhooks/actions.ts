@@ -16,6 +16,7 @@ import { startReplay } from "#core/webhooks/replay/start-replay.ts";
 import type { FormState } from "../../_components/form-state.ts";
 import { targetName } from "../../_components/webhooks/target-name.ts";
 import { submitForm } from "../form.ts";
+import { givenText } from "../path-segment.ts";
 import { requestOrigin } from "../request-origin.ts";
 import { SubmittedForm } from "../submitted-form.ts";
 import { findWebhookOwner } from "./find-webhook-owner.ts";
@@ -155,7 +156,7 @@ export async function replaySelectedAction(
   return submitForm(data, async (form) => {
     const { person, owner, home: name } = await findWebhookOwner(home);
     await startReplay(person, webhookId, { deliveryIds: form.all("delivery") }, await requestOrigin(), { ownerId: owner.id });
-    redirect(`${webhookPath(name, webhookId)}?${new URLSearchParams(String(query).slice(0, QUERY_MAX_CHARACTERS))}`);
+    redirect(`${webhookPath(name, webhookId)}?${new URLSearchParams(givenText(query).slice(0, QUERY_MAX_CHARACTERS))}`);
   });
 }
 
@@ -201,7 +202,7 @@ export async function cancelReplayAction(
 }
 
 function deliveryHref(page: string, deliveryId: string, query = ""): string {
-  const parameters = new URLSearchParams(String(query).slice(0, QUERY_MAX_CHARACTERS));
-  parameters.set("delivery", String(deliveryId).toWellFormed());
+  const parameters = new URLSearchParams(givenText(query).slice(0, QUERY_MAX_CHARACTERS));
+  parameters.set("delivery", givenText(deliveryId).toWellFormed());
   return `${page}?${parameters}`;
 }

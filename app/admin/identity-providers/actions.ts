@@ -9,6 +9,7 @@ import { updateIdentityProvider } from "#core/accounts/identity-providers/update
 import type { FormState } from "../../_components/form-state.ts";
 import { submitForm } from "../../_server/form.ts";
 import { requireOperator } from "../../_server/operator-page.ts";
+import { givenText } from "../../_server/path-segment.ts";
 import { requestOrigin } from "../../_server/request-origin.ts";
 import type { SubmittedForm } from "../../_server/submitted-form.ts";
 
@@ -52,7 +53,7 @@ export async function updateProviderAction(slug: string, _previous: FormState, d
         scopes: scopesOf(form),
         isSignUpAllowed: form.isTicked("isSignUpAllowed"),
       };
-      await updateIdentityProvider(operator, String(slug), changes, await requestOrigin());
+      await updateIdentityProvider(operator, givenText(slug), changes, await requestOrigin());
       revalidatePath(PAGE);
       return { message: "Saved." };
     },

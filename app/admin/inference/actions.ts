@@ -12,6 +12,7 @@ import { testProvider } from "#core/inference/providers/test-provider.ts";
 import type { FormState } from "../../_components/form-state.ts";
 import { submitForm } from "../../_server/form.ts";
 import { requireOperator } from "../../_server/operator-page.ts";
+import { givenText } from "../../_server/path-segment.ts";
 import { requestOrigin } from "../../_server/request-origin.ts";
 import { INFERENCE_PATH, inferencePath } from "./inference-path.ts";
 
@@ -136,7 +137,7 @@ export async function removeAllowanceAction(subject: string, _previous: FormStat
   return submitForm(
     data,
     async () => {
-      await setAllowance(await requireOperator(INFERENCE_PATH), String(subject), null, await requestOrigin());
+      await setAllowance(await requireOperator(INFERENCE_PATH), givenText(subject), null, await requestOrigin());
       redirect(inferencePath("allowance"));
     },
     here,

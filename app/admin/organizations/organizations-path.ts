@@ -1,4 +1,5 @@
 import type { OrganizationPlan } from "#core/accounts/organizations/plans.ts";
+import { pathSegment } from "../../_server/path-segment.ts";
 
 export type OrganizationsQuery = Readonly<{ search?: string; plan?: OrganizationPlan | "none" | undefined; page?: number }>;
 
@@ -16,5 +17,5 @@ export function organizationsPath({ search, plan, page = 1 }: OrganizationsQuery
 
 /** Where the plan of one is changed. */
 export function organizationPlanPath(name: string): string {
-  return `${ORGANIZATIONS_PATH}/${encodeURIComponent(String(name).toWellFormed())}`;
+  return `${ORGANIZATIONS_PATH}/${pathSegment(name)}`;
 }

@@ -1,3 +1,5 @@
+import { pathSegment } from "../../_server/path-segment.ts";
+
 export type StorageQuery = Readonly<{ search?: string; kind?: "user" | "organization" | undefined; page?: number }>;
 
 export const STORAGE_PATH = "/admin/storage";
@@ -13,5 +15,4 @@ export function storagePath({ search, kind, page = 1 }: StorageQuery = {}): stri
 }
 
 /** Where the quota of one is changed. */
-export const storageQuotaPath = (handle: string): string =>
-  `${STORAGE_PATH}/${encodeURIComponent(String(handle).toWellFormed())}`;
+export const storageQuotaPath = (handle: string): string => `${STORAGE_PATH}/${pathSegment(handle)}`;

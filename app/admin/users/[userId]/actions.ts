@@ -15,6 +15,7 @@ import { isId } from "#core/ids.ts";
 import type { FormState } from "../../../_components/form-state.ts";
 import { submitForm } from "../../../_server/form.ts";
 import { requireOperator } from "../../../_server/operator-page.ts";
+import { givenText } from "../../../_server/path-segment.ts";
 import { requestOrigin } from "../../../_server/request-origin.ts";
 import type { SubmittedForm } from "../../../_server/submitted-form.ts";
 import { USERS_PATH, userPath } from "../users-path.ts";
@@ -23,7 +24,7 @@ type Act = (operator: Person, from: RequestOrigin, form: SubmittedForm) => Promi
 
 /** Acts on an account and comes back to its page, which says what was done. */
 async function act(userId: string, data: FormData, done: string, work: Act): Promise<FormState> {
-  const page = userPath(String(userId));
+  const page = userPath(givenText(userId));
   return submitForm(
     data,
     async (form) => {
@@ -63,7 +64,7 @@ export async function setOperatorAction(
 }
 
 export async function deleteAction(userId: string, _previous: FormState, data: FormData): Promise<FormState> {
-  const page = userPath(String(userId));
+  const page = userPath(givenText(userId));
   return submitForm(
     data,
     async (form) => {

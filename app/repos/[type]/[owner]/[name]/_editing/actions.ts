@@ -2,6 +2,7 @@
 
 import type { RepoType } from "@keyhook/sdk";
 import { redirect } from "next/navigation";
+import type { Person } from "#core/access/actor.ts";
 import { notFound, ServiceError } from "#core/errors.ts";
 import { changeFiles, type FileChanges, type NewerVersion } from "#core/hub/git/write/change-files.ts";
 import type { Committed } from "#core/hub/git/write/create-commit.ts";
@@ -26,15 +27,14 @@ export type EditingPlace = Readonly<{
 }>;
 
 export async function createFileAction(bound: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const place = submittedPlace(bound);
+  return submitChange(bound, "new", data, (place, form) => {
     const path = form.text("path").replace(/^\/+/, "");
     if (path === "") throw new ServiceError("invalid_request", "Give the file a name.", { field: "path" });
-    return change(place, "new", form, {
+    return {
       files: [{ path, content: contentOf(form, "\n"), isNew: true }],
       summary: `Add ${path}`,
       next: repoFileHref(place, "blob", place.branch, path),
-    });
+    };
   });
 }
 
@@ -44,43 +44,37 @@ export async function editFileAction(
   _previous: FormState,
   data: FormData,
 ): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const place = submittedPlace(bound);
+  return submitChange(bound, "edit", data, (place, form) => {
     const path = form.text("path").replace(/^\/+/, "") || place.path;
     const isMoved = path !== place.path;
     const moved = isMoved ? [{ path: place.path, content: null }] : [];
-    return change(place, "edit", form, {
+    return {
       files: [...moved, { path, content: contentOf(form, lineEnd), isNew: isMoved }],
       summary: isMoved ? `Move ${place.path} to ${path}` : `Change ${path}`,
       next: repoFileHref(place, "blob", place.branch, path),
-    });
+    };
   });
 }
 
 export async function uploadFilesAction(bound: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const place = submittedPlace(bound);
+  return submitChange(bound, "upload", data, async (place, form) => {
     const files = await form.files("files");
     if (files.length === 0) throw new ServiceError("invalid_request", "Choose one file at least.", { field: "files" });
     const folder = form.text("folder").replace(/^\/+|(?<!\/)\/+$/g, "");
-    const placed = files.map(({ name, content }) => ({ path: folder ? `${folder}/${name}` : name, content }));
-    return change(place, "upload", form, {
-      files: placed,
+    return {
+      files: files.map(({ name, content }) => ({ path: folder ? `${folder}/${name}` : name, content })),
       summary: files.length === 1 ? `Upload ${files[0]?.name}` : `Upload ${files.length} files`,
       next: repoFileHref(place, "tree", place.branch, folder),
-    });
+    };
   });
 }
 
 export async function deleteFileAction(bound: EditingPlace, _previous: FormState, data: FormData): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const place = submittedPlace(bound);
-    return change(place, "delete", form, {
-      files: [{ path: place.path, content: null }],
-      summary: `Delete ${place.path}`,
-      next: repoFileHref(place, "tree", place.branch),
-    });
-  });
+  return submitChange(bound, "delete", data, (place) => ({
+    files: [{ path: place.path, content: null }],
+    summary: `Delete ${place.path}`,
+    next: repoFileHref(place, "tree", place.branch),
+  }));
 }
 
 /** What an action is bound to comes back from the browser. @throws ServiceError `not_found` */
@@ -98,13 +92,26 @@ type Change = Pick<FileChanges, "files"> & {
   next: string;
 };
 
-async function change(
-  place: EditingPlace,
+/** Asks who sends it before anything of it is read: what a stranger sends costs nothing (S137). */
+async function submitChange(
+  bound: EditingPlace,
   kind: EditingKind,
+  data: FormData,
+  read: (place: EditingPlace, form: SubmittedForm) => Change | Promise<Change>,
+): Promise<FormState> {
+  return submitForm(data, async (form) => {
+    const place = submittedPlace(bound);
+    const person = await requirePerson(repoFileHref(place, kind, place.branch, place.path));
+    return change(person, place, form, await read(place, form));
+  });
+}
+
+async function change(
+  person: Person,
+  place: EditingPlace,
   form: SubmittedForm,
   { files, summary, next }: Change,
 ): Promise<FormOutcome> {
-  const person = await requirePerson(repoFileHref(place, kind, place.branch, place.path));
   const { type, owner, name, branch } = place;
   const isPullRequest = form.text("target") === "pull-request";
   const changed = await changeFiles(

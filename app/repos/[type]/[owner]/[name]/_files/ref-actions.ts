@@ -8,6 +8,7 @@ import { deleteBranch } from "#core/hub/git/write/delete-branch.ts";
 import { deleteTag } from "#core/hub/git/write/delete-tag.ts";
 import type { FormState } from "../../../../../_components/form-state.ts";
 import { submitForm } from "../../../../../_server/form.ts";
+import { givenText } from "../../../../../_server/path-segment.ts";
 import { submittedRepoName } from "../../../../../_server/repo-page.ts";
 import { requirePerson } from "../../../../../_server/session.ts";
 
@@ -31,7 +32,7 @@ export async function createBranchAction(target: RefTarget, _previous: FormState
 export async function deleteBranchAction(target: RefTarget, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     const page = pageOf(target, "branches");
-    await deleteBranch(await requirePerson(page), target, String(target.ref));
+    await deleteBranch(await requirePerson(page), target, givenText(target.ref));
     redirect(page);
   });
 }
@@ -48,7 +49,7 @@ export async function createTagAction(target: RefTarget, _previous: FormState, d
 export async function deleteTagAction(target: RefTarget, _previous: FormState, data: FormData): Promise<FormState> {
   return submitForm(data, async () => {
     const page = pageOf(target, "tags");
-    await deleteTag(await requirePerson(page), target, String(target.ref));
+    await deleteTag(await requirePerson(page), target, givenText(target.ref));
     redirect(page);
   });
 }

@@ -165,6 +165,8 @@ async function withPreview(
   let preview: PreviewState["preview"];
   const state = await submitForm(data, async (form) => {
     if (form.text("intent") !== "preview") return work(form);
+    // Laying out takes time, so it is for whoever may send it (S137).
+    await requirePerson(hrefOf(repo));
     const text = parseDescription(form.text(field), field);
     const place = { base: repoHref(addressOf(submittedRepoName(repo))), idPrefix: "preview-" };
     preview = text ? ((await renderMarkdown(text, place)) ?? null) : null;
@@ -182,7 +184,7 @@ async function latestHref(person: Actor, at: DiscussionName): Promise<string> {
 
 const commentHref = (at: CommentName): string => `${discussionHref(at)}${pageQuery(at.onPage)}#${at.id}`;
 
-const pageQuery = (page: number): string => (page > 1 ? `?page=${page}` : "");
+const pageQuery = (page: number): string => (typeof page === "number" && page > 1 ? `?page=${page}` : "");
 
 /**
  * Shows what has changed where it stands. With scripts the page is not left for that: what is half written elsewhere on it stays. Without
@@ -205,4 +207,7 @@ const addressOf = ({ type, owner, name }: RepoName) => ({ type, fullName: `${own
 // What an action is bound to comes back from the browser.
 const hrefOf = (repo: RepoName): string => repoHref(addressOf(submittedRepoName(repo)), "discussions");
 
-const discussionHref = (at: DiscussionName): string => `${hrefOf(Object(at).repo)}/${encodeURIComponent(Number(at.num))}`;
+const discussionHref = (at: DiscussionName): string => {
+  const { repo, num } = Object(at) as DiscussionName;
+  return `${hrefOf(repo)}/${typeof num === "number" ? num : ""}`;
+};

@@ -53,8 +53,8 @@ export default async function RepoSettingsPage({
   );
 }
 
-/** The names to choose from; none where there are too many for a list, or none yet, or git takes too long to list them. */
-async function branchesOf(repo: Repo): Promise<string[]> {
-  const { branches = [] } = (await ifInTime(listRefs(repo), REFS_MAX_MS)).value ?? {};
-  return branches.length > BRANCHES_SHOWN ? [] : branches.map(({ name }) => name);
+/** The names to choose from; none where there are too many for a list, or none yet; undefined when git takes too long to list them. */
+async function branchesOf(repo: Repo): Promise<string[] | undefined> {
+  const branches = (await ifInTime(listRefs(repo), REFS_MAX_MS)).value?.branches;
+  return branches && branches.length > BRANCHES_SHOWN ? [] : branches?.map(({ name }) => name);
 }

@@ -75,21 +75,25 @@ export function VisibilityCard({ repo }: Props) {
   );
 }
 
-export function BranchCard({ repo, branches }: Props & Readonly<{ branches: readonly string[] }>) {
+export function BranchCard({ repo, branches }: Props & Readonly<{ branches: readonly string[] | undefined }>) {
   return (
     <SectionCard
       title="Default branch"
       description="What a clone checks out, and where the README, the tags and the size are taken from."
     >
       <ActionForm action={settingsAction(repo, "branch")} values={{ defaultBranch: repo.defaultBranch }} label="Default branch">
-        {branches.length > 0 ? (
+        {branches && branches.length > 0 ? (
           <Select name="defaultBranch" label="Branch" options={branches.map((name) => ({ value: name, label: name }))} />
         ) : (
           <Field
             name="defaultBranch"
             label="Branch"
             hint={
-              repo.headSha === null ? "There are no commits yet: the first push makes it." : "The name of a branch that there is."
+              branches === undefined
+                ? "Listing the branches takes too long right now. Type the name of one, or reload the page."
+                : repo.headSha === null
+                  ? "There are no commits yet: the first push makes it."
+                  : "The name of a branch that there is."
             }
             autoComplete="off"
             isMono

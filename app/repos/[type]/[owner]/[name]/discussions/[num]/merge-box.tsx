@@ -2,6 +2,7 @@ import { CircleAlert, CircleCheck, GitMerge, GitPullRequestDraft, type LucideIco
 import type { ReactNode } from "react";
 import { pullRequestRef } from "#core/hub/discussions/discussion.ts";
 import { type PullRequestState, readPullRequestState } from "#core/hub/discussions/pull-request-state.ts";
+import { ifInTime } from "#core/hub/git/read/walk.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
 import { ActionForm } from "../../../../../../_components/action-form.client.tsx";
 import { ChoiceRow } from "../../../../../../_components/choice-row.client.tsx";
@@ -13,16 +14,28 @@ import type { DiscussionPage } from "./discussion-page.ts";
 
 type Props = Readonly<{ page: DiscussionPage }>;
 
+/** What was said is what the page is for: it is shown without how the commits stand when git is late (S137). */
+const STATE_MAX_MS = 2_000;
+
 /** Whether and how a pull request can be merged, and who may. */
 export async function MergeBox({ page }: Props) {
   const { discussion, repo } = page;
   const { status } = discussion;
   if (status === "merged" || status === "closed") return <Afterwards page={page} />;
-  const state = await readPullRequestState(repo, discussion);
+  const { value: state } = await ifInTime(readPullRequestState(repo, discussion), STATE_MAX_MS);
   return (
     <section aria-labelledby="merge" className="grid gap-4 rounded-card border border-line bg-surface px-4 py-4 sm:px-5">
-      <Finding page={page} state={state} />
-      <CheckOut page={page} state={state} />
+      {state ? (
+        <>
+          <Finding page={page} state={state} />
+          <CheckOut page={page} state={state} />
+        </>
+      ) : (
+        <Said Icon={CircleAlert} title="Not known yet whether it can be merged">
+          Comparing its commits takes too long right now. Try again later.
+          <MarkReady page={page} />
+        </Said>
+      )}
     </section>
   );
 }
@@ -165,8 +178,8 @@ function CheckOut({ page: { repo, discussion }, state }: Props & Readonly<{ stat
 
 async function Afterwards({ page }: Props) {
   const { at, discussion, mayUpdate, repo } = page;
-  const { headSha } = await readPullRequestState(repo, discussion);
-  if (!headSha || !mayUpdate || repo.isReadOnly) return null;
+  const { value: state } = await ifInTime(readPullRequestState(repo, discussion), STATE_MAX_MS);
+  if (!state?.headSha || !mayUpdate || repo.isReadOnly) return null;
   const ref = pullRequestRef(discussion.num);
   return (
     <section aria-label="Commits" className="grid gap-3 rounded-card border border-line bg-surface px-4 py-4 text-small sm:px-5">

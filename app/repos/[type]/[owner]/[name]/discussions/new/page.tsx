@@ -62,7 +62,8 @@ export default async function NewDiscussionPage({ params, searchParams }: Props)
 }
 
 async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) {
-  const { branches = [] } = (await ifInTime(listRefs(repo), REFS_MAX_MS)).value ?? {};
+  const { value: refs } = await ifInTime(listRefs(repo), REFS_MAX_MS);
+  const { branches } = refs ?? { branches: [] };
   const names = branches.map(({ name }) => name);
   const options = names.map((name) => ({ value: name, label: name }));
   const others = options.filter(({ value }) => value !== repo.defaultBranch);
@@ -73,7 +74,7 @@ async function Branches({ repo, head }: Readonly<{ repo: Repo; head: string }>) 
         label="Commits of"
         defaultValue={names.includes(head) ? head : ""}
         options={[{ value: "", label: "None yet: I push them" }, ...others]}
-        hint="Without a branch it is a draft, with a ref of its own to push to."
+        hint={`${refs ? "" : "Listing the branches takes too long right now. Reload the page to choose one. "}Without a branch it is a draft, with a ref of its own to push to.`}
       />
       <Select
         name="base"
