@@ -1,4 +1,5 @@
 import { type Channel, channel } from "node:diagnostics_channel";
+import type { PartyKind } from "./fair-queue/request-pace.ts";
 import { requestContext } from "./log.ts";
 
 /**
@@ -9,6 +10,9 @@ import { requestContext } from "./log.ts";
 /** A request that was answered, or given up. */
 export type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
 export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
+
+/** A request that had to wait for its turn while the process was busy, or was refused (S137). */
+export type PacedSeen = { party: PartyKind; outcome: "waited" | "refused" };
 
 /** Events whose deliveries were made together. */
 export type FanOutSeen = {
@@ -55,6 +59,7 @@ function typed<T>(name: string): Typed<T> {
 }
 
 export const requestsSeen = typed<RequestSeen>("keyhook.request");
+export const pacedSeen = typed<PacedSeen>("keyhook.paced");
 export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
 export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
 /** Code that asked the pool for a second connection: a bug of ours (core/held-connection.ts). */

@@ -17,6 +17,7 @@ import { countAgainst } from "#core/fair-queue/party.ts";
 import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 import { requestContext } from "#core/log.ts";
 import { stopListening } from "#core/notifications.ts";
+import { startProcessMetrics } from "#core/operations/metrics/process-metrics.ts";
 import { findUntrustedProxies, noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { cookieOf } from "./cookie-of.ts";
@@ -481,6 +482,11 @@ describe("S137 requests while the process is busy", () => {
     await settled(more, 30);
     expect([...calm, more].flatMap(refused)).toEqual([]);
 
+    const metrics = startProcessMetrics("web");
+    const paced = async () => {
+      const { values = [] } = (await metrics.report()).find(({ name }) => name === "keyhook_requests_paced_total") ?? {};
+      return Object.fromEntries(values.map(({ labels, value }) => [`${labels.party} ${labels.outcome}`, value]));
+    };
     isBusy = true;
     // What waits for its turn does so for up to ten seconds; nobody waits for that here.
     const [strangers, ada, bob] = [askAll(20), askAll(5, tokens[0]), askAll(70, tokens[1])];
@@ -491,6 +497,13 @@ describe("S137 requests while the process is busy", () => {
     expect(refused(strangers)[0]?.body).toContain("your address has sent too many requests");
     await expect.poll(() => refused(bob)[0]?.headers.ratelimit, soon).toBe('"account";r=0;t=11');
     expect(refused(bob)[0]?.body).toContain("your account has sent too many requests");
+    const counted = async () => {
+      const { "address refused": address = 0, "account refused": account = 0, "protocol refused": protocol } = await paced();
+      return [address - refused(strangers).length, account - refused(bob).length, protocol];
+    };
+    await expect.poll(counted, soon).toEqual([0, 0, 0]);
+    expect((await paced())["address waited"]).toBeGreaterThan(0);
+    metrics.stop();
   }, 60_000);
 
   it("count for more where their answers are large", async () => {

@@ -8,7 +8,7 @@ import { measureBusy, type PaceOptions, RequestPace } from "#core/fair-queue/req
 import { type Failure, requestContext } from "#core/log.ts";
 import { isRelayPath } from "#core/relay/relay-target.ts";
 import { isAppPath } from "#core/spaces/door/app-target.ts";
-import type { RequestDoor } from "#core/telemetry.ts";
+import { pacedSeen, type RequestDoor } from "#core/telemetry.ts";
 import { cookieOf } from "./cookie-of.ts";
 import { doorOf } from "./request-door.ts";
 import { whenClosed } from "./when-closed.ts";
@@ -58,9 +58,12 @@ export function paceRequest(
     if (pathname.startsWith("/api/") || (door === "page" && cost === COST_MS.page))
       chargeFor(connection, cost, (workMs) => pace?.charge(key, workMs, kind));
     if (PROVING.has(pathname)) ifItSucceeds(connection, () => pace?.giveBack(key, cost, kind));
-    return admission.waitMs > 0 ? pace.wait(key, cost, admission.waitMs, kind).then(() => undefined) : undefined;
+    if (admission.waitMs === 0) return undefined;
+    pacedSeen.publish({ party: kind, outcome: "waited" });
+    return pace.wait(key, cost, admission.waitMs, kind).then(() => undefined);
   }
   const { retryAfterSeconds } = admission;
+  pacedSeen.publish({ party: kind, outcome: "refused" });
   // Clients of the public hub read this one (draft-ietf-httpapi-ratelimit-headers).
   const limit = `"${account ? "account" : "anonymous"}";r=0;t=${retryAfterSeconds}`;
   return {

@@ -24,6 +24,7 @@ const LET_IN_MAX_MS = 500;
 /** An account gets five times the part of an address; and so does the protocol, where a site's server asks for many people. */
 const TIMES = { address: 1, account: 5, protocol: 5 } as const;
 export type PartyKind = keyof typeof TIMES;
+export const partyKinds = Object.keys(TIMES) as PartyKind[];
 
 export type PaceOptions = {
   /** The share of the process's time that an address gets while the process is busy, 1 to 100. */

@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ServiceError } from "../../errors.ts";
+import { makeTemporaryFolder } from "../../temporary-folder.ts";
 import { runWalkGit, walker } from "../git/read/walk.ts";
 import { GitFailed, runGit } from "../git/run-git.ts";
 
@@ -32,7 +32,7 @@ export function mergeTree(path: string, ours: string, theirs: string): Promise<M
  */
 export function tryMerge(path: string, ours: string, theirs: string): Promise<Merged> {
   const walk = async () => {
-    const scratch = await mkdtemp(join(tmpdir(), "merge-"));
+    const scratch = await makeTemporaryFolder("merge");
     try {
       const env = { GIT_OBJECT_DIRECTORY: scratch, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects") };
       return { value: await merge(path, ours, theirs, env), isWhole: true };
@@ -76,7 +76,7 @@ async function requireMergeTree(path: string): Promise<void> {
 
 /** Whether this git has `merge-tree --write-tree`. */
 export function isNewEnough(version: string): boolean {
-  const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
+  const [, major = 0, minor = 0] = /(?<!\d)(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
   return major > 2 || (major === 2 && minor >= 38);
 }
 

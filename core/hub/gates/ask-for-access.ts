@@ -3,6 +3,7 @@ import { may } from "../../access/may.ts";
 import { plainText } from "../../accounts/plain-text.ts";
 import { consumeThrottle, throttleKey } from "../../accounts/throttle.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
+import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { newId } from "../../ids.ts";
 import { findRepo, type RepoName } from "../repos/find-repo.ts";
@@ -12,8 +13,9 @@ import { changeGate } from "./change-gate.ts";
 import { mailManagers } from "./mail-managers.ts";
 import { recordAccessAudit } from "./record-access-audit.ts";
 
-// Each one may be a letter to somebody who does not know the sender.
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
+/** Letters to one owner, who may not know the sender: whoever asks, withdraws and asks again must not fill their mailbox. */
+const LETTERS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 /**
  * Asks to read a gated repository. The username and the e-mail address become known to whoever decides. With the gate `auto` the
@@ -36,10 +38,13 @@ export async function askForAccess(
   const userId = actorId(actor);
   if (!userId) throw new ServiceError("unauthorized", "Sign in to ask for access.");
   // Not in the transaction, whose end undoes what it counts.
-  const counted = await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT);
+  const counted = [await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT)];
+  const where = { repoId_userId: { repoId: found.id, userId } };
+  if (found.gated === "manual" && !(await db().accessRequest.findUnique({ where, select: { id: true } }))) {
+    counted.push(await consumeThrottle(throttleKey("ask-owner", `${userId} ${found.owner.id}`), LETTERS_TO_OWNER));
+  }
   let isNew = false;
   const asked = changeGate(actor, found, "repo.request_access", async (tx, repo) => {
-    const where = { repoId_userId: { repoId: repo.id, userId } };
     const before = await tx.accessRequest.findUnique({ where, select: { status: true } });
     if (before?.status === "rejected") {
       throw new ServiceError("forbidden", "Your request was rejected. Only the repository's managers can change that.");
@@ -56,5 +61,5 @@ export async function askForAccess(
     await recordAccessAudit(tx, actor, "ask", { repo, subjectId: userId, from });
     return status;
   });
-  return asked.finally(() => (isNew ? undefined : counted.giveBack()));
+  return asked.finally(() => (isNew ? undefined : Promise.all(counted.map(({ giveBack }) => giveBack()))));
 }

@@ -277,3 +277,16 @@ it("S56 fills nobody's mailbox by deciding to and fro", async () => {
   await ask(grace, repo);
   await decide(repo, "accepted");
 });
+
+it("S56 fills no owner's mailbox by asking, withdrawing and asking again", async () => {
+  const [repo, eager] = [await gatedRepo(), await signedInPerson("eager")];
+  const before = (await lettersTo(ada.email)).length;
+  for (let at = 0; at < 20; at++) {
+    await ask(eager, repo);
+    await withdrawAccessRequest(eager.actor, repo.id, from);
+  }
+  await expect(ask(eager, await gatedRepo())).rejects.toMatchObject({ code: "rate_limited" });
+  expect((await lettersTo(ada.email)).length - before).toBe(20);
+  // It is about these two alone.
+  await ask(eager, await updateRepoSettings(grace.actor, nameOf(await someRepo(grace)), { gated: "manual" }, from));
+});

@@ -1,12 +1,8 @@
-import { hash } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pool } from "../../db.ts";
-import { databaseUrl } from "../../env.ts";
-
-/** Several services may share a machine: each knows its own folders by its database. */
-export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").slice(0, 8);
+import { serviceMark } from "../../temporary-folder.ts";
 
 /**
  * A folder of this machine for one task: what its sandbox is made of (`run`), or the files that it finds (`files`). Whoever makes it

@@ -10,8 +10,9 @@ import {
 } from "prom-client";
 import { pool } from "../../db.ts";
 import { fairQueues } from "../../fair-queue/fair-queue.ts";
+import { partyKinds } from "../../fair-queue/request-pace.ts";
 import { timeOfOrderedId } from "../../ids.ts";
-import { attemptsSeen, fanOutsSeen, rejectionsSeen, requestsSeen } from "../../telemetry.ts";
+import { attemptsSeen, fanOutsSeen, pacedSeen, rejectionsSeen, requestsSeen } from "../../telemetry.ts";
 import { deliveryPool } from "../../webhooks/delivery/delivery-pool.ts";
 import type { ProcessKind } from "../heartbeat.ts";
 
@@ -57,7 +58,7 @@ export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
   });
   watchQueues(registers);
   const stops = [
-    ...(kind === "web" ? [watchRequests(registers)] : []),
+    ...(kind === "web" ? [watchRequests(registers), watchPace(registers)] : []),
     watchFanOut(registers),
     watchAttempts(registers),
     watchRejections(registers),
@@ -107,6 +108,15 @@ function watchRequests(registers: Registry[]): () => void {
   return requestsSeen.subscribe(({ door, status, milliseconds, isAborted }) => {
     seconds.observe({ door, status: isAborted ? "aborted" : `${Math.floor(status / 100)}xx` }, milliseconds / 1000);
   });
+}
+
+function watchPace(registers: Registry[]): () => void {
+  const labelNames = ["party", "outcome"];
+  const help = "Requests that had to wait for their turn while the process was busy, or were refused";
+  const paced = new Counter({ name: "keyhook_requests_paced_total", help, labelNames, registers });
+  // From zero on, so that the first ones show as an increase.
+  for (const party of partyKinds) for (const outcome of ["waited", "refused"]) paced.inc({ party, outcome }, 0);
+  return pacedSeen.subscribe((seen) => paced.inc(seen));
 }
 
 function watchFanOut(registers: Registry[]): () => void {

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { pool } from "../../db.ts";
 import { findRunner } from "../../jobs/runners/find-runner.ts";
-import { heldAmong, serviceMark, sweepTaskDirectories } from "../../jobs/runners/task-directory.ts";
+import { heldAmong, sweepTaskDirectories } from "../../jobs/runners/task-directory.ts";
+import { serviceMark, sweepTemporaryFolders } from "../../temporary-folder.ts";
 import type { Run } from "./record-run.ts";
 
 /**
@@ -15,7 +16,7 @@ export const leftPrefix = (): string => join(tmpdir(), `keyhook-space-${serviceM
 /** What a run's folders are called, behind that. */
 export const nameOf = ({ repoId, claimId }: Pick<Run, "repoId" | "claimId">): string => `${repoId}-${claimId.slice(0, 8)}`;
 
-/** Removes what a killed worker has left on this machine: folders of Spaces and of runs that nobody has in hand. */
+/** Removes what killed processes have left on this machine: folders of Spaces and of runs that nobody has in hand, and temporary ones. */
 export async function sweepLeftFiles(): Promise<void> {
   const prefix = leftPrefix();
   const names = (await readdir(dirname(prefix))).filter((name) => name.startsWith(basename(prefix)));
@@ -26,6 +27,7 @@ export async function sweepLeftFiles(): Promise<void> {
     if (!held.has(run)) await rm(join(dirname(prefix), name), { recursive: true, force: true });
   }
   await sweepTaskDirectories(idsOf(claimed));
+  await sweepTemporaryFolders();
 }
 
 /** Removes what killed workers have left where the runner keeps it, such as containers. */

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { type FileHandle, open, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.ts";
 import type { Release } from "../../../fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "../../../http/pace.ts";
+import { makeTemporaryFolder } from "../../../temporary-folder.ts";
 import { largeRequests, REQUEST_MEMORY_BYTES, requestMemory } from "../queues.ts";
 import { tooLarge, tooSlow } from "./transfer-request.ts";
 
@@ -164,7 +164,7 @@ class Store {
 }
 
 async function openNameless(): Promise<FileHandle> {
-  const folder = await mkdtemp(join(tmpdir(), "fetch-"));
+  const folder = await makeTemporaryFolder("fetch");
   try {
     return await open(join(folder, "request"), "wx+", 0o600);
   } finally {

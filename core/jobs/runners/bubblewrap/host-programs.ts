@@ -62,7 +62,7 @@ async function versionOf(program: string): Promise<string | undefined> {
   if (program === "node") return process.versions.node;
   if (!versions.has(program)) {
     const found = await promisify(execFile)(program, ["--version"], { timeout: 5_000 }).catch(() => undefined);
-    versions.set(program, /\d+(?:\.\d+)+/.exec(found?.stdout ?? "")?.[0]);
+    versions.set(program, /(?<!\d)\d+(?:\.\d+)+/.exec(found?.stdout ?? "")?.[0]);
   }
   return versions.get(program);
 }

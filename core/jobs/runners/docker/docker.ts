@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { env } from "../../../env.ts";
 import { log } from "../../../log.ts";
+import { makeTemporaryFolder } from "../../../temporary-folder.ts";
 import { proxyVariables } from "../../network/way-out.ts";
 import {
   type Execution,
@@ -304,7 +304,7 @@ function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: 
 }
 
 async function withPayload(payload: string, work: (directory: string) => Promise<unknown>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "keyhook-payload-"));
+  const directory = await makeTemporaryFolder("payload");
   try {
     await chmod(directory, 0o755);
     await writeFile(join(directory, "payload.json"), payload, { mode: 0o644 });

@@ -2,7 +2,7 @@ import { request } from "node:http";
 import type { Duplex } from "node:stream";
 import type Docker from "dockerode";
 import { env } from "../../../env.ts";
-import { serviceMark } from "../task-directory.ts";
+import { serviceMark } from "../../../temporary-folder.ts";
 
 /** Docker or Podman, by the Engine API at JOBS_DOCKER_SOCKET. */
 export async function connect(): Promise<Docker> {

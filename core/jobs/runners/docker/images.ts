@@ -1,8 +1,8 @@
 import type Docker from "dockerode";
 import { env } from "../../../env.ts";
 import { log } from "../../../log.ts";
+import { serviceMark } from "../../../temporary-folder.ts";
 import { allowImage, type FullName, fullNameOf, parseImageReference } from "../../image-reference.ts";
-import { serviceMark } from "../task-directory.ts";
 import { ignoring, statusOf } from "./engine.ts";
 
 /** Why an image is not run: a sentence for the run's owner. */

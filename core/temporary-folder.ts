@@ -1,0 +1,28 @@
+import { hash } from "node:crypto";
+import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { databaseUrl } from "./env.ts";
+
+/** Several services may share a machine: each knows its own folders by its database. */
+export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").slice(0, 8);
+
+/** Nothing that uses one of these folders takes nearly as long. */
+const LEFT_AFTER_MS = 24 * 60 * 60_000;
+
+/**
+ * A folder of this machine for one short piece of work. Whoever makes it removes it. A process that is killed meanwhile does not, so its
+ * name says which service it belongs to.
+ */
+export const makeTemporaryFolder = (kind: "merge" | "fetch" | "payload"): Promise<string> =>
+  mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-`));
+
+/** Removes those of this service that a killed process has left: without this, each kill would cost the machine some of its disk for good. */
+export async function sweepTemporaryFolders(): Promise<void> {
+  const ours = new RegExp(`^keyhook-(?:merge|fetch|payload)-${serviceMark()}-[^-]+$`);
+  for (const name of (await readdir(tmpdir())).filter((name) => ours.test(name))) {
+    const path = join(tmpdir(), name);
+    const found = await lstat(path).catch(() => undefined); // gone meanwhile
+    if (found && Date.now() - found.mtimeMs > LEFT_AFTER_MS) await rm(path, { recursive: true, force: true });
+  }
+}
