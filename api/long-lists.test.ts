@@ -20,8 +20,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-async function send(path: string, body: string, isSignedIn: boolean): Promise<{ status: number; cpuMs: number }> {
-  const headers = { "content-type": "application/json", ...(isSignedIn && { authorization: `Bearer ${token}` }) };
+async function send(
+  path: string,
+  body: string,
+  isSignedIn: boolean,
+  type = "application/json",
+): Promise<{ status: number; cpuMs: number }> {
+  const headers = { "content-type": type, ...(isSignedIn && { authorization: `Bearer ${token}` }) };
   const before = process.threadCpuUsage();
   const answer = await fetch(world.origin + path, { method: "POST", headers, body });
   await answer.text();
@@ -67,6 +72,50 @@ test.each(addresses)("S138 a long list of wrong elements is refused for little: 
   expect(refused.status).toBeGreaterThanOrEqual(400);
   expect(refused.status).toBeLessThan(500);
   expect(refused.cpuMs - baseline.cpuMs).toBeLessThan(issuesOf(Math.floor(bytes / 16)));
+});
+
+test.each([
+  // A pattern that looks for the end of slashes at each of them takes a thousand times as long.
+  ["slashes", 200, `a${"/".repeat(MIB - 200)}a`, (body: string) => /\/+$/.test(`${body.slice(0, MIB / 32)}a`)],
+  ["fields", 400, "a&".repeat(500_000), (body: string) => new URLSearchParams(body).size],
+])("S138 paths in a form of a megabyte of %s are answered for little", async (_, status, text, careless) => {
+  const path = `/api/models/${repo.fullName}/paths-info/main`;
+  const ask = (text: string) => send(path, `paths=${text}`, false, "application/x-www-form-urlencoded");
+  const harmless = "x".repeat(text.length);
+  await ask(harmless);
+  const baseline = await ask(harmless);
+  const before = process.threadCpuUsage();
+  careless(text);
+  const carelessMs = process.threadCpuUsage(before).user / 1_000;
+  const hostile = await ask(text);
+  expect([baseline.status, hostile.status]).toEqual([200, status]);
+  expect(hostile.cpuMs - baseline.cpuMs).toBeLessThan(carelessMs);
+});
+
+test("S137 S138 a copy from a hostile path is refused for little, and commits nothing", async () => {
+  const commit = (srcPath: string) => {
+    const lines = [
+      { key: "header", value: { summary: "Copy" } },
+      { key: "copyFile", value: { path: "copy", srcPath } },
+    ];
+    const body = lines.map((line) => JSON.stringify(line)).join("\n");
+    return send(`/api/models/${repo.fullName}/commit/main`, body, true, "application/x-ndjson");
+  };
+  const outside = ["../../../../etc/passwd", "/etc/passwd", ".git/config", "refs/heads/main", "main:README.md", "README.md\0"];
+  for (const srcPath of ["", ".", "..", ":", "--help", "%2e%2e/README.md", "README.md\n", "\ud800", ...outside]) {
+    const { status } = await commit(srcPath);
+    expect([400, 404], JSON.stringify(srcPath)).toContain(status);
+  }
+  const length = MIB;
+  const harmless = await commit("x".repeat(length));
+  const before = process.threadCpuUsage();
+  /\/+$/.test(`${"/".repeat(MIB / 32)}a`);
+  const carelessMs = process.threadCpuUsage(before).user / 1_000;
+  const hostile = await commit(`a${"/".repeat(length - 2)}a`);
+  expect([harmless.status, hostile.status].every((status) => status === 400 || status === 404)).toBe(true);
+  expect(hostile.cpuMs - harmless.cpuMs).toBeLessThan(carelessMs);
+  const { length: commits } = await (await fetch(`${world.origin}/api/models/${repo.fullName}/commits/main`)).json();
+  expect(commits).toBe(1);
 });
 
 test("S138 what takes a token asks for it before it looks into the body", async () => {

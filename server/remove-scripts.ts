@@ -9,7 +9,7 @@ import { forbidPageScripts } from "./protect-response.ts";
 export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|activate(\/|$))/.test(pathname);
 
 /** React escapes `<` and `>` wherever they are not its own, so what looks like a script in its output is one. */
-const SCRIPTS = /<script\b[^>]*>[\s\S]*?<\/script>|<link\b[^>]*\bas="script"[^>]*>/g;
+const SCRIPTS = /<script\b[\s\S]*?(?:<\/script>|$)|<link\b(?=[^<>]*\bas="script")[^<>]*>/g;
 
 /** What Next's router adds to ask for data in place of a page. */
 const ROUTER_HEADER = /^(rsc|next-(router-.*|url|action))$/;

@@ -25,11 +25,11 @@ function collect(nodes: readonly RootContent[]): CodeBlock[] {
 }
 
 function blockOf({ lang, value, position }: Code, before: RootContent | undefined): CodeBlock {
-  const [, verb, what] = (before?.type === "html" && /^<!--\s*([a-z ]+):\s*([\s\S]*?)\s*-->$/.exec(before.value)) || [];
+  const [, verb, what] = (before?.type === "html" && /^<!-- ([a-z ]+):([\s\S]*)-->$/.exec(before.value)) || [];
   return {
     language: lang ?? "",
     code: value,
     line: position?.start.line ?? 0,
-    ...(verb !== undefined && { directive: { verb, what: what ?? "" } }),
+    ...(verb !== undefined && { directive: { verb, what: what?.trim() ?? "" } }),
   };
 }

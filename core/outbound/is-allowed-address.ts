@@ -77,7 +77,7 @@ function allowedByOperator(): Range[] {
  * @param address as DNS and sockets give it; anything else is not allowed.
  */
 export function isAllowedAddress(address: string): boolean {
-  const plain = address.replace(/%.*$/, "");
+  const plain = address.replace(/%.*$/s, "");
   if (isIP(plain) === 0) return false;
   const parsed = parse(isIP(plain) === 6 ? inHex(plain) : plain);
   if (isInSome(parsed, allowedByOperator())) return true;

@@ -27,7 +27,7 @@ export function parseTarget({
   if (isHttpsRequired && url.protocol !== "https:") throw OutboundFailure.blocked("the address has to begin with https://");
   if (url.username || url.password) throw OutboundFailure.blocked("the address must not hold a user name or a password");
   // Set through the parser, for which 127.0.0.1.. is a name and 127.0.0.1 is not.
-  url.hostname = url.hostname.replace(/\.+$/, "");
+  url.hostname = url.hostname.replace(/(?<!\.)\.+$/, "");
   const isTls = url.protocol === "https:";
   const port = Number(url.port || (isTls ? 443 : 80));
   if (ports && !ports.includes(port)) throw OutboundFailure.blocked(`port ${port} is not allowed here`);

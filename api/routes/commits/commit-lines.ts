@@ -109,7 +109,7 @@ export function decodeFile({ path, content, encoding }: z.infer<typeof fileSchem
 }
 
 /** RFC 4648 §4; without padding too. */
-const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, "").length % 4 !== 1;
+const isBase64 = (text: string): boolean => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/={0,2}$/, "").length % 4 !== 1;
 
 function notUnderstood(where: string, error: z.ZodError): ServiceError {
   const [issue] = error.issues;

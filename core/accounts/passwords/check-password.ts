@@ -79,7 +79,7 @@ function bare(text: string): string {
   return text
     .normalize("NFKC")
     .toLowerCase()
-    .replace(/^[^\p{L}]+|[^\p{L}]+$/gu, "")
+    .replace(/^[^\p{L}]+|(?<=\p{L})[^\p{L}]+$/gu, "")
     .replace(/[013457@$!]/g, (sign) => LOOK_ALIKES[sign] ?? "")
     .replace(/[^\p{L}]/gu, "");
 }

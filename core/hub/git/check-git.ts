@@ -15,7 +15,7 @@ export async function checkGit(): Promise<string> {
       cause,
     });
   });
-  const version = /\d+\.\d+(\.\d+)*/.exec(output.toString("utf8"))?.[0] ?? "0";
+  const version = /(?<!\d)\d+\.\d+(\.\d+)*/.exec(output.toString("utf8"))?.[0] ?? "0";
   if (!isAtLeast(version, GIT_MIN_VERSION)) {
     throw new SettingsError(`git ${version} is too old. Install git ${GIT_MIN_VERSION} or later.`);
   }

@@ -4,8 +4,9 @@ import { freshName, from, organizationOf, signedInPerson } from "../../accounts/
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { enableUser } from "../../accounts/users/enable-user.ts";
 import { db } from "../../db.ts";
+import { inTurn } from "../../testing/as-owner.ts";
 import { someRepo } from "../testing/repos.ts";
-import { listRepos, type RepoQuery } from "./list-repos.ts";
+import { listRepos, type RepoList, type RepoQuery } from "./list-repos.ts";
 
 const names = async (actor: Parameters<typeof listRepos>[0], query: RepoQuery) =>
   (await listRepos(actor, query)).repos.map(({ name }) => name);
@@ -76,6 +77,19 @@ describe("listRepos", () => {
     expect(pages).toEqual([made.slice(0, 2), made.slice(2, 4), made.slice(4)]);
     await db().repo.updateMany({ where: { ownerId: ada.id }, data: { card: { text: "x".repeat(2_000_000) } } });
     expect((await listRepos(anonymous, query)).repos).toHaveLength(1);
+  });
+
+  test("S137 a page whose repositories are deleted while it is read leads to the next one", async () => {
+    const ada = await signedInPerson();
+    const word = freshName("gone");
+    for (let made = 0; made < 5; made++) await someRepo(ada, { name: `${word}-${made}` });
+    const query: RepoQuery = { search: word, sort: "created", isOldestFirst: true, limit: 2 };
+    // What a page shows is read with the names of its owners, after it was found what that is.
+    const gone = `LOCK TABLE organization IN ACCESS EXCLUSIVE MODE; DELETE FROM repo WHERE name IN ('${word}-0', '${word}-1')`;
+    const [page] = await inTurn(gone, [() => listRepos(anonymous, query)]);
+    const { repos, nextCursor } = (await page) as RepoList;
+    expect(repos).toEqual([]);
+    expect(await names(anonymous, { ...query, cursor: nextCursor ?? "" })).toEqual([`${word}-2`, `${word}-3`]);
   });
 
   test("finds by part of the name, by its beginning where that is short, by owner and by tag", async () => {

@@ -68,19 +68,16 @@ export async function listRepos(actor: Actor, query: RepoQuery = {}): Promise<Re
     (query.type ? [query.type] : repoTypes).map((type) => Prisma.sql`(${branch({ type, visible, conditions, order, limit })})`),
   );
   const page = await db().$queryRaw<
-    { id: string; bytes: number }[]
-  >`SELECT id, bytes FROM (${Prisma.join(branches, " UNION ALL ")}) found
+    { id: string; bytes: number; at: Date }[]
+  >`SELECT id, bytes, at FROM (${Prisma.join(branches, " UNION ALL ")}) found
     ORDER BY at ${direction(order)}, id ${direction(order)} LIMIT ${limit + 1}`;
   const shown = page.slice(0, countThatFit(page, limit));
   const repos = await readRepos(Prisma.sql`r.id = ANY (${shown.map(({ id }) => id)})`, {
     tail: Prisma.sql`ORDER BY ${order.column} ${direction(order)}, r.id ${direction(order)}`,
   });
-  const last = repos.at(-1);
-  const hasMore = page.length > shown.length && last !== undefined;
-  return {
-    repos,
-    nextCursor: hasMore ? writeCursor({ at: sort === "created" ? last.createdAt : last.updatedAt, id: last.id }) : null,
-  };
+  // Where they stood when they were found: all of them may have been deleted or moved since, and others still follow.
+  const last = page.length > shown.length ? shown.at(-1) : undefined;
+  return { repos, nextCursor: last ? writeCursor(last) : null };
 }
 
 function countThatFit(page: readonly { bytes: number }[], limit: number): number {

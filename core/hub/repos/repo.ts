@@ -81,5 +81,5 @@ export function spaceSubdomain({ fullName }: Pick<Repo, "fullName">): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 63)
-    .replace(/^-+|-+$/g, "");
+    .replace(/^-|-$/g, "");
 }

@@ -160,7 +160,7 @@ function isThisMachines(address: string): boolean {
   return own.some((each) => plain(each.address).toString() === wanted.toString());
 }
 
-const plain = (address: string) => ipaddr.process(address.replace(/%.*$/, ""));
+const plain = (address: string) => ipaddr.process(address.replace(/%.*$/s, ""));
 
 function reasonOf(error: unknown): string {
   if (error instanceof TypeError) return `This address cannot be reached from a job: ${error.message}.`;

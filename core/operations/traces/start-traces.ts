@@ -33,7 +33,7 @@ export async function startTraces(kind: ProcessKind): Promise<{ stop(): Promise<
     }),
     // What it cannot send in time it drops: a collector that is away never holds anything up, nor fills the memory.
     spanProcessors: [
-      new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, "")}/v1/traces` }) }),
+      new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, "")}/v1/traces` }) }),
     ],
   });
   const started = new Traces(provider.getTracer("keyhook", packageJson.version));

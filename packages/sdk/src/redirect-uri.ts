@@ -26,7 +26,7 @@ const FORBIDDEN_SCHEMES = new Set(
   moz-extension news nfs nntp opera pop resource rtsp safari-extension search search-ms sftp sip sips smb sms smsto ssh svn tel
   telnet urn vbscript view-source wais ws wss wyciwyg xmpp`.split(/\s+/),
 );
-const FORBIDDEN_SCHEME_SHAPES = /^(?:.*http.*|hxxp.*|ms-.*|x-javascript.*|.*script)$/;
+const FORBIDDEN_SCHEME_SHAPES = /http|^hxxp|^ms-|^x-javascript|script$/;
 
 /**
  * Why `uri` cannot be a redirect URI, as a sentence that says what to do; `undefined` when it can.

@@ -26,7 +26,7 @@ export type Range = { base: string; head: string; isSinceMergeBase: boolean };
 
 /** @throws ServiceError `invalid_request` for what is no range */
 export function parseRange(text: string): Range {
-  const [, base, dots, head] = /^(.+?)(\.{2,3})(.+)$/.exec(text) ?? [];
+  const [, base, dots, head] = /^(.+?)(\.{2,3})(.+)$/s.exec(text) ?? [];
   if (!base || !head) throw new ServiceError("invalid_request", "Compare two revisions as base...head.", { field: "range" });
   return { base, head, isSinceMergeBase: dots === "..." };
 }

@@ -4,7 +4,7 @@ import type { RefChange } from "./ref-change.ts";
 
 const ABSENT = "0".repeat(40);
 // Git's words for a ref that is not what it was expected to be, or that somebody else is changing right now.
-const MOVED = /is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference|Unable to create .*\.lock/;
+const MOVED = /is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference|Unable to create /;
 const CLASH = /'([^']+)' exists; cannot create/;
 
 /**

@@ -8,7 +8,10 @@ const DESCRIPTION_MAX_CHARACTERS = 64 * 1024;
  * @throws ServiceError `invalid_request`
  */
 export function commitMessage(summary: string, description = ""): string {
-  const line = text("summary", summary, SUMMARY_MAX_CHARACTERS).replace(/\s*\n\s*/g, " ");
+  const line = text("summary", summary, SUMMARY_MAX_CHARACTERS)
+    .split(/\n\s*/)
+    .map((part) => part.trimEnd())
+    .join(" ");
   if (line === "") throw new ServiceError("invalid_request", "Say in a line what the commit does.", { field: "summary" });
   const rest = text("description", description, DESCRIPTION_MAX_CHARACTERS);
   return rest === "" ? `${line}\n` : `${line}\n\n${rest}\n`;

@@ -39,7 +39,7 @@ export function shownPath(path: unknown): string {
 /** Whether some file system would take `name` for `.git<rest>`: any case, what NTFS cuts off or shortens, what HFS+ ignores. */
 export function isDotGit(name: string, rest = ""): boolean {
   // NTFS reads `name:stream` as a stream of `name`, and forgets dots and spaces at the end.
-  const plain = (name.replace(IGNORED_BY_HFS, "").toLowerCase().split(":")[0] ?? "").replace(/[. ]+$/, "");
+  const plain = (name.replace(IGNORED_BY_HFS, "").toLowerCase().split(":")[0] ?? "").replace(/(?<![. ])[. ]+$/, "");
   if (plain === `.git${rest}`) return true;
   return rest === "" ? plain === "git~1" : new RegExp(`^git${rest.slice(0, 3)}~\\d$`).test(plain);
 }

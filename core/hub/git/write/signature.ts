@@ -36,7 +36,7 @@ function sign(name: string, address: string): Signature {
   // What git cuts off itself, and what would end the line or begin the address.
   const plain = name
     .replace(/[\p{Cc}<>]/gu, " ")
-    .replace(/^[\s.,:;"'\\]+|[\s.,:;"'\\]+$/g, "")
+    .replace(/^[\s.,:;"'\\]+|(?<![\s.,:;"'\\])[\s.,:;"'\\]+$/g, "")
     .trim();
   return `${plain || "unknown"} <${address}> ${Math.floor(Date.now() / 1000)} +0000`;
 }

@@ -15,7 +15,7 @@ const WORK_MS = 10 * 60_000;
 
 /** @throws Error when the name or an option cannot be used */
 export function registerHandler(given: string, handle: WebhookHandler, options: HandlerOptions): RegisteredHandler {
-  const name = given.replace(/^\/+|\/+$/g, "");
+  const name = given.replace(/^\/+|(?<!\/)\/+$/g, "");
   if (name === "") {
     throw new Error('A handler without a name has no address. Name the function, or say the name: webhook("on-push", handler).');
   }

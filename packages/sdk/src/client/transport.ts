@@ -272,7 +272,7 @@ function headersOf(sent: SendOptions, bearer: string | undefined, userAgent: str
 
 /** The next page of a list, without the origin: the service may know itself by another than the one that it is reached by. */
 function nextOf(link: string | null): string | undefined {
-  const address = /<([^>]+)>\s*;[^,]*\brel="?next"?/i.exec(link ?? "")?.[1];
+  const address = /<([^<>]+)>\s*;\s*rel="?next"?/i.exec(link ?? "")?.[1];
   if (!address) return undefined;
   const { pathname, search } = new URL(address, "http://relative.invalid");
   return pathname + search;

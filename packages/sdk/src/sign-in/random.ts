@@ -3,7 +3,7 @@ export function base64url(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
-    .replace(/=+$/, "");
+    .replace(/={0,2}$/, "");
 }
 
 /** @throws where `text` is no base64url */
