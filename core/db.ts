@@ -10,7 +10,9 @@ import { log } from "./log.ts";
  * `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
  */
 type Connections = { pool: pg.Pool; prisma: PrismaClient };
-const keeper = globalThis as typeof globalThis & { keyhookConnections?: Connections };
+const keeper = globalThis as typeof globalThis & { keyhookConnections?: { open?: Connections | undefined } };
+keeper.keyhookConnections ??= {};
+const kept = keeper.keyhookConnections;
 
 // A stopped database must answer 503 soon, not hold requests until the client gives up.
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -20,7 +22,7 @@ const POOL_SIZE = 10;
 const TRANSACTION = { maxWait: 5_000, timeout: STATEMENT_TIMEOUT_MS };
 
 function connections(): Connections {
-  if (keeper.keyhookConnections) return keeper.keyhookConnections;
+  if (kept.open) return kept.open;
   const pool = new pg.Pool({
     connectionString: databaseUrl(),
     max: POOL_SIZE,
@@ -32,11 +34,11 @@ function connections(): Connections {
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
   // Nor one that is checked out and between two statements: the pool listens to idle ones only. Its next statement fails.
   pool.on("connect", (client) => void client.on("error", () => undefined));
-  keeper.keyhookConnections = {
+  kept.open = {
     pool,
     prisma: watched(new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: TRANSACTION })),
   };
-  return keeper.keyhookConnections;
+  return kept.open;
 }
 
 /** The same client. What runs in its transactions counts as holding a connection (held-connection.ts). */
@@ -82,9 +84,9 @@ export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$trans
 export const isTransaction = (tx: Db): boolean => tx !== connections().prisma;
 
 export async function closeConnections(): Promise<void> {
-  const open = keeper.keyhookConnections;
+  const { open } = kept;
   if (!open) return;
-  keeper.keyhookConnections = undefined;
+  kept.open = undefined;
   await open.prisma.$disconnect();
   await open.pool.end();
 }

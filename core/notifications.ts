@@ -12,17 +12,13 @@ type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
 type State = { client?: pg.Client; connecting?: Promise<void>; channels: Map<string, Channel>; closed: boolean };
 
 const keeper = globalThis as typeof globalThis & { keyhookNotifications?: State };
+keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
+const state = keeper.keyhookNotifications;
 const RECONNECT_MS = 1_000;
 
-function state(): State {
-  keeper.keyhookNotifications ??= { channels: new Map(), closed: false };
-  return keeper.keyhookNotifications;
-}
-
-export const isListening = (): boolean => state().client !== undefined;
+export const isListening = (): boolean => state.client !== undefined;
 
 async function connect(): Promise<void> {
-  const now = state();
   const client = new pg.Client({
     connectionString: databaseUrl(),
     application_name: "keyhook notifications",
@@ -30,61 +26,58 @@ async function connect(): Promise<void> {
     keepAlive: true,
   });
   const lost = () => {
-    if (now.client !== client) return;
-    now.client = undefined;
+    if (state.client !== client) return;
+    state.client = undefined;
     scheduleReconnect();
   };
   client.on("error", lost);
   client.on("end", lost);
   client.on("notification", ({ channel, payload }) => {
-    for (const handler of now.channels.get(channel)?.handlers ?? []) handler(payload ?? "");
+    for (const handler of state.channels.get(channel)?.handlers ?? []) handler(payload ?? "");
   });
   await client.connect();
-  for (const channel of now.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
-  now.client = client;
+  for (const channel of state.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+  if (state.closed) return client.end();
+  state.client = client;
   // Whatever happened while we were away was missed: tell every handler that anything may have changed.
-  for (const { handlers } of now.channels.values()) for (const handler of handlers) handler("");
+  for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
 function scheduleReconnect(): void {
-  const now = state();
-  if (now.closed) return;
+  if (state.closed) return;
   setTimeout(() => void ensureConnected(), RECONNECT_MS).unref();
 }
 
 function ensureConnected(): Promise<void> {
-  const now = state();
-  if (now.client || now.closed) return Promise.resolve();
-  now.connecting ??= connect()
+  if (state.client || state.closed) return Promise.resolve();
+  state.connecting ??= connect()
     .catch((error) => {
       log().warn({ err: error }, "cannot listen for notifications; trying again");
       scheduleReconnect();
     })
     .finally(() => {
-      now.connecting = undefined;
+      state.connecting = undefined;
     });
-  return now.connecting;
+  return state.connecting;
 }
 
 /** Calls `handler` for every notification on the channel `name`, with an empty payload after a reconnection. Asking again changes nothing. */
 export async function listen(name: string, handler: Handler): Promise<void> {
-  const now = state();
-  now.closed = false;
-  const known = now.channels.get(name);
+  state.closed = false;
+  const known = state.channels.get(name);
   // One that fails has lost its connection, and the next connection listens to all channels.
-  const begun = known?.begun ?? now.client?.query(`LISTEN ${now.client.escapeIdentifier(name)}`).catch(() => undefined);
+  const begun = known?.begun ?? state.client?.query(`LISTEN ${state.client.escapeIdentifier(name)}`).catch(() => undefined);
   const channel = known ?? { handlers: new Set(), begun };
-  now.channels.set(name, channel);
+  state.channels.set(name, channel);
   channel.handlers.add(handler);
   await begun;
   await ensureConnected();
 }
 
 export async function stopListening(): Promise<void> {
-  const now = state();
-  now.closed = true;
-  const { client } = now;
-  now.client = undefined;
-  keeper.keyhookNotifications = undefined;
+  state.closed = true;
+  const { client } = state;
+  state.client = undefined;
+  state.channels.clear();
   await client?.end().catch(() => undefined);
 }

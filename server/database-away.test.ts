@@ -145,14 +145,14 @@ test("S52 a secret that was rotated while we could not hear of it is not accepte
 
 /** Runs an operation as another process would, with connections of its own. */
 async function elsewhere<T>(run: () => Promise<T>): Promise<T> {
-  const keeper = globalThis as { keyhookConnections?: unknown };
-  const ours = keeper.keyhookConnections;
-  keeper.keyhookConnections = undefined;
+  const { keyhookConnections: kept } = globalThis as unknown as { keyhookConnections: { open?: unknown } };
+  const ours = kept.open;
+  kept.open = undefined;
   try {
     return await run();
   } finally {
     await closeConnections();
-    keeper.keyhookConnections = ours;
+    kept.open = ours;
     await pool()
       .query("SELECT 1")
       .catch(() => undefined);

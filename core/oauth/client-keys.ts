@@ -11,7 +11,7 @@ type Algorithm = (typeof CLIENT_KEY_ALGORITHMS)[number];
 export type ClientKey = JWK & { kid: string };
 
 const TEXT_MAX_CHARACTERS = 32_768;
-const PEM = /-----BEGIN ([A-Z ]+)-----[\s\S]+?-----END \1-----/g;
+const PEM = /-----BEGIN ([A-Z ]{1,40})-----[^-]+-----END \1-----/g;
 
 const problem = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "jwks" });
 

@@ -24,17 +24,17 @@ type State = {
 };
 const keeper = globalThis as typeof globalThis & { keyhookProvider?: State };
 keeper.keyhookProvider ??= { build, turn: 0, isWatched: false };
-const state = () => keeper.keyhookProvider as State;
+// Held from here on: what a test file leaves behind does not reach the engine of the next one, which has another address.
+const state = keeper.keyhookProvider;
 const RETRY_MS = 5_000;
 
 export function currentProvider(): Promise<Provider> {
-  const now = state();
-  now.current ??= now.build().catch((error) => {
+  state.current ??= state.build().catch((error) => {
     // A database that is away must not be remembered as the answer.
-    now.current = undefined;
+    state.current = undefined;
     throw error;
   });
-  return now.current;
+  return state.current;
 }
 
 async function build(): Promise<Provider> {
@@ -46,44 +46,39 @@ async function build(): Promise<Provider> {
   closeEngineGaps(provider);
   registerTokenExchange(provider);
   watchEngine(provider);
-  await replaceAtNextChange(state());
+  await replaceAtNextChange();
   return provider;
 }
 
-/**
- * Requests are answered by the present instance until the next one is complete; of several under way the last one asked for counts.
- * @param now whose time may be over: test files that share a process each have a state of their own
- */
-function replace(now: State): void {
-  if (now !== state()) return;
-  now.turn += 1;
-  const { turn } = now;
-  now.build().then(
+/** Requests are answered by the present instance until the next one is complete; of several under way the last one asked for counts. */
+function replace(): void {
+  state.turn += 1;
+  const { turn } = state;
+  state.build().then(
     (provider) => {
-      if (turn === now.turn) now.current = Promise.resolve(provider);
+      if (turn === state.turn) state.current = Promise.resolve(provider);
     },
     (error) => {
       log().error({ err: error }, "cannot load the signing keys anew; those at hand stay in use");
-      if (turn === now.turn) setTimeout(replace, RETRY_MS, now).unref();
+      if (turn === state.turn) setTimeout(replace, RETRY_MS).unref();
     },
   );
 }
 
 async function watchKeys(): Promise<void> {
-  const now = state();
-  if (now.isWatched) return;
-  now.isWatched = true;
+  if (state.isWatched) return;
+  state.isWatched = true;
   let isFirstConnection = true;
   await listen(SIGNING_KEYS_CHANNEL, () => {
-    if (!isFirstConnection) replace(now);
+    if (!isFirstConnection) replace();
   });
   isFirstConnection = false;
 }
 
-async function replaceAtNextChange(now: State): Promise<void> {
+async function replaceAtNextChange(): Promise<void> {
   const change = await nextKeyChange();
-  clearTimeout(now.timer);
+  clearTimeout(state.timer);
   if (!change) return;
   // A timer's delay is a 32-bit number of milliseconds.
-  now.timer = setTimeout(replace, Math.min(Math.max(change.getTime() - Date.now(), 0) + 1_000, 2 ** 31 - 1), now).unref();
+  state.timer = setTimeout(replace, Math.min(Math.max(change.getTime() - Date.now(), 0) + 1_000, 2 ** 31 - 1)).unref();
 }

@@ -112,7 +112,7 @@ describe("S86 a redirect URI that is removed", () => {
     const { data } = await db().auditEvent.findFirstOrThrow({
       where: { type: "oauth_client_document.change", clientId: at.site.clientId },
     });
-    expect(data).toEqual({ redirect_uris: { before: [ONE, TWO], after: [ONE, THREE] }, revokedGrants: 2 });
+    expect(data).toEqual({ redirect_uris: { added: [THREE], removed: [TWO] }, revokedGrants: 2 });
   });
 
   test("also for a person who was reading the page meanwhile", async () => {

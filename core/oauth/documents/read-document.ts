@@ -55,7 +55,7 @@ function parseJson(bytes: Uint8Array): Record<string, unknown> {
 
 /** How many names of members are written in a JSON text; strings that are followed by a colon are nothing else. */
 function namesIn(text: string): number {
-  return [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon !== undefined).length;
+  return [...text.matchAll(/"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g)].filter(([, colon]) => colon !== undefined).length;
 }
 
 /** How many of them are left once the text was read: of two that are equal only the last, while another reader may keep the first. */

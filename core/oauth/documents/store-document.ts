@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { endDelegationsOf } from "#core/access/delegation.ts";
+import { changesOf } from "#core/audit/changes.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { type Db, db } from "#core/db.ts";
 import type { Prisma } from "#core/generated/prisma/client.ts";
@@ -74,18 +75,14 @@ async function followChange(tx: Db, clientId: string, before: DocumentMetadata, 
   const revokedGrants = isRemoved ? await revokeGrantsElsewhere(tx, clientId, after.redirect_uris) : 0;
   // Whoever runs the host can change the document as often as they like: worth a line only where somebody uses the app.
   if ((await tx.oAuthConsent.count({ where: { clientId, revokedAt: null } })) === 0) return;
-  const changed = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof DocumentMetadata)[];
+  const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof DocumentMetadata)[];
   await recordAuditEvent(tx, {
     type: "oauth_client_document.change",
     clientId,
     data: {
-      ...Object.fromEntries(
-        changed
-          .filter((field) => !isDeepStrictEqual(before[field], after[field]))
-          .map((field) => [field, { before: before[field] ?? null, after: after[field] ?? null }]),
-      ),
+      ...changesOf(before, after, fields),
       revokedGrants,
-    } as Prisma.InputJsonObject,
+    },
   });
 }
 
