@@ -14,37 +14,20 @@ const tell = (what: Told) => process.connected && process.send?.(what);
 
 /** What is being started, with the last signal that was asked for meanwhile. */
 const starting = new Map<string, NodeJS.Signals | undefined>();
-/** In order, by id. */
-const waiting = new Map<string, Launch>();
-/** Each start makes three connections, and the kernel lets few wait for a busy web process (BACKLOG). */
-const STARTING_MAX = 64;
 
 process.on("message", (asked: Asked) => {
-  if ("command" in asked) {
-    waiting.set(asked.id, asked);
-    startWaiting();
-    return;
-  }
-  // Whoever asked for it has been answered already.
-  if (waiting.delete(asked.id)) return;
-  if (starting.has(asked.id)) starting.set(asked.id, asked.kill);
+  if ("command" in asked) void start(asked);
+  else if (starting.has(asked.id)) starting.set(asked.id, asked.kill);
   else running.get(asked.id)?.kill(asked.kill);
 });
 
-function startWaiting(): void {
-  for (const next of waiting.values()) {
-    if (starting.size >= STARTING_MAX) return;
-    waiting.delete(next.id);
-    starting.set(next.id, undefined);
-    launch(next)
-      .catch((error: Error) => tell({ id: next.id, failure: error.message }))
-      .finally(() => {
-        const signal = starting.get(next.id);
-        starting.delete(next.id);
-        if (signal) running.get(next.id)?.kill(signal);
-        startWaiting();
-      });
-  }
+async function start(asked: Launch): Promise<void> {
+  const { id } = asked;
+  starting.set(id, undefined);
+  await launch(asked).catch((error: Error) => tell({ id, failure: error.message }));
+  const signal = starting.get(id);
+  starting.delete(id);
+  if (signal) running.get(id)?.kill(signal);
 }
 
 // A signal that stops the service is for the web process: it finishes its requests, and then ends this one.

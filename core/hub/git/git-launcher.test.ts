@@ -112,7 +112,7 @@ test("what is aborted before git has started is answered at once, and git does n
   const launcher = parentOf(child.pid);
   const made = join(tmpdir(), "made-for-nobody");
   process.kill(launcher, "SIGSTOP");
-  // Each has one of the places to start in, so that the next ones wait.
+  // So many may be about to start, and the next ones wait.
   const versions = Promise.all(Array.from({ length: 64 }, () => runGit(path, ["version"])));
   try {
     const leaving = new AbortController();

@@ -17,6 +17,8 @@ const HEADER_MAX_BYTES = 64;
 const RESTART_MS = 1_000;
 /** How many connections may wait for a busy process: the most that Linux allows by default. Node's own default is 511. */
 const BACKLOG = 4_096;
+/** How many starts the launcher is asked for at once. Each makes three connections, far fewer than may wait for this process. */
+const STARTING_MAX = 64;
 
 /** The launcher has ended: git has to be started in another way. */
 export class LauncherEnded extends Error {
@@ -36,6 +38,10 @@ export class GitLauncher {
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #launches = new Map<string, LaunchedGit>();
+  /** What the launcher was asked to start and has not answered. */
+  readonly #starting = new Set<string>();
+  /** What it will be asked for next, in order. It waits here, so that what is aborted meanwhile never starts. */
+  readonly #waiting = new Map<string, GitCommand>();
   #heardAt = Date.now();
 
   /** @param onEnd is called when its process has ended; `launch` rejects from then on */
@@ -68,6 +74,7 @@ export class GitLauncher {
     this.#process.channel?.unref();
     this.#process.on("message", (told: Told) => {
       this.#heardAt = Date.now();
+      if (this.#starting.delete(told.id)) this.#startWaiting();
       this.#launches.get(told.id)?.hear(told);
     });
     const end = (error: Error) => {
@@ -81,14 +88,25 @@ export class GitLauncher {
   async launch(command: GitCommand, signal?: AbortSignal): Promise<GitProcess> {
     if (!this.#process.connected) throw new LauncherEnded();
     const id = randomUUID();
-    const launched = new LaunchedGit((kill) => this.#ask({ id, kill }), signal);
+    const kill = (signal: NodeJS.Signals) => this.#waiting.delete(id) || this.#ask({ id, kill: signal });
+    const launched = new LaunchedGit(kill, signal);
     this.#launches.set(id, launched);
     launched.once("over", () => this.#launches.delete(id));
     // A launcher that hangs is killed, and replaced.
     launched.once("late", () => Date.now() - this.#heardAt > LAUNCH_MAX_MS && this.#process.kill("SIGKILL"));
-    this.#ask({ id, ...command });
+    this.#waiting.set(id, command);
+    this.#startWaiting();
     await launched.started;
     return launched as unknown as GitProcess;
+  }
+
+  #startWaiting(): void {
+    for (const [id, command] of this.#waiting) {
+      if (this.#starting.size >= STARTING_MAX) return;
+      this.#waiting.delete(id);
+      this.#starting.add(id);
+      this.#ask({ id, ...command });
+    }
   }
 
   /** Also ends what it has started. */
