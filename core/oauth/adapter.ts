@@ -12,7 +12,7 @@ import { findClientMetadata } from "./clients.ts";
 import { pollDeviceCode } from "./device/poll-device-code.ts";
 import { storeDeviceCode } from "./device/store-device-code.ts";
 import { saveExchange } from "./exchange/save-exchange.ts";
-import { findInteraction } from "./find-interaction.ts";
+import { findInteraction, saveAnswer } from "./find-interaction.ts";
 import { findGrant, revokeGrant, saveGrant } from "./grant-store.ts";
 import { INTERACTION_SECONDS } from "./lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
@@ -90,6 +90,8 @@ export class PostgresAdapter implements Adapter {
     if (this.model === "Grant") return saveGrant(id, payload as Payload, expiresIn);
     if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
+    // The engine stores the question while it handles a request, and the answer when a page of ours calls it.
+    if (this.model === "Interaction" && !Provider.ctx) return saveAnswer(id, payload as Payload);
     if (this.model === "Interaction") return storeOfParty("Interaction", id, payload as Payload, expiresIn);
     // A pushed request is good for its minute (its `exp`), and is used up when the person has answered, which may be much later:
     // until then it must be remembered, or it could be answered twice (RFC 9126 §7.3).

@@ -52,6 +52,9 @@ const UPSERT = `INSERT INTO oauth_artifact
     user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
     expires_at = excluded.expires_at`;
 
+/** The bearer's value itself stays out of the row. */
+const storable = ({ jti: _jti, consumed: _consumed, ...stored }: Payload): string => JSON.stringify(stored);
+
 const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
 /** @param party whom a new row counts against (store-of-party.ts); one that is there keeps its own. */
@@ -62,13 +65,11 @@ export async function upsertArtifact(
   expiresIn: number | undefined,
   party: string | null = null,
 ) {
-  // The bearer's value itself stays out of the row.
-  const { jti: _jti, consumed: _consumed, ...stored } = payload;
   const values = [
     model,
     idHash(id),
     text(payload.grantId),
-    JSON.stringify(stored),
+    storable(payload),
     text(payload.uid),
     text(payload.userCode),
     text(payload.accountId),
@@ -77,6 +78,16 @@ export async function upsertArtifact(
     party,
   ];
   await pool().query({ name: "artifact-upsert", text: UPSERT, values });
+}
+
+/** @returns false when the interaction was answered already, or is over: an answer makes no new row. */
+export async function answerArtifact(id: string, payload: Payload): Promise<boolean> {
+  const { rowCount } = await pool().query({
+    name: "artifact-answer",
+    text: "UPDATE oauth_artifact SET payload = $2 WHERE model = 'Interaction' AND id_hash = $1 AND NOT payload ? 'result'",
+    values: [idHash(id), storable(payload)],
+  });
+  return rowCount === 1;
 }
 
 /** How an artifact stood when somebody wanted to use it that was used before. */

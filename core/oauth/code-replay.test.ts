@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { db } from "#core/db.ts";
+import { ENTRIES_ABOUT, ENTRIES_ABOUT_IN_APP } from "#core/audit/record-about-somebody.ts";
+import { db, pool } from "#core/db.ts";
 import { asApp, authorize, prepare, redemption, signIn } from "./testing/sign-in.ts";
 import { startWorld, type World } from "./testing/world.ts";
 
@@ -86,4 +87,28 @@ test("S116 a replay is one entry in the audit log, however often it is tried, an
     { subjectId: at.person.id, orgId, ip: "127.0.0.1", userAgent: "a curious client", data: { kind: "AuthorizationCode" } },
   ]);
   expect(JSON.stringify(replays)).not.toContain(code);
+});
+
+test("S144 replays of one's own codes are so many entries of an app, and of all; each ends its sign-in", async () => {
+  const at = await signIn(world);
+  const other = await world.app(at.person);
+  const recorded = async (clientId: string, times: number) => {
+    await pool().query(
+      `INSERT INTO audit_event (id, type, client_id, subject_id)
+       SELECT gen_random_uuid(), 'oauth_token.replay_detected', $1, $2 FROM generate_series(1, $3)`,
+      [clientId, at.person.id, times],
+    );
+  };
+  const replay = async (app = at.app) => {
+    const one = await world.signInWith(app, at.session, at.browser);
+    await one.redeem();
+    expect((await world.userinfo(one.tokens.access_token)).status).toBe(401);
+    return (await replaysOf(app.clientId)).length;
+  };
+  await recorded(at.app.clientId, ENTRIES_ABOUT_IN_APP - 1);
+  expect(await replay()).toBe(ENTRIES_ABOUT_IN_APP);
+  expect(await replay()).toBe(ENTRIES_ABOUT_IN_APP);
+  expect(await replay(other)).toBe(1);
+  await recorded("another", ENTRIES_ABOUT - ENTRIES_ABOUT_IN_APP - 1);
+  expect(await replay(other)).toBe(1);
 });

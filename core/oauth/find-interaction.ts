@@ -1,6 +1,9 @@
+import { ServiceError } from "#core/errors.ts";
 import { isRedirectUriAllowed } from "./apps/redirect-uri.ts";
-import { findArtifact, type Payload } from "./artifact-store.ts";
+import { answerArtifact, findArtifact, type Payload } from "./artifact-store.ts";
 import { findClientMetadata } from "./clients.ts";
+
+export const RUN_OUT = "This sign-in was finished elsewhere or has run out. Go back to the app and start again.";
 
 /**
  * An authorization request that waits for its person. The engine judges client and redirect URI only as the request comes;
@@ -16,4 +19,9 @@ export async function findInteraction(id: string): Promise<Payload | undefined> 
   // A device has none.
   if (redirectUri === undefined) return payload;
   return isRedirectUriAllowed(client.redirect_uris ?? [], String(redirectUri)) ? payload : undefined;
+}
+
+/** Stores a person's answer. The first one counts (S25). @throws ServiceError `gone` for every other */
+export async function saveAnswer(id: string, payload: Payload): Promise<void> {
+  if (!(await answerArtifact(id, payload))) throw new ServiceError("gone", RUN_OUT);
 }

@@ -3,6 +3,7 @@ import { type Interaction as EngineInteraction, errors } from "oidc-provider";
 import { pool } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { idHash } from "./artifact-store.ts";
+import { RUN_OUT } from "./find-interaction.ts";
 import { currentProvider } from "./provider.ts";
 
 /**
@@ -25,7 +26,6 @@ function shim({ cookie, uid }: InteractionCookies): [IncomingMessage, ServerResp
   return [req as unknown as IncomingMessage, res as unknown as ServerResponse];
 }
 
-const RUN_OUT = "This sign-in was finished elsewhere or has run out. Go back to the app and start again.";
 export const ANOTHER_ACCOUNT = "You are signed in with another account by now. Check the page and answer again.";
 
 /**
@@ -69,7 +69,10 @@ export async function interactionStartedAt({ uid }: InteractionCookies): Promise
   return rows[0].startedAt;
 }
 
-/** Answers the interaction; the browser goes on at the returned address, where the engine takes over again. */
+/**
+ * Answers the interaction; the browser goes on at the returned address, where the engine takes over again.
+ * @throws ServiceError `gone` when another answer was first
+ */
 export async function answerInteraction(
   at: InteractionCookies,
   result: Parameters<Awaited<ReturnType<typeof currentProvider>>["interactionResult"]>[2],

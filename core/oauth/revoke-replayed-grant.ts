@@ -1,5 +1,5 @@
 import { endDelegationsOf } from "#core/access/delegation.ts";
-import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { inTransaction } from "#core/db.ts";
 
@@ -22,7 +22,7 @@ export async function revokeReplayedGrant(
     if (count === 0) return;
     // Those who look after the app must know: its tokens, or its redirect, leak somewhere.
     const app = clientId ? await tx.oAuthApp.findUnique({ where: { clientId }, select: { ownerOrgId: true } }) : null;
-    await recordAuditEvent(tx, {
+    await recordAboutSomebody(tx, {
       type: "oauth_token.replay_detected",
       orgId: app?.ownerOrgId,
       clientId,

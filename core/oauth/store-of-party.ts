@@ -13,8 +13,8 @@ type Room = { ofParty: number; inAll?: number; mayGo: string };
  * address may be in the middle of signing in.
  */
 export const ROOMS = {
-  // Not what was answered and waits for its browser to come back for it, which it does at once.
-  Interaction: { ofParty: 1_000, inAll: 20_000, mayGo: "NOT payload ? 'result'" },
+  // Answered ones too, which wait for their browser: strangers can answer theirs and never come back.
+  Interaction: { ofParty: 1_000, inAll: 20_000, mayGo: "true" },
   // Three hundred a minute may come from an address (count-stored-request.ts), and live for a quarter of an hour.
   DeviceCode: { ofParty: 5_000, inAll: 50_000, mayGo: "account_id IS NULL" },
   // Of a site: nearly three sign-ins each second, as each is remembered for an hour. A request that is forgotten can only be refused.

@@ -9,6 +9,7 @@ import { siteSessionCookie } from "#core/accounts/sessions/site-session-cookie.t
 import { deleteUser } from "#core/accounts/users/delete-user.ts";
 import { disableUser } from "#core/accounts/users/disable-user.ts";
 import { signIn as signInWithPassword } from "#core/accounts/users/sign-in.ts";
+import { ENTRIES_ABOUT_IN_APP } from "#core/audit/record-about-somebody.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
@@ -271,6 +272,18 @@ describe("S109 an app that cannot be told", () => {
     expect(await notices()).toMatchObject([{ sentAt: null, failedAt: expect.any(Date), lastError: reason }]);
     const events = await db().auditEvent.findMany({ where: { type: "oauth_logout_notice.fail", clientId: at.app.clientId } });
     expect(events).toMatchObject([{ subjectId: at.person.id, data: { reason, attempts: 1 } }]);
+  });
+
+  test("again and again is no more in the log (S144)", async () => {
+    const { at, receiver } = await signedIn([404]);
+    const where = { type: "oauth_logout_notice.fail", clientId: at.app.clientId };
+    const entry = { ...where, subjectId: at.person.id };
+    await db().auditEvent.createMany({ data: Array.from({ length: ENTRIES_ABOUT_IN_APP }, () => ({ id: newId(), ...entry })) });
+    await endAllSiteSessions(at.person.id);
+    await work();
+    expect(receiver.seen.requests).toBe(1);
+    expect(await notices()).toMatchObject([{ failedAt: expect.any(Date) }]);
+    expect(await db().auditEvent.count({ where })).toBe(ENTRIES_ABOUT_IN_APP);
   });
 
   test("within the hour is given up", async () => {

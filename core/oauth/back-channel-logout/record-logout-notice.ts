@@ -1,4 +1,4 @@
-import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
+import { recordAboutSomebody } from "#core/audit/record-about-somebody.ts";
 import { db, pool } from "#core/db.ts";
 import type { QueuedLogoutNotice } from "./logout-notice-table.ts";
 
@@ -37,7 +37,7 @@ export async function recordGivenUp(notice: QueuedLogoutNotice, claimId: string,
       data: { failedAt: new Date(), claimId: null, claimedUntil: null, lastError: reason },
     });
     if (count === 0) return;
-    await recordAuditEvent(tx, {
+    await recordAboutSomebody(tx, {
       type: "oauth_logout_notice.fail",
       clientId: notice.client_id,
       subjectId: notice.user_id,

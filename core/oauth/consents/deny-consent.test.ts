@@ -47,6 +47,8 @@ test("S18 somebody who will not even sign in can refuse", async () => {
   const cookies = { uid, cookie: browser.cookieHeader(asked.location?.href ?? "") };
   const refused = await resume({ world, browser }, await denyConsent(cookies, undefined, noOrigin));
   expect(refused.answer).toMatchObject({ error: "access_denied", state: "a state" });
+  // S144: what anybody may do as often as they like is no entry, which nobody could delete.
+  expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(0);
 });
 
 test("S25 a refusal counts once, from the browser and the account that were asked", async () => {
@@ -60,4 +62,13 @@ test("S25 a refusal counts once, from the browser and the account that were aske
   await expect(question.allow()).rejects.toMatchObject({ code: "gone" });
   const events = await db().auditEvent.findMany({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } });
   expect(events).toMatchObject([{ actorId: at.person.id }]);
+});
+
+test("S25 of parallel refusals of one question one counts, and is one entry", async () => {
+  const question = await openQuestion(at);
+  const refusals = await Promise.allSettled(Array.from({ length: 20 }, () => denyConsent(question.at, at.session, noOrigin)));
+  const refused = refusals.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+  expect(refused).toHaveLength(19);
+  for (const reason of refused) expect(reason).toMatchObject({ code: "gone" });
+  expect(await db().auditEvent.count({ where: { type: "oauth_consent.deny", clientId: at.app.clientId } })).toBe(1);
 });

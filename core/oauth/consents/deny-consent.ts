@@ -19,11 +19,9 @@ export async function denyConsent(
   const interaction = await readInteraction(at);
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
-  await recordAuditEvent(db(), {
-    type: "oauth_consent.deny",
-    actorId: session?.user.id,
-    clientId: String(interaction.params.client_id),
-    from,
-  });
-  return answerInteraction(at, { error: "access_denied", error_description: "the request was refused by the user" });
+  const url = await answerInteraction(at, { error: "access_denied", error_description: "the request was refused by the user" });
+  // After the answer, of which there is one. Nobody's refusal is no entry: strangers could fill the log with them (S144).
+  const clientId = String(interaction.params.client_id);
+  if (session) await recordAuditEvent(db(), { type: "oauth_consent.deny", actorId: session.user.id, clientId, from });
+  return url;
 }
