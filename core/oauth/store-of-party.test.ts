@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { pool } from "#core/db.ts";
+import type { NewApp } from "./apps/create-app.ts";
 import { denyConsent } from "./consents/deny-consent.ts";
 import { PROVIDER_SESSION_SECONDS } from "./lifetimes.ts";
 import { STATE_MAX_BYTES } from "./logout.ts";
@@ -8,7 +9,7 @@ import { REQUEST_MAX_BYTES } from "./prepare-authorization.ts";
 import { dropOldest, ROOMS } from "./store-of-party.ts";
 import { ask, loginStep, type Outcome, PKCE, resume } from "./testing/authorization.ts";
 import { asApp, type Prepared, prepare, signIn } from "./testing/sign-in.ts";
-import { startWorld, type World } from "./testing/world.ts";
+import { startWorld, type TestApp, type World } from "./testing/world.ts";
 
 /** What strangers can have stored through the protocol's endpoints (S143). */
 let world: World;
@@ -210,6 +211,36 @@ describe("S143 pushed requests and device codes", () => {
     ] as const) {
       expect(((await world.follow(at.browser, url, at.session)) as URL).searchParams.get("code")).toBeTruthy();
     }
+  });
+
+  test("of all are so many: the clients of one account give way together, and those of nobody by their address", async () => {
+    await pool().query("DELETE FROM oauth_artifact WHERE model = 'PushedAuthorizationRequest'");
+    const [flood, honest] = [await prepare(world), await prepare(world)];
+    const ofOrganization = { orgId: await world.organization("of-the-flood", { [flood.person.id]: "admin" }) };
+    const stored = async (app: TestApp, copies: number) => {
+      const form = Object.fromEntries(new URL(world.authorizeUrl(app, { ...PKCE })).searchParams);
+      expect((await asApp(world, app, "/oauth/par", form)).status).toBe(201);
+      await copyNewest("PushedAuthorizationRequest", copies - 1);
+      const newest =
+        "SELECT party FROM oauth_artifact WHERE model = 'PushedAuthorizationRequest' ORDER BY created_at DESC LIMIT 1";
+      return (await pool().query(newest)).rows[0].party;
+    };
+    const make = (owner = flood.person, more: Partial<NewApp> = {}) => world.app(owner, { isConfidential: true, ...more });
+    const floods = [await stored(await make(), 8), await stored(await make(flood.person, { owner: ofOrganization }), 8)];
+    world.sendFrom("2001:db8:3::1");
+    for (const network of ["1", "2"]) {
+      const app = await make();
+      await pool().query("UPDATE oauth_app SET owner_user_id = NULL WHERE client_id = $1", [app.clientId]);
+      world.sendFrom(`2001:db8:3:${network}::1`);
+      floods.push(await stored(app, 8));
+    }
+    const kept = await stored(await make(honest.person), 12);
+    await dropOldest("PushedAuthorizationRequest", { ...ROOMS.PushedAuthorizationRequest, inAll: 30 });
+    const { rows } = await pool().query(
+      "SELECT party, count(*)::int AS n FROM oauth_artifact WHERE model = 'PushedAuthorizationRequest' GROUP BY party",
+    );
+    const left = (parties: string[]) => rows.reduce((sum, { party, n }) => sum + (parties.includes(party) ? n : 0), 0);
+    expect([left([kept]), left(floods.slice(0, 2)), left(floods.slice(2))]).toEqual([10, 10, 10]);
   });
 
   test("device codes of one address are so many, whatever its apps; S56 and are counted by its /48", async () => {

@@ -27,6 +27,9 @@ export const ROOMS = {
 const STORED_BETWEEN_COUNTS = 50;
 let storedSinceCount = 0;
 
+/** Stands in a party's key between who counts in the total and which of theirs it is; in no hash. */
+const WITHIN = ".";
+
 /**
  * Stores an artifact that counts against a party, and lets the party's oldest give way.
  * @param party by default whoever sends the request: the client that has proved who it is, the account, or else the address
@@ -36,11 +39,10 @@ export async function storeOfParty(
   id: string,
   payload: Payload,
   expiresIn: number,
-  party: string | undefined = partyOfRequest(model),
+  party?: string,
 ): Promise<void> {
-  const key = party === undefined ? null : hashToken(party);
+  const key = (party === undefined ? await partyOfRequest(model) : [party]).map(hashToken).join(WITHIN);
   await upsertArtifact(model, id, payload, expiresIn, key);
-  if (key === null) return;
   await dropOldestOf(model, key);
   storedSinceCount += 1;
   if (storedSinceCount < STORED_BETWEEN_COUNTS) return;
@@ -48,16 +50,27 @@ export async function storeOfParty(
   for (const [each, room] of Object.entries(ROOMS)) if ("inAll" in room) await dropOldest(each, room);
 }
 
-/** Undefined for a page that answers an interaction: the row is there, and stays whose it is. */
-function partyOfRequest(model: keyof typeof ROOMS): string | undefined {
+/** A client counts by itself, and in the total with all clients of its owner: an account may make hundreds. */
+async function partyOfRequest(model: keyof typeof ROOMS): Promise<string[]> {
   const ctx = Provider.ctx;
-  if (!ctx?.oidc) return undefined;
-  const { client, session } = ctx.oidc;
-  const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
-  if (client && isProved) return `client ${client.clientId}`;
-  if (session?.accountId) return `account ${session.accountId}`;
+  const { client, session } = ctx?.oidc ?? {};
   // As for places in queues (core/fair-queue/party.ts): one customer may have a /48.
-  return `address ${addressKey(ctx.ip, 48) ?? "unknown"}`;
+  const address = `address ${addressKey(ctx?.ip ?? null, 48) ?? "unknown"}`;
+  const isProved = model === "PushedAuthorizationRequest" && client?.clientAuthMethod !== "none";
+  // One that registered itself has no owner, nor has one with a metadata document, whose host can have any number of names.
+  if (client && isProved) return [(await ownerOf(client.clientId)) ?? address, `client ${client.clientId}`];
+  return [session?.accountId ? `account ${session.accountId}` : address];
+}
+
+/** An organization counts as its first administrator, who may have made many. */
+async function ownerOf(clientId: string): Promise<string | undefined> {
+  const { rows } = await pool().query<{ id: string | null }>({
+    name: "owner-of-client",
+    text: `SELECT coalesce(owner_user_id, (SELECT user_id FROM membership WHERE org_id = owner_org_id AND role = 'admin'
+        ORDER BY created_at, user_id LIMIT 1), owner_org_id) AS id FROM oauth_app WHERE client_id = $1`,
+    values: [clientId],
+  });
+  return rows[0]?.id ? `account ${rows[0].id}` : undefined;
 }
 
 /** Without a name, and so planned each time: a plan from when there were few rows reads all of the party's to sort them, in 7 ms for 0.2. */
@@ -75,7 +88,7 @@ export async function dropOldest(model: string, { inAll, mayGo }: { inAll: numbe
   await pool().query({
     text: `DELETE FROM oauth_artifact WHERE ${mayGo} AND ctid = ANY (ARRAY (
       SELECT ctid FROM (
-        SELECT ctid, created_at, row_number() OVER (PARTITION BY party ORDER BY created_at DESC) AS place
+        SELECT ctid, created_at, row_number() OVER (PARTITION BY split_part(party, '${WITHIN}', 1) ORDER BY created_at DESC) AS place
         FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL) AS ranked
       ORDER BY place DESC, created_at
       LIMIT greatest(0, (SELECT count(*) FROM oauth_artifact WHERE model = $1 AND party IS NOT NULL) - $2)))`,
