@@ -369,7 +369,17 @@ test("S138 what is not known is refused, whichever provider would send the promp
     "provider",
     "plugins",
     "kv_transfer_params",
+    "vllm_xargs",
     "lora_path",
+    "chat_template",
+    "guided_decoding_backend",
+    "media_io_kwargs",
+    "mm_processor_kwargs",
+    "priority",
+    "service_tier",
+    "access_programs",
+    "enable_search",
+    "search_parameters",
     "constructor",
   ]) {
     expect(await sent({ [name]: "tide-plus" })).toEqual([400, name]);
@@ -378,6 +388,11 @@ test("S138 what is not known is refused, whichever provider would send the promp
     expect(await sent({ [name]: true }, "responses")).toEqual([400, name]);
   }
   expect(await sent({ stream: true, stream_options: { Include_Usage: false } })).toEqual([400, "stream_options"]);
+  // A template is code that the provider runs, and older vLLM takes one from here too (CVE-2025-61620).
+  expect(await sent({ chat_template_kwargs: { chat_template: "{% for a in range(10**9) %}{% endfor %}" } })).toEqual([
+    400,
+    "chat_template_kwargs",
+  ]);
   expect(upstream.received).toEqual([]);
   const extras = {
     top_k: 40,

@@ -26,14 +26,14 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-/** What the interface has, of all endpoints: openai 7. */
+/** What the interface has, of all endpoints: openai 7. Without what it charges for or grants to the account that all people here share. */
 const STANDARD = `
   messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
   max_output_tokens max_tool_calls temperature top_p n best_of seed stop suffix echo truncation frequency_penalty
   presence_penalty logit_bias logprobs top_logprobs tools tool_choice parallel_tool_calls functions function_call
   response_format text include reasoning reasoning_effort verbosity modalities audio image prediction web_search_options
-  dimensions encoding_format moderation safety_identifier service_tier access_programs prompt_cache_key prompt_cache_options
-  prompt_cache_retention context_management previous_response_id conversation background`;
+  dimensions encoding_format moderation safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention
+  context_management previous_response_id conversation background`;
 
 /** What servers of models and providers have beside it, about how a text is made: vLLM, SGLang, TGI, llama.cpp, Mistral, Qwen and others. */
 const EXTRAS = `
@@ -42,21 +42,23 @@ const EXTRAS = `
   dry_allowed_length dry_penalty_last_n dry_sequence_breakers random_seed do_sample use_beam_search early_stopping min_tokens
   ignore_eos stop_token_ids include_stop_str_in_output no_stop_trim n_predict n_probs allowed_token_ids bad_words
   logprobs_mode prompt_logprobs truncate_prompt_tokens skip_special_tokens spaces_between_special_tokens add_special_tokens
-  return_token_ids return_tokens_as_token_ids add_generation_prompt continue_final_message chat_template chat_template_kwargs
-  tool_prompt documents mm_processor_kwargs media_io_kwargs structured_outputs structural_tag grammar json_schema regex ebnf
-  guided_json guided_regex guided_choice guided_grammar guided_decoding_backend guided_whitespace_pattern thinking think
-  enable_thinking thinking_budget thinking_token_budget include_reasoning reasoning_format reasoning_split separate_reasoning
-  stream_reasoning prompt_mode safe_prompt watermark cache_prompt cache_salt priority vllm_xargs timings_per_token
-  return_progress enable_search search_options search_mode search_parameters usage search_domain_filter search_recency_filter
+  return_token_ids return_tokens_as_token_ids add_generation_prompt continue_final_message chat_template_kwargs tool_prompt
+  documents structured_outputs structural_tag grammar json_schema regex ebnf guided_json guided_regex guided_choice
+  guided_grammar guided_whitespace_pattern thinking think enable_thinking thinking_budget thinking_token_budget
+  include_reasoning reasoning_format reasoning_split separate_reasoning stream_reasoning prompt_mode safe_prompt watermark
+  cache_prompt cache_salt timings_per_token return_progress search_mode usage search_domain_filter search_recency_filter
   return_images return_related_questions input_type task truncate normalize prompt_name late_chunking embedding_type
   output_dtype output_dimension`;
 
 /**
  * A list of what may be said, since nobody can list what may not (docs/decisions/084). What to fall back on, and where and by whose key a
  * request is answered, is not the client's to choose: a provider that is a gateway itself would send the prompt, or its own key, to an
- * address of the client's. Names in other letters are in no list either: for providers written in Go `Model` is what `model` is.
+ * address of the client's. Neither is what runs as code there, costs more than its tokens, or comes before other people's requests.
+ * Names in other letters are in no list either: for providers written in Go `Model` is what `model` is.
  */
 const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
+/** Of `chat_template_kwargs`: older vLLM lets them replace the template, which is code (CVE-2025-61620). */
+const TEMPLATE_ARGUMENTS = ["chat_template", "tokenize"];
 const STREAM_OPTIONS: ReadonlySet<string> = new Set(["include_usage", "include_obfuscation", "continuous_usage_stats"]);
 
 function requireKnown(body: Record<string, unknown>, options: Record<string, unknown>): void {
@@ -67,6 +69,10 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
         ? "Name one model, in `model`."
         : "A field of this name is not passed on. The operator can allow it: docs/guides/inference.md says how.";
     throw new ServiceError("invalid_request", sentence, { field: field.slice(0, 100) });
+  }
+  if (TEMPLATE_ARGUMENTS.some((name) => Object.hasOwn(Object(body.chat_template_kwargs), name))) {
+    const sentence = `\`chat_template_kwargs\` has no ${TEMPLATE_ARGUMENTS.join(" and no ")} here.`;
+    throw new ServiceError("invalid_request", sentence, { field: "chat_template_kwargs" });
   }
   if (Object.keys(options).every((name) => STREAM_OPTIONS.has(name))) return;
   const known = `\`stream_options\` has ${[...STREAM_OPTIONS].join(", ")}.`;
