@@ -1,8 +1,9 @@
-import { statfsSync } from "node:fs";
+import { readFileSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { afterAll, afterEach, expect, inject } from "vitest";
 import { closeConnections } from "../db.ts";
 import { provideSettings, testServerUrl } from "../env.ts";
+import { GitLauncher } from "../hub/git/git-launcher.ts";
 import { stopListening } from "../notifications.ts";
 import { flushUsage } from "../oauth/usage.ts";
 import { closeDeliveryPool } from "../webhooks/delivery/delivery-pool.ts";
@@ -14,6 +15,20 @@ const database = `keyhook_test_${process.pid}_${Date.now()}`;
 const databaseUrl = await recreateDatabase(inject("serverUrl"), database, inject("template"));
 
 provideSettings({ DATABASE_URL: asService(databaseUrl), DATABASE_OWNER_URL: databaseUrl });
+
+// As in the web process, git starts from a small process: from this one, which grows to 600 MB, each start takes 26 ms of processor time
+// (docs/decisions/080). The files of a worker share the launcher. A test that watches the processes of its own process does without.
+const worker = globalThis as { gitLauncherOfWorker?: GitLauncher | undefined; keyhookGitLauncher?: GitLauncher };
+if (!readFileSync(expect.getState().testPath as string, "utf8").includes('subscribe("child_process"')) {
+  if (!worker.gitLauncherOfWorker) {
+    const launcher = await GitLauncher.start(() => {
+      worker.gitLauncherOfWorker = undefined;
+    });
+    worker.gitLauncherOfWorker = launcher;
+    process.once("exit", () => launcher.stop());
+  }
+  worker.keyhookGitLauncher = worker.gitLauncherOfWorker;
+}
 
 // Also where the error was caught on its way.
 afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
