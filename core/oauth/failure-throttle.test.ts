@@ -1,6 +1,15 @@
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { newId } from "#core/ids.ts";
-import { FAILURES_OF_ADDRESS, FAILURES_OF_CLIENT } from "./failure-throttle.ts";
+import {
+  countFailure,
+  ENTRIES_MAX,
+  FAILURES_OF_ADDRESS,
+  FAILURES_OF_CLIENT,
+  FAILURES_OF_CUSTOMER,
+  guardAgainstGuessing,
+} from "./failure-throttle.ts";
 import { asApp, authorize, prepare, redemption, refresh, signIn } from "./testing/sign-in.ts";
 import { startWorld, type World } from "./testing/world.ts";
 
@@ -84,6 +93,42 @@ describe("S56 guessing", () => {
     }
     expect(new Set(statuses)).toEqual(new Set([401]));
     expect(await guess(newId(), 1)).toEqual([429]);
+  });
+});
+
+describe("S56 an address of IPv6", () => {
+  test("counts by its /64", async () => {
+    const { app } = await prepare(world, { isConfidential: true });
+    world.sendFrom("2001:db8:64:1::1");
+    await guess(app.clientId, FAILURES_OF_CLIENT);
+    world.sendFrom("2001:db8:64:1::2");
+    expect(await guess(app.clientId, 1)).toEqual([429]);
+    world.sendFrom("2001:db8:64:2::1");
+    expect(await guess(app.clientId, 1)).toEqual([401]);
+  });
+
+  /** As a request that failed; throws where it would be refused. */
+  function fail(address: string, clientId = newId()): void {
+    const res = new ServerResponse(new IncomingMessage(new Socket()));
+    guardAgainstGuessing(res, address, clientId);
+    countFailure(res);
+  }
+  const networkOf = (customer: string, n: number) => `2001:db8:${customer}:${(n % 65_536).toString(16)}::1`;
+
+  test("counts with all networks of its /48 too, which fail ten times as often as one", () => {
+    for (let n = 0; n < FAILURES_OF_CUSTOMER; n++) fail(networkOf("48", n));
+    expect(() => fail(networkOf("48", 60_000))).toThrow("too many failed requests");
+    fail(networkOf("49", 0));
+  });
+
+  test("is forgotten in a flood from many when it is the oldest, and not with everybody", () => {
+    const flood = (from: number, to: number) => {
+      for (let n = from; n < to; n++) fail(`10.${n >> 16}.${(n >> 8) % 256}.${n % 256}`);
+    };
+    flood(0, 50);
+    for (let n = 0; n < FAILURES_OF_CLIENT; n++) fail("192.0.2.60", "the client");
+    flood(50, ENTRIES_MAX / 2);
+    expect(() => fail("192.0.2.60", "the client")).toThrow("too many failed requests");
   });
 });
 

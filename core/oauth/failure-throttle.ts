@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { addressKey } from "#core/accounts/address-key.ts";
 import { ProtocolError } from "./protocol-request.ts";
 
 /**
@@ -9,17 +10,26 @@ import { ProtocolError } from "./protocol-request.ts";
 const WINDOW_MS = 60_000;
 export const FAILURES_OF_CLIENT = 60;
 export const FAILURES_OF_ADDRESS = 600;
-const ENTRIES_MAX = 50_000;
+/** One customer may have all networks of a /48. */
+export const FAILURES_OF_CUSTOMER = 10 * FAILURES_OF_ADDRESS;
+export const ENTRIES_MAX = 50_000;
 
 type Entry = { count: number; resetAt: number };
+/** In the order in which their windows began. */
 const failures = new Map<string, Entry>();
 const keys = new WeakMap<ServerResponse, string[]>();
 
 /** Refuses the request when this address has failed too often; otherwise its failure will be counted. */
 export function guardAgainstGuessing(res: ServerResponse, address: string, clientId: string): void {
-  const ofClient = `${address} ${clientId.slice(0, 200)}`;
-  keys.set(res, [ofClient, address]);
-  const waitMs = Math.max(waitOf(ofClient, FAILURES_OF_CLIENT), waitOf(address, FAILURES_OF_ADDRESS));
+  const [network, customer] = [addressKey(address) ?? address, addressKey(address, 48) ?? address];
+  const limits = new Map([
+    [customer, FAILURES_OF_CUSTOMER],
+    // For IPv4 they are the same, and the lower limit holds.
+    [network, FAILURES_OF_ADDRESS],
+    [`${network} ${clientId.slice(0, 200)}`, FAILURES_OF_CLIENT],
+  ]);
+  keys.set(res, [...limits.keys()]);
+  const waitMs = Math.max(...[...limits].map(([key, limit]) => waitOf(key, limit)));
   if (waitMs <= 0) return;
   const seconds = Math.ceil(waitMs / 1000);
   throw new ProtocolError(429, "temporarily_unavailable", `too many failed requests; try again in ${seconds} seconds`, {
@@ -43,12 +53,10 @@ function countOne(key: string, now: number): void {
     entry.count += 1;
     return;
   }
-  if (failures.size >= ENTRIES_MAX) forgetOld(now);
+  failures.delete(key);
   failures.set(key, { count: 1, resetAt: now + WINDOW_MS });
-}
-
-function forgetOld(now: number): void {
-  for (const [key, entry] of failures) if (entry.resetAt <= now) failures.delete(key);
-  // Still full: a flood from many addresses. Forgetting all of it is fairer than growing without bound.
-  if (failures.size >= ENTRIES_MAX) failures.clear();
+  for (const [oldest, { resetAt }] of failures) {
+    if (resetAt > now && failures.size <= ENTRIES_MAX) break;
+    failures.delete(oldest);
+  }
 }

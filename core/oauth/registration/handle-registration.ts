@@ -100,8 +100,8 @@ async function refuseWhileOff(): Promise<void> {
   throw new ProtocolError(403, "access_denied", description);
 }
 
-/** Counted before anything is read or checked, which is what a flood costs. */
-const registrationsOf = ({ ip }: RequestOrigin): Limited => [addressKey(ip) ?? "unknown", REGISTRATIONS_OF_ADDRESS];
+/** Counted before anything is read or checked, which is what a flood costs. By the /48: with all its networks a customer could take everybody's. */
+const registrationsOf = ({ ip }: RequestOrigin): Limited => [addressKey(ip, 48) ?? "unknown", REGISTRATIONS_OF_ADDRESS];
 
 type Limited = [who: string, limit: ThrottleLimit];
 

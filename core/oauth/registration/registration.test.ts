@@ -2,6 +2,7 @@ import { scopes } from "@keyhook/sdk";
 import * as openid from "openid-client";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { operatorCommand } from "#core/access/actor.ts";
+import { addressKey } from "#core/accounts/address-key.ts";
 import { throttleKey } from "#core/accounts/throttle.ts";
 import { DATA_MAX_BYTES } from "#core/audit/bounded-json.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
@@ -529,6 +530,18 @@ describe("S56 limits", () => {
     expect(await refused[0]?.json()).toMatchObject({ error: "temporarily_unavailable" });
     world.sendFrom("198.51.100.8");
     expect((await send(publicAgent)).status).toBe(201);
+  });
+
+  test("of one customer, who may have all networks of a /48", async () => {
+    world.sendFrom("2001:db8:56:1::1");
+    expect((await send(publicAgent)).status).toBe(201);
+    const key = throttleKey("registration", addressKey("2001:db8:56::", 48) ?? "");
+    await pool().query("UPDATE throttle SET count = $1 WHERE key = $2", [REGISTRATIONS_OF_ADDRESS.limit, key]);
+    world.sendFrom("2001:db8:56:2::1");
+    expect((await send(publicAgent)).status).toBe(429);
+    world.sendFrom("2001:db8:57::1");
+    expect((await send(publicAgent)).status).toBe(201);
+    world.sendFrom("127.0.0.1");
   });
 
   test("of all of them together", async () => {
