@@ -1,7 +1,7 @@
 import type { RequestOrigin } from "../audit/request-origin.ts";
 import { isServiceError } from "../errors.ts";
 import { addressKey } from "./address-key.ts";
-import { addressCounters, type Counted, clearThrottle, consumeThrottle, type ThrottleLimit, throttleKey } from "./throttle.ts";
+import { addressCounters, clearThrottle, consumeThrottles, type ThrottleLimit, throttleKey } from "./throttle.ts";
 
 const QUARTER_HOUR = 15 * 60;
 
@@ -34,23 +34,20 @@ export type PasswordTrial = { login: string; device: string | undefined } | { si
 export async function countPasswordAttempt(trial: PasswordTrial, from: RequestOrigin): Promise<PasswordAttempt> {
   const { own, shared } = countersOf(trial, from);
   // The shared ones last: an address that is out of tries for this account takes nothing from what everybody has.
-  const counted: { own: Counted[]; shared: Counted[] } = { own: [], shared: [] };
-  for (const [key, limit] of own) counted.own.push(await consumeThrottle(key, limit));
-  for (const [key, limit] of shared) counted.shared.push(await consumeThrottle(key, limit));
+  const counted = await consumeThrottles([...own, ...shared]);
   return {
     verify: async (work) => {
       try {
         return await work();
       } catch (error) {
-        if (isServiceError(error) && error.code === "unavailable")
-          await Promise.all([...counted.own, ...counted.shared].map(({ giveBack }) => giveBack()));
+        if (isServiceError(error) && error.code === "unavailable") await Promise.all(counted.map(({ giveBack }) => giveBack()));
         throw error;
       }
     },
     succeeded: async () => {
       await clearThrottle(...own.map(([key]) => key));
       // Given back, not cleared: whoever has one account of their own must not be able to wash their guesses away with it.
-      await Promise.all(counted.shared.map(({ giveBack }) => giveBack()));
+      await Promise.all(counted.slice(own.length).map(({ giveBack }) => giveBack()));
     },
   };
 }

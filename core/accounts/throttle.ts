@@ -38,23 +38,36 @@ export async function consumeThrottle(key: string, { limit, windowSeconds }: Thr
   throw new ServiceError("rate_limited", `Too many attempts. Try again in ${spoken(retryAfterSeconds)}.`, { retryAfterSeconds });
 }
 
+/**
+ * Counts one attempt with each counter. When one of them refuses, it was no attempt, and the others give it back.
+ * @throws ServiceError `rate_limited`
+ */
+export async function consumeThrottles(counters: [key: string, limit: ThrottleLimit][]): Promise<Counted[]> {
+  const counted: Counted[] = [];
+  try {
+    for (const [key, limit] of counters) counted.push(await consumeThrottle(key, limit));
+    return counted;
+  } catch (error) {
+    await Promise.all(counted.map(({ giveBack }) => giveBack()));
+    throw error;
+  }
+}
+
 /** One customer may have a /48, and so 65,536 networks that count apart. All of them together get as much as so many. */
 const NETWORKS_OF_CUSTOMER = 10;
 
-/** What counts attempts of one kind from an address; nothing where the address is not known. */
+/** What counts attempts of one kind from an address. All that are none count together; null, where nobody knows it, not at all. */
 export function addressCounters(kind: string, ip: string | null, limit: ThrottleLimit): [key: string, limit: ThrottleLimit][] {
   const [network, customer] = [addressKey(ip), addressKey(ip, 48)];
-  if (!network || !customer) return [];
+  if (!network || !customer) return ip === null ? [] : [[throttleKey(kind, "unknown"), limit]];
   const ofNetwork: [string, ThrottleLimit] = [throttleKey(kind, network), limit];
   if (network === customer) return [ofNetwork];
   return [ofNetwork, [throttleKey(kind, customer), { ...limit, limit: limit.limit * NETWORKS_OF_CUSTOMER }]];
 }
 
-/** Counts one attempt from an address, which leaves something stored or mailed. @throws ServiceError `rate_limited` */
-export async function consumeAddressThrottle(kind: string, ip: string | null, limit: ThrottleLimit): Promise<Counted[]> {
-  const counted: Counted[] = [];
-  for (const [key, each] of addressCounters(kind, ip, limit)) counted.push(await consumeThrottle(key, each));
-  return counted;
+/** Counts one attempt from an address. @throws ServiceError `rate_limited` */
+export function consumeAddressThrottle(kind: string, ip: string | null, limit: ThrottleLimit): Promise<Counted[]> {
+  return consumeThrottles(addressCounters(kind, ip, limit));
 }
 
 /** How many attempts count now. */

@@ -1,7 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 import { errorBodySchema, repoTypes } from "@keyhook/sdk";
-import { addressKey } from "#core/accounts/address-key.ts";
-import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { consumeAddressThrottle } from "#core/accounts/throttle.ts";
 import { checkCard } from "#core/hub/repos/read-card.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes } from "../open-api.ts";
@@ -35,7 +34,7 @@ const route = createRoute({
 
 export const validateYamlRoute = openApiRoutes().openapi(route, async (c) => {
   const { content, repoType } = c.req.valid("json");
-  await consumeThrottle(throttleKey("validate-yaml", addressKey(requestOriginOf(c).ip) ?? "unknown"), CHECKS_OF_ADDRESS);
+  await consumeAddressThrottle("validate-yaml", requestOriginOf(c).ip ?? "unknown", CHECKS_OF_ADDRESS);
   const found = await checkCard(content, repoType);
   const [errors, warnings] = [found.errors, found.warnings].map((all) => all.map((message) => ({ message })));
   const body = { errors: errors ?? [], warnings: warnings ?? [] };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { SiteSession } from "#core/accounts/sessions/find-site-session.ts";
-import { throttleKey } from "#core/accounts/throttle.ts";
+import { throttleCount, throttleKey } from "#core/accounts/throttle.ts";
 import { pool } from "#core/db.ts";
 import { isServiceError } from "#core/errors.ts";
 import { newId } from "#core/ids.ts";
@@ -75,6 +75,17 @@ test("S59 one address has fifty wrong codes, with whichever accounts", async () 
     rate_limited: 200 - WRONG_CODES_OF_ADDRESS.limit,
   });
   expect(await guess(anybody(), address())).toBe("not_found");
+});
+
+test("S59 all networks of one /48 together have five hundred, and an attempt that is refused there counts nowhere", async () => {
+  let network = 0;
+  const next = () => guess(anybody(), `2001:db8:99:${(network++).toString(16)}::1`);
+  expect(await next()).toBe("not_found");
+  const ofCustomer = throttleKey("user-code-address", "2001:db8:99::/48");
+  await pool().query("UPDATE throttle SET count = $1 WHERE key = $2", [10 * WRONG_CODES_OF_ADDRESS.limit, ofCustomer]);
+  expect(await guess(at.session, "2001:db8:99:ffff::1")).toBe("rate_limited");
+  expect(await throttleCount(throttleKey("user-code-account", at.session.user.id))).toBe(0);
+  expect(await guess(anybody(), "2001:db8:98::1")).toBe("not_found");
 });
 
 describe("S59 while very many wrong codes come from everywhere", () => {

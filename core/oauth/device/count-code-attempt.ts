@@ -1,5 +1,4 @@
-import { addressKey } from "#core/accounts/address-key.ts";
-import { type Counted, consumeThrottle, type ThrottleLimit, throttleCount, throttleKey } from "#core/accounts/throttle.ts";
+import { addressCounters, consumeThrottles, type ThrottleLimit, throttleCount, throttleKey } from "#core/accounts/throttle.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { isServiceError, ServiceError } from "#core/errors.ts";
 
@@ -8,7 +7,7 @@ const WINDOW_SECONDS = 15 * 60;
 /** Wrong user codes (S59). Ten by one person: more than anybody mistypes, and a chance of 2⁻³¹ to hit one given code. */
 export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
 
-/** Fifty from one address, for an office behind one. */
+/** Fifty from one address, for an office behind one; ten times as many from all networks of an IPv6 customer. */
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
@@ -28,23 +27,18 @@ const OF_ALL = throttleKey("user-code", "all");
  * @throws ServiceError `rate_limited`
  */
 export async function countCodeAttempt(userId: string, { ip }: RequestOrigin): Promise<() => Promise<void>> {
-  const address = addressKey(ip) ?? "unknown";
   const isFlood = (await throttleCount(OF_ALL)) >= MANY_WRONG_CODES.limit;
-  const limits: [key: string, limit: ThrottleLimit][] = [
+  const counters: [key: string, limit: ThrottleLimit][] = [
     [throttleKey("user-code-account", userId), isFlood ? FEW_CODES_OF_ACCOUNT : WRONG_CODES_OF_ACCOUNT],
-    [throttleKey("user-code-address", address), isFlood ? FEW_CODES_OF_ADDRESS : WRONG_CODES_OF_ADDRESS],
+    ...addressCounters("user-code-address", ip ?? "unknown", isFlood ? FEW_CODES_OF_ADDRESS : WRONG_CODES_OF_ADDRESS),
     [OF_ALL, { ...MANY_WRONG_CODES, limit: Number.POSITIVE_INFINITY }],
   ];
-  const counted: Counted[] = [];
-  for (const [key, limit] of limits) {
-    const one = consumeThrottle(key, limit).catch((error: unknown) => {
-      if (!isServiceError(error)) throw error;
-      const { message, retryAfterSeconds } = error;
-      const description = message.replace("Too many attempts.", "Too many codes were entered.");
-      throw new ServiceError("rate_limited", description, { field: "user_code", retryAfterSeconds, cause: error });
-    });
-    counted.push(await one);
-  }
+  const counted = await consumeThrottles(counters).catch((error: unknown) => {
+    if (!isServiceError(error)) throw error;
+    const { message, retryAfterSeconds } = error;
+    const description = message.replace("Too many attempts.", "Too many codes were entered.");
+    throw new ServiceError("rate_limited", description, { field: "user_code", retryAfterSeconds, cause: error });
+  });
   return async () => {
     await Promise.all(counted.map(({ giveBack }) => giveBack()));
   };

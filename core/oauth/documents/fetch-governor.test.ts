@@ -33,6 +33,14 @@ describe("S80 fetches are limited", () => {
     expect(await ask()).toBe("fetched");
   });
 
+  test("by all networks of a /48 together, which leaves half of the unknown documents to others", async () => {
+    let network = 0;
+    const ask = () => governed(unknown({ address: `2001:db8:1:${++network}::1` }), at);
+    await times(LIMITS.ofUnknown / 2, ask);
+    await expect(ask()).rejects.toMatchObject({ kind: "busy", isOwnFault: true });
+    expect(await governed(unknown({ address: "2001:db8:2:1::1" }), at)).toBe("fetched");
+  });
+
   test("by host, for addresses that have no document yet; those that have one go on", async () => {
     const ask = () => governed(unknown({ hostname: "app.example" }), at);
     await times(LIMITS.ofUnknownOnHost, ask);

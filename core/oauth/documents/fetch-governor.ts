@@ -10,6 +10,8 @@ const WINDOW_MS = 60_000;
 export const LIMITS = {
   /** Fetches a minute that one address on the network causes, of any kind. */
   ofAddress: 30,
+  /** All networks of a /48 together, which one customer may have: no more than half of the unknown ones. */
+  ofCustomer: 60,
   /** Of addresses that have no document here yet. */
   ofUnknown: 120,
   ofUnknownOnHost: 20,
@@ -30,7 +32,13 @@ const running = new Map<string, number>();
  */
 export async function governed<T>({ clientId, hostname, isKnown, address }: Asked, fetch: () => Promise<T>): Promise<T> {
   const now = Date.now();
-  const network = addressKey(address);
+  const [network, customer] = [addressKey(address), addressKey(address, 48)];
+  const own: [string, number][] = network
+    ? [
+        [`address ${network}`, LIMITS.ofAddress],
+        [`customer ${customer}`, LIMITS.ofCustomer],
+      ]
+    : [];
   const [host, document] = [`host ${hostname}`, `document ${clientId}`];
   const counted: [string, number][] = isKnown
     ? [[document, LIMITS.ofKnownDocument]]
@@ -48,11 +56,11 @@ export async function governed<T>({ clientId, hostname, isKnown, address }: Aske
         ["unknown", CONCURRENCY.unknown],
         [host, CONCURRENCY.unknownOnHost],
       ];
-  if (network) refuseOver(`address ${network}`, LIMITS.ofAddress, now, true);
+  for (const [key, limit] of own) refuseOver(key, limit, now, true);
   for (const [key, limit] of counted) refuseOver(key, limit, now, false);
   if (parallel.some(([key, limit]) => (running.get(key) ?? 0) >= limit)) throw busy(2, false);
 
-  for (const key of [...(network ? [`address ${network}`] : []), ...counted.map(([key]) => key)]) count(key, now);
+  for (const [key] of [...own, ...counted]) count(key, now);
   for (const [key] of parallel) running.set(key, (running.get(key) ?? 0) + 1);
   try {
     return await fetch();

@@ -1,7 +1,6 @@
 import { endDelegationsOf } from "#core/access/delegation.ts";
-import { addressKey } from "#core/accounts/address-key.ts";
 import { takeAtLeast } from "#core/accounts/take-at-least.ts";
-import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { consumeAddressThrottle } from "#core/accounts/throttle.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { hashToken } from "#core/crypto/token.ts";
@@ -23,7 +22,7 @@ const ANSWER_MS = 400;
  * @throws ServiceError `rate_limited`
  */
 export async function revokeLeakedCredentials(credentials: readonly string[], from: RequestOrigin): Promise<void> {
-  await consumeThrottle(throttleKey("leaked-credentials", addressKey(from.ip) ?? "unknown"), LIMIT);
+  await consumeAddressThrottle("leaked-credentials", from.ip ?? "unknown", LIMIT);
   const byHash = new Map(credentials.map((credential) => [hashToken(credential), credential.slice(-4)]));
   await takeAtLeast(ANSWER_MS, () =>
     inTransaction(async (tx) => {
