@@ -206,6 +206,8 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual(["token-revoked"]);
+    // S144: a second time there is nothing to record.
+    expect(await leaks({ orgId: org.id, type: "organization.revoke_token", subjectId: member.id })).toHaveLength(2);
   });
 
   test("cuts off an app's token with what it is renewed into", async () => {

@@ -45,6 +45,15 @@ describe("S116 the kinds of entries", () => {
     expect(unused).toEqual([]);
   });
 
+  test("S144 what takes something away is not refused for what else was recorded", () => {
+    const takes =
+      /\.(end|revoke|remove|delete|disable|suspend|cancel|close|leave|block|un(?!lock|block)|reset|reject|withdraw|rotate)|_(delete|revoke|rotate)/;
+    // Comments and discussions are made without an entry, so that none is needed to delete one.
+    const refused = (type: string, { bound }: { bound: string }) => bound === "hour" && !type.startsWith("discussion.");
+    const wrong = Object.entries(auditEventTypes).filter(([type, described]) => takes.test(type) && refused(type, described));
+    expect(wrong).toEqual([]);
+  });
+
   test("each is a scope and an action, and its sentence ends without a full stop", () => {
     for (const [type, { did }] of Object.entries(auditEventTypes)) {
       expect(type).toMatch(/^[a-z_]+\.[a-z_]+$/);

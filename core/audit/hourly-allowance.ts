@@ -1,46 +1,66 @@
+import { isIP } from "node:net";
 import type { Db } from "../db.ts";
 import { ServiceError } from "../errors.ts";
-import type { AuditEventType } from "./event-types.ts";
+import { Prisma } from "../generated/prisma/client.ts";
+import { type AuditEventType, auditEventTypes, typesBound } from "./event-types.ts";
+import type { RequestOrigin } from "./request-origin.ts";
 
-/** What one account may record in an hour: far above what people do, and enough for a program that starts jobs. */
+/** What somebody may record in an hour on the pages, and as much again with each app: far above what people do, and enough for a program that starts jobs. */
 export const ENTRIES_PER_HOUR = 1_000;
+/** The same with all tokens of one account together, since an account may have many. */
+export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
+/** What may be recorded in an hour of a kind that counts apart. */
+export const APART_PER_HOUR = 200;
 /** What is looked at of an account's last hour. Exchanges, which do not count, may be many more. */
-const LOOKED_AT = 5 * ENTRIES_PER_HOUR;
+const LOOKED_AT = 10 * ENTRIES_PER_HOUR;
+
+const hourly = typesBound("hour");
 
 /**
- * What only somebody who is signed in here does, never an app for them. It has an allowance of its own: otherwise an app that somebody
- * let in could keep them from signing in and from taking back what they allowed, by changing other things all the time.
- */
-const ownScopes = [
-  "user",
-  "second_step",
-  "passkey",
-  "totp",
-  "recovery_code",
-  "linked_identity",
-  "personal_access_token",
-  "oauth_consent",
-  "device",
-];
-
-/**
- * Refuses a change whose entry would be more than an account may record in an hour (decision 083). Entries are counted where they are,
- * so that what was rolled back does not count, and nothing is locked: changes that run at the same time can each be the last one. What
- * belongs to the same transaction counts as one: it began with all of it allowed, or none. `created_at` is its beginning, in milliseconds.
+ * Refuses a change whose entry would be more than may be recorded in an hour (decision 083): of the same account on the pages, or with
+ * the same app or personal token, so that no app uses up what its person may do.
+ *
+ * Entries are counted where they are, so that what was rolled back does not count, and nothing is locked: changes that run at the same
+ * time can each be the last one. What belongs to the same transaction counts as one: it began with all of it allowed, or none.
+ * `created_at` is its beginning, in milliseconds.
  * @throws ServiceError `rate_limited`
  */
-export async function requireAllowance(db: Db, actorId: string, type: AuditEventType): Promise<void> {
-  const isOwn = ownScopes.includes(type.slice(0, type.indexOf(".")));
+export async function requireAllowance(db: Db, actorId: string, type: AuditEventType, from?: RequestOrigin): Promise<void> {
+  const { bound } = auditEventTypes[type];
+  if (bound !== "hour" && bound !== "apart") return;
+  const token = from?.token;
+  const holder = token ? (token.clientId ?? token.id) : null;
+  const isSameHolder = Prisma.sql`coalesce(token ->> 'clientId', token ->> 'id') IS NOT DISTINCT FROM ${holder}`;
+  const ofKind = Prisma.sql`CASE WHEN type = ${type} THEN ${isSameHolder} AND ${isOfNetwork(from?.ip)} END`;
+  const withSame = Prisma.sql`type = ANY (${hourly}) AND ${isSameHolder}`;
+  const withTokens = Prisma.sql`type = ANY (${hourly}) AND token ->> 'type' <> 'exchanged'`;
+  const limits = bound === "apart" ? [nth(APART_PER_HOUR, ofKind)] : [nth(ENTRIES_PER_HOUR, withSame)];
+  // An organization's program acts in the name of members, who do not pay for it with their own tokens.
+  if (bound === "hour" && token && token.type !== "exchanged") limits.push(nth(ENTRIES_WITH_TOKENS_PER_HOUR, withTokens));
   const [refused] = await db.$queryRaw<{ seconds: number }[]>`
-    SELECT greatest(1, ceil(extract(epoch FROM created_at + interval '1 hour' - now())))::int AS seconds FROM (
-      SELECT type, created_at FROM audit_event
+    WITH latest AS MATERIALIZED (
+      SELECT type, ip, token, created_at FROM audit_event
       WHERE actor_id = ${actorId} AND created_at > now() - interval '1 hour' AND created_at < date_trunc('milliseconds', now())
-      ORDER BY created_at DESC LIMIT ${LOOKED_AT}) latest
-    WHERE (split_part(type, '.', 1) = ANY (${ownScopes})) = ${isOwn} AND type <> 'oauth_token.exchange'
-    ORDER BY created_at DESC OFFSET ${ENTRIES_PER_HOUR - 1} LIMIT 1`;
+      ORDER BY created_at DESC LIMIT ${LOOKED_AT})
+    SELECT greatest(1, ceil(extract(epoch FROM max(at) + interval '1 hour' - now())))::int AS seconds
+    FROM (${Prisma.join(limits, " UNION ALL ")}) AS reached (at) HAVING max(at) IS NOT NULL`;
   if (!refused) return;
   const minutes = Math.ceil(refused.seconds / 60);
   const when = minutes === 1 ? "in a minute" : `in ${minutes} minutes`;
-  const description = `This account has changed ${ENTRIES_PER_HOUR} things in an hour. Try again ${when}.`;
+  const description = `Too many things were changed in the name of this account in an hour. Try again ${when}.`;
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
+}
+
+/** When the last entry but so many was recorded: once it is an hour old, there is room for another one. */
+const nth = (limit: number, isCounted: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`(SELECT created_at FROM latest WHERE ${isCounted} ORDER BY created_at DESC OFFSET ${limit - 1} LIMIT 1)`;
+
+/** Of the same IPv4 address, or the same /48 of IPv6, which one customer may have: so nobody elsewhere uses up what counts apart. */
+function isOfNetwork(ip: string | null | undefined): Prisma.Sql {
+  // A link-local address has its interface after a percent sign.
+  const [address = ""] = ip?.split("%") ?? [];
+  const family = isIP(address);
+  if (family === 0) return Prisma.sql`ip IS NULL`;
+  const network = Prisma.sql`network(${`${address}/${family === 6 ? 48 : 32}`}::inet)`;
+  return Prisma.sql`CASE WHEN ip ~* '^[0-9a-f:.]+(%.*)?$' THEN split_part(ip, '%', 1)::inet <<= ${network} END`;
 }

@@ -3,9 +3,10 @@ import { db, pool } from "../db.ts";
 import type { Prisma } from "../generated/prisma/client.ts";
 import { newId } from "../ids.ts";
 import { DATA_MAX_BYTES } from "./bounded-json.ts";
-import type { AuditEventType } from "./event-types.ts";
-import { ENTRIES_PER_HOUR } from "./hourly-allowance.ts";
+import { type AuditEventType, auditEventTypes } from "./event-types.ts";
+import { APART_PER_HOUR, ENTRIES_PER_HOUR } from "./hourly-allowance.ts";
 import { recordAuditEvent } from "./record-audit-event.ts";
+import type { AuditToken } from "./request-origin.ts";
 
 const type = "oauth_app.create";
 
@@ -64,49 +65,98 @@ describe("S116 the audit log", () => {
   });
 
   describe("S144 in an hour", () => {
-    /** Somebody who has recorded entries of a kind, and may record so many more. */
-    async function someoneWith(left: number, of: AuditEventType): Promise<string> {
-      const actorId = newId();
+    type Recorded = { of?: AuditEventType; count?: number; with?: AuditToken; ip?: string; actorId?: string };
+
+    /** Somebody in whose name so many entries were recorded. */
+    async function someoneWith({ of = type, count = ENTRIES_PER_HOUR, with: token, ip, actorId = newId() }: Recorded = {}) {
       await pool().query(
-        `INSERT INTO audit_event (id, type, actor_id, created_at)
-         SELECT gen_random_uuid(), $3, $1, now() - interval '59 minutes' FROM generate_series(1, $2)`,
-        [actorId, ENTRIES_PER_HOUR - left, of],
+        `INSERT INTO audit_event (id, type, actor_id, created_at, token, ip)
+         SELECT gen_random_uuid(), $3, $1, now() - interval '59 minutes', $4, $5 FROM generate_series(1, $2)`,
+        [actorId, count, of, token, ip],
       );
       return actorId;
     }
 
+    const record = (
+      actorId: string,
+      of: AuditEventType,
+      { with: token, ip = null }: { with?: AuditToken; ip?: string | null } = {},
+    ) => recordAuditEvent(db(), { type: of, actorId, from: { ip, userAgent: null, ...(token && { token }) } });
+    const tokenOf = (clientId: string, type: AuditToken["type"] = "oauth") => ({ type, id: newId(), clientId });
+    const limited = { code: "rate_limited" };
+
     test("an account records so much, and is told when it may go on", async () => {
-      await recordAuditEvent(db(), { type, actorId: await someoneWith(1, type) });
-      const actorId = await someoneWith(0, type);
-      const refused = recordAuditEvent(db(), { type: "webhook.test", actorId });
-      await expect(refused).rejects.toMatchObject({ code: "rate_limited", message: expect.stringContaining("in a minute") });
+      await record(await someoneWith({ count: ENTRIES_PER_HOUR - 1 }), type);
+      const actorId = await someoneWith();
+      const refused = record(actorId, "webhook.test");
+      await expect(refused).rejects.toMatchObject({ ...limited, message: expect.stringContaining("in a minute") });
       await expect(refused).rejects.toHaveProperty(
         "retryAfterSeconds",
         expect.toSatisfy((each) => each > 0 && each <= 60),
       );
-      await recordAuditEvent(db(), { type, actorId: newId() });
+      await record(newId(), type);
       await recordAuditEvent(db(), { type, subjectId: actorId });
     });
 
     test("what belongs together is recorded together", async () => {
-      const actorId = await someoneWith(1, type);
+      const actorId = await someoneWith({ count: ENTRIES_PER_HOUR - 1 });
       await db().$transaction(async (tx) => {
         for (let each = 0; each < 5; each++) await recordAuditEvent(tx, { type, actorId });
       });
       expect(await db().auditEvent.count({ where: { actorId } })).toBe(ENTRIES_PER_HOUR + 4);
     });
 
-    test("an app's changes keep nobody from signing in and revoking it, nor the other way round", async () => {
-      const busy = await someoneWith(0, type);
-      await recordAuditEvent(db(), { type: "user.sign_in", actorId: busy });
-      await recordAuditEvent(db(), { type: "oauth_consent.revoke", actorId: busy });
-      const restless = await someoneWith(0, "user.sign_in");
-      await expect(recordAuditEvent(db(), { type: "user.sign_out", actorId: restless })).rejects.toThrow("Try again");
-      await recordAuditEvent(db(), { type, actorId: restless });
+    test("nothing keeps people from what lets them in or takes something away, and that uses up nothing", async () => {
+      const free = (Object.keys(auditEventTypes) as AuditEventType[]).filter((each) => auditEventTypes[each].bound !== "hour");
+      expect(free).toEqual(
+        expect.arrayContaining(["user.sign_in", "user.reset_password", "webhook.rotate_secret", "organization.revoke_token"]),
+      );
+      const busy = await someoneWith();
+      for (const each of free) await record(busy, each);
+      await recordAuditEvent(db(), { type: "repo.update_settings", actorId: busy, isTakingAway: true });
+      await expect(record(busy, "repo.update_settings")).rejects.toMatchObject(limited);
+      const restless = newId();
+      for (const each of free) await someoneWith({ of: each, count: 30, actorId: restless });
+      await record(restless, type);
     });
 
-    test("exchanges of an organization's program, in which somebody acts, use up nothing of theirs", async () => {
-      await recordAuditEvent(db(), { type, actorId: await someoneWith(0, "oauth_token.exchange") });
+    test("what can be repeated counts for itself, in one network", async () => {
+      const [of, ip] = ["user.sign_in", "2001:db8:1:2::3"] as const;
+      const restless = await someoneWith({ of, ip, count: APART_PER_HOUR });
+      for (const near of [ip, "2001:db8:1::", "2001:db8:1:ffff::1%eth0"])
+        await expect(record(restless, of, { ip: near })).rejects.toMatchObject(limited);
+      for (const elsewhere of ["2001:db8:2::3", "192.0.2.1", "nowhere", null]) await record(restless, of, { ip: elsewhere });
+      await record(restless, "user.reauthenticate", { ip });
+      await record(restless, type, { ip });
+      const other = await someoneWith({ of, ip: "192.0.2.1", count: APART_PER_HOUR });
+      await record(other, of, { ip: "192.0.2.2" });
+      await expect(record(other, of, { ip: "192.0.2.1" })).rejects.toMatchObject(limited);
+    });
+
+    test("an app uses up what it may change in somebody's name, and nothing of theirs", async () => {
+      const quay = tokenOf("quay");
+      const person = await someoneWith({ with: quay });
+      await expect(record(person, "webhook.create", { with: tokenOf("quay") })).rejects.toMatchObject(limited);
+      await record(person, type);
+      await record(person, type, { with: tokenOf("kite") });
+      await record(person, type, { with: { type: "personal", id: newId() } });
+      const mine = { type: "personal", id: newId() } as const;
+      await someoneWith({ with: mine, actorId: person });
+      await expect(record(person, type, { with: mine })).rejects.toMatchObject(limited);
+      await someoneWith({ with: tokenOf("lamp"), actorId: person });
+      await expect(record(person, type, { with: tokenOf("kite") })).rejects.toMatchObject(limited);
+      await record(person, type);
+      await someoneWith({ actorId: person });
+      await expect(record(person, type)).rejects.toMatchObject(limited);
+    });
+
+    test("an organization's program, which acts in the name of members, uses up nothing of theirs", async () => {
+      const program = tokenOf("program", "exchanged");
+      const member = await someoneWith({ of: "oauth_token.exchange" });
+      for (const each of [program, program, program]) await someoneWith({ with: each, actorId: member });
+      await expect(record(member, type, { with: program })).rejects.toMatchObject(limited);
+      await record(member, type);
+      await record(member, type, { with: tokenOf("quay") });
     });
   });
 

@@ -19,6 +19,11 @@ export type NewAuditEvent = {
   /** What changed; never a secret. What is large is cut (bounded-json.ts). */
   data?: Prisma.InputJsonObject;
   from?: RequestOrigin;
+  /**
+   * Of a kind that goes both ways: this one takes something away, such as a role or that everybody may read. It is never refused for what else
+   * was recorded (event-types.ts, `Bound`): it needs a change the other way first, which counts.
+   */
+  isTakingAway?: boolean;
 };
 
 const USER_AGENT_MAX_CHARACTERS = 512;
@@ -27,11 +32,11 @@ const USER_AGENT_MAX_CHARACTERS = 512;
  * Adds to the audit log, in the transaction of the change it reports: either both are kept or neither. Nothing updates or
  * deletes an event; the database refuses it too. Its place in the chain it gets a moment later (seal-audit-events.ts), so that
  * requests never wait for one another here.
- * @throws ServiceError `rate_limited` once the account has recorded what it may in an hour: the change does not happen then
+ * @throws ServiceError `rate_limited` once as much was recorded as the kind allows in an hour: the change does not happen then
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {
-  const { type, actorId = null, orgId = null, clientId = null, subjectId = null, data = {}, from } = event;
-  if (actorId) await requireAllowance(db, actorId, type);
+  const { type, actorId = null, orgId = null, clientId = null, subjectId = null, data = {}, from, isTakingAway } = event;
+  if (actorId && !isTakingAway) await requireAllowance(db, actorId, type, from);
   const token = from?.token ? storableJson(from.token) : null;
   // By hand: the ORM's own way costs about three times as much.
   await db.$executeRaw`

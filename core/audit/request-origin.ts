@@ -4,6 +4,8 @@ export type AuditToken = {
   type: "personal" | "oauth" | "exchanged" | "ci";
   /** A personal or CI token's id; of an OAuth token that of its Grant, which what it is renewed into shares. */
   id: string;
+  /** The OAuth client that it was issued to; absent for a person's own and a job's. */
+  clientId?: string;
   /** The name that its owner gave it; of a job's, which run it was. */
   name?: string;
   /** What it may do at most. */

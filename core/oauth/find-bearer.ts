@@ -112,7 +112,7 @@ function findOAuthBearer(token: string, presentation: Presentation): Promise<Bea
       kind: "oauth",
       account: { ...account, organizations: account.organizations ?? [] },
       scopes,
-      auditToken: { type, id: String(payload.grantId), role: roleOf(scopes), last4: token.slice(-4) },
+      auditToken: { type, id: String(payload.grantId), clientId, role: roleOf(scopes), last4: token.slice(-4) },
       expiresAt,
       issuedAt: Number(payload.iat),
       clientId,

@@ -2,7 +2,9 @@ import { describe, expect, test, vi } from "vitest";
 import { operatorCommand, type Person } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { inTurn } from "../../testing/as-owner.ts";
+import { endSiteSession } from "../sessions/end-site-session.ts";
 import { findSiteSession } from "../sessions/find-site-session.ts";
+import { signOut, signOutElsewhere } from "../sessions/sign-out.ts";
 import {
   anotherSession,
   auditTrail,
@@ -15,6 +17,7 @@ import {
   outcomes,
   PASSWORD,
   signedInPerson,
+  useUpHour,
 } from "../testing/people.ts";
 import { changeEmail } from "./change-email.ts";
 import { changePassword } from "./change-password.ts";
@@ -22,6 +25,7 @@ import { disableUser } from "./disable-user.ts";
 import { forgotPassword } from "./forgot-password.ts";
 import { resetPassword } from "./reset-password.ts";
 import { signIn } from "./sign-in.ts";
+import { updateProfile } from "./update-profile.ts";
 import { verifyEmail } from "./verify-email.ts";
 
 const NEW_PASSWORD = "another lantern, further on";
@@ -47,6 +51,25 @@ describe("forgotPassword and resetPassword", () => {
       "user.reset_password",
       "user.sign_in",
     ]);
+  });
+
+  test("S144 somebody with a stolen session keeps its owner from nothing that ends it", async () => {
+    const { id, username, email, actor, token } = await signedInPerson();
+    const thief = await anotherSession(id);
+    await updateProfile(longAgo(thief.actor), id, { fullName: "x" }, fromElsewhere());
+    await useUpHour(id);
+    const edit = (fullName: string) => updateProfile(longAgo(thief.actor), id, { fullName }, fromElsewhere());
+    await expect(edit("y")).rejects.toMatchObject({ code: "rate_limited" });
+    await edit("x");
+
+    await signIn({ login: username, password: PASSWORD }, fromElsewhere());
+    await endSiteSession(id, thief.actor.sessionId, fromElsewhere());
+    await signOutElsewhere(id, actor.sessionId, fromElsewhere());
+    await changePassword(actor, { currentPassword: PASSWORD, newPassword: NEW_PASSWORD }, fromElsewhere());
+    await signOut(token, fromElsewhere());
+    await forgotPassword({ email }, fromElsewhere());
+    await resetPassword(await linkedToken(email, "reset-password"), { password: PASSWORD }, fromElsewhere());
+    expect(await db().siteSession.count({ where: { userId: id, endedAt: null } })).toBe(0);
   });
 
   test("of parallel uses of one link exactly one sets the password", async () => {

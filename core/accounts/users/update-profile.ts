@@ -24,9 +24,11 @@ export async function updateProfile(actor: Actor, userId: string, changes: Profi
   const avatar = changes.avatar && (await encodeImage(changes.avatar, "avatar"));
   await db().$transaction(async (tx) => {
     // Locked, so that of two avatars at once none is left behind without an owner.
-    const [before] = await tx.$queryRaw<{ avatarId: string | null }[]>`
-      SELECT avatar_id AS "avatarId" FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
+    const [before] = await tx.$queryRaw<{ avatarId: string | null; fullName: string; website: string | null }[]>`
+      SELECT avatar_id AS "avatarId", full_name AS "fullName", website FROM "user" WHERE id = ${userId} FOR NO KEY UPDATE`;
     if (!before) throw new ServiceError("not_found", "User not found");
+    const { fullName, website } = { ...before, ...data };
+    if (avatar === undefined && fullName === before.fullName && website === before.website) return;
     const avatarId = avatar === undefined ? before.avatarId : await replaceImage(tx, before.avatarId, avatar);
     await tx.user.update({ where: { id: userId }, data: { ...data, avatarId } });
     await recordAuditEvent(tx, {

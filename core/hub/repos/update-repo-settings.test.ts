@@ -1,6 +1,6 @@
 import { eventPayloadSchema } from "@keyhook/sdk";
 import { describe, expect, test } from "vitest";
-import { auditTrail, from, organizationOf, outcomes, signedInPerson } from "../../accounts/testing/people.ts";
+import { auditTrail, from, organizationOf, outcomes, signedInPerson, useUpHour } from "../../accounts/testing/people.ts";
 import { db } from "../../db.ts";
 import { openRepository } from "../git/repository.ts";
 import { runGit } from "../git/run-git.ts";
@@ -14,6 +14,15 @@ const nameOf = ({ type, owner, name }: Repo): RepoName => ({ type, owner: owner.
 const payloads = async (repo: Repo) => (await eventsOf(repo)).map(({ payload }) => eventPayloadSchema.parse(payload));
 
 describe("updateRepoSettings", () => {
+  test("S144 who has changed too much in an hour can still make a repository private", async () => {
+    const ada = await signedInPerson();
+    const repo = await someRepo(ada);
+    await useUpHour(ada.id);
+    const set = (isPrivate: boolean) => updateRepoSettings(ada.actor, nameOf(repo), { isPrivate }, from);
+    expect(await set(true)).toMatchObject({ isPrivate: true });
+    await expect(set(false)).rejects.toMatchObject({ code: "rate_limited" });
+  });
+
   test("one event names every setting that changed, with its new value; none when nothing did (wire choice 5)", async () => {
     const ada = await signedInPerson();
     const repo = await someRepo(ada, { type: "space", sdk: "static" });

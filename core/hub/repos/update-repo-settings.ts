@@ -69,6 +69,7 @@ async function record(
     clientId: clientIdOf(actor),
     data: { repo: repo.fullName, type: repo.type, ...updatedConfig },
     from,
+    isTakingAway: updatedConfig.private === true,
   });
   await recordEvent(tx, {
     payload: { event: { scope: "repo.config", action: "update" }, repo: repoPayload(repo), updatedConfig },

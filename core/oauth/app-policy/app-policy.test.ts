@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { personActor } from "#core/access/actor.ts";
 import { may } from "#core/access/may.ts";
-import { lettersTo, longAgo } from "#core/accounts/testing/people.ts";
+import { lettersTo, longAgo, useUpHour } from "#core/accounts/testing/people.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
@@ -43,7 +43,9 @@ async function reachOf(token: string, organizations: { id: string }[], ownId: st
   const { orgs } = (await response.json()) as { orgs: { sub: string }[] };
   const bearer = await findBearer(token, { scheme: "bearer" });
   if (!bearer) return { status: response.status, orgs: [], repos: [] };
-  const { account, scopes, clientId = null } = bearer;
+  const { account, scopes, clientId = null, auditToken } = bearer;
+  // S144: what it changes counts against the app.
+  expect(auditToken.clientId).toBe(clientId);
   const orgIds = account.organizations.map(({ id }) => id);
   const actor = { kind: "token", tokenId: "a token", userId: account.id, scopes, orgIds, clientId } as const;
   const privately = { isPrivate: true, createdById: null, createdByClientId: null, repoId: newId(), isGated: false };
@@ -313,4 +315,11 @@ test("the list: each app once, with how many members let it in, by name, found b
   expect(await names({ state: "undecided" })).toEqual(["Anchor", "Zephyr 100%"]);
   expect(await names({ page: 2, pageSize: 2 })).toEqual(["Zephyr 100%"]);
   for (const text of ["\0", "\ud800", "x".repeat(1_000_000)]) expect((await list({ text })).page).toBe(1);
+});
+
+test("S144 lets in fewer apps also of somebody who has changed too much in an hour", async () => {
+  const { id, admin } = await organizationWith();
+  await useUpHour(admin.userId);
+  await setAppPolicy(admin, id, "none", noOrigin);
+  await expect(setAppPolicy(admin, id, "all", noOrigin)).rejects.toMatchObject({ code: "rate_limited" });
 });

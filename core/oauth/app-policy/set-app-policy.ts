@@ -30,6 +30,8 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
       orgId,
       data: { from: before, policy },
       from,
+      // They are listed from the one that lets in most.
+      isTakingAway: appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy),
     });
   });
 }

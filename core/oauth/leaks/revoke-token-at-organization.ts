@@ -41,7 +41,10 @@ export async function revokeTokenAtOrganization(
       await tx.oAuthGrant.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
       await endDelegationsOf(tx, [id]);
     } else if (kind === "ci") await tx.ciToken.updateMany({ where: { id, revokedAt: null }, data: { revokedAt: new Date() } });
-    else if (userId) await cutOff(tx, { orgId, tokenId: id, userId, revokedById: actorId(actor) });
+    else if (userId) {
+      const { count } = await cutOff(tx, { orgId, tokenId: id, userId, revokedById: actorId(actor) });
+      if (count === 0) return;
+    }
     const data = { kind, tokenId: id, ...(name !== null && { name }) };
     await recordAuditEvent(tx, {
       type: "organization.revoke_token",
@@ -58,8 +61,8 @@ export async function revokeTokenAtOrganization(
 async function cutOff(
   tx: Db,
   row: { orgId: string; tokenId: string; userId: string; revokedById: string | null },
-): Promise<void> {
-  await tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
+): Promise<{ count: number }> {
+  return tx.organizationRevokedToken.createMany({ data: [row], skipDuplicates: true });
 }
 
 /** A token that reaches this organization, or what it made does: of a member, or of its own. */

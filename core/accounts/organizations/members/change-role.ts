@@ -1,3 +1,4 @@
+import { isRoleAtLeast, type OrganizationRole } from "@keyhook/sdk";
 import { type Actor, actorId } from "../../../access/actor.ts";
 import { requirePermission } from "../../../access/may.ts";
 import { recordAuditEvent } from "../../../audit/record-audit-event.ts";
@@ -37,6 +38,7 @@ export async function changeRole(actor: Actor, orgId: string, userId: string, va
       subjectId: userId,
       data: { from: before.role, to: role },
       from,
+      isTakingAway: !isRoleAtLeast(role, before.role as OrganizationRole),
     });
   });
 }

@@ -12,6 +12,7 @@ import {
   organizationOf,
   outcomes,
   signedInPerson,
+  useUpHour,
 } from "../../testing/people.ts";
 import { deleteUser } from "../../users/delete-user.ts";
 import { disableUser } from "../../users/disable-user.ts";
@@ -31,6 +32,15 @@ import { removeMember } from "./remove-member.ts";
 const adminsOf = (orgId: string) => db().membership.count({ where: { orgId, role: "admin" } });
 
 describe("members", () => {
+  test("S144 who has changed too much in an hour can still lower and remove them", async () => {
+    const [admin, member] = [await signedInPerson(), await signedInPerson()];
+    const { id } = await organizationOf(admin, [[member, "write"]]);
+    await useUpHour(admin.id);
+    await changeRole(admin.actor, id, member.id, "read", from);
+    await expect(changeRole(admin.actor, id, member.id, "write", from)).rejects.toMatchObject({ code: "rate_limited" });
+    await removeMember(admin.actor, id, member.id, from);
+  });
+
   test("are listed to members, page by page, without e-mail addresses", async () => {
     const [admin, reader, stranger] = [await signedInPerson(), await signedInPerson(), await signedInPerson()];
     const { id } = await organizationOf(admin, [[reader, "read"]]);
