@@ -1,25 +1,34 @@
+import { hash } from "node:crypto";
+
 /** What one entry says takes no more than this, whatever was changed: nobody can delete from the log what somebody wrote into it. */
 export const DATA_MAX_BYTES = 4_096;
 
+/** A text or the name of a field that is cut keeps so many characters, and a list or an object so many of what is in it. */
 type Measure = { characters: number; items: number };
-/** Tried one after the other. */
+/**
+ * Tried one after the other. Whatever is left out of a list hides in it, such as one redirect URI among fifty others: so texts are
+ * shortened first, down to their hash. All the redirect URIs that an app may have, old and new, then fit.
+ */
 const measures: readonly Measure[] = [
-  { characters: 300, items: 20 },
-  { characters: 300, items: 8 },
-  { characters: 100, items: 8 },
-  { characters: 30, items: 3 },
+  ...[300, 100, 50, 20, 10, 0].map((characters) => ({ characters, items: Number.POSITIVE_INFINITY })),
+  ...[50, 10, 0].map((items) => ({ characters: 0, items })),
 ];
+/** Of texts that stand at the top: ids and names, which say what was changed. */
+const TOP_CHARACTERS = 150;
 
 /**
  * An entry's data as JSON that Postgres can hold: it has no NUL and no half of a surrogate pair, which names and descriptions from outside
- * may bring. What is too large is cut: texts and lists say how long they were, and `cutFromBytes` how much it was together.
+ * may bring. What is too large is cut: texts end in a part of their SHA-256, by which somebody who has the text knows it again, lists
+ * say how long they were, and `cutFromBytes` how much it was together.
  */
 export function boundedJson(data: object): string {
   const whole = storableJson(data);
   const cutFromBytes = Buffer.byteLength(whole);
   if (cutFromBytes <= DATA_MAX_BYTES) return whole;
+  const fields = Object.entries(JSON.parse(whole) as object);
   for (const measure of measures) {
-    const shorter = JSON.stringify({ ...(cut(JSON.parse(whole), measure) as object), cutFromBytes });
+    const kept = fields.map(([name, each]) => [name, typeof each === "string" ? cutTop(each, measure) : cut(each, measure)]);
+    const shorter = JSON.stringify({ ...Object.fromEntries(kept), cutFromBytes });
     if (Buffer.byteLength(shorter) <= DATA_MAX_BYTES) return shorter;
   }
   return JSON.stringify({ cutFromBytes });
@@ -30,15 +39,24 @@ export function storableJson(value: object): string {
 }
 
 function cut(value: unknown, measure: Measure): unknown {
-  const { characters, items } = measure;
-  if (typeof value === "string") {
-    if (value.length <= characters) return value;
-    return `${value.slice(0, characters).toWellFormed()}… (${value.length} characters)`;
-  }
-  if (Array.isArray(value)) {
-    const kept = value.slice(0, items).map((each) => cut(each, measure));
-    return value.length <= items ? kept : [...kept, `… (${value.length} in all)`];
-  }
+  if (typeof value === "string") return cutText(value, measure.characters);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, cut(each, measure)]));
+  if (Array.isArray(value)) {
+    const kept = value.slice(0, measure.items).map((each) => cut(each, measure));
+    return value.length <= measure.items ? kept : [...kept, `… (${value.length} in all)`];
+  }
+  const fields = Object.entries(value);
+  const kept = fields.slice(0, measure.items).map(([name, each]) => [cutText(name, measure.characters), cut(each, measure)]);
+  return Object.fromEntries(fields.length <= measure.items ? kept : [...kept, ["…", `${fields.length} in all`]]);
+}
+
+const cutTop = (text: string, { characters }: Measure): string => cutText(text, Math.max(characters, TOP_CHARACTERS));
+
+const HASH_DIGITS = 12;
+
+/** What its own mark would make no shorter stays whole. */
+function cutText(text: string, characters: number): string {
+  const mark = `…#${hash("sha256", text).slice(0, HASH_DIGITS)}`;
+  if (Buffer.byteLength(JSON.stringify(text)) - 2 <= characters + Buffer.byteLength(mark)) return text;
+  return text.slice(0, characters).toWellFormed() + mark;
 }

@@ -52,16 +52,16 @@ describe("S116 the audit log", () => {
     const fits = { name: "x".repeat(DATA_MAX_BYTES - JSON.stringify({ name: "" }).length) };
     expect(await read(fits)).toEqual(fits);
     expect(await read({ name: `${fits.name}x`, role: "admin" })).toEqual({
-      name: `${"x".repeat(300)}… (4086 characters)`,
+      name: expect.stringMatching(/^x{300}…#[0-9a-f]{12}$/),
       role: "admin",
       cutFromBytes: DATA_MAX_BYTES + 16,
     });
     const listed = Array.from({ length: 50 }, () => "\u{1f600}".repeat(1_000));
     const cut = await read({ before: { some: listed }, after: { more: listed }, count: 3 });
     expect(Buffer.byteLength(JSON.stringify(cut))).toBeLessThanOrEqual(DATA_MAX_BYTES);
-    expect(cut).toMatchObject({ before: { some: expect.arrayContaining(["… (50 in all)"]) }, count: 3 });
+    expect(cut).toMatchObject({ before: { some: { length: 50 } }, after: { more: { length: 50 } }, count: 3 });
     const fields = Object.fromEntries(listed.map((text, at) => [`field ${at}`, Array(9).fill(text)]));
-    expect(await read(fields)).toEqual({ cutFromBytes: expect.any(Number) });
+    expect(await read(fields)).toMatchObject({ "field 0": ["… (9 in all)"], "field 49": ["… (9 in all)"] });
   });
 
   describe("S144 in an hour", () => {

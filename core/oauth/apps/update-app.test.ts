@@ -51,7 +51,7 @@ describe("changing an app", () => {
     const [, entry] = await auditOf(app.clientId);
     expect(JSON.stringify(entry?.data).length).toBeLessThanOrEqual(DATA_MAX_BYTES);
     expect(entry?.data).toMatchObject({
-      redirectUris: { added: expect.arrayContaining(["… (50 in all)"]), removed: ["https://app.example.com/cb"] },
+      redirectUris: { added: { length: 50 }, removed: ["https://app.example.com/cb"] },
       cutFromBytes: expect.any(Number),
     });
 

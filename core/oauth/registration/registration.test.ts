@@ -584,7 +584,7 @@ describe("S56 limits", () => {
     expect(entries).toHaveLength(CHANGES_OF_APP.limit);
     for (const { data } of entries) expect(JSON.stringify(data).length).toBeLessThanOrEqual(DATA_MAX_BYTES);
     expect(entries[0]?.data).toMatchObject({
-      redirectUris: { added: expect.arrayContaining(["… (30 in all)"]), removed: [REDIRECT] },
+      redirectUris: { added: { length: 30 }, removed: [REDIRECT] },
     });
   });
 
