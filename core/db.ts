@@ -61,6 +61,9 @@ export function pool(): pg.Pool {
   return connections().pool;
 }
 
+/** Whether somebody waits for a connection at this moment. */
+export const isPoolExhausted = (): boolean => (kept.open?.pool.waitingCount ?? 0) > 0;
+
 /**
  * Does `work` on one connection of the pool, for hand-written transactions and locks of a session. Where that fails, the connection is
  * closed, which ends both.

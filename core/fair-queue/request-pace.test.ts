@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { pool } from "../db.ts";
 import { measureBusy, RequestPace } from "./request-pace.ts";
 
 const PAGE = 10;
@@ -112,6 +113,22 @@ test("a process is busy while its event loop has hardly any time left", async ()
   }, 1);
   await expect.poll(isBusy, { timeout: 20_000 }).toBe(true);
   clearInterval(spin);
+  await expect.poll(isBusy, { timeout: 20_000 }).toBe(false);
+});
+
+test("S137 and while requests keep waiting for a connection to the database, though its event loop has time", async () => {
+  const isBusy = measureBusy();
+  const taken = await Promise.all(Array.from({ length: pool().options.max ?? 10 }, () => pool().connect()));
+  const ask = () =>
+    void pool()
+      .query("SELECT 1")
+      .catch(() => undefined);
+  ask();
+  expect(isBusy()).toBe(false);
+  const asking = setInterval(ask, 500);
+  await expect.poll(isBusy, { timeout: 20_000 }).toBe(true);
+  clearInterval(asking);
+  for (const client of taken) client.release();
   await expect.poll(isBusy, { timeout: 20_000 }).toBe(false);
 });
 

@@ -1,5 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
+import { isPoolExhausted } from "../db.ts";
 
 /** How much of the process's time a party may use at once before it is paced, in milliseconds: of an address, five pages. */
 const BURST_MS = 50;
@@ -140,14 +141,17 @@ export class RequestPace {
   }
 }
 
-/** Measures from now on whether this process's event loop has little time left (NEWEST_WEIGHT says over how long). */
+/**
+ * Measures from now on whether this process's event loop has little time left, or requests keep waiting for a connection to the database
+ * (NEWEST_WEIGHT says over how long: ten quick statements at once are no shortage).
+ */
 export function measureBusy(): () => boolean {
   let average = 0;
   let last = performance.eventLoopUtilization();
   setInterval(() => {
     const { utilization } = performance.eventLoopUtilization(last);
     last = performance.eventLoopUtilization();
-    average += NEWEST_WEIGHT * (utilization - average);
+    average += NEWEST_WEIGHT * ((isPoolExhausted() ? 1 : utilization) - average);
   }, MEASURE_EVERY_MS).unref();
   return () => average >= BUSY_UTILIZATION;
 }
