@@ -41,14 +41,15 @@ function lookUp(c: Context, isProven: boolean): ReturnType<typeof findHolder> {
 }
 
 /**
- * Who is behind a request that outlives the moment in which it came, such as a stream: asked anew each time but the first, since the token
- * may have been revoked (S112, S114).
- * @param find by `requireHolder`
+ * Who is behind a request that outlives the moment in which it came, such as a stream, a push or a commit: asked anew each time but the
+ * first, since the token may have been revoked (S112, S114).
+ * @param find by `requireHolder`, or by what looks a token up each time
  */
 export function askedAnew<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
   let isFirst = true;
   return () => {
-    if (!isFirst) void lookUp(c, true);
+    const known: Known | undefined = c.get("holder");
+    if (known && !isFirst) c.set("holder", { ...known, at: Number.NEGATIVE_INFINITY });
     isFirst = false;
     return find();
   };

@@ -4,10 +4,11 @@ import { operatorCommand } from "#core/access/actor.ts";
 import { noOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
+import { newId } from "#core/ids.ts";
 import { addProvider } from "#core/inference/providers/add-provider.ts";
 import { proofKey } from "#core/oauth/testing/dpop.ts";
 import { authorize, prepare, redemption } from "#core/oauth/testing/sign-in.ts";
-import { type Caller, someCaller } from "./testing/hub-caller.ts";
+import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { chunks, startUpstream } from "./testing/inference-upstream.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
@@ -158,6 +159,40 @@ test("S114 a token that is revoked while its request's body arrives changes noth
   };
   expect([await send(false), await send(true)]).toEqual([200, 401]);
   expect(await db().collection.count({ where: { ownerId: bob.id } })).toBe(1);
+});
+
+test("S114 S135 a token that is revoked while a commit arrives commits nothing", async () => {
+  const bob = await someCaller("manage-repos", "write-repos", "contribute-repos", "write-discussions");
+  const headers = { authorization: `Bearer ${bob.accessToken}` };
+  const made = {
+    method: "POST",
+    headers: { ...headers, "content-type": "application/json" },
+    body: JSON.stringify({ name: "late" }),
+  };
+  expect((await fetch(`${world.origin}/api/repos/create`, made)).status).toBe(200);
+  const late = `${world.origin}/api/models/${bob.username}/late`;
+  const send = async (query: string, meanwhile: () => Promise<unknown>) => {
+    const stream = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(Buffer.from(`${ndjson(header(), fileLine("a.txt"))}\n`));
+        await delay(300);
+        await meanwhile();
+        controller.enqueue(Buffer.from(ndjson(fileLine(`${newId()}.txt`))));
+        controller.close();
+      },
+    });
+    const request = { method: "POST", headers, body: stream, duplex: "half" } as RequestInit;
+    return (await fetch(`${late}/commit/main?${query}`, request)).status;
+  };
+  const revoke = () => db().personalAccessToken.updateMany({ where: { userId: bob.id }, data: { revokedAt: new Date() } });
+  const restore = () => db().personalAccessToken.updateMany({ where: { userId: bob.id }, data: { revokedAt: null } });
+  for (const query of ["", "create_pr=1"]) {
+    expect(await send(query, async () => undefined)).toBe(200);
+    const before = await (await fetch(`${late}/refs`)).json();
+    expect(await send(query, revoke)).toBe(401);
+    expect(await (await fetch(`${late}/refs`)).json()).toEqual(before);
+    await restore();
+  }
 });
 
 test("S112 a proof of possession opens a stream once; the stream goes on until its token is revoked", async () => {

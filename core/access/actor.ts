@@ -91,6 +91,13 @@ export function personActor(session: {
   };
 }
 
+/**
+ * Who asks, as they are each time it is called: a request may take longer than its token or session lives. What takes such a request asks it
+ * at the moment of the change.
+ * @throws ServiceError `unauthorized` when the token or the session has ended
+ */
+export type ActorNow = () => Promise<Actor>;
+
 /** The user behind an actor, for `actorId` of logs and events; null for the operator's command, for a job and for nobody. */
 export function actorId(actor: Actor): string | null {
   return actor.kind === "person" || actor.kind === "token" ? actor.userId : null;

@@ -8,6 +8,7 @@ import type { Operation } from "#core/hub/git/write/operation.ts";
 import { repoWebUrl } from "#core/hub/repos/repo.ts";
 import { countWatching } from "#core/webhooks/count-watching.ts";
 import { requireToken } from "../../actor.ts";
+import { askedAnew } from "../../bearer.ts";
 import { refuseHeavyJson } from "../../refuse-bad-input.ts";
 import { openApiRoutes, storageFull, withToken } from "../open-api.ts";
 import { repoAddresses, repoParams } from "../repos/repo-address.ts";
@@ -52,7 +53,8 @@ for (const { type, base } of repoAddresses) {
     },
   });
   createCommitRoutes.openapi(route, async (c) => {
-    const { actor } = await requireToken(c);
+    const actorNow = askedAnew(c, async () => (await requireToken(c)).actor);
+    const actor = await actorNow();
     const { owner, name, rev } = c.req.valid("param");
     const { create_pr } = c.req.valid("query");
     const { header, operations, close } = await readCommit(c);
@@ -68,6 +70,7 @@ for (const { type, base } of repoAddresses) {
           isPullRequest: isAsked(create_pr),
           operations,
         },
+        actorNow,
       );
       return c.json(await describeCommit(committed), 200);
     } finally {

@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { from, organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
+import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
 import { provideSettings } from "#core/env.ts";
 import { bodyBudget } from "#core/fair-queue/body-budget.ts";
@@ -16,6 +17,7 @@ import { pktLine } from "#core/hub/git/smart-http/pkt-line.ts";
 import type { Repo } from "#core/hub/repos/repo.ts";
 import { updateRepoSettings } from "#core/hub/repos/update-repo-settings.ts";
 import { commitTo, eventsOf, fsck, someRepo, unfoldingRepo } from "#core/hub/testing/repos.ts";
+import { revokeTokenAtOrganization } from "#core/oauth/leaks/revoke-token-at-organization.ts";
 import { asOwner } from "#core/testing/as-owner.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
@@ -230,6 +232,42 @@ describe("S135 whoever lost the right while the push was under way", () => {
     const answer = await send({ body: await half(), headers: { authorization }, meanwhile: leave });
     expect(answer.body).toContain("ng refs/heads/side you may push only to pull requests of yours here");
     await expectUntouched();
+  });
+
+  test("S114 with their token, which was revoked", async () => {
+    for (const scheme of ["Basic", "Bearer"]) {
+      const own = await tokenOf(ada);
+      const credentials = scheme === "Basic" ? Buffer.from(`x:${own}`).toString("base64") : own;
+      const revoke = () =>
+        db().personalAccessToken.updateMany({ where: { tokenHash: hashToken(own) }, data: { revokedAt: new Date() } });
+      const answer = await send({
+        body: await half(),
+        headers: { authorization: `${scheme} ${credentials}` },
+        meanwhile: revoke,
+      });
+      expect(answer.body).toContain("ng refs/heads/side the token that this push came with is no longer valid");
+      await expectUntouched();
+    }
+  });
+
+  test("S114 with their token, of which less is left", async () => {
+    const [owner, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const organization = await organizationOf(owner, [[bea, "write"]]);
+    repo = await someRepo(owner, { owner: organization.name });
+    head = await commitTo(repo, owner, { "README.md": "# Tide\n" });
+    const narrow = (tokenHash: string) =>
+      db().personalAccessToken.updateMany({ where: { tokenHash }, data: { scopes: ["read-repos"] } });
+    const cutOff = (_: string, own: string) => revokeTokenAtOrganization(owner.actor, organization.id, { token: own }, from);
+    for (const change of [narrow, cutOff]) {
+      const own = await tokenOf(bea);
+      const answer = await send({
+        body: await half(),
+        headers: { authorization: `Bearer ${own}` },
+        meanwhile: () => change(hashToken(own), own) as Promise<unknown>,
+      });
+      expect(answer.body).toContain("ng refs/heads/side you may push only to pull requests of yours here");
+      await expectUntouched();
+    }
   });
 
   test("since the repository takes nothing any more", async () => {

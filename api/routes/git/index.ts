@@ -7,6 +7,7 @@ import { findTransferRepo } from "#core/hub/git/smart-http/find-transfer-repo.ts
 import { receivePack } from "#core/hub/git/smart-http/receive-pack.ts";
 import { gitServiceOf } from "#core/hub/git/smart-http/transfer-request.ts";
 import { uploadPack } from "#core/hub/git/smart-http/upload-pack.ts";
+import { askedAnew } from "../../bearer.ts";
 import { gitActorOf } from "../../git-actor.ts";
 import { gitPaths, repoNameOf } from "../../repo-name.ts";
 import { answerGitError } from "./answer-git-error.ts";
@@ -35,10 +36,10 @@ for (const prefix of gitPaths) {
   });
 
   gitRoutes.post(`${prefix}/git-receive-pack`, async (c) => {
-    const actor = await gitActorOf(c);
+    const actorNow = askedAnew(c, () => gitActorOf(c));
     const name = repoNameOf(c.req.param());
-    const repo = await findTransferRepo(actor, name, "receive-pack");
-    await receivePack(actor, repo, `${name.owner}/${name.name}`, streamsOf(c));
+    const repo = await findTransferRepo(await actorNow(), name, "receive-pack");
+    await receivePack(actorNow, repo, `${name.owner}/${name.name}`, streamsOf(c));
     return RESPONSE_ALREADY_SENT;
   });
 }

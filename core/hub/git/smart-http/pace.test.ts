@@ -165,7 +165,7 @@ describe("S137 a push", () => {
 
   async function receiving(asked: Partial<Watched> = pace): Promise<string> {
     const server = createServer((req, res) => {
-      receivePack(ada.actor, repo, repo.fullName, { req, res }, asked).catch((error) =>
+      receivePack(async () => ada.actor, repo, repo.fullName, { req, res }, asked).catch((error) =>
         res.writeHead(error.status).end(error.message),
       );
     });
@@ -210,7 +210,7 @@ describe("S137 a push", () => {
     const unread: number[] = [];
     const server = createServer((req, res) => {
       const timer = setInterval(() => unread.push(res.writableLength), 5);
-      void receivePack(ada.actor, repo, repo.fullName, { req, res }).finally(() => clearInterval(timer));
+      void receivePack(async () => ada.actor, repo, repo.fullName, { req, res }).finally(() => clearInterval(timer));
     });
     servers.push(server);
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
-import type { Actor } from "../../../access/actor.ts";
+import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { isServiceError } from "../../../errors.ts";
 import { type Watched, watchPace } from "../../../http/pace.ts";
 import { log } from "../../../log.ts";
@@ -61,17 +61,19 @@ const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
  * arrived, git's hook asks to go on, and from then on it is a change of refs as any other (change-refs.ts). Git's report is kept back
  * until that is recorded, so that whoever was told that a push is done finds its event.
  *
+ * @param actorNow is asked again when all has arrived, which takes as long as its sender likes (S114, S135)
  * @param pushedAs the `owner/name` that the client knows
  * @param pace other than is asked of everybody, for tests
  * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable` before anything has happened
  */
 export async function receivePack(
-  actor: Actor,
+  actorNow: ActorNow,
   repo: Repo,
   pushedAs: string,
   { req, res }: TransferRequest,
   pace: Partial<Watched> = {},
 ): Promise<void> {
+  const actor = await actorNow();
   const path = await openRepository(repo);
   requireTransferHead(req, "receive-pack", pushMaxBytes());
   const body = transferBody(req, req, pushMaxBytes());
@@ -86,7 +88,7 @@ export async function receivePack(
     const commands = isAllRefused ? [] : head.commands.filter((command) => !refused.has(command));
     const outcome =
       commands.length > 0
-        ? await push({ actor, repo, path, head, body, commands, begin, req, res, pace })
+        ? await push({ actor, actorNow, repo, path, head, body, commands, begin, req, res, pace })
         : await dropPack(body.stream);
     const refs = new Map(
       head.commands.map((command) => [
@@ -129,6 +131,7 @@ async function dropPack(body: Readable): Promise<Outcome> {
 
 type Push = {
   actor: Actor;
+  actorNow: ActorNow;
   repo: Repo;
   path: string;
   head: PushHead;
@@ -142,7 +145,7 @@ type Push = {
   pace: Partial<Watched>;
 };
 
-async function push({ actor, repo, path, head, body, commands, begin, req, res, pace }: Push): Promise<Outcome> {
+async function push({ actor, actorNow, repo, path, head, body, commands, begin, req, res, pace }: Push): Promise<Outcome> {
   const outcome: Outcome = { report: { unpack: "the push ended early", refs: new Map() }, messages: [] };
   const protectedRef = commands.find(({ ref }) => isProtectedRef(repo, ref))?.ref;
   const inputMax = await pushInputMax(actor, repo);
@@ -175,7 +178,7 @@ async function push({ actor, repo, path, head, body, commands, begin, req, res, 
       const arrival = await channel.arrival;
       const full = await stopHolding();
       const room = arrival
-        ? await judge(actor, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
+        ? await judge(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
       // Git has given up on it; a client that cannot send the rest hears no answer.
@@ -249,19 +252,22 @@ type Asked = { commands: readonly Command[]; isAtomic: boolean };
 
 /** Whether a push that has arrived may go on; if so, there is a hold on room for it. Git waits for the answer, so a failure is one too. */
 async function judge(
-  actor: Actor,
+  actorNow: ActorNow,
   repo: Repo,
   path: string,
   arrival: Arrival,
   asked: Asked,
 ): Promise<{ verdict?: Verdict; hold?: Hold }> {
   try {
+    const actor = await actorNow();
     const refused =
       (await judgeRight(actor, repo, asked.commands)) ??
       (await judgeArrival({ path, repoId: repo.id }, arrival, asked.commands)) ??
       (arrival.quarantine === undefined ? undefined : await judgeState(repo, path, arrival.quarantine, asked));
     return refused ? { verdict: refused } : await judgeRoom(actor, repo, { path, quarantine: arrival.quarantine });
   } catch (error) {
+    if (isServiceError(error) && error.code === "unauthorized")
+      return { verdict: { reason: "the token that this push came with is no longer valid", messages: [] } };
     if (!isServiceError(error)) log().error({ err: error, repo: repo.id }, "a push could not be judged");
     const sentence = isServiceError(error) ? error.message : "Something went wrong on our side. Try again in a moment.";
     return { verdict: { reason: "it could not be checked", messages: [sentence] } };

@@ -1,4 +1,4 @@
-import type { Actor } from "../../../access/actor.ts";
+import type { Actor, ActorNow } from "../../../access/actor.ts";
 import { may } from "../../../access/may.ts";
 import { notFound, ServiceError } from "../../../errors.ts";
 import { type Hold, holdStorage } from "../../../storage/hold-storage.ts";
@@ -60,22 +60,28 @@ const ATTEMPTS_MAX = 10;
  *
  * A commit that would change nothing is not made: the answer is the one that is there, and there is no event.
  *
+ * @param actorNow says once more who commits when all has arrived, which takes as long as they like (S114, S135)
  * @throws ServiceError `not_found` (RepoNotFound, RevisionNotFound, EntryNotFound), `forbidden`, `insufficient_scope`, `unauthorized`;
  * `invalid_request`, which names the path; `payload_too_large`; `precondition_failed` when `parentCommit` is no longer the latest;
  * `storage_full`; `unavailable` when no place came in time
  */
-export async function createCommit(actor: Actor, name: RepoName, input: NewCommit): Promise<Committed> {
+export async function createCommit(
+  actor: Actor,
+  name: RepoName,
+  input: NewCommit,
+  actorNow: ActorNow = async () => actor,
+): Promise<Committed> {
   const repo = await findRepo(actor, name);
   const path = await openRepository(repo);
   const { revision, isPullRequest = false } = input;
   const ref = await resolveCommitTarget(actor, repo, path, { revision, isPullRequest });
   const message = commitMessage(input.summary, input.description);
   // Git writes contents as they come: like a push, a commit has a place while it arrives.
-  return pushes.run(() => writeCommit({ actor, repo, path, ref, message }, input), { within: path });
+  return pushes.run(() => writeCommit({ actor, actorNow, repo, path, ref, message }, input), { within: path });
 }
 
 async function writeCommit(
-  target: Pick<Draft, "actor" | "repo" | "path" | "ref" | "message">,
+  target: Pick<Draft, "actor" | "actorNow" | "repo" | "path" | "ref" | "message">,
   input: NewCommit,
 ): Promise<Committed> {
   const { repo, path, ref } = target;
@@ -100,6 +106,7 @@ async function writeCommit(
 
 type Draft = {
   actor: Actor;
+  actorNow: ActorNow;
   repo: Repo;
   path: string;
   ref: string;
@@ -112,14 +119,14 @@ type Draft = {
 
 /** Puts a commit onto its branch; again on top of another's, where that was quicker and nobody asked for a certain parent. */
 async function put(draft: Draft, revision: string, isPullRequest: boolean): Promise<Committed> {
-  const { actor, repo, path, ref, quarantine, parentCommit } = draft;
+  const { actorNow, repo, path, ref, quarantine, parentCommit } = draft;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const parent = await resolveRef(path, ref);
     requireParent(parent, parentCommit);
     const built = await build(draft, parent);
     if (!built.isDifferent) return { repo, sha: parent as string, ref, isNew: false };
-    // The upload may have taken a while, in which rights and the repository changed.
-    const current = await readRepo(repo.id);
+    // The upload may have taken a while, in which rights, the token and the repository changed.
+    const [actor, current] = [await actorNow(), await readRepo(repo.id)];
     if (!current) throw notFound("Repository");
     await resolveCommitTarget(actor, current, path, { revision, isPullRequest });
     const change = { ref, oldSha: parent, newSha: built.sha };
@@ -138,12 +145,12 @@ async function put(draft: Draft, revision: string, isPullRequest: boolean): Prom
 }
 
 async function propose(draft: Draft, { summary, description, parentCommit }: NewCommit): Promise<Committed> {
-  const { actor, repo, path, ref, quarantine } = draft;
+  const { actorNow, repo, path, ref, quarantine } = draft;
   const base = await resolveRef(path, ref);
   const parent = parentCommit && base ? await resolveAncestor(draft, parentCommit, base) : base;
   const built = await build(draft, parent);
   if (!built.isDifferent) throw new ServiceError("invalid_request", "This would change nothing: there is nothing to propose.");
-  const current = await readRepo(repo.id);
+  const [actor, current] = [await actorNow(), await readRepo(repo.id)];
   if (!current) throw notFound("Repository");
   const hold = await holdRoom(draft);
   const proposal = async () => {
