@@ -118,18 +118,22 @@ export async function openExchange(
   }
 }
 
-/** All addresses of a host, when each of them may be reached. */
+/**
+ * All addresses of a host, when each of them may be reached.
+ * @param level of the line about one that may not. At `info`, a program that asks again and again would fill the operator's disk.
+ */
 export async function vettedAddresses(
   { host }: Target,
   resolve: ResolveHost,
   signal: AbortSignal,
   allows: AllowAddress,
+  level: "info" | "debug" = "info",
 ): Promise<string[]> {
   const addresses = await resolve(host, signal);
   const refused = addresses.find((address) => !allows(address));
   if (refused === undefined) return addresses;
   // For the operator, who may want to allow it; who chose the host learns only that it is not public.
-  log().info({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not hold this address");
+  log()[level]({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not hold this address");
   throw OutboundFailure.blocked("the host is not on the public internet");
 }
 

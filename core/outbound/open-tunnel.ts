@@ -4,9 +4,17 @@ import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 import { openConnection } from "./open-connection.ts";
 import { vettedAddresses } from "./open-exchange.ts";
 import { parseTarget } from "./parse-target.ts";
+import { OutboundFailure } from "./request.ts";
 import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
 const CONNECT_MS = 10_000;
+
+type TunnelOptions = {
+  allows?: AllowAddress;
+  resolve?: ResolveHost;
+  /** Nobody waits for the connection any more: it is not opened. */
+  signal?: AbortSignal;
+};
 
 /**
  * A plain connection to a host that somebody chose, vetted as every request is (S117): for what brings its own protocol, such as a
@@ -15,17 +23,20 @@ const CONNECT_MS = 10_000;
  */
 export async function openTunnel(
   { host, port }: { host: string; port: number },
-  allows: AllowAddress = isAllowedAddress,
-  resolve: ResolveHost = resolveHost,
+  { allows = isAllowedAddress, resolve = resolveHost, signal }: TunnelOptions = {},
 ): Promise<Socket> {
   const deadline = new Deadline(CONNECT_MS, CONNECT_MS);
+  const leave = () => deadline.end(OutboundFailure.unreachable("nobody waits for the connection any more"));
+  signal?.addEventListener("abort", leave);
   try {
+    if (signal?.aborted) leave();
     const target = parseTarget({ url: `http://${host}:${port}/` });
     deadline.enter("no name server answered in time");
-    const addresses = await vettedAddresses(target, resolve, deadline.signal, allows);
+    const addresses = await vettedAddresses(target, resolve, deadline.signal, allows, "debug");
     deadline.enter("the connection timed out");
     return await openConnection(target, addresses, deadline.signal, allows);
   } finally {
+    signal?.removeEventListener("abort", leave);
     deadline.clear();
   }
 }

@@ -33,6 +33,8 @@ export async function findAddresses(host: string, signal: AbortSignal, servers?:
   const kept = await addressesInHostsFile(host);
   if (kept.length > 0) return { addresses: kept, seconds: LOCAL_SECONDS };
 
+  // Later the listener below would not hear of it.
+  signal.throwIfAborted();
   const resolver = new Resolver({ timeout: QUESTION_TIMEOUT_MS, tries: TRIES });
   if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();

@@ -1,5 +1,11 @@
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import { Socket } from "node:net";
+import {
+  createServer as createHttpServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
+import { createServer, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import type { Duplex } from "node:stream";
 import ipaddr from "ipaddr.js";
@@ -9,8 +15,19 @@ import { limitEarlyAnswers, passBody } from "../../http/pass-body.ts";
 import { failureOf } from "../../outbound/failure-of.ts";
 import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-address.ts";
 import { openTunnel } from "../../outbound/open-tunnel.ts";
+import type { Task } from "../runners/runner.ts";
 
+/** Open at the same time, and as many outside for them. */
 const CONNECTIONS_MAX = 64;
+/**
+ * So many are served in so much time, and the others wait for their turn: each takes up to a millisecond of the worker's event loop, and a
+ * program that opens them in a loop would take all of it (S132).
+ */
+const SERVED_MAX = 20;
+const SERVED_MS = 100;
+/** So many beyond those that are open may come in so much time. Closing them takes the event loop too, and Node can only accept all or none. */
+const CLOSED_MAX = 5_000;
+const CLOSED_MS = 10_000;
 /** How long nothing is taken from a job that sent requests together through one connection. */
 const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
@@ -30,6 +47,8 @@ export const proxyVariables: Readonly<Record<string, string>> = {
 export type WayOut = {
   /** Serves a connection that came another way than by the socket. Whoever gives it closes it when it is idle. */
   take(connection: Duplex): void;
+  /** Resolves when the sandbox has opened connections without end; nothing is served any more. */
+  cutOff: Promise<void>;
   close(): void;
 };
 
@@ -37,59 +56,125 @@ export type WayOut = {
  * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for whatever is encrypted). It reaches what this service's
  * own requests may reach (S117, S118) and this service itself, and never what else listens on this machine, whatever the operator
  * allows to webhooks (S132).
+ * @param task is told when its way out is closed
  * @param socketPath where in the file system it listens; without, it serves what it is given to `take`
  */
-export async function openWayOut(socketPath?: string): Promise<WayOut> {
+export async function openWayOut({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<WayOut> {
   const sockets = new Set<Duplex>();
   const taken = new Set<Duplex>();
-  const keep = <Socket extends Duplex>(socket: Socket): Socket => {
+  const waiting = new Set<Duplex>();
+  let outside = 0;
+  let served = 0;
+  let [closed, closedUntil] = [0, 0];
+  const cutOff = Promise.withResolvers<void>();
+  // No client of ours sends a second request. Reading and refusing them by the thousand would keep the worker from other jobs (S137).
+  let refusesUntil = 0;
+
+  const keep = <Kept extends Duplex>(socket: Kept): Kept => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     socket.on("error", () => socket.destroy());
     return socket;
   };
-  const server = createServer((incoming, answer) => void passOn(incoming, answer, keep));
-  server.maxConnections = CONNECTIONS_MAX;
+
+  const open: Open = async (target, inside) => {
+    // What its command has left is still being closed for a moment, or looked up by a slow name server.
+    if (outside >= CONNECTIONS_MAX) throw FULL;
+    outside++;
+    const left = new AbortController();
+    inside.once("close", () => left.abort());
+    try {
+      const socket = keep(await openTunnel(target, { allows: allowedFrom(target), signal: left.signal }));
+      socket.once("close", () => outside--);
+      return socket;
+    } catch (error) {
+      outside--;
+      throw error;
+    }
+  };
+
+  const server = createHttpServer((incoming, answer) => void passOn(incoming, answer, open));
   // Node hands on at once all requests that come together through one connection, and each would open a connection outside.
   server.maxRequestsPerSocket = 1;
-  // No client of ours sends a second one. Reading and refusing them by the thousand would keep the worker from other jobs (S137).
-  let refusesUntil = 0;
   server.on("dropRequest", (_, socket) => {
     refusesUntil = performance.now() + PIPELINED_PAUSE_MS;
     socket.destroy();
   });
-  server.on("connection", (socket: Duplex) => {
-    if (performance.now() < refusesUntil) return void socket.destroy();
+  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => void tunnel(incoming, inside, head, open));
+
+  function serve(): void {
+    for (const socket of waiting) {
+      if (served >= SERVED_MAX) return;
+      waiting.delete(socket);
+      if (performance.now() < refusesUntil) {
+        socket.destroy();
+        continue;
+      }
+      served++;
+      if (served === 1)
+        setTimeout(() => {
+          served = 0;
+          serve();
+        }, SERVED_MS);
+      server.emit("connection", socket);
+      socket.resume();
+    }
+  }
+
+  const arrive = (socket: Duplex): void => {
     if (keep(socket) instanceof Socket) (socket as Socket).setTimeout(IDLE_MS, () => socket.destroy());
-  });
-  server.on("connect", (incoming: IncomingMessage, inside: Duplex, head: Buffer) => void tunnel(incoming, inside, head, keep));
+    waiting.add(socket);
+    socket.once("close", () => waiting.delete(socket));
+    serve();
+  };
+
+  // Paused, so that a connection that was left keeps its place until its turn: a program that opens them in a loop then waits.
+  const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
+  listener.maxConnections = CONNECTIONS_MAX;
+  function countClosed(): void {
+    const now = performance.now();
+    if (now >= closedUntil) [closed, closedUntil] = [0, now + CLOSED_MS];
+    closed++;
+    if (closed !== CLOSED_MAX) return;
+    onNote(`It opened connections in a loop, and was cut off from the network: at most ${CONNECTIONS_MAX} can be open.`);
+    close();
+    cutOff.resolve();
+  }
+  listener.on("drop", countClosed);
+
+  function close(): void {
+    listener.close();
+    for (const socket of sockets) socket.destroy();
+  }
+
   if (socketPath !== undefined) {
     await new Promise<void>((listening, failed) => {
-      server.once("error", failed);
-      server.listen({ path: socketPath, writableAll: true, readableAll: true }, listening);
+      listener.on("error", failed);
+      listener.listen({ path: socketPath, writableAll: true, readableAll: true }, listening);
     });
   }
   return {
     take(connection) {
       // What `maxConnections` does only to what comes by the socket.
-      if (taken.size >= CONNECTIONS_MAX) return void connection.destroy();
+      if (taken.size >= CONNECTIONS_MAX) {
+        connection.destroy();
+        return countClosed();
+      }
       taken.add(connection);
       connection.once("close", () => taken.delete(connection));
-      server.emit("connection", connection);
+      arrive(connection);
     },
-    close() {
-      server.close();
-      for (const socket of sockets) socket.destroy();
-    },
+    cutOff: cutOff.promise,
+    close,
   };
 }
 
-type Keep = <Socket extends Duplex>(socket: Socket) => Socket;
+/** A connection outside, which nobody opens any more once what it is for has closed. */
+type Open = (target: { host: string; port: number }, inside: Duplex | ServerResponse) => Promise<Socket>;
 
-async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, keep: Keep): Promise<void> {
+async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, open: Open): Promise<void> {
   try {
-    const target = targetOf(`http://${incoming.url}`);
-    const outside = keep(await openTunnel(target, allowedFrom(target)));
+    const outside = await open(targetOf(`http://${incoming.url}`), inside);
     if (inside.destroyed) return void outside.destroy();
     inside.write("HTTP/1.1 200 Connection established\r\n\r\n");
     if (head.length > 0) outside.write(head);
@@ -97,17 +182,17 @@ async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, k
     inside.once("close", () => outside.destroy());
     outside.pipe(inside).pipe(outside);
   } catch (error) {
-    const text = `${reasonOf(error)}\n`;
-    inside.end(`HTTP/1.1 403 Forbidden\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
+    const { status, text } = refusalOf(error);
+    const headers = `content-type: text/plain\r\ncontent-length: ${Buffer.byteLength(text)}`;
+    inside.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n\r\n${text}`);
   }
 }
 
-async function passOn(incoming: IncomingMessage, answer: ServerResponse, keep: Keep): Promise<void> {
+async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: Open): Promise<void> {
   try {
     const url = new URL(incoming.url ?? "");
     if (url.protocol !== "http:") throw new TypeError("only http:// addresses go without CONNECT");
-    const target = targetOf(url.href);
-    const socket = keep(await openTunnel(target, allowedFrom(target)));
+    const socket = await open(targetOf(url.href), answer);
     const framing = incoming.headers["transfer-encoding"] !== undefined && { "transfer-encoding": "chunked" };
     const outgoing = httpRequest(
       {
@@ -135,7 +220,8 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, keep: K
     if (answer.destroyed) outgoing.destroy();
     void passBody(incoming, outgoing);
   } catch (error) {
-    answer.writeHead(403, { "content-type": "text/plain" }).end(`${reasonOf(error)}\n`);
+    const { status, text } = refusalOf(error);
+    answer.writeHead(status, { "content-type": "text/plain" }).end(text);
   }
 }
 
@@ -162,7 +248,10 @@ function isThisMachines(address: string): boolean {
 
 const plain = (address: string) => ipaddr.process(address.replace(/%.*$/s, ""));
 
-function reasonOf(error: unknown): string {
-  if (error instanceof TypeError) return `This address cannot be reached from a job: ${error.message}.`;
-  return `This address cannot be reached from a job: ${failureOf(error).result.reason}.`;
+const FULL = new Error("as many connections are open outside as may be");
+
+function refusalOf(error: unknown): { status: number; text: string } {
+  if (error === FULL) return { status: 503, text: `More than ${CONNECTIONS_MAX} connections cannot be open at the same time.\n` };
+  const reason = error instanceof TypeError ? error.message : failureOf(error).result.reason;
+  return { status: 403, text: `This address cannot be reached from a job: ${reason}.\n` };
 }

@@ -65,7 +65,7 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
   try {
     if (process.getuid?.() === 0) lease = await leaseUid();
     const uid = lease?.uid;
-    if (task.network) wayOut = await openNetwork(directory);
+    if (task.network) wayOut = await openNetwork(task, directory);
     await writeEtc(directory);
     await writeFile(join(directory, "start"), startScript(task));
     if (task.payload !== undefined) await writeFile(join(directory, "payload.json"), task.payload);
@@ -98,11 +98,11 @@ const NETWORK_DIRECTORY = "/run/network";
 const RELAY = `${NETWORK_DIRECTORY}/relay.mjs`;
 
 /** For a task that may reach the network: the socket that leads out, beside the relay that programs reach it through. */
-async function openNetwork(directory: string): Promise<WayOut> {
+async function openNetwork(task: Task, directory: string): Promise<WayOut> {
   const network = join(directory, NETWORK);
   await mkdir(network, { mode: 0o755 });
   await copyFile(sourcePath("core/jobs/runners/bubblewrap/relay.mjs"), join(network, "relay.mjs"));
-  return openWayOut(join(network, "way-out.sock"));
+  return openWayOut(task, join(network, "way-out.sock"));
 }
 
 /**

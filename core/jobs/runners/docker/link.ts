@@ -52,7 +52,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   });
   const socket = await attachAll(container.id);
   const output = Readable.from(standardOutput(socket), { objectMode: false });
-  const wayOut = task.network ? await openWayOut() : undefined;
+  const wayOut = task.network ? await openWayOut(task) : undefined;
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
   // Nothing is trusted that comes from there but bytes for one of the doors.
@@ -98,6 +98,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
     socket.destroy();
     wayOut?.close();
   };
+  void wayOut?.cutOff.then(close);
   try {
     await container.start();
     const late = setTimeout(() => ready.reject(new Error("the relay did not begin")), READY_MS);
