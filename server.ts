@@ -12,6 +12,7 @@ import { ensureCliApp } from "#core/oauth/apps/ensure-cli-app.ts";
 import { flushUsage } from "#core/oauth/usage.ts";
 import { startOwnProcess } from "#core/operations/metrics/own-process.ts";
 import { startTraces } from "#core/operations/traces/start-traces.ts";
+import { keepSweepingTemporaryFolders } from "#core/temporary-folder.ts";
 import type { Door } from "./server/dispatch.ts";
 import { finishRequests } from "./server/finish-requests.ts";
 import { handleRequest } from "./server/handle-request.ts";
@@ -64,6 +65,8 @@ async function ensureSoon(): Promise<void> {
 }
 
 const stopGitLauncher = await startGitLauncher();
+// A container of its own has a /tmp of its own, which no worker sweeps.
+keepSweepingTemporaryFolders();
 const own = startOwnProcess("web");
 const traces = await startTraces("web");
 server.listen(PORT, () => {

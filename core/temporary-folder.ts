@@ -3,12 +3,14 @@ import { lstat, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { databaseUrl } from "./env.ts";
+import { log } from "./log.ts";
 
 /** Several services may share a machine: each knows its own folders by its database. */
 export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").slice(0, 8);
 
 /** Nothing that uses one of these folders takes nearly as long. */
 const LEFT_AFTER_MS = 24 * 60 * 60_000;
+const SWEEP_EVERY_MS = 60 * 60_000;
 
 /**
  * A folder of this machine for one short piece of work. Whoever makes it removes it. A process that is killed meanwhile does not, so its
@@ -25,4 +27,12 @@ export async function sweepTemporaryFolders(): Promise<void> {
     const found = await lstat(path).catch(() => undefined); // gone meanwhile
     if (found && Date.now() - found.mtimeMs > LEFT_AFTER_MS) await rm(path, { recursive: true, force: true });
   }
+}
+
+/** For a process without other housekeeping: sweeps now, and once an hour for as long as it runs. */
+export function keepSweepingTemporaryFolders(): void {
+  const sweep = () =>
+    sweepTemporaryFolders().catch((error: unknown) => log().warn({ err: error }, "cannot sweep temporary folders; trying again"));
+  void sweep();
+  setInterval(sweep, SWEEP_EVERY_MS).unref();
 }

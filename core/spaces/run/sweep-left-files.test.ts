@@ -2,18 +2,24 @@ import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeTemporaryFolder } from "../../temporary-folder.ts";
+import { keepSweepingTemporaryFolders, makeTemporaryFolder } from "../../temporary-folder.ts";
 import { sweepLeftFiles } from "./sweep-left-files.ts";
 
-test("S137 temporary folders that a killed process has left go after a day; newer ones and another service's stay", async () => {
-  const goes = [await makeTemporaryFolder("merge"), await makeTemporaryFolder("fetch"), await makeTemporaryFolder("payload")];
-  const stays = [await makeTemporaryFolder("merge"), mkdtempSync(join(tmpdir(), "keyhook-merge-00000000-"))];
-  for (const folder of goes) writeFileSync(join(folder, "left"), "something");
-  const yesterday = Date.now() / 1000 - 25 * 60 * 60;
-  for (const folder of [...goes, stays[1] ?? ""]) utimesSync(folder, yesterday, yesterday);
+// In containers each has a /tmp of its own.
+const sweeps = { worker: sweepLeftFiles, "web process": keepSweepingTemporaryFolders };
 
-  await sweepLeftFiles();
-  expect(goes.map(existsSync)).toEqual([false, false, false]);
-  expect(stays.map(existsSync)).toEqual([true, true]);
-  for (const folder of stays) rmSync(folder, { recursive: true });
-});
+test.each(Object.entries(sweeps))(
+  "S137 temporary folders that a killed %s has left go after a day; newer ones and another service's stay",
+  async (_, sweep) => {
+    const goes = [await makeTemporaryFolder("merge"), await makeTemporaryFolder("fetch"), await makeTemporaryFolder("payload")];
+    const stays = [await makeTemporaryFolder("merge"), mkdtempSync(join(tmpdir(), "keyhook-merge-00000000-"))];
+    for (const folder of goes) writeFileSync(join(folder, "left"), "something");
+    const yesterday = Date.now() / 1000 - 25 * 60 * 60;
+    for (const folder of [...goes, stays[1] ?? ""]) utimesSync(folder, yesterday, yesterday);
+
+    await sweep();
+    await expect.poll(() => goes.map(existsSync)).toEqual([false, false, false]);
+    expect(stays.map(existsSync)).toEqual([true, true]);
+    for (const folder of stays) rmSync(folder, { recursive: true });
+  },
+);
