@@ -3,6 +3,7 @@ import { anonymous, operatorCommand, type TokenHolder } from "../../access/actor
 import { auditTrail, from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { disableUser } from "../../accounts/users/disable-user.ts";
 import { db } from "../../db.ts";
+import { inTurn } from "../../testing/as-owner.ts";
 import type { Repo } from "../repos/repo.ts";
 import { eventsOf, someRepo } from "../testing/repos.ts";
 import { addItem } from "./add-item.ts";
@@ -46,6 +47,15 @@ test("a slug is the title in plain letters, and the id behind it decides", () =>
 });
 
 describe("createCollection", () => {
+  test("S135 whoever is removed while theirs waits makes none", async () => {
+    const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
+    const { id, name } = await organizationOf(ada, [[bea, "write"]]);
+    const lock = `select from organization where id = '${id}' for update; delete from membership where user_id = '${bea.id}'`;
+    const [made] = await inTurn(lock, [() => createCollection(bea.actor, { owner: name, title: "Tides" }, from)]);
+    await expect(made).rejects.toMatchObject({ code: "forbidden" });
+    expect(await db().collection.count({ where: { ownerId: id } })).toBe(0);
+  });
+
   test("one of a title for each owner, whatever its letters' case, also when many ask at once", async () => {
     const ada = await signedInPerson();
     const make = () => createCollection(ada.actor, { owner: ada.username, title: "Tides" }, from);

@@ -36,10 +36,12 @@ export async function createCollection(
   const theme = parseTheme(input.theme ?? themes[1]);
   const owner = await findOwner(input.owner);
   if (!owner) throw notFound("Owner");
-  await requirePermission(actor, "collection.create", ownerColumns(owner), { what: "Owner" });
+  const ask = (tx: Db) => requirePermission(actor, "collection.create", ownerColumns(owner), { what: "Owner", tx });
+  await ask(db());
   return db().$transaction(async (tx) => {
     await lockOwner(tx, owner);
     await lockCollectionsOf(tx, owner.id);
+    await ask(tx);
     const [same] = await readCollections(Prisma.sql`c.owner_id = ${owner.id} AND lower(c.title) = lower(${title})`, { tx });
     if (same) return { outcome: "exists", collection: same };
     if ((await tx.collection.count({ where: { ownerId: owner.id } })) >= COLLECTIONS_MAX_PER_OWNER) {

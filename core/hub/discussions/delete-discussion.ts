@@ -2,7 +2,7 @@ import { type Actor, clientIdOf } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
-import { repoResource } from "../repos/repo.ts";
+import { type Repo, repoResource } from "../repos/repo.ts";
 import { changeDiscussion, requireModerating } from "./change-discussion.ts";
 import { deleteDiscussionRow } from "./delete-discussion-row.ts";
 import { removePullRequestRef } from "./delete-pull-request-ref.ts";
@@ -15,8 +15,9 @@ import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
  */
 export async function deleteDiscussion(actor: Actor, name: DiscussionName, from: RequestOrigin): Promise<void> {
   const { repo, discussion } = await findDiscussion(actor, name);
-  await requirePermission(actor, "discussion.moderate", repoResource(repo), { what: "Discussion" });
-  if (discussion.isPullRequest) await removePullRequestRef(actor, repo, discussion.num);
+  const ask = (now: Repo) => requirePermission(actor, "discussion.moderate", repoResource(now), { what: "Discussion" });
+  await ask(repo);
+  if (discussion.isPullRequest) await removePullRequestRef(actor, repo, discussion.num, ask);
   await changeDiscussion(actor, name, async (to) => {
     await requireModerating(to);
     const { tx, actorId, discussion: row } = to;

@@ -2,7 +2,7 @@ import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { ServiceError } from "../../errors.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
-import { requireChangeable } from "../git/refs/require-changeable.ts";
+import { askAgain, requireChangeable } from "../git/refs/require-changeable.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { updateRefs } from "../git/refs/update-refs.ts";
 import { openRepository } from "../git/repository.ts";
@@ -16,23 +16,35 @@ import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
  */
 export async function deletePullRequestRef(actor: Actor, name: DiscussionName): Promise<void> {
   const { repo, discussion } = await findDiscussion(actor, name);
-  const contribution = { repo: repoResource(repo), authorId: discussion.authorId };
-  await requirePermission(actor, "discussion.update", contribution, { what: "Discussion" });
-  requireChangeable(repo);
+  const ask = async (now: Repo) => {
+    const contribution = { repo: repoResource(now), authorId: discussion.authorId };
+    await requirePermission(actor, "discussion.update", contribution, { what: "Discussion" });
+    requireChangeable(now);
+  };
+  await ask(repo);
   if (!discussion.isPullRequest) throw new ServiceError("conflict", "Only a pull request has commits of its own.");
   if (discussion.status === "open" || discussion.status === "draft") throw new ServiceError("conflict", "Close it first.");
-  const isDeleted = await removePullRequestRef(actor, repo, discussion.num);
+  const isDeleted = await removePullRequestRef(actor, repo, discussion.num, ask);
   if (!isDeleted) throw new ServiceError("conflict", "Its commits are deleted already.");
 }
 
-/** @returns whether it was there */
-export async function removePullRequestRef(actor: Actor, repo: Repo, num: number): Promise<boolean> {
+/**
+ * @param ask whether the actor may, of the repository as it is when the ref is about to go
+ * @returns whether it was there
+ */
+export async function removePullRequestRef(
+  actor: Actor,
+  repo: Repo,
+  num: number,
+  ask: (repo: Repo) => Promise<void>,
+): Promise<boolean> {
   const path = await openRepository(repo);
   const ref = pullRequestRef(num);
   // Somebody may be pushing to it: then it is deleted as they left it.
   for (let attempt = 0; attempt < 3; attempt++) {
     const oldSha = await resolveRef(path, ref);
     if (!oldSha) return false;
+    await askAgain(repo, ask);
     const change = { ref, oldSha, newSha: null };
     if (await changeRefs(repo, actor, [change], () => updateRefs(path, [change]))) return true;
   }

@@ -2,11 +2,11 @@ import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
 import { ServiceError } from "../../errors.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
-import { requireChangeable } from "../git/refs/require-changeable.ts";
+import { askAgain, requireChangeable } from "../git/refs/require-changeable.ts";
 import { resolveRef } from "../git/refs/resolve-ref.ts";
 import { updateRefs } from "../git/refs/update-refs.ts";
 import { openRepository } from "../git/repository.ts";
-import { repoResource } from "../repos/repo.ts";
+import { type Repo, repoResource } from "../repos/repo.ts";
 import { insertComment } from "./add-comment.ts";
 import { changeDiscussion } from "./change-discussion.ts";
 import { isAncestor } from "./commits.ts";
@@ -37,8 +37,11 @@ const ATTEMPTS = 4;
  */
 export async function mergePullRequest(actor: Actor, name: DiscussionName, input: MergeInput = {}): Promise<string> {
   const { repo, discussion } = await findDiscussion(actor, name);
-  await requirePermission(actor, "discussion.merge", repoResource(repo), { what: "Discussion" });
-  requireChangeable(repo);
+  const ask = async (now: Repo) => {
+    await requirePermission(actor, "discussion.merge", repoResource(now), { what: "Discussion" });
+    requireChangeable(now);
+  };
+  await ask(repo);
   const comment = parseDescription(input.comment, "comment");
   if (comment) await countContribution(actor, "comment");
   const path = await openRepository(repo);
@@ -61,6 +64,7 @@ export async function mergePullRequest(actor: Actor, name: DiscussionName, input
       throw new ServiceError("conflict", "Its base has commits of its own: only a merge commit can bring the two together.");
     }
     const newSha = isForward ? headSha : await mergeCommit(path, actor, discussion, { baseSha, headSha });
+    await askAgain(repo, ask);
     const change = { ref: baseRef, oldSha: baseSha, newSha };
     // That the pull request's own ref stays what it is, is part of the same change.
     const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };

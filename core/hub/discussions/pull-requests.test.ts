@@ -246,6 +246,42 @@ test("in an organization a reader proposes and a writer merges", async () => {
   await expect(mergePullRequest(cy.actor, at)).resolves.toMatch(/^[0-9a-f]{40}$/);
 });
 
+/** Does `work`, and `meanwhile` while it waits for git to say what a ref is. */
+async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
+  let changing: Promise<unknown> | undefined;
+  const watch = (message: unknown) => {
+    const { process: child } = message as { process: ChildProcess };
+    child.once("spawn", () => {
+      if (!child.spawnargs.includes("show-ref")) return;
+      child.kill("SIGSTOP");
+      changing ??= meanwhile();
+      void changing.finally(() => child.kill("SIGCONT"));
+    });
+  };
+  subscribe("child_process", watch);
+  return work().finally(() => unsubscribe("child_process", watch));
+}
+
+test("S135 whoever is removed while they merge, or delete what was merged, changes nothing any more", async () => {
+  const [ada, cy] = [await signedInPerson(), await signedInPerson("cy")];
+  const { id, name } = await organizationOf(ada, [[cy, "write"]]);
+  const repo = await createRepo(ada.actor, { type: "model", owner: name, name: "quay" }, from);
+  const base = await commitTo(repo, ada, { "a.txt": "a" });
+  const sha = await branchWith(repo, ada, "x", { "x.txt": "x" });
+  const at = nameOf(repo, (await openPullRequest(ada.actor, repo, { title: "X", head: { sha } })).row.num);
+  const remove = () => db().membership.deleteMany({ where: { orgId: id, userId: cy.id } });
+  const restore = () => db().membership.create({ data: { orgId: id, userId: cy.id, role: "write" } });
+  const refs = async () => [await headOf(repo), await headOf(repo, "refs/pr/1")];
+  const refused = { code: "forbidden" };
+  await expect(whileRefIsRead(() => mergePullRequest(cy.actor, at), remove)).rejects.toMatchObject(refused);
+  await changeStatus(ada.actor, at, { status: "closed" });
+  for (const take of [() => deletePullRequestRef(cy.actor, at), () => deleteDiscussion(cy.actor, at, from)]) {
+    await restore();
+    await expect(whileRefIsRead(take, remove)).rejects.toMatchObject(refused);
+    expect(await refs()).toEqual([base, sha]);
+  }
+});
+
 test.each([
   ["git version 2.39.5", true],
   ["git version 2.38.0 (Apple Git-1)", true],

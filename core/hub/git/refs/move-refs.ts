@@ -1,16 +1,23 @@
 import type { Actor } from "../../../access/actor.ts";
+import { requirePermission } from "../../../access/may.ts";
 import { notFound, ServiceError } from "../../../errors.ts";
-import type { Repo } from "../../repos/repo.ts";
+import { type Repo, repoResource } from "../../repos/repo.ts";
 import { changeRefs } from "./change-refs.ts";
 import type { Recorded } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-change.ts";
+import { askAgain, requireChangeable } from "./require-changeable.ts";
 import { updateRefs } from "./update-refs.ts";
 
 /**
  * Changes refs to commits that are there already, all of them or none, as one event.
- * @throws ServiceError `conflict` when one of them is no longer what `oldSha` says; `not_found` when the repository is no more
+ * @throws ServiceError `conflict` when one of them is no longer what `oldSha` says; `not_found` when the repository is no more; `forbidden`
+ * and the like when the actor may not write to it any more
  */
 export async function moveRefs(repo: Repo, actor: Actor, path: string, changes: readonly RefChange[]): Promise<Recorded> {
+  await askAgain(repo, async (now) => {
+    await requirePermission(actor, "repo.write", repoResource(now), { what: "Repository" });
+    requireChangeable(now);
+  });
   let isMoved = false;
   const recorded = await changeRefs(repo, actor, changes, async () => {
     const changed = await updateRefs(path, changes);
