@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { Asked, Told } from "./launched-git.ts";
-import { childrenOf, lowerPriority, readProcess } from "./linux-process.ts";
+import { childrenOf, lowerPriority, readProcess, runWhenIdle } from "./linux-process.ts";
 
 /** The program that `GitLauncher` runs (git-launcher.ts says why). It starts git, passes on signals, and tells how git ends. */
 
@@ -82,6 +82,7 @@ function age(pid: number, niceness: number): () => void {
     if (family.reduce((sum, each) => sum + usedMs(each), 0) < YOUNG_MS) return;
     clearInterval(timer);
     for (const each of family.flatMap(threadsOf)) lowerPriority(each, niceness);
+    if (niceness === 19) family.forEach(runWhenIdle);
   }, LOOK_MS);
   return () => clearInterval(timer);
 }

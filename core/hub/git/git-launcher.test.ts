@@ -35,28 +35,39 @@ const parentOf = (pid: number | undefined) => Number(/^PPid:\s+(\d+)/m.exec(read
 const closed = (child: Awaited<ReturnType<typeof spawnGit>>) =>
   new Promise((resolve) => child.once("close", (status, signal) => resolve(status ?? signal)));
 
-const nicenessOf = (pid: number | undefined) => Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[16]);
+/** proc_pid_stat(5), whose third field is the first one after the name. */
+const statOf = (pid: number | undefined, field: number) =>
+  Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[field - 3]);
+const nicenessOf = (pid: number | undefined) => statOf(pid, 19);
+const SCHED_IDLE = 5;
+const policyOf = (pid: number | undefined) => statOf(pid, 41);
 
-test("git is a child of the launcher, and gives way once it has used some of the processor", async () => {
-  const [idle, busy] = await Promise.all([
+test("git is a child of the launcher, and gives way once it has used some of the processor; at the lowest priority to everything", async () => {
+  const [idle, busy, last] = await Promise.all([
     spawnGit(path, ["cat-file", "--batch"], { niceness: 7 }),
     spawnGit(path, ["hash-object", "--stdin"], { niceness: 7 }),
+    spawnGit(path, ["hash-object", "--stdin"], { niceness: 19 }),
   ]);
   expect(parentOf(busy.pid)).not.toBe(process.pid);
   expect(parentOf(parentOf(busy.pid))).toBe(process.pid);
   const feeding = new AbortController();
-  const zeros = new Readable({ read: () => zeros.push(Buffer.alloc(64 * 1024)) });
-  const fed = pipeline(zeros, busy.stdin, { signal: feeding.signal }).catch(() => undefined);
+  const zeros = () => {
+    const endless = new Readable({ read: () => endless.push(Buffer.alloc(64 * 1024)) });
+    return endless;
+  };
+  const fed = Promise.allSettled([busy, last].map(({ stdin }) => pipeline(zeros(), stdin, { signal: feeding.signal })));
   await expect.poll(() => nicenessOf(busy.pid)).toBe(7);
+  await expect.poll(() => policyOf(last.pid)).toBe(SCHED_IDLE);
+  expect(policyOf(busy.pid)).toBe(0);
   expect(nicenessOf(idle.pid)).toBe(0);
   feeding.abort();
   await fed;
   idle.stdin.end();
-  for (const child of [idle, busy]) {
+  for (const child of [idle, busy, last]) {
     child.stdout.resume();
     child.stderr.resume();
   }
-  expect(await Promise.all([closed(idle), closed(busy)])).toEqual([0, 0]);
+  expect(await Promise.all([closed(idle), closed(busy), closed(last)])).toEqual([0, 0, 0]);
   expect(idle).toMatchObject({ exitCode: 0, signalCode: null });
 });
 

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
@@ -19,4 +20,13 @@ export function lowerPriority(pid: number, niceness: number): void {
   } catch {
     // It may have ended already.
   }
+}
+
+/**
+ * Lets a process, its threads and what it starts run only while no other process needs the core (SCHED_IDLE). At niceness 19 many such
+ * processes delay others all the same: the scheduler takes a core that runs them for a busy one, and lets a request wait behind another
+ * on the other core. Without util-linux they keep their niceness.
+ */
+export function runWhenIdle(pid: number): void {
+  spawn("chrt", ["--all-tasks", "--idle", "--pid", "0", String(pid)], { stdio: "ignore" }).on("error", () => undefined);
 }
