@@ -50,8 +50,12 @@ export async function claimEvents(
   return rows;
 }
 
-/** What the service or a program does without a person has nobody to hold it against. A subquery and no EXISTS, as in watchers.ts. */
-const mayActorWrite: Prisma.Sql = Prisma.sql`(e.actor_id IS NULL OR e.actor_id = e.owner_id OR coalesce((
+/**
+ * What the service or a program does without a person has nobody to hold it against. Neither has what a platform tells, but anybody may
+ * take part in discussions over there. A subquery and no EXISTS, as in watchers.ts.
+ */
+const mayActorWrite: Prisma.Sql = Prisma.sql`(
+  (e.actor_id IS NULL AND (e.source IS NULL OR e.scope LIKE 'repo%')) OR e.actor_id IS NOT DISTINCT FROM e.owner_id OR coalesce((
   SELECT true FROM member_standing m WHERE m.org_id = e.owner_id AND m.user_id = e.actor_id
     AND ${membersWhoMay("repo.write", Prisma.sql`(SELECT r.created_by_id FROM repo r WHERE r.id = e.repo_id)`, { isPresent: false })}
   LIMIT 1), false))`;

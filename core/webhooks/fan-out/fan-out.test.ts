@@ -1,3 +1,4 @@
+import type { EventScope } from "@keyhook/sdk";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { freshName, organizationOf, signedInPerson, type TestPerson } from "../../accounts/testing/people.ts";
 import { db, pool } from "../../db.ts";
@@ -274,6 +275,19 @@ describe("S127 the limit of triggers in 24 hours", () => {
     expect(await hours(id)).toEqual([{ triggered: 50, rate_limited: 2 * BATCH - 12 + 42 }]);
     expect(await count("delivery where webhook_id = $1 and state = 'waiting' and event_id = any ($2)", id, own)).toBe(38);
     expect(await count("webhook_hour where webhook_id = $1 and by_outsiders = 12", id)).toBe(1);
+  });
+
+  it("counts discussions on a platform as outsiders', since it does not say who may write there, and what happens to its repositories as the owner's", async () => {
+    const ada = await person();
+    const id = await watchingWebhook(ada, [ada.id]);
+    const told = (scope: EventScope) =>
+      someEvent({ id: newId(), ownerId: ada.id }, { scope, source: "https://forge.example.test/" });
+    for (let made = 0; made < 20; made++) await told(made % 2 ? "discussion" : "discussion.comment");
+    await fanOutAll();
+    expect(await hours(id)).toEqual([{ triggered: 12, rate_limited: 8 }]);
+    for (const scope of ["repo", "repo.content", "repo.config"] as const) await told(scope);
+    await fanOutAll();
+    expect(await hours(id)).toEqual([{ triggered: 15, rate_limited: 8 }]);
   });
 
   it("is whole for members of an organization who may write, and for a contributor in what they made", async () => {

@@ -27,12 +27,18 @@ export async function watchingWebhook(owner: Owner, watched: string[], options: 
 
 export type SomeRepo = { id: string; ownerId: string; isPrivate?: boolean };
 
-type Happened = { scope?: EventScope; movedTo?: { name: string; owner: { id: string } }; actorId?: string | null };
+type Happened = {
+  scope?: EventScope;
+  movedTo?: { name: string; owner: { id: string } };
+  actorId?: string | null;
+  /** Of a platform's event. */
+  source?: string;
+};
 
 /** An event of a repository as `recordEvent` writes it. @returns its id */
 export async function someEvent(
   { id: repoId, ownerId, isPrivate = false }: SomeRepo,
-  { scope = "repo.content", movedTo, actorId = null }: Happened = {},
+  { scope = "repo.content", movedTo, actorId = null, source }: Happened = {},
 ): Promise<string> {
   const id = newId();
   const url = { web: "https://hub.example.com/ada/tides", api: "https://hub.example.com/api/models/ada/tides" };
@@ -42,7 +48,10 @@ export async function someEvent(
     repo: { type: "model", name: "ada/tides", id: repoId, private: isPrivate, url, owner: { id: ownerId }, tags: [] },
     ...(movedTo && { movedTo }),
   } as EventPayload;
-  await db().event.create({ data: { id, scope, action, repoId, repoType: "model", ownerId, isPrivate, payload, actorId } });
+  const from = source === undefined ? {} : { source, sourceId: id };
+  await db().event.create({
+    data: { id, scope, action, repoId, repoType: "model", ownerId, isPrivate, payload, actorId, ...from },
+  });
   return id;
 }
 
