@@ -97,6 +97,9 @@ export async function closeConnections(): Promise<void> {
 /** PostgreSQL's code for `lock_timeout`: another transaction held a row or a lock for longer than this one waits (`lockRepo`). */
 export const LOCK_TIMEOUT = "55P03";
 
+/** PostgreSQL's code for `statement_timeout`. */
+export const QUERY_CANCELED = "57014";
+
 const DOWN = new Set<unknown>([
   LOCK_TIMEOUT,
   "ECONNREFUSED",

@@ -1,3 +1,6 @@
+import type { Person } from "#core/access/actor.ts";
+import type { AuditScope } from "#core/accounts/audit-log/audit-scope.ts";
+import { type AuditPage, listAuditEntries } from "#core/accounts/audit-log/list-audit-entries.ts";
 import { type AuditFilter, parseAuditQuery } from "#core/accounts/audit-log/parse-audit-query.ts";
 import { isServiceError } from "#core/errors.ts";
 import { textOf } from "./page-query.ts";
@@ -38,8 +41,25 @@ export function auditQuery({ search, kind, days }: Pick<AuditSearch, "search" | 
   return [search, kind && `type:${kind}.*`, since && `since:${since}Z`].filter(Boolean).join(" ");
 }
 
-/** The filter, or what is wrong with what was typed. */
-export function readAuditFilter(search: AuditSearch): { filter: AuditFilter; problem?: string } {
+/**
+ * The page that was asked for; or what is wrong with the search, beside all entries, or beside none when it took too long.
+ * @throws ServiceError `forbidden`, `not_found`
+ */
+export async function readAuditPage(
+  person: Person,
+  scope: AuditScope,
+  search: AuditSearch,
+): Promise<{ page: AuditPage; problem?: string }> {
+  const { filter, problem } = readAuditFilter(search);
+  try {
+    return { page: await listAuditEntries(person, scope, filter, search), ...(problem && { problem }) };
+  } catch (error) {
+    if (!isServiceError(error) || error.code !== "unavailable") throw error;
+    return { page: { entries: [] }, problem: error.message };
+  }
+}
+
+function readAuditFilter(search: AuditSearch): { filter: AuditFilter; problem?: string } {
   try {
     return { filter: parseAuditQuery(auditQuery(search)) };
   } catch (error) {

@@ -54,7 +54,7 @@ export function AuditList({ page, base, address, kinds, problem, emptyText, isOr
             isSearched ? (
               <EmptyState
                 Icon={SearchX}
-                title="No entry is like that"
+                title={page.searchedTo ? "No entry is like that so far" : "No entry is like that"}
                 action={<ButtonLink href={base}>Show all entries</ButtonLink>}
               >
                 Words are found in what was done and to what; a person by author: and their username.
@@ -72,10 +72,16 @@ export function AuditList({ page, base, address, kinds, problem, emptyText, isOr
             </List>
           )}
         </Card>
+        {page.searchedTo && (
+          <p className="mt-3 text-muted text-small">
+            Only a part of the log was searched, as far as {page.searchedTo.toISOString().slice(0, 16).replace("T", " ")} UTC. The
+            next page goes on from there.
+          </p>
+        )}
         {(page.newerThan || page.olderThan) && (
           <nav aria-label="Pages of entries" className="mt-3 flex justify-end gap-2">
-            {page.newerThan && <Step href={auditPath(base, { ...address, after: page.newerThan })}>Newer</Step>}
-            {page.olderThan && <Step href={auditPath(base, { ...address, before: page.olderThan })}>Older</Step>}
+            {page.newerThan && <Step href={auditPath(base, { search, kind, days, after: page.newerThan })}>Newer</Step>}
+            {page.olderThan && <Step href={auditPath(base, { search, kind, days, before: page.olderThan })}>Older</Step>}
           </nav>
         )}
       </div>

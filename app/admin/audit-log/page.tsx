@@ -1,11 +1,10 @@
 import type { Metadata } from "next";
-import { listAuditEntries } from "#core/accounts/audit-log/list-audit-entries.ts";
 import { readAuditRetention } from "#core/audit/retention.ts";
 import { auditKinds } from "../../_components/audit/audit-kinds.ts";
 import { AuditList } from "../../_components/audit/audit-list.tsx";
 import { ExportLinks } from "../../_components/audit/export-links.tsx";
 import { PageHeader } from "../../_components/page-header.tsx";
-import { auditQuery, auditSearchOf, readAuditFilter } from "../../_server/audit-log-search.ts";
+import { auditQuery, auditSearchOf, readAuditPage } from "../../_server/audit-log-search.ts";
 import { requireOperator } from "../../_server/operator-page.ts";
 import type { PageQuery } from "../../_server/page-query.ts";
 
@@ -21,8 +20,7 @@ export default async function AdminAuditLogPage({ searchParams }: Readonly<{ sea
     query,
     kinds.map(({ value }) => value),
   );
-  const { filter, problem } = readAuditFilter(search);
-  const page = await listAuditEntries(operator, { kind: "installation" }, filter, search);
+  const { page, problem } = await readAuditPage(operator, { kind: "installation" }, search);
   return (
     <>
       <PageHeader

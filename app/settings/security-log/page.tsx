@@ -1,9 +1,8 @@
 import type { Metadata } from "next";
-import { listAuditEntries } from "#core/accounts/audit-log/list-audit-entries.ts";
 import { auditKinds } from "../../_components/audit/audit-kinds.ts";
 import { AuditList } from "../../_components/audit/audit-list.tsx";
 import { PageHeader } from "../../_components/page-header.tsx";
-import { auditSearchOf, readAuditFilter } from "../../_server/audit-log-search.ts";
+import { auditSearchOf, readAuditPage } from "../../_server/audit-log-search.ts";
 import type { PageQuery } from "../../_server/page-query.ts";
 import { requirePerson } from "../../_server/session.ts";
 
@@ -19,8 +18,7 @@ export default async function SecurityLogPage({ searchParams }: Readonly<{ searc
     query,
     kinds.map(({ value }) => value),
   );
-  const { filter, problem } = readAuditFilter(search);
-  const page = await listAuditEntries(person, { kind: "person", userId: person.userId }, filter, search);
+  const { page, problem } = await readAuditPage(person, { kind: "person", userId: person.userId }, search);
   return (
     <>
       <PageHeader

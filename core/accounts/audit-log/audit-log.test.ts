@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { recordAuditEvent } from "../../audit/record-audit-event.ts";
-import { db } from "../../db.ts";
+import { db, pool } from "../../db.ts";
 import { newId } from "../../ids.ts";
-import { from, organizationOf, signedInPerson, type TestPerson } from "../testing/people.ts";
+import { requestContext } from "../../log.ts";
+import { from, organizationOf, outcomes, signedInPerson, type TestPerson } from "../testing/people.ts";
+import { exportAuditLog } from "./export-audit-log.ts";
 import { AUDIT_PAGE_SIZE, findAuditEntry, listAuditEntries } from "./list-audit-entries.ts";
 
 let admin: TestPerson;
@@ -15,6 +17,68 @@ const ofMember = () => ({ kind: "person", userId: member.id }) as const;
 beforeAll(async () => {
   [admin, member] = [await signedInPerson("ada"), await signedInPerson("bob")];
   org = await organizationOf(admin, [[member, "write"]]);
+});
+
+/** Entries of somebody new: `count` of type `noise.<n>`, a second apart, the newest first. */
+async function fill(count: number, data: object = {}): Promise<TestPerson> {
+  const person = await signedInPerson();
+  await db().$executeRaw`INSERT INTO audit_event (id, type, actor_id, created_at, data)
+    SELECT left(md5(random()::text), 24), 'noise.' || n, ${person.id}, now() - make_interval(secs => n), ${JSON.stringify(data)}::jsonb
+      FROM generate_series(1, ${count}::int) n`;
+  return person;
+}
+
+describe("S137 a search of the audit log", () => {
+  test("looks at 5,000 entries at a time, says how far it came, and goes on from there, there and back", async () => {
+    const person = await fill(12_000);
+    const search = (words: string[], at = {}) =>
+      listAuditEntries(person.actor, { kind: "person", userId: person.id }, { ...all, words }, at);
+    const first = await search(["noise.11999"]);
+    expect(first).toMatchObject({ entries: [], searchedTo: expect.any(Date), olderThan: expect.any(String) });
+    const second = await search(["noise.11999"], { before: first.olderThan });
+    expect(second).toMatchObject({ entries: [], searchedTo: expect.any(Date), olderThan: expect.any(String) });
+    const third = await search(["noise.11999"], { before: second.olderThan });
+    expect(third.entries.map(({ type }) => type)).toEqual(["noise.11999"]);
+    expect(third).not.toHaveProperty("searchedTo");
+    expect(third.olderThan).toBeUndefined();
+    const back = await search(["noise.4999"], { after: third.entries[0]?.id });
+    expect(back).toMatchObject({ entries: [], searchedTo: expect.any(Date), newerThan: expect.any(String) });
+    const further = await search(["noise.4999"], { after: back.newerThan });
+    expect(further.entries.map(({ type }) => type)).toEqual(["noise.4999"]);
+    // An export goes through all windows.
+    const scope = { kind: "person", userId: person.id } as const;
+    const pieces = await exportAuditLog(async () => person.actor, scope, { q: "noise.11999", format: "json" }, from);
+    let text = "";
+    for await (const piece of pieces) text += piece;
+    expect(JSON.parse(text).map(({ type }: { type: string }) => type)).toEqual(["noise.11999"]);
+    // A full page goes on as ever.
+    expect((await search(["noise."])).entries).toHaveLength(AUDIT_PAGE_SIZE);
+    expect(await search(["noise."])).not.toHaveProperty("searchedTo");
+  });
+
+  test("of an organization for one type looks at entries of that type only", async () => {
+    await db().$executeRaw`INSERT INTO audit_event (id, type, org_id, created_at)
+      SELECT left(md5(random()::text), 24), 'oauth_token.exchange', ${org.id}, now() FROM generate_series(1, 50001) n`;
+    const found = await listAuditEntries(admin.actor, ofOrganization(), { ...all, types: ["organization.create"] });
+    expect(found.entries.map(({ type }) => type)).toEqual(["organization.create"]);
+    expect(found).not.toHaveProperty("searchedTo");
+  });
+
+  test("leaves connections to others, however many ask for however much at once", async () => {
+    const data = { text: "a".repeat(4_000) };
+    const person = await fill(600, data);
+    const words = ["a", "b", "c", "d"].map((end) => "a".repeat(30) + end);
+    const search = () => listAuditEntries(person.actor, { kind: "person", userId: person.id }, { ...all, words });
+    const requests = Array.from({ length: 14 }, () =>
+      requestContext.run({ requestId: "search", party: { key: "account searcher", isAnonymous: false } }, search),
+    );
+    const ended = outcomes(requests);
+    const answers: number[] = [];
+    for (let times = 0; times < 5; times++) answers.push((await pool().query("SELECT 1")).rows.length);
+    expect(answers).toEqual([1, 1, 1, 1, 1]);
+    expect(pool().waitingCount).toBe(0);
+    for (const end of await ended) expect(["ok", "unavailable"]).toContain(end);
+  });
 });
 
 describe("the audit log", () => {
@@ -64,5 +128,14 @@ describe("the audit log", () => {
       await db().auditEvent.count({ where: { type: "user.sign_in", actorId: member.id } }),
     );
     expect(entries.every(({ actorId, subjectId }) => [actorId, subjectId].includes(member.id))).toBe(true);
+    // Nor does a search tell.
+    for (const filter of [
+      { ...all, ip: from.ip ?? "" },
+      { ...all, words: [from.userAgent ?? ""] },
+    ]) {
+      const found = await listAuditEntries(member.actor, ofMember(), { ...filter, types: ["user.*"] });
+      expect(found.entries.map(({ type }) => type)).toContain("user.sign_in");
+      expect(found.entries.map(({ type }) => type)).not.toContain("user.disable");
+    }
   });
 });

@@ -70,11 +70,11 @@ async function* readPieces(
   for (let sent = 0; ; ) {
     const limit = Math.min(BATCH, AUDIT_EXPORT_MAX_ENTRIES - sent);
     const read = () => readAuditEntries(scope, { filter, limit, before });
-    const rows = limit > 0 ? await exports.run(read, { party }) : [];
-    const isLast = rows.length < limit || sent + rows.length >= AUDIT_EXPORT_MAX_ENTRIES;
-    yield formatBatch(format, rows.map(auditEventOnTheWire), { isFirst: sent === 0, isLast });
+    const { rows, end } = await exports.run(read, { party });
+    before = rows.length < limit ? end : rows.at(-1);
+    const isLast = !before || sent + rows.length >= AUDIT_EXPORT_MAX_ENTRIES;
+    if (rows.length > 0 || isLast) yield formatBatch(format, rows.map(auditEventOnTheWire), { isFirst: sent === 0, isLast });
     sent += rows.length;
-    before = rows.at(-1);
     if (isLast) return;
     await requireStill();
   }

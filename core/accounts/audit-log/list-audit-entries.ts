@@ -1,10 +1,11 @@
 import type { Actor } from "../../access/actor.ts";
 import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
+import { fairQueue } from "../../fair-queue/fair-queue.ts";
 import { isId } from "../../ids.ts";
 import { type AuditScope, requireAuditScope } from "./audit-scope.ts";
 import type { AuditFilter } from "./parse-audit-query.ts";
-import { type AuditPosition, type AuditRow, readAuditEntries } from "./read-audit-entries.ts";
+import { type AuditPosition, type AuditRow, isSearch, readAuditEntries } from "./read-audit-entries.ts";
 
 export const AUDIT_PAGE_SIZE = 50;
 
@@ -13,12 +14,17 @@ export type AuditPage = {
   /** Ids to go on from: `before` for older entries, `after` for newer ones; absent where there are none. */
   olderThan?: string;
   newerThan?: string;
+  /** How far a search came that did not look at all entries; what follows is `olderThan` it, or `newerThan`. */
+  searchedTo?: Date;
 };
+
+/** Nobody's searches take the connections that others need for their pages. */
+const searches = fairQueue({ name: "audit_searches", places: 2 });
 
 /**
  * One page of a part of the log, the newest first.
  * @param from ids of entries, as an earlier page gave them; what is none begins at the top
- * @throws ServiceError `forbidden`, `not_found`
+ * @throws ServiceError `forbidden`, `not_found`; `unavailable` for a search that found no place in time, or took too long
  */
 export async function listAuditEntries(
   actor: Actor,
@@ -28,16 +34,19 @@ export async function listAuditEntries(
 ): Promise<AuditPage> {
   await requireAuditScope(actor, scope);
   const [before, after] = [await positionOf(from.before), from.before ? undefined : await positionOf(from.after)];
-  const found = await readAuditEntries(scope, { filter, limit: AUDIT_PAGE_SIZE + 1, before, after });
+  const read = () => readAuditEntries(scope, { filter, limit: AUDIT_PAGE_SIZE + 1, before, after });
+  const { rows: found, end } = await (isSearch(filter) ? searches.run(read) : read());
   const isMore = found.length > AUDIT_PAGE_SIZE;
   const entries = !isMore ? found : after ? found.slice(1) : found.slice(0, -1);
   const [first, last] = [entries[0], entries.at(-1)];
-  const hasNewer = after ? isMore : before !== undefined;
-  const hasOlder = after ? true : isMore;
+  const rest = isMore ? undefined : end;
+  const newerThan = after ? (isMore ? first : rest) : before && first;
+  const olderThan = after ? last : isMore ? last : rest;
   return {
     entries,
-    ...(hasOlder && last && { olderThan: last.id }),
-    ...(hasNewer && first && { newerThan: first.id }),
+    ...(olderThan && { olderThan: olderThan.id }),
+    ...(newerThan && { newerThan: newerThan.id }),
+    ...(rest && { searchedTo: rest.createdAt }),
   };
 }
 
@@ -48,11 +57,12 @@ export async function findAuditEntry(actor: Actor, scope: AuditScope, id: string
   if (!at) throw notFound("Entry");
   const moment = { since: at.createdAt, until: new Date(at.createdAt.getTime() + 1) };
   // The very entry and nothing else: the one before a place just after it.
-  const [row] = await readAuditEntries(scope, {
+  const { rows } = await readAuditEntries(scope, {
     filter: { types: [], words: [], ...moment },
     limit: 1,
     before: { createdAt: at.createdAt, id: `${at.id}~` },
   });
+  const [row] = rows;
   if (row?.id !== id) throw notFound("Entry");
   return row;
 }

@@ -17,6 +17,7 @@ export type AuditFilter = {
 
 const MAX_CHARACTERS = 500;
 const MAX_TERMS = 20;
+const MAX_WORDS = 5;
 // `name:value`, `name:"a value"`, `"some words"` or a word.
 const TERM = /(?:(author|ip|type|since|until):)?(?:"([^"]*)"|(\S+))/g;
 const TYPE = /^[a-z_]{1,60}(\.([a-z_]{1,60}|\*))?$/;
@@ -40,6 +41,8 @@ export function parseAuditQuery(text: string): AuditFilter {
     else if (name === "until") filter.until = parseTime(value, "until");
     else filter.words.push(value);
   }
+  if (filter.words.length > MAX_WORDS)
+    throw invalid(`The search may have ${MAX_WORDS} words. Put words that stand together in quotation marks: they count as one.`);
   return filter;
 }
 

@@ -1,5 +1,6 @@
 import type { AuditToken } from "../../audit/request-origin.ts";
-import { db } from "../../db.ts";
+import { type Db, databaseCodes, db, QUERY_CANCELED } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import type { AuditScope } from "./audit-scope.ts";
@@ -37,42 +38,106 @@ export type AuditRead = {
   after?: AuditPosition | undefined;
 };
 
+export type AuditBatch = {
+  rows: AuditRow[];
+  /** Where a search stopped that did not look at all entries. Go on from there when there are fewer rows than asked for. */
+  end?: AuditPosition;
+};
+
+/**
+ * How many entries one search looks at. No index leads to a word or an address, and without a bound a search that finds nothing would read
+ * a year. Words cost more: the text of each entry has to be read for them, up to 4 KiB.
+ */
+const SEARCH_WINDOW = 50_000;
+export const WORD_SEARCH_WINDOW = 5_000;
+const SEARCH_MS = 2_000;
+
+/** Whether a filter takes a search: more than a time. */
+export const isSearch = ({ author, ip, types, words }: AuditFilter): boolean =>
+  author !== undefined || ip !== undefined || types.length > 0 || words.length > 0;
+
 /**
  * Entries of a part of the log, the newest first; with `after`, those next to it. Each part has an index in this order, so that a page
  * costs the same wherever it is and however long the log has become.
+ * @throws ServiceError `unavailable` when a search took too long
  */
-export async function readAuditEntries(scope: AuditScope, { filter, limit, before, after }: AuditRead): Promise<AuditRow[]> {
-  const direction = after && !before ? Prisma.sql`ASC` : Prisma.sql`DESC`;
-  const conditions = Prisma.join(
-    [
-      ...(await conditionsOf(filter)),
-      ...(before ? [Prisma.sql`(e.created_at, e.id) < (${before.createdAt}, ${before.id})`] : []),
-      ...(after ? [Prisma.sql`(e.created_at, e.id) > (${after.createdAt}, ${after.id})`] : []),
-      Prisma.sql`true`,
-    ],
-    " AND ",
-  );
-  const order = Prisma.sql`ORDER BY e.created_at ${direction}, e.id ${direction} LIMIT ${limit}`;
-  // Each branch by its own index; together they are few.
-  const branches = branchesOf(scope).map(
-    (part) => Prisma.sql`(SELECT e.* FROM audit_event e WHERE ${part} AND ${conditions} ${order})`,
-  );
-  const rows = await db().$queryRaw<AuditRow[]>`
+export async function readAuditEntries(scope: AuditScope, read: AuditRead): Promise<AuditBatch> {
+  const matching = await conditionsOf(scope, read.filter);
+  if (!isSearch(read.filter)) return { rows: await readRows(db(), scope, read, []) };
+  try {
+    return await db().$transaction(async (tx) => {
+      await tx.$executeRawUnsafe(`SET LOCAL statement_timeout = ${SEARCH_MS}`);
+      const end = await endOfSearch(tx, scope, read);
+      const rows = await readRows(tx, scope, read, end ? [...matching, upTo(end, read)] : matching);
+      return { rows, ...(end && { end }) };
+    });
+  } catch (error) {
+    if (!databaseCodes(error).includes(QUERY_CANCELED)) throw error;
+    const description = "The search took too long. Try again in a few seconds, or with fewer words.";
+    throw new ServiceError("unavailable", description, { retryAfterSeconds: 5, cause: error });
+  }
+}
+
+/** The last entry that a search looks at, where there are more behind it. */
+async function endOfSearch(tx: Db, scope: AuditScope, read: AuditRead): Promise<AuditPosition | undefined> {
+  const window = read.filter.words.length > 0 ? WORD_SEARCH_WINDOW : SEARCH_WINDOW;
+  const columns = Prisma.sql`e.created_at, e.id`;
+  // An organization's entries of one type have an index too.
+  const [type, ...others] = read.filter.types;
+  const indexed =
+    scope.kind === "organization" && type && !type.endsWith("*") && others.length === 0 ? [typeCondition([type])] : [];
+  const [last, further] = await tx.$queryRaw<AuditPosition[]>`
+    SELECT e.created_at AS "createdAt", e.id FROM (${branches(scope, columns, read, indexed, window + 1)}) e
+     ${orderOf(read)} OFFSET ${window - 1} LIMIT 2`;
+  return further && last;
+}
+
+async function readRows(tx: Db, scope: AuditScope, read: AuditRead, matching: Prisma.Sql[]): Promise<AuditRow[]> {
+  const rows = await tx.$queryRaw<AuditRow[]>`
     SELECT e.id, e.type, e.data, e.ip, e.user_agent AS "userAgent", e.token, e.created_at AS "createdAt",
            e.actor_id AS "actorId", actor.username AS "actorName", e.subject_id AS "subjectId", subject.username AS "subjectName",
            e.client_id AS "clientId", coalesce(app.name, document.metadata ->> 'client_name') AS "clientName",
            e.org_id AS "orgId", org.name AS "orgName",
            CASE WHEN e.token ->> 'type' = 'personal' THEN own.id IS NULL OR own.revoked_at IS NOT NULL END AS "isTokenGone"
-      FROM (${Prisma.join(branches, " UNION ")}) e
+      FROM (${branches(scope, Prisma.sql`e.*`, read, matching, read.limit)}) e
       LEFT JOIN "user" actor ON actor.id = e.actor_id
       LEFT JOIN "user" subject ON subject.id = e.subject_id
       LEFT JOIN oauth_app app ON app.client_id = e.client_id
       LEFT JOIN oauth_client_document document ON document.client_id = e.client_id
       LEFT JOIN organization org ON org.id = e.org_id
       LEFT JOIN personal_access_token own ON own.id = e.token ->> 'id'
-     ${order}`;
-  if (after && !before) rows.reverse();
+     ${orderOf(read)} LIMIT ${read.limit}`;
+  if (isForward(read)) rows.reverse();
   return scope.kind === "person" ? rows.map((row) => withoutOthers(row, scope.userId)) : rows;
+}
+
+const isForward = ({ before, after }: AuditRead): boolean => after !== undefined && !before;
+
+function orderOf(read: AuditRead): Prisma.Sql {
+  return isForward(read) ? Prisma.sql`ORDER BY e.created_at, e.id` : Prisma.sql`ORDER BY e.created_at DESC, e.id DESC`;
+}
+
+const upTo = ({ createdAt, id }: AuditPosition, read: AuditRead): Prisma.Sql =>
+  Prisma.sql`(e.created_at, e.id) ${isForward(read) ? Prisma.sql`<=` : Prisma.sql`>=`} (${createdAt}, ${id})`;
+
+/** Each branch by its own index; together they are few. */
+function branches(scope: AuditScope, columns: Prisma.Sql, read: AuditRead, matching: Prisma.Sql[], limit: number): Prisma.Sql {
+  const { filter, before, after } = read;
+  const conditions = Prisma.join(
+    [
+      ...matching,
+      ...(filter.since ? [Prisma.sql`e.created_at >= ${filter.since}`] : []),
+      ...(filter.until ? [Prisma.sql`e.created_at < ${filter.until}`] : []),
+      ...(before ? [Prisma.sql`(e.created_at, e.id) < (${before.createdAt}, ${before.id})`] : []),
+      ...(after ? [Prisma.sql`(e.created_at, e.id) > (${after.createdAt}, ${after.id})`] : []),
+      Prisma.sql`true`,
+    ],
+    " AND ",
+  );
+  const parts = branchesOf(scope).map(
+    (part) => Prisma.sql`(SELECT ${columns} FROM audit_event e WHERE ${part} AND ${conditions} ${orderOf(read)} LIMIT ${limit})`,
+  );
+  return Prisma.join(parts, " UNION ");
 }
 
 function branchesOf(scope: AuditScope): Prisma.Sql[] {
@@ -81,18 +146,22 @@ function branchesOf(scope: AuditScope): Prisma.Sql[] {
   return [Prisma.sql`e.actor_id = ${scope.userId}`, Prisma.sql`e.subject_id = ${scope.userId}`];
 }
 
-async function conditionsOf({ author, ip, types, since, until, words }: AuditFilter): Promise<Prisma.Sql[]> {
+async function conditionsOf(scope: AuditScope, { author, ip, types, words }: AuditFilter): Promise<Prisma.Sql[]> {
+  // What `withoutOthers` hides is not found either.
+  const isShown = scope.kind === "person" ? Prisma.sql`e.actor_id = ${scope.userId}` : Prisma.sql`true`;
   return [
     ...(author === undefined ? [] : [await authorCondition(author)]),
-    ...(ip === undefined ? [] : [Prisma.sql`e.ip = ${ip}`]),
+    ...(ip === undefined ? [] : [Prisma.sql`e.ip = ${ip} AND ${isShown}`]),
     ...(types.length === 0 ? [] : [typeCondition(types)]),
-    ...(since ? [Prisma.sql`e.created_at >= ${since}`] : []),
-    ...(until ? [Prisma.sql`e.created_at < ${until}`] : []),
-    ...words.map((word) => {
-      const pattern = `%${word.replace(/[\\%_]/g, "\\$&")}%`;
-      return Prisma.sql`(e.data::text ILIKE ${pattern} OR e.type ILIKE ${pattern} OR e.user_agent ILIKE ${pattern} OR e.client_id ILIKE ${pattern})`;
-    }),
+    ...(words.length === 0 ? [] : [wordsCondition(words, isShown)]),
   ];
+}
+
+/** One expression for all words: an entry is turned into text and into lower case once, and not once for each word. */
+function wordsCondition(words: string[], isShown: Prisma.Sql): Prisma.Sql {
+  const patterns = words.map((word) => Prisma.sql`lower(${`%${word.replace(/[\\%_]/g, "\\$&")}%`})`);
+  const text = Prisma.sql`concat_ws(E'\n', e.data::text, e.type, e.client_id, CASE WHEN ${isShown} THEN e.user_agent END)`;
+  return Prisma.sql`lower(${text}) LIKE ALL (ARRAY[${Prisma.join(patterns)}])`;
 }
 
 async function authorCondition(author: string): Promise<Prisma.Sql> {

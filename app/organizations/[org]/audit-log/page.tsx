@@ -1,12 +1,11 @@
 import type { Metadata } from "next";
 import { notFound } from "next/navigation";
 import { mayPlanExport } from "#core/accounts/audit-log/export-audit-log.ts";
-import { listAuditEntries } from "#core/accounts/audit-log/list-audit-entries.ts";
 import { auditKinds } from "../../../_components/audit/audit-kinds.ts";
 import { AuditList } from "../../../_components/audit/audit-list.tsx";
 import { ExportLinks } from "../../../_components/audit/export-links.tsx";
 import { PageHeader } from "../../../_components/page-header.tsx";
-import { auditQuery, auditSearchOf, readAuditFilter } from "../../../_server/audit-log-search.ts";
+import { auditQuery, auditSearchOf, readAuditPage } from "../../../_server/audit-log-search.ts";
 import { type OrganizationParams, organizationPath, requireOrganizationPage } from "../../../_server/organization-page.ts";
 import type { PageQuery } from "../../../_server/page-query.ts";
 
@@ -27,9 +26,8 @@ export default async function AuditLogPage({ params, searchParams }: Props) {
     query,
     kinds.map(({ value }) => value),
   );
-  const { filter, problem } = readAuditFilter(search);
   const base = organizationPath(organization.name, "audit-log");
-  const page = await listAuditEntries(person, { kind: "organization", orgId: organization.id }, filter, search);
+  const { page, problem } = await readAuditPage(person, { kind: "organization", orgId: organization.id }, search);
   return (
     <>
       <PageHeader
