@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { settingNames } from "#core/env.ts";
+import { networkPolicies } from "#core/jobs/runners/kubernetes/objects.ts";
 import packageJson from "../../package.json" with { type: "json" };
 
 /** What ships beside the code and is run by other programs: that it speaks of settings, ports and commands that there are. */
@@ -85,6 +86,11 @@ describe("the chart", () => {
     expect(all).toContain(`name: DATA_DIR\n  value: ${image.DATA_DIR}`);
     for (const port of [image.PORT, image.WORKER_HEALTH_PORT]) expect(all).toContain(`containerPort: ${port} }`);
     for (const kind of ["web", "worker"]) expect(all).toContain(`args: ["node", "supervisor.ts", "--only", "${kind}"]`);
+  });
+
+  it("lets the worker replace its own network policies, and no others", () => {
+    const names = networkPolicies.map(({ metadata }) => metadata?.name).join(", ");
+    expect(templates.join("\n")).toContain(`resources: [networkpolicies]\n    resourceNames: [${names}]\n    verbs: [update]`);
   });
 
   it("is of this version, and uses each of its values", () => {

@@ -53,6 +53,10 @@ export async function startCluster() {
     }
     const found = all.get(name);
     if (!found) return status(404, `${name} not found`);
+    if (request.method === "PUT") {
+      all.set(name, body);
+      return reply(200, body);
+    }
     if (request.method === "DELETE") {
       const pod = pods.get(name);
       if (kind === "pods" && pod?.process?.exitCode === null) end(pod, Number(url.searchParams.get("gracePeriodSeconds") ?? 30));

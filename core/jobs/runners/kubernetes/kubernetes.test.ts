@@ -79,6 +79,16 @@ describe("a job in a cluster", () => {
     expect([pods.size, secrets.size]).toEqual([0, 0]);
   });
 
+  it("S118 is held to the network policies of this version, whatever an earlier one left there", async () => {
+    const { policies } = await cluster();
+    for (const { metadata } of networkPolicies) {
+      const name = metadata?.name ?? "";
+      policies.set(name, { metadata: { name }, spec: { podSelector: {}, policyTypes: [] } } as never);
+    }
+    await runTask(kubernetes, ["true"], { image: "debian:12" });
+    expect([...policies.values()]).toEqual(networkPolicies);
+  });
+
   it("is followed to its end though the stream of its log breaks off, and is told everything once", async () => {
     const { cut } = await cluster();
     cut.next = true;

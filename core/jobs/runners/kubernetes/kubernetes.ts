@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { V1ContainerStatus, V1Pod } from "@kubernetes/client-node";
+import type { NetworkingV1Api, V1ContainerStatus, V1NetworkPolicy, V1Pod } from "@kubernetes/client-node";
 import { log } from "../../../log.ts";
 import { allowImage } from "../../image-reference.ts";
 import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "../runner.ts";
@@ -64,6 +64,15 @@ async function removeAll({ core, namespace }: Cluster, id: string): Promise<void
   await ignoring(404, core.deleteNamespacedSecret({ name, namespace }));
 }
 
+/**
+ * An earlier version may have made it with a shorter list of addresses. Replacing it with the same changes nothing. Another one beside
+ * it would not help: what one policy allows, others cannot take back.
+ */
+async function provide(networking: NetworkingV1Api, namespace: string, body: V1NetworkPolicy): Promise<void> {
+  if (await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }))) return;
+  await networking.replaceNamespacedNetworkPolicy({ name: body.metadata?.name ?? "", namespace, body });
+}
+
 class PodRun {
   readonly #task: Task;
   readonly #cluster: Cluster;
@@ -78,7 +87,7 @@ class PodRun {
   async exit(): Promise<Exit> {
     const { core, networking, namespace } = this.#cluster;
     try {
-      for (const body of networkPolicies) await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }));
+      for (const body of networkPolicies) await provide(networking, namespace, body);
       await core.createNamespacedSecret({ namespace, body: secretOf(this.#task) });
       await core.createNamespacedPod({ namespace, body: podOf(this.#task) });
       if (this.#task.image === undefined) this.#task.onNote(`It names no image: it runs in ${imageOf(this.#task)}.`);
