@@ -1,6 +1,6 @@
 import { hashToken } from "../crypto/token.ts";
 import { pool } from "../db.ts";
-import { ServiceError } from "../errors.ts";
+import { isServiceError, ServiceError } from "../errors.ts";
 import { log } from "../log.ts";
 import { addressKey } from "./address-key.ts";
 
@@ -49,6 +49,34 @@ export async function consumeThrottles(counters: [key: string, limit: ThrottleLi
     return counted;
   } catch (error) {
     await Promise.all(counted.map(({ giveBack }) => giveBack()));
+    throw error;
+  }
+}
+
+/** What is recorded of what strangers had refused: of one subject, of an address's /48, and in all. */
+const HOUR = 60 * 60;
+export const REFUSALS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: HOUR };
+export const REFUSALS_IN_ALL: ThrottleLimit = { limit: 3_000, windowSeconds: HOUR };
+
+/**
+ * Whether one more refusal goes into the audit log, where nobody can delete it (S144): anybody can have things refused as often as they like.
+ * @param kind of refusal; each kind has limits of its own
+ * @param subject what was refused, with how many of it are recorded in an hour
+ */
+export async function isRefusalRecorded(
+  kind: string,
+  { subject, limit, ip }: { subject: string; limit: number; ip: string | null },
+): Promise<boolean> {
+  const address = addressKey(ip, 48) ?? "unknown";
+  try {
+    await consumeThrottles([
+      [throttleKey(kind, subject), { limit, windowSeconds: HOUR }],
+      [throttleKey(`${kind}-address`, address), REFUSALS_OF_ADDRESS],
+      [throttleKey(`${kind}-all`, ""), REFUSALS_IN_ALL],
+    ]);
+    return true;
+  } catch (error) {
+    if (isServiceError(error) && error.code === "rate_limited") return false;
     throw error;
   }
 }

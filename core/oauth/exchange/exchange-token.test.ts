@@ -2,6 +2,7 @@ import * as jose from "jose";
 import * as oauth from "oauth4webapi";
 import * as openid from "openid-client";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { REFUSALS_IN_ALL, REFUSALS_OF_ADDRESS, throttleKey } from "#core/accounts/throttle.ts";
 import { db } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import { countStatements } from "#core/testing/count-statements.ts";
@@ -17,6 +18,7 @@ import {
 } from "../testing/exchange.ts";
 import { startWorld, type World } from "../testing/world.ts";
 import { FIND_EXCHANGE } from "./find-exchange.ts";
+import { REFUSALS_OF_CLIENT } from "./save-exchange.ts";
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "./token-exchange.ts";
 
 let world: World;
@@ -192,6 +194,40 @@ describe("S91 the subject is a member by their verified e-mail address", () => {
     expect(
       events.every(({ type, clientId, ip }) => type === "oauth_token.exchange_refused" && clientId === other.app.clientId && ip),
     ).toBe(true);
+  });
+
+  test("S144 so many refusals of an app, from an address and of all are recorded, and apart those of apps that may not exchange", async () => {
+    world.sendFrom("2001:db8:144:1::1");
+    const other = await prepareExchange(world, { name: "Restless" });
+    const recorded = () => db().auditEvent.count({ where: { orgId: other.orgId, type: "oauth_token.exchange_refused" } });
+    const refuse = async (code: string) => {
+      const before = await recorded();
+      expect(outcomeOf(await exchange(other, `${newId()}@example.test`))).toBe(code);
+      return (await recorded()) - before;
+    };
+    const counters = (kind: string) =>
+      [
+        [throttleKey(kind, other.app.clientId), REFUSALS_OF_CLIENT],
+        [throttleKey(`${kind}-address`, "2001:db8:144::/48"), REFUSALS_OF_ADDRESS.limit],
+        [throttleKey(`${kind}-all`, ""), REFUSALS_IN_ALL.limit],
+      ] as const;
+    for (const [isPrivileged, code] of [
+      [true, "400 invalid_grant"],
+      [false, "401 invalid_client"],
+    ] as const) {
+      await db().oAuthApp.update({
+        where: { clientId: other.app.clientId },
+        data: { privileges: isPrivileged ? ["token-exchange"] : [] },
+      });
+      expect(await refuse(code)).toBe(1);
+      for (const [key, limit] of counters(isPrivileged ? "exchange_refusal" : "exchange_refusal_unapproved")) {
+        const { count } = await db().throttle.findUniqueOrThrow({ where: { key } });
+        await db().throttle.update({ where: { key }, data: { count: limit } });
+        expect(await refuse(code), key).toBe(0);
+        await db().throttle.update({ where: { key }, data: { count } });
+      }
+      expect(await refuse(code)).toBe(1);
+    }
   });
 
   test("takes the same time for nobody and for somebody who is no member", async () => {

@@ -54,7 +54,7 @@ async function recordRefused(
   { error, reason }: ExchangeRefusal,
 ): Promise<void> {
   if (!exchange?.orgId) return;
-  await recordRefusal({
+  const event = {
     orgId: exchange.orgId,
     clientId,
     // Somebody who is no member is not named to the organization: that they have an account here is not its affair.
@@ -66,7 +66,9 @@ async function recordRefused(
       reason,
     },
     from: originOf(ctx),
-  });
+  };
+  // All of rule 1 is about the app itself (assert-may-exchange.ts).
+  await recordRefusal(event, { mayExchange: error !== "invalid_client" });
 }
 
 export function originOf(ctx: KoaContextWithOIDC): RequestOrigin {

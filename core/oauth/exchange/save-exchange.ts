@@ -1,7 +1,9 @@
+import { isRefusalRecorded } from "#core/accounts/throttle.ts";
 import { type NewAuditEvent, recordAuditEvent, storableUserAgent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db, pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
+import { log } from "#core/log.ts";
 import { gather } from "#core/postgres/gather.ts";
 import type { Payload } from "../artifact-store.ts";
 import type { ActingParty } from "./find-acting-party.ts";
@@ -72,7 +74,22 @@ export async function saveExchange(
   ]);
 }
 
-/** A refused exchange is in the organization's audit log like one that was made (S96). */
-export async function recordRefusal(event: Omit<NewAuditEvent, "type">): Promise<void> {
+/** Far more than the 20 in ten minutes of which administrators are told. */
+export const REFUSALS_OF_CLIENT = 300;
+
+/**
+ * A refused exchange is in the organization's audit log like one that was made (S96). Anybody can bind an app of their own to an organization
+ * of their own, and have as many refused as they like: so they are counted, apart from those of apps that may exchange (S144).
+ */
+export async function recordRefusal(
+  event: Omit<NewAuditEvent, "type"> & { clientId: string; from: RequestOrigin },
+  { mayExchange }: { mayExchange: boolean },
+): Promise<void> {
+  const counted = { subject: event.clientId, limit: REFUSALS_OF_CLIENT, ip: event.from.ip };
+  if (!(await isRefusalRecorded(mayExchange ? "exchange_refusal" : "exchange_refusal_unapproved", counted))) {
+    const { orgId, clientId, data } = event;
+    log().info({ orgId, clientId, reason: data?.reason }, "an exchange was refused, as many were before it");
+    return;
+  }
   await recordAuditEvent(db(), { ...event, type: "oauth_token.exchange_refused" });
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { addressKey } from "#core/accounts/address-key.ts";
 import { presets } from "#core/accounts/publishers/presets.ts";
 import { organizationOf, signedInPerson, type TestPerson } from "#core/accounts/testing/people.ts";
-import { throttleKey } from "#core/accounts/throttle.ts";
+import { REFUSALS_IN_ALL, REFUSALS_OF_ADDRESS, throttleKey } from "#core/accounts/throttle.ts";
 import { findCiToken } from "#core/accounts/tokens/find-ci-token.ts";
 import { hashToken } from "#core/crypto/token.ts";
 import { db } from "#core/db.ts";
@@ -408,6 +408,26 @@ describe("the exchange of a CI job's ID token", () => {
     expect(answers.every(({ error }) => error === "invalid_grant" || error === "temporarily_unavailable")).toBe(true);
     const noted = await refusals();
     expect(noted.filter(({ data }) => (data as { repo?: string }).repo === other.name)).toHaveLength(60);
+  });
+
+  test("S144 so many are recorded for an address and in all, whatever they are for", async () => {
+    const junk = await ci.sign({ ...claims, aud: "https://else.example" });
+    const refuse = async () => {
+      const [other, before] = [await privateRepo("fill"), (await refusals()).length];
+      expect((await exchange(junk, { resource: other.name })).error).toBe("invalid_grant");
+      return (await refusals()).length - before;
+    };
+    expect(await refuse()).toBe(1);
+    for (const [key, { limit }] of [
+      [throttleKey("ci_refusal_unproven-address", "127.0.0.1"), REFUSALS_OF_ADDRESS],
+      [throttleKey("ci_refusal_unproven-all", ""), REFUSALS_IN_ALL],
+    ] as const) {
+      const { count } = await db().throttle.findUniqueOrThrow({ where: { key } });
+      await db().throttle.update({ where: { key }, data: { count: limit } });
+      expect(await refuse()).toBe(0);
+      await db().throttle.update({ where: { key }, data: { count } });
+    }
+    expect(await refuse()).toBe(1);
   });
 
   test("S56 exchanges are counted by network: an IPv6 client has all the addresses of its /64", async () => {

@@ -1,17 +1,16 @@
-import { consumeThrottle, throttleKey } from "#core/accounts/throttle.ts";
+import { isRefusalRecorded } from "#core/accounts/throttle.ts";
 import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import type { RequestOrigin } from "#core/audit/request-origin.ts";
 import { db } from "#core/db.ts";
-import { isServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
 import type { Refusal } from "./exchange-id-token.ts";
 import { quoted, type UnprovenIdToken } from "./id-token.ts";
 import { auditedAs, type Resource } from "./resource.ts";
 
 /** Anybody can have a token refused, as often as they like: an hour's log of one resource must not be theirs to fill. */
-const NOTED = { limit: 60, windowSeconds: 60 * 60 };
+export const REFUSALS_OF_RESOURCE = 60;
 
-/** Tells those who manage a resource that a token was refused, and why (S99, S116). */
+/** Tells those who manage a resource that a token was refused, and why (S99, S116, S144). */
 export async function noteRefusal(
   resource: Resource,
   { issuer, claims }: UnprovenIdToken,
@@ -20,8 +19,9 @@ export async function noteRefusal(
 ): Promise<void> {
   const { data, ...audited } = auditedAs(resource);
   const isProven = of.length > 0;
-  const id = "repo" in resource ? resource.repo.id : resource.user.id;
-  if (!(await isNoted(throttleKey(isProven ? "ci_refusal" : "ci_refusal_unproven", id)))) {
+  const subject = "repo" in resource ? resource.repo.id : resource.user.id;
+  const counted = { subject, limit: REFUSALS_OF_RESOURCE, ip: from.ip };
+  if (!(await isRefusalRecorded(isProven ? "ci_refusal" : "ci_refusal_unproven", counted))) {
     log().info({ ...data, reason, issuer: quoted(issuer) }, "a job was refused a token, as many were before it");
     return;
   }
@@ -33,16 +33,6 @@ export async function noteRefusal(
     const words = { error: storable(reason), issuer: storable(quoted(issuer)), subject: storable(quoted(claims.sub ?? "")) };
     await recordAuditEvent(tx, { type: "ci_token.exchange_refused", ...audited, data: { ...data, ...words }, from });
   });
-}
-
-async function isNoted(key: string): Promise<boolean> {
-  try {
-    await consumeThrottle(key, NOTED);
-    return true;
-  } catch (error) {
-    if (isServiceError(error) && error.code === "rate_limited") return false;
-    throw error;
-  }
 }
 
 /** A token's words, as Postgres can hold them. */
