@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
@@ -37,6 +38,10 @@ beforeEach(() => {
 const image = "debian:12";
 const sh = (script: string) => ["sh", "-c", script];
 const script = (text: string) => ["node", "--input-type=module", "--eval", text];
+const children = (name: string): number =>
+  execFileSync("ps", ["-o", "comm=", "--ppid", String(process.pid)], { encoding: "utf8" })
+    .split("\n")
+    .filter((each) => each === name).length;
 const nothingIsLeft = async () => expect([await engine.containers(), await engine.volumes()]).toEqual([[], []]);
 
 describe("a job in a container", () => {
@@ -114,6 +119,26 @@ describe("a job in a container", () => {
 
   it("says that its program is not there", async () => {
     expect((await runTask(docker, ["nowhere"], { image })).exit).not.toMatchObject({ code: 0 });
+  });
+
+  it("leaves no process behind where the engine does not take its files", async () => {
+    // An engine that says yes to everything but that.
+    const refuses = createHttpServer((request, response) => {
+      const isList = request.method === "GET" && /\/(json|volumes)\?/.test(request.url ?? "");
+      if (request.method === "PUT") response.writeHead(507);
+      response.end(isList ? (request.url?.includes("volumes") ? "{}" : "[]") : '{"Id":"made","Message":"no room"}');
+    });
+    const socketPath = join(files, "refuses.sock");
+    await new Promise<void>((listening) => refuses.listen(socketPath, listening));
+    provideSettings({ JOBS_DOCKER_SOCKET: socketPath });
+    onTestFinished(() => {
+      refuses.close();
+      provideSettings({ JOBS_DOCKER_SOCKET: engine.socketPath });
+    });
+    const filesDirectory = mkdtempSync(join(files, "space-"));
+    writeFileSync(join(filesDirectory, "large"), Buffer.alloc(8 * MEBIBYTE));
+    expect((await runTask(docker, [], { filesDirectory })).exit).toMatchObject({ kind: "failed" });
+    await expect.poll(() => children("tar"), { timeout: 5_000 }).toBe(0);
   });
 });
 

@@ -158,8 +158,8 @@ class ContainerRun {
     });
     try {
       for (const { target, from } of given) {
-        if (from !== undefined) await filler.putArchive(tarOf(from), { path: target });
-        else await withPayload(payload ?? "", (directory) => filler.putArchive(tarOf(directory), { path: target }));
+        const fill = (directory: string) => withTar(directory, (archive) => filler.putArchive(archive, { path: target }));
+        await (from === undefined ? withPayload(payload ?? "", fill) : fill(from));
       }
     } finally {
       await filler.remove({ force: true });
@@ -314,12 +314,17 @@ async function withPayload(payload: string, work: (directory: string) => Promise
   }
 }
 
-function tarOf(directory: string): Readable {
+async function withTar(directory: string, work: (archive: Readable) => Promise<unknown>): Promise<void> {
   // Nobody else looks into the container: what is ours alone here has to be readable there.
   const options = ["-C", directory, "--owner=0", "--group=0", "--mode=a+rX,go-w", "-cf", "-", "."];
   const tar = spawn("tar", options, { stdio: ["ignore", "pipe", "ignore"] });
   tar.once("error", (error) => tar.stdout.destroy(error));
-  return tar.stdout;
+  try {
+    await work(tar.stdout);
+  } finally {
+    // An engine that refuses the archive does not read it to its end, and tar would wait for that.
+    tar.kill();
+  }
 }
 
 /** A sentence for the run's owner: what we found about their image, and not what the engine says about itself and its machine. */
