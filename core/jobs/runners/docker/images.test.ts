@@ -9,7 +9,7 @@ import { busyboxFiles, startPodman } from "../../testing/podman.ts";
 import { runTask } from "../../testing/run-task.ts";
 import { docker } from "./docker.ts";
 import { connect } from "./engine.ts";
-import { provideImage } from "./images.ts";
+import { provideImage, pruneImages } from "./images.ts";
 
 let registry: Awaited<ReturnType<typeof startRegistry>>;
 let engine: Awaited<ReturnType<typeof startPodman>>;
@@ -104,6 +104,18 @@ it("what was pulled and looked at is what runs, and a digest is never another im
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 11 * 60_000 });
   expect((await choose("tool:1"))[0]).toBe("second");
   expect(await choose(`tool:1@${first}`)).toEqual(["first", []]);
+});
+
+it("what a name stood for is forgotten with its image", async () => {
+  const name = `docker.io/library/gone@${push("library/gone", "1", "gone")}`;
+  await choose(name);
+  expect(await choose(name)).toEqual(["gone", []]);
+  const api = await connect();
+  const { Id } = await api.getImage(name).inspect();
+  await api.getImage(Id).remove({ force: true });
+  await pruneImages(api);
+  await engine.podman("pull", "--quiet", name);
+  expect(await choose(name)).toEqual(["gone", [`Pulling ${name}.`]]);
 });
 
 it("M5 an image that only lies on the engine's machine is the operator's, until they list it", async () => {

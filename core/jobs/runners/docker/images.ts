@@ -186,6 +186,8 @@ async function markUsed(engine: Docker, id: string): Promise<void> {
 export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
   const now = Date.now() / 1_000;
   const [images, containers] = await Promise.all([engine.listImages(), engine.listContainers({ all: true })]);
+  const there = new Set(images.map(({ Id }) => Id));
+  for (const [name, { id }] of resolved) if (!there.has(id)) resolved.delete(name);
   const used = new Set(containers.map(({ ImageID }) => ImageID));
   const ours = images
     .map(({ Id, Size, RepoTags }) => ({ id: Id, size: Size, usedAt: lastUseOf(RepoTags ?? undefined) }))
