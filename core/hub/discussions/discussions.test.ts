@@ -73,6 +73,29 @@ describe("a discussion", () => {
     expect((await readTimeline(bea.actor, { id }, { page: pages.length + 1 })).items).toEqual([]);
   });
 
+  test("S137 has 10,000 events at most: then nothing more is said in it, but it can be closed, locked and unpinned, once each", async () => {
+    const { ada, bea, id, at } = await opened();
+    await setPinned(ada.actor, at, true);
+    await db().$executeRaw`INSERT INTO discussion_event (id, discussion_id, type, content, created_at)
+      SELECT left(md5(random()::text), 24), ${id}, 'comment', 'x', now() - make_interval(secs => n) FROM generate_series(1, 9997) n`;
+    const last = await addComment(bea.actor, at, { comment: "The last one" });
+    const full = { code: "conflict", message: expect.stringContaining("10,000") };
+    await expect(addComment(ada.actor, at, { comment: "One more" })).rejects.toMatchObject(full);
+    await expect(changeTitle(bea.actor, at, { title: "Another" })).rejects.toMatchObject(full);
+    await expect(changeStatus(bea.actor, at, { status: "closed", comment: "One more" })).rejects.toMatchObject(full);
+    await changeStatus(bea.actor, at, { status: "closed" });
+    await setLocked(ada.actor, at, true, from);
+    await setPinned(ada.actor, at, false);
+    await expect(changeStatus(ada.actor, at, { status: "open" })).rejects.toMatchObject(full);
+    await expect(setLocked(ada.actor, at, false, from)).rejects.toMatchObject(full);
+    await expect(setPinned(ada.actor, at, true)).rejects.toMatchObject(full);
+    expect(await db().discussionEvent.count({ where: { discussionId: id } })).toBe(10_003);
+    // What is deleted makes room.
+    await db().discussionEvent.deleteMany({ where: { discussionId: id, content: "x" } });
+    await deleteComment(ada.actor, at, last.id, from);
+    await setLocked(ada.actor, at, false, from);
+  });
+
   test("each change is shown in it, in order, and recorded as one event that is in the contract", async () => {
     const { ada, bea, repo, id, at } = await opened();
     const comment = await addComment(ada.actor, at, { comment: "South\r\nof here.\n" });

@@ -1,4 +1,5 @@
 import type { Db } from "../../db.ts";
+import { ServiceError } from "../../errors.ts";
 import type { DiscussionEvent, Prisma } from "../../generated/prisma/client.ts";
 import { newOrderedId } from "../../ids.ts";
 
@@ -10,9 +11,14 @@ export type NewTimelineEvent = { authorId: string | null } & (
     }
 );
 
+/** Each view of a discussion adds up the lengths of all its events, and anybody may ask for one (S137): 10,000 take 12 ms. */
+const EVENTS_IN_DISCUSSION = 10_000;
+
 /**
  * Adds to what happened in a discussion, whose row the caller has locked. Each gets a time of its own, a millisecond after the one
- * before: they are read in that order.
+ * before: they are read in that order. In a full discussion the latest commits of a push are shown as far as there is room: somebody who
+ * fills a pull request must not make a push or a merge fail.
+ * @throws ServiceError `conflict` when it is full
  */
 export async function insertEvents(
   tx: Db,
@@ -20,14 +26,17 @@ export async function insertEvents(
   events: readonly NewTimelineEvent[],
 ): Promise<DiscussionEvent[]> {
   if (events.length === 0) return [];
-  const latest = await tx.discussionEvent.findFirst({
+  const { _count: before, _max: latest } = await tx.discussionEvent.aggregate({
     where: { discussionId },
-    orderBy: [{ createdAt: "desc" }, { id: "desc" }],
-    select: { createdAt: true },
+    _count: true,
+    _max: { createdAt: true },
   });
-  const start = Math.max(Date.now(), (latest?.createdAt.getTime() ?? 0) + 1);
+  const overflow = before + events.length - EVENTS_IN_DISCUSSION;
+  if (overflow > 0 && events.some((event) => event.type !== "commit" && !isEnd(event))) throw full();
+  const shown = events.filter((event, index) => index >= overflow || isEnd(event));
+  const start = Math.max(Date.now(), (latest.createdAt?.getTime() ?? 0) + 1);
   return tx.discussionEvent.createManyAndReturn({
-    data: events.map((event, index) => ({
+    data: shown.map((event, index) => ({
       id: newOrderedId(),
       discussionId,
       type: event.type,
@@ -37,3 +46,16 @@ export async function insertEvents(
     })),
   });
 }
+
+/** Before something that cannot be taken back. @throws ServiceError `conflict` when nothing more can be said in it */
+export async function requireRoom(tx: Db, discussionId: string): Promise<void> {
+  if ((await tx.discussionEvent.count({ where: { discussionId } })) >= EVENTS_IN_DISCUSSION) throw full();
+}
+
+const full = () =>
+  new ServiceError("conflict", "This discussion has 10,000 entries, and takes no more. Go on in a new one, or delete comments.");
+
+/** What is shown in a full discussion too. Each happens once there, since what it takes back is refused. */
+const isEnd = (event: NewTimelineEvent): boolean =>
+  event.type !== "comment" &&
+  (event.data.status === "closed" || event.data.status === "merged" || event.data.locked === true || event.data.pinned === false);

@@ -1,5 +1,6 @@
 import type { Actor } from "../../access/actor.ts";
 import { requirePermission } from "../../access/may.ts";
+import { db } from "../../db.ts";
 import { ServiceError } from "../../errors.ts";
 import { changeRefs } from "../git/refs/change-refs.ts";
 import { askAgain, requireChangeable } from "../git/refs/require-changeable.ts";
@@ -13,6 +14,7 @@ import { isAncestor } from "./commits.ts";
 import { countContribution } from "./count-contribution.ts";
 import { type Discussion, pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
+import { requireRoom } from "./insert-events.ts";
 import { mergeCommit } from "./merge-commit.ts";
 import { parseDescription } from "./parse-text.ts";
 import { type MergedCommits, setStatus } from "./set-status.ts";
@@ -43,7 +45,10 @@ export async function mergePullRequest(actor: Actor, name: DiscussionName, input
   };
   await ask(repo);
   const comment = parseDescription(input.comment, "comment");
-  if (comment) await countContribution(actor, "comment");
+  if (comment) {
+    await countContribution(actor, "comment");
+    await requireRoom(db(), discussion.id);
+  }
   const path = await openRepository(repo);
   const headRef = pullRequestRef(discussion.num);
   const baseRef = requireMergeable(discussion);

@@ -190,6 +190,24 @@ describe("what a push means for pull requests", () => {
     expect(discussion.status).toBe("draft");
   });
 
+  test("S137 a full one takes commits without showing them, and is merged without a comment", async () => {
+    const { ada, repo, base, at, row, status } = await proposed();
+    await db().$executeRaw`INSERT INTO discussion_event (id, discussion_id, type, content, created_at)
+      SELECT left(md5(random()::text), 24), ${row.id}, 'comment', 'x', now() - make_interval(secs => n) FROM generate_series(1, 9998) n`;
+    const commits = () => db().discussionEvent.count({ where: { discussionId: row.id, type: "commit" } });
+    const second = await commitTo(repo, ada, { "c.txt": "c" }, { branch: "more" });
+    const third = await commitTo(repo, ada, { "d.txt": "d" }, { branch: "more" });
+    await setRef(repo, ada, "refs/pr/1", third);
+    expect(await commits()).toBe(2);
+    expect((await readTimeline(ada.actor, row, { page: 100 })).items.at(-1)).toMatchObject({ type: "commit", oid: third });
+    await setRef(repo, ada, "refs/pr/1", second);
+    expect(await commits()).toBe(2);
+    await expect(mergePullRequest(ada.actor, at, { comment: "Thanks" })).rejects.toMatchObject({ code: "conflict" });
+    expect([await headOf(repo), await status()]).toEqual([base, "open"]);
+    await mergePullRequest(ada.actor, at);
+    expect(await status()).toBe("merged");
+  });
+
   test("one whose branch or base is gone is closed, and opens again only when it is back", async () => {
     const { ada, repo, head, at, status } = await proposed();
     await setRef(repo, ada, "refs/pr/1", null);
