@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { ServiceError } from "#core/errors.ts";
+import { switchAccount } from "../activate/actions.ts";
 import { submitForm } from "./form.ts";
+import { addRepoPublisherAction, removeRepoPublisherAction } from "./publishers/actions.ts";
+import { sendFirstTestAction } from "./webhooks/actions.ts";
 
 function filled(): FormData {
   const data = new FormData();
@@ -48,6 +51,15 @@ test("S113 who has to prove who they are first is sent to sign-in and back", asy
   await expect(submitForm(filled(), stale, { page: "/settings/account" })).rejects.toMatchObject({
     digest: expect.stringContaining("/login?reauthenticate=1&next=%2Fsettings%2Faccount"),
   });
+});
+
+test("S51 an action that is called with what no page has bound it to is refused, and does not fail", async () => {
+  const before = { values: {}, errors: {} };
+  const refused = { message: { tone: "bad", text: "Repository not found" } };
+  expect(await addRepoPublisherAction(null as never, "oidc", before, filled())).toMatchObject(refused);
+  expect(await removeRepoPublisherAction("x" as never, {} as never, before, filled())).toMatchObject(refused);
+  for (const called of [switchAccount(null as never), sendFirstTestAction(null as never, {} as never)])
+    await expect(called).rejects.toMatchObject({ code: "invalid_request" });
 });
 
 test("success says so; the fields show what the work returned", async () => {

@@ -65,11 +65,13 @@ export async function decide(_previous: FormState, data: FormData): Promise<Form
 
 /** Another account: the code is given back, since only the account that has opened it can answer it (S65). */
 export async function switchAccount(data: FormData): Promise<void> {
-  const userCode = String(data.get("user_code") ?? "");
-  const session = await currentSession();
-  if (session) await releaseDeviceRequest(session, userCode);
-  await forgetCode();
-  redirect(`/login?${new URLSearchParams({ switch: "1", next: activatePath(userCode) })}`);
+  await submitForm(data, async (form) => {
+    const userCode = form.text("user_code");
+    const session = await currentSession();
+    if (session) await releaseDeviceRequest(session, userCode);
+    await forgetCode();
+    redirect(`/login?${new URLSearchParams({ switch: "1", next: activatePath(userCode) })}`);
+  });
 }
 
 async function answer(data: FormData, work: (session: SiteSession, form: SubmittedForm) => Promise<string>): Promise<FormState> {

@@ -21,14 +21,14 @@ export async function addRepoPublisherAction(
   _previous: FormState,
   data: FormData,
 ): Promise<FormState> {
-  const [repo, page] = [submittedRepoName(wanted), repoPublishersPath(submittedRepoName(wanted))];
   return submitForm(
     data,
     async (form) => {
+      const [repo, page] = placeOf(wanted);
       await addPublisher(await requirePerson(page), { repo }, inputOf(preset, form), await requestOrigin());
       redirect(`${page}?notice=added&from=${preset}`);
     },
-    { page: newPageOf(page, preset) },
+    { page: () => newPageOf(placeOf(wanted)[1], preset) },
   );
 }
 
@@ -38,14 +38,14 @@ export async function removeRepoPublisherAction(
   _previous: FormState,
   data: FormData,
 ): Promise<FormState> {
-  const [repo, page] = [submittedRepoName(wanted), repoPublishersPath(submittedRepoName(wanted))];
   return submitForm(
     data,
     async () => {
+      const [repo, page] = placeOf(wanted);
       await removePublisher(await requirePerson(page), { repo }, publisherId, await requestOrigin());
       redirect(`${page}?notice=removed`);
     },
-    { page },
+    { page: () => placeOf(wanted)[1] },
   );
 }
 
@@ -71,6 +71,12 @@ export async function removeOwnPublisherAction(publisherId: string, _previous: F
     },
     { page: ownPublishersPath },
   );
+}
+
+/** What an action is bound to comes back from the browser. @throws ServiceError `not_found` */
+function placeOf(wanted: RepoName): [repo: RepoName, page: string] {
+  const repo = submittedRepoName(wanted);
+  return [repo, repoPublishersPath(repo)];
 }
 
 /** The preset comes from the browser, as everything here does. */

@@ -18,7 +18,7 @@ import { targetName } from "../../_components/webhooks/target-name.ts";
 import { submitForm } from "../form.ts";
 import { givenText } from "../path-segment.ts";
 import { requestOrigin } from "../request-origin.ts";
-import { SubmittedForm } from "../submitted-form.ts";
+import type { SubmittedForm } from "../submitted-form.ts";
 import { findWebhookOwner } from "./find-webhook-owner.ts";
 import { submittedWebhook } from "./webhook-form.ts";
 import { type WebhookHome, webhookListPath, webhookPath } from "./webhook-paths.ts";
@@ -115,19 +115,24 @@ export async function sendTestAction(
   _previous: FormState,
   data: FormData,
 ): Promise<FormState> {
-  return submitForm(data, async (form) => {
-    const { person, owner, home: name } = await findWebhookOwner(home);
-    const kind = testKinds.find((each) => each === form.text("kind"));
-    const { deliveryId } = await sendTest(person, webhookId, kind, await requestOrigin(), { ownerId: owner.id, waitMs: WAIT_MS });
-    redirect(deliveryHref(webhookPath(name, webhookId), deliveryId));
-  });
+  return submitForm(data, (form) => test(home, webhookId, form));
 }
 
 /** The first one, from where the webhook was made; if it is refused, the webhook's page has the button too. */
 export async function sendFirstTestAction(home: WebhookHome, data: FormData): Promise<void> {
-  const webhookId = new SubmittedForm(data).text("webhookId");
-  await sendTestAction(home, webhookId, { values: {}, errors: {} }, data);
+  let webhookId = "";
+  await submitForm(data, (form) => {
+    webhookId = form.text("webhookId");
+    return test(home, webhookId, form);
+  });
   redirect(webhookPath(home, webhookId));
+}
+
+async function test(home: WebhookHome, webhookId: string, form: SubmittedForm): Promise<never> {
+  const { person, owner, home: name } = await findWebhookOwner(home);
+  const kind = testKinds.find((each) => each === form.text("kind"));
+  const { deliveryId } = await sendTest(person, webhookId, kind, await requestOrigin(), { ownerId: owner.id, waitMs: WAIT_MS });
+  redirect(deliveryHref(webhookPath(name, webhookId), deliveryId));
 }
 
 export async function replayDeliveryAction(
