@@ -6,7 +6,7 @@ import { streamOfText } from "#core/http/stream-of-text.ts";
 import { withKeepAlive } from "#core/http/with-keep-alive.ts";
 import { findJobNamespace } from "#core/jobs/find-job-namespace.ts";
 import { followLog } from "#core/jobs/logs/follow-log.ts";
-import { readLogPage } from "#core/jobs/logs/read-log.ts";
+import { readWholeLog } from "#core/jobs/logs/read-log.ts";
 import { takeLogPlace } from "#core/jobs/logs/take-log-place.ts";
 import { findRun } from "#core/jobs/runs/find-run.ts";
 import { isOver } from "#core/jobs/stages.ts";
@@ -22,7 +22,7 @@ export async function answerRunLog(request: Request, home: JobHome, runId: strin
     const look = await viewer(home, runId);
     await look();
     const query = new URL(request.url).searchParams;
-    if (query.has("download")) return download(runId);
+    if (query.has("download")) return download(runId, look);
     takeLogPlace();
     const after = Number(request.headers.get("last-event-id") ?? query.get("after") ?? 0);
     const from = Number.isSafeInteger(after) && after >= 0 && after < 2 ** 31 ? after : 0;
@@ -65,8 +65,8 @@ async function* news(runId: string, after: number, gone: AbortSignal): AsyncGene
   if (!gone.aborted && told) yield `event: over\ndata: ${JSON.stringify(told)}\n\n`;
 }
 
-function download(runId: string): Response {
-  return new Response(streamOfText(whole(runId)), {
+function download(runId: string, look: () => Promise<unknown>): Response {
+  return new Response(streamOfText(whole(runId, look)), {
     headers: {
       "Content-Type": "text/plain; charset=utf-8",
       "Content-Disposition": `attachment; filename="job-${runId}.log"`,
@@ -75,12 +75,8 @@ function download(runId: string): Response {
   });
 }
 
-async function* whole(runId: string): AsyncGenerator<string> {
-  for (let after = 0; ; ) {
-    const page = await readLogPage(runId, after);
-    if (!page) return;
-    yield page.entries.map(({ text, stream }) => (stream === "system" ? `[system] ${text}` : text)).join("");
-    if (!page.isCut) return;
-    after = page.end;
+async function* whole(runId: string, look: () => Promise<unknown>): AsyncGenerator<string> {
+  for await (const chunks of readWholeLog(runId, look)) {
+    yield chunks.map(({ text, stream }) => (stream === "system" ? `[system] ${text}` : text)).join("");
   }
 }

@@ -13,7 +13,7 @@ import { createRun } from "../runs/create-run.ts";
 import { recordEnd } from "../runs/record-run.ts";
 import { appendLog } from "./append-log.ts";
 import { followLog, followStage } from "./follow-log.ts";
-import { readLogEnd } from "./read-log.ts";
+import { readLogEnd, readWholeLog } from "./read-log.ts";
 
 afterAll(stopListening);
 
@@ -45,6 +45,24 @@ async function whole(id: string, after = 0, pauseMs = 0) {
   }
   return { text, stage };
 }
+
+describe("the whole log of a run", () => {
+  it("S114 ends for whoever may not read it any more", async () => {
+    const id = await someRun();
+    for (const name of ["a", "b", "c"]) await say(id, ...Array.from({ length: 400 }, (_, n) => `${name}${n}\n`));
+    const read = async (requireStill: () => Promise<unknown>) => {
+      const pages: string[] = [];
+      for await (const chunks of readWholeLog(id, requireStill)) pages.push(chunks.map(({ text }) => text).join(""));
+      return pages;
+    };
+    expect((await read(async () => undefined)).join("").split("\n")).toHaveLength(1_201);
+    const left = [true, false];
+    const leaving = read(async () => {
+      if (!left.shift()) throw new Error("gone");
+    });
+    await expect(leaving).rejects.toThrow("gone");
+  });
+});
 
 describe("followers of a run", () => {
   it("ask the database as often as one does, a few times a second, and all are told everything", async () => {

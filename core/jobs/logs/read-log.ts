@@ -67,3 +67,18 @@ export async function readLogPage(runId: string, after: number): Promise<Page<Lo
   const end = entries.at(-1)?.seq ?? Math.min(after, first.last);
   return { entries, end, isCut: end < first.last, state: first.stage };
 }
+
+/**
+ * All that a run has said so far, a page at a time.
+ * @param requireStill asks before each page whether the reader may still read it: they take as long as they like (S114)
+ */
+export async function* readWholeLog(runId: string, requireStill: () => Promise<unknown>): AsyncGenerator<LogChunk[]> {
+  for (let after = 0; ; ) {
+    await requireStill();
+    const page = await readLogPage(runId, after);
+    if (!page) return;
+    yield page.entries;
+    if (!page.isCut) return;
+    after = page.end;
+  }
+}
