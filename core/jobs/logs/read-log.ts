@@ -72,7 +72,7 @@ export async function readLogPage(runId: string, after: number): Promise<Page<Lo
  * All that a run has said so far, a page at a time.
  * @param requireStill asks before each page whether the reader may still read it: they take as long as they like (S114)
  */
-export async function* readWholeLog(runId: string, requireStill: () => Promise<unknown>): AsyncGenerator<LogChunk[]> {
+export async function* readWholeLog(runId: string, requireStill: () => Promise<unknown>): AsyncGenerator<readonly LogChunk[]> {
   for (let after = 0; ; ) {
     await requireStill();
     const page = await readLogPage(runId, after);
