@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { signedInPerson } from "../../accounts/testing/people.ts";
 import { pool } from "../../db.ts";
 import { someRepo } from "../../hub/testing/repos.ts";
+import { newOrderedId } from "../../ids.ts";
 import { countStatements } from "../../testing/count-statements.ts";
 import { LogWriter } from "./log-writer.ts";
 import { readSpaceLog } from "./read-space-log.ts";
@@ -32,6 +33,25 @@ it("S134 a Space that prints without end costs the database a few statements a s
   const text = (await readSpaceLog(id)).map((piece) => piece.text).join("");
   expect(text.endsWith(`line ${printed - 1} with *** in it\n`)).toBe(true);
   expect(printed * 40_000).toBeLessThan(SECONDS * 1.2 * 1024 ** 2);
+});
+
+it("S132 a Space that goes on printing has less and less of it stored, what it printed last among it", async () => {
+  const id = await aSpace();
+  const writer = await LogWriter.open(id, { party: "ada", secrets: [] });
+  await writer.output("stdout", Buffer.from(`${"x".repeat(1_000)}\n`.repeat(2_100)));
+  const [beforeId, begin] = [newOrderedId(), performance.now()];
+  let printed = 0;
+  while (performance.now() < begin + 2_000) {
+    await writer.output("stdout", Buffer.from(`line ${printed} of many\n`.repeat(1_000)));
+    printed++;
+  }
+  await writer.close();
+  const seconds = (performance.now() - begin) / 1_000;
+  const { rows } = await pool().query("select text from space_log where repo_id = $1 and id > $2 order by id", [id, beforeId]);
+  const text = rows.map((row) => row.text).join("");
+  expect(text.length).toBeLessThan((seconds + 3) * 17 * 1024);
+  expect(text).toMatch(/^===== .* is not kept\. =====$/m);
+  expect(text.endsWith(`line ${printed - 1} of many\n`)).toBe(true);
 });
 
 it("a Space that prints little has it in its log at once, in order and in whole pieces", async () => {

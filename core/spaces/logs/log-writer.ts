@@ -13,6 +13,15 @@ const WAITING_MAX_CHARACTERS = 128 * 1024;
 /** A line that is longer is cut. */
 const PIECE_MAX_CHARACTERS = 16 * 1024;
 
+/**
+ * So much of what a Space prints is stored at once, and from then on a piece a second: the rest could not be read for long, since only the
+ * last 256 KiB are kept, but the database would write it to disk all the same.
+ */
+const ROOM_MAX_CHARACTERS = 2 * 1024 ** 2;
+const ROOM_CHARACTERS_PER_SECOND = PIECE_MAX_CHARACTERS;
+const FULL_FLUSH_MS = 1_000;
+const LEFT_OUT = "===== It prints more than is stored: what came here is not kept. =====\n";
+
 /** Takes what a Space prints, whole lines at a time, masks its secrets (S134) and stores it. */
 export class LogWriter {
   readonly #repoId: string;
@@ -21,6 +30,8 @@ export class LogWriter {
   readonly #unfinished = { stdout: "", stderr: "" };
   readonly #share: LogShare;
   #waiting = "";
+  #room = ROOM_MAX_CHARACTERS;
+  #roomAt = performance.now();
   /** Resolves when the next output has been stored. */
   #due: Promise<void> | undefined;
   #storing: Promise<void> = Promise.resolve();
@@ -68,16 +79,27 @@ export class LogWriter {
   #add(text: string): void {
     if (text === "") return;
     this.#waiting += text;
-    this.#due ??= sleep(FLUSH_MS).then(() => this.#flush());
+    this.#due ??= sleep(this.#room < PIECE_MAX_CHARACTERS ? FULL_FLUSH_MS : FLUSH_MS).then(() => this.#flush());
   }
 
   /** Stores all that has come. */
   async #flush(): Promise<void> {
     this.#due = undefined;
-    const text = this.#waiting;
+    const text = this.#fit(this.#waiting);
     this.#waiting = "";
     if (text !== "") this.#storing = this.#storing.then(() => this.#store(text));
     await this.#storing;
+  }
+
+  /** As much of the end of a text as there is room for. */
+  #fit(text: string): string {
+    const now = performance.now();
+    const more = ((now - this.#roomAt) / 1_000) * ROOM_CHARACTERS_PER_SECOND;
+    this.#room = Math.min(ROOM_MAX_CHARACTERS, this.#room + more);
+    this.#roomAt = now;
+    const kept = text.slice(-Math.max(PIECE_MAX_CHARACTERS, this.#room));
+    this.#room -= kept.length;
+    return kept.length === text.length ? text : LEFT_OUT + kept.slice(kept.indexOf("\n") + 1);
   }
 
   async #store(text: string): Promise<void> {
