@@ -118,7 +118,14 @@ describe("GET /api/organizations/{name}/audit-log/export (docs/specification/org
     expect(await found("100__sure")).toEqual([]);
     expect(await events("since:2026-03-01T12:00:00.001Z until:2026-03-01")).toEqual([]);
     expect(await events("until:0000-01-01")).toEqual([]);
-    for (const q of ["type:'; drop", "since:yesterday", "until:2026-13-45", "x ".repeat(6), "ip:x ".repeat(21), "x".repeat(501)]) {
+    for (const q of [
+      "type:'; drop",
+      "since:yesterday",
+      "until:2026-13-45",
+      "x ".repeat(6),
+      "ip:x ".repeat(21),
+      "x".repeat(501),
+    ]) {
       const answer = await ask(adminToken.token, `?${new URLSearchParams({ q })}`);
       expect([q.slice(0, 20), answer.status]).toEqual([q.slice(0, 20), 400]);
       expect(await answer.json()).toMatchObject({ code: "invalid_request" });
