@@ -14,7 +14,7 @@ const SCHEDULE_MESSAGE =
   "The access of the app or token that created this schedule has ended. Resume it to run it with your own rights.";
 const RUN_MESSAGE = "Cancelled: the access of the app or token that started it has ended.";
 
-/** Pauses the schedules and cancels the runs of delegations that have ended, waiting runs at once and others as soon as a worker hears. */
+/** Pauses the schedules and cancels the runs of ended delegations: waiting runs at once, others as soon as a worker hears. */
 export async function endDelegatedJobs(tx: Db, delegationIds: readonly string[]): Promise<void> {
   const schedules = await tx.$queryRaw<Ended[]>`
     UPDATE scheduled_job SET is_suspended = true, message = ${SCHEDULE_MESSAGE}, claim_id = NULL, claimed_until = NULL

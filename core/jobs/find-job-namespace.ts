@@ -5,12 +5,11 @@ import type { Db } from "../db.ts";
 import { notFound } from "../errors.ts";
 import { namespaceOf, type RunOwner } from "./runs/run.ts";
 
-/** The user or organization on whose account jobs run, as a name in addresses finds them. */
+/** The user or organization on whose account jobs run, found by the name in the URL. */
 export type JobNamespace = RunOwner & { handle: string };
 
 /**
- * @throws ServiceError `not_found`, the same for a name that nobody has and for one whose jobs are not the actor's to see (S136);
- * `insufficient_scope`
+ * @throws ServiceError `not_found`, the same for an unknown name and for one whose jobs the actor may not see (S136); `insufficient_scope`
  */
 export async function findJobNamespace(
   actor: Actor,
@@ -25,7 +24,7 @@ export async function findJobNamespace(
   return { kind, id, handle: owner.handle };
 }
 
-/** The same decision for an owner who is known already, at the moment of a change. */
+/** The same decision for an owner who is already known, at the moment of a change. */
 export async function requireJobs(actor: Actor, action: "job.read" | "job.run", owner: RunOwner, tx?: Db): Promise<void> {
   await requirePermission(actor, action, namespaceOf(owner), { what: "Namespace", ...(tx && { tx }) });
 }

@@ -55,7 +55,7 @@ describe("the name of an image", () => {
     `${"a".repeat(128)}/${"b".repeat(128)}`,
     "a/".repeat(249),
   ])("%j is none", (text) => {
-    // A bare host is somebody's image of that name on Docker Hub, as the grammar has it: only a tag that is no tag makes it none.
+    // By the grammar, a bare host is somebody's image of that name on Docker Hub; it is invalid only if what follows is not a tag.
     if (/^example\.com(:\d+)?$/.test(text)) expect(parseImageReference(text)?.registry).toBe("docker.io");
     else expect(parseImageReference(text)).toBeUndefined();
   });

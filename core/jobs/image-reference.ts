@@ -2,8 +2,8 @@ import { env } from "../env.ts";
 import { ServiceError } from "../errors.ts";
 
 /**
- * Names of images, by the reference grammar of the distribution project (github.com/distribution/reference): strictly, since an engine
- * that understood a name otherwise than this would pull from where nobody allowed it to.
+ * Parses image names by the reference grammar of the distribution project (github.com/distribution/reference), strictly: an engine that
+ * read a name differently would pull from a registry that nobody allowed.
  */
 export type ImageReference = {
   /** Lower case, with its port: `docker.io`, `registry.example.com:5000`. */
@@ -14,7 +14,7 @@ export type ImageReference = {
   digest?: string;
 };
 
-/** What an engine is given: full names, so that none of its own rules for short names apply. */
+/** What an engine gets: full names, so that none of its own rules for short names apply. */
 export type FullName = { name: string; repository: string; tagOrDigest: string; isPinned: boolean };
 export type AllowedImage = FullName & { isLocal: boolean };
 
@@ -26,7 +26,7 @@ const DIGEST = /^sha(?:256:[0-9a-f]{64}|512:[0-9a-f]{128})$/;
 const NAME_MAX = 255;
 const DOCKER_HUB = "docker.io";
 
-/** @returns undefined for what is no reference */
+/** @returns undefined if the text is not a reference */
 export function parseImageReference(text: string): ImageReference | undefined {
   const [named = "", digest, ...more] = text.split("@");
   if (more.length > 0 || (digest !== undefined && !DIGEST.test(digest))) return undefined;
@@ -34,7 +34,7 @@ export function parseImageReference(text: string): ImageReference | undefined {
   const [path, tag] = colon === -1 ? [named, undefined] : [named.slice(0, colon), named.slice(colon + 1)];
   if (tag !== undefined && !TAG.test(tag)) return undefined;
   const [first = "", ...rest] = path.split("/");
-  // The grammar's own rule: only this tells `localhost/image` and `example.com/image` from somebody's image on Docker Hub.
+  // The grammar's own rule: only this distinguishes `localhost/image` and `example.com/image` from an image on Docker Hub.
   const hasRegistry = rest.length > 0 && (/[.:[]/.test(first) || first === "localhost" || first !== first.toLowerCase());
   const asked = hasRegistry ? first.toLowerCase() : DOCKER_HUB;
   const registry = asked === "index.docker.io" ? DOCKER_HUB : asked;
@@ -57,7 +57,7 @@ export function fullNameOf({ registry, repository, digest, tag = "latest" }: Ima
   };
 }
 
-/** Whether jobs may run in an image here (JOBS_REGISTRIES, JOBS_LOCAL_IMAGES), by its name alone. @returns a sentence if not */
+/** Whether jobs may run in an image here (JOBS_REGISTRIES, JOBS_LOCAL_IMAGES), judged by its name alone. @returns a sentence if not */
 export function allowImage(image: string): AllowedImage | { refusal: string } {
   const reference = parseImageReference(image);
   if (!reference) {
@@ -88,7 +88,7 @@ function offered(): string {
 }
 
 /**
- * Refuses an image at once that this installation would not run. With bubblewrap, which has no images, the run says what stands in.
+ * Rejects at once an image that this installation would not run. Bubblewrap has no images: there the run says what stands in for it.
  * @throws ServiceError `invalid_request`
  */
 export function requireImage(image: string, field = "dockerImage"): void {

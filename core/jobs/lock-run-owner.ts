@@ -1,7 +1,10 @@
 import type { Db } from "../db.ts";
 import type { RunOwner } from "./runs/run.ts";
 
-/** Holds an owner while something is put under their name: their deletion waits for it, and finds it. @returns false for one who is gone or disabled */
+/**
+ * Locks an owner while something is created under their name: a deletion of the owner waits for it, and finds it. @returns false if the
+ * owner is gone or disabled
+ */
 export async function lockRunOwner(tx: Db, { kind, id }: RunOwner): Promise<boolean> {
   const live =
     kind === "user"

@@ -5,7 +5,7 @@ import type { LogChunk } from "./log-chunk.ts";
 export type NewChunk = Omit<LogChunk, "seq">;
 
 /**
- * Adds chunks to a run's log under its claim, and tells those who follow it. What a worker says that has lost its claim is dropped.
+ * Adds chunks to a run's log under its claim, and notifies its followers. Output of a worker that has lost its claim is dropped.
  * @returns whether the claim still holds
  */
 export async function appendLog(runId: string, claimId: string, chunks: readonly NewChunk[]): Promise<boolean> {

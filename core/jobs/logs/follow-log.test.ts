@@ -78,7 +78,7 @@ describe("followers of a run", () => {
       return Promise.all(following);
     });
     expect(new Set(result.map(({ text, stage }) => `${stage} ${text}`))).toEqual(new Set([`COMPLETED ${lines.join("")}`]));
-    // 41 that write; the others at most five times a second, on a machine that takes its time.
+    // The writer takes 41; the followers read at most five times a second, also on a slow machine.
     expect(statements - 41).toBeLessThan(40);
   });
 

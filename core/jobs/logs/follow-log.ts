@@ -4,7 +4,7 @@ import { isOver, JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 import type { LogChunk } from "./log-chunk.ts";
 import { readLogPage } from "./read-log.ts";
 
-/** What there is to say: more of the log, or another stage. */
+/** News for a follower: more of the log, or another stage. */
 export type LogNews = { chunks: readonly LogChunk[]; stage: JobStage };
 
 type Follow = { after?: number; signal: AbortSignal };
@@ -26,8 +26,8 @@ const stages: Tail<never, JobStage, number> = {
 };
 
 /**
- * The log of a run as it is written, from a chunk on, until the run is over and all was told, or `signal` aborts. Always tells at
- * least once. Whoever calls has found the run (`findRun`).
+ * Follows a run's log from a chunk on, until the run is over and everything was yielded, or `signal` aborts. Yields at least once. The
+ * caller has found the run (`findRun`).
  */
 export async function* followLog(runId: string, { after = 0, signal }: Follow): AsyncGenerator<LogNews> {
   let told: JobStage | undefined;
@@ -38,7 +38,7 @@ export async function* followLog(runId: string, { after = 0, signal }: Follow): 
   }
 }
 
-/** The stages of a run, from the one that it is in, until it is over or `signal` aborts. Whoever calls has found the run. */
+/** The stages of a run, starting with its current one, until it is over or `signal` aborts. The caller has found the run. */
 export async function* followStage(runId: string, signal: AbortSignal): AsyncGenerator<JobStage> {
   for await (const { state: stage } of followTail(stages, runId, { signal })) {
     yield stage;

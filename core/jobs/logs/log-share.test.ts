@@ -4,7 +4,7 @@ import { LogShare } from "./log-share.ts";
 
 const MS = 1_000;
 
-/** Tasks that print without end, of as many parties as there are entries. @returns how many pieces were taken of each party's */
+/** Tasks that print without end, for as many callers as there are entries. @returns how many pieces were read from each caller's */
 async function print(tasksOf: readonly number[]): Promise<number[]> {
   const until = performance.now() + MS;
   const counts = tasksOf.map(async (tasks, at) => {

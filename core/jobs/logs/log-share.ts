@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Of the worker's event loop, to everything that the tasks of one party print; of the rest all others live. */
+/** Share of the worker's event loop for the output of all tasks of one caller; everything else lives from the rest. */
 const SHARE = 0.1;
-/** To all parties together, however many there are. */
+/** For all callers together, however many there are. */
 const SHARE_OF_ALL = 0.5;
-/** Shorter pauses than timers can tell apart are gathered. */
+/** Pauses too short for timers are collected. */
 const PAUSE_MIN_MS = 5;
 
-/** Until when the output of each party is not read, for those that pause. */
+/** Until when each pausing caller's output is not read. */
 const pauses = new Map<string, number>();
 
 /**
- * Keeps what it takes to read the output of a party's tasks to a share of the worker's event loop: what was costly is followed by a pause
- * that is as much longer, whatever made it costly. All tasks of the party wait for it, and nobody else's.
+ * Limits reading the output of one caller's tasks to a share of the worker's event loop: after costly work comes a proportionally longer
+ * pause, whatever made it costly. All tasks of that caller wait for it, and no others.
  */
 export class LogShare {
   readonly #party: string;
 
-  /** @param party whose task it is, as places are shared (decision 072) */
+  /** @param party the caller whose task it is, as slots are shared (decision 072) */
   constructor(party: string) {
     this.#party = party;
   }
 
-  /** Does `work` with a piece of output, and then makes the pause that is due. */
+  /** Does `work` with a piece of output, then pauses as long as is due. */
   async take<T>(work: () => T, share = SHARE): Promise<T> {
     const begin = performance.now();
     const result = work();

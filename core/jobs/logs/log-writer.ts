@@ -8,21 +8,21 @@ import { SecretWindows } from "./secret-windows.ts";
 
 type Output = "stdout" | "stderr";
 
-/** How much of a run's output is kept, in bytes (S132). */
+/** How much of a run's output is stored, in bytes (S132). */
 export const LOG_MAX_BYTES = 8 * 1024 ** 2;
 
-/** News is told at most this often, so that a talkative run costs no more notifications than a quiet one. */
+/** Followers are notified at most this often, so that a talkative run costs no more notifications than a quiet one. */
 const FLUSH_MS = 200;
-/** A line that is not finished by then is shown as it is. */
+/** A line still unfinished after this time is shown as it is. */
 const LINE_WAIT_MS = 1_000;
 const LINE_MAX = 16 * 1024;
 const CHUNK_MAX = 32 * 1024;
 const PENDING_MAX = 256 * 1024;
-/** How long what is not kept is waited with: about six megabytes a second, which no command can make the worker read faster. */
+/** Pause while output is discarded: it limits reading to about six megabytes a second, whatever the command does. */
 const DISCARD_PAUSE_MS = 10;
 const RETRY_MS = 1_000;
 
-/** Takes a run's output as it comes and stores it in pieces: masked, as text, and no more than is kept. */
+/** Takes a run's output as it arrives and stores it in pieces: masked, as text, and up to the limit. */
 export class LogWriter {
   readonly #runId: string;
   readonly #claimId: string;
@@ -44,7 +44,7 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param of.party whose run it is, as places are shared @param of.secrets what is masked */
+  /** @param of.party the caller whose run it is, as slots are shared @param of.secrets what is masked */
   static async open(
     runId: string,
     claimId: string,
@@ -54,21 +54,21 @@ export class LogWriter {
     return new LogWriter(runId, claimId, { windows: await SecretWindows.of(secrets, share), share });
   }
 
-  /** Resolves when more may come: whoever reads a pipe and waits for this cannot be flooded. */
+  /** Resolves when more may come: a reader of a pipe that awaits this cannot be flooded. */
   async write(stream: Output, bytes: Buffer): Promise<void> {
     if (this.#isFull) {
       await sleep(DISCARD_PAUSE_MS);
       return;
     }
     await this.#share.take(() => this.#keep(stream, this.#streams[stream].take(bytes)));
-    // Of output that is all secrets there is little to keep, however much is read.
+    // Output that consists of secrets leaves little to store, however much is read.
     this.#taken += bytes.length;
     if (this.#taken > LOG_MAX_BYTES) this.#fill();
     if (this.#pendingLength > PENDING_MAX) await this.#flush();
     else this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
   }
 
-  /** What this service has to say, as a sentence. Never about what a secret is. */
+  /** A message of this service, as a sentence. Never says what a secret is. */
   note(sentence: string): void {
     this.#add("system", `${sentence}\n`);
     this.#timer ??= setTimeout(() => void this.#flush(), FLUSH_MS);
@@ -90,7 +90,7 @@ export class LogWriter {
       this.#add(stream, text);
       return;
     }
-    // Of a character that the cut goes through, nothing is left.
+    // A character that the cut splits is dropped entirely.
     this.#add(stream, new TextDecoder().decode(Buffer.from(text).subarray(0, room), { stream: true }));
     this.#fill();
   }
@@ -133,7 +133,7 @@ export class LogWriter {
         this.#isLost = !(await appendLog(this.#runId, this.#claimId, chunks));
         break;
       } catch (error) {
-        // Nothing more is read meanwhile: the command waits for the database, as everything does.
+        // Nothing more is read meanwhile: the command waits for the database.
         log().warn({ err: error, runId: this.#runId }, "cannot store a run's output; trying again");
         await sleep(RETRY_MS);
       }
@@ -150,7 +150,7 @@ export class LogWriter {
   }
 }
 
-/** One stream's bytes as text that Postgres can hold, in whole lines where they come soon enough. */
+/** One stream's bytes as text that Postgres can store, in whole lines if they arrive soon enough. */
 class OutputText {
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #mask: SecretMask;
@@ -195,7 +195,7 @@ class OutputText {
 /** Postgres holds no NUL. */
 const withoutNul = (text: string): string => text.replaceAll("\0", "\uFFFD");
 
-/** As many whole lines as fit, or as much of the first as does, and never half of a character. */
+/** As many whole lines as fit, or as much of the first as fits, without splitting a character. */
 function takeLines(text: string, most: number): string {
   if (text.length <= most) return text;
   const end = text.lastIndexOf("\n", most - 1) + 1 || most;

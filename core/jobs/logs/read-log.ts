@@ -3,14 +3,13 @@ import type { Page } from "../../tail.ts";
 import type { JobStage } from "../stages.ts";
 import type { LogChunk } from "./log-chunk.ts";
 
-/** Of the end of a log, at most: a piece of it may be nothing but line breaks, so that its lines are counted too (S137). */
+/** Limits for the end of a log: a chunk may consist of line breaks only, so lines are counted too (S137). */
 const END_BYTES = 1024 * 1024;
 const END_CHUNKS = 1_000;
 
 /**
- * The end of a run's log: its last chunks, the first of them without the lines that are not wanted. Whoever calls has found the run
- * (`findRun`).
- * @param most.lines how many whole lines at most; what is unfinished comes besides
+ * The end of a run's log: its last chunks, the first without its surplus lines. The caller has found the run (`findRun`).
+ * @param most.lines how many whole lines at most; an unfinished line comes in addition
  * @param most.bytes of whole chunks; 1 MiB unless given
  * @returns `isCut`: whether there is more before
  */
@@ -40,11 +39,11 @@ export async function readLogEnd(
   return { chunks, isCut: (chunks[0]?.seq ?? 1) > 1 };
 }
 
-/** A page ends with the chunk that reaches this: each reader of a log may hold one in memory. */
+/** A page ends with the chunk that reaches this size: each reader of a log may hold one in memory. */
 const PAGE_BYTES = 256 * 1024;
 const PAGE_CHUNKS = 500;
 
-/** Chunks after one, and the run's stage, as they were at one moment: of a run that is over then, all chunks were there. */
+/** The chunks after one, and the run's stage, read at one moment: if the run is over by then, no chunk is missing. */
 export async function readLogPage(runId: string, after: number): Promise<Page<LogChunk, JobStage, number> | undefined> {
   type Row = { stage: JobStage; last: number } & (LogChunk | { seq: null });
   const { rows } = await pool().query<Row>({
@@ -69,8 +68,8 @@ export async function readLogPage(runId: string, after: number): Promise<Page<Lo
 }
 
 /**
- * All that a run has said so far, a page at a time.
- * @param requireStill asks before each page whether the reader may still read it: they take as long as they like (S114)
+ * Everything that a run has printed so far, a page at a time.
+ * @param requireStill asks before each page whether the reader may still read it: readers take as long as they like (S114)
  */
 export async function* readWholeLog(runId: string, requireStill: () => Promise<unknown>): AsyncGenerator<readonly LogChunk[]> {
   for (let after = 0; ; ) {

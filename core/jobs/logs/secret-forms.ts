@@ -1,11 +1,11 @@
-/** Where programs break the lines of base64: `base64` and MIME, and PEM. */
+/** Line lengths of base64: of `base64` and MIME, and of PEM. */
 const BASE64_COLUMNS = [76, 64];
-/** Where `xxd -p` breaks the lines of hexadecimal digits. */
+/** Line length of the hexadecimal digits that `xxd -p` prints. */
 const HEX_COLUMNS = 60;
-/** What is left of less would be in too many numbers. */
+/** A form of fewer bytes would match too many numbers. */
 const HEX_SHORTEST_BYTES = 8;
 
-/** What programs make of a text when they put it into an address, JSON, base64 or hexadecimal digits, one after the other (S134). */
+/** The forms that programs give a text in a URL, JSON, base64 or hexadecimal digits, one after the other (S134). */
 export function* encodingsOf(text: string): Generator<string> {
   yield* inAddresses(text.toWellFormed());
   yield* inJson(text);
@@ -23,13 +23,13 @@ function* inAddresses(text: string): Generator<string> {
   url.password = text;
   const forms = [
     component,
-    // RFC 3986, as Python and Go have it; Python leaves slashes.
+    // RFC 3986, as Python and Go encode; Python leaves slashes.
     strict,
     strict.replaceAll("%2F", "/"),
-    // Of forms: Python and Go encode more of it than browsers and Java, which encode "~".
+    // Form encoding: Python and Go encode more than browsers and Java, which encode "~".
     strict.replaceAll("%20", "+"),
     new URLSearchParams([["", text]]).toString().slice("=".length),
-    // Between an address's name and its host.
+    // The userinfo part of a URL.
     url.password,
   ];
   for (const form of new Set(forms)) {
@@ -38,7 +38,7 @@ function* inAddresses(text: string): Generator<string> {
   }
 }
 
-/** PHP escapes slashes, Go what HTML is made of; Python and others leave nothing but ASCII. */
+/** PHP escapes slashes, Go the characters of HTML; Python and others leave only ASCII. */
 function* inJson(text: string): Generator<string> {
   const plain = JSON.stringify(text).slice(1, -1);
   const escaped = (which: RegExp, asHex = (hex: string) => hex) =>
@@ -52,7 +52,10 @@ function* inJson(text: string): Generator<string> {
   yield escaped(/[<>&\u2028\u2029]/g);
 }
 
-/** Base64 of a text that has the secret in it depends on where it begins, in three ways; of each, what depends on nothing else. */
+/**
+ * Base64 of a text that contains the secret depends on the secret's offset, in three ways; this yields, for each, the part that depends on
+ * nothing else.
+ */
 function* inBase64(bytes: Buffer): Generator<string> {
   for (const before of [0, 1, 2]) {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
@@ -64,7 +67,7 @@ function* inBase64(bytes: Buffer): Generator<string> {
   }
 }
 
-/** What a program breaks into lines begins with the secret; one that is no longer than a line is not broken. */
+/** Lines are broken as if the text began with the secret; a form no longer than a line is not broken. */
 function* withBroken(form: string, columns: number): Generator<string> {
   yield form;
   if (form.length <= columns) return;

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { MASK, SecretMask } from "./secret-mask.ts";
 import { SecretWindows } from "./secret-windows.ts";
 
-/** Without pauses: nobody else is here to wait. */
+/** Without pauses: nobody else is waiting. */
 const share = { take: async <T>(work: () => T) => work() };
 const maskOf = async (secrets: string[]) => new SecretMask(await SecretWindows.of(secrets, share));
 
@@ -69,7 +69,7 @@ it("S134 so is every form that programs give it in addresses, forms, JSON and he
     expect((await masked([secret], [`<${form}>`])).replace(`${MASK}\n`, ""), `${by}: ${form}`).toBe(`<${MASK}>`);
     expect(await masked([`a line\n${secret}\n`], [`<${form}>`]), `a line ${by}: ${form}`).toContain(MASK);
   }
-  // Of less, too many numbers would be masked.
+  // A shorter form would mask too many numbers.
   const short = Buffer.from("7 bytes").toString("hex");
   expect(await masked(["7 bytes"], [short])).toBe(short);
 });
@@ -84,7 +84,7 @@ it.each([76, 64])("S134 so is its base64 where a program breaks the lines at %i 
       Buffer.from(`${secret}\n`)
         .toString("base64")
         .match(new RegExp(`.{1,${columns}}`, "g")) ?? [];
-    // What is left is the end, which the line break after the secret has a part in, and rests too short to be looked for.
+    // The end is left, because the line break after the secret changes it, and remainders too short to search for.
     const shown = await masked([secret], [`${lines.join("\n")}\n`]);
     const left = shown.replaceAll(MASK, "").replaceAll("\n", "");
     expect(left.length, `${length} bytes`).toBeLessThan(12);

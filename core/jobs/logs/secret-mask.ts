@@ -1,37 +1,37 @@
 import type { SecretWindows } from "./secret-windows.ts";
 
-/** What stands in a log in place of a secret, or of several that lie side by side. */
+/** Replaces a secret in a log, or several adjacent ones. */
 export const MASK = "***";
 
 /**
- * Takes secrets out of text that comes in pieces (S134). What could be the beginning of one at the end of a piece is kept back until more
- * is known, which is never more than a window of it.
+ * Masks secrets in text that arrives in pieces (S134). If the end of a piece could begin a secret, it is held back until more is known,
+ * never more than one window.
  */
 export class SecretMask {
   readonly #secrets: SecretWindows;
   #kept = "";
-  /** How much of the beginning of what is kept is known to be a secret's. */
+  /** How much of the beginning of the held text is known to belong to a secret. */
   #hidden = 0;
-  /** Whether what was shown ends with a mask: what is hidden after it needs no other. */
+  /** Whether the shown text ends with a mask: what is hidden next needs no other. */
   #isAfterMask = false;
 
   constructor(secrets: SecretWindows) {
     this.#secrets = secrets;
   }
 
-  /** @returns what may be shown of all that was given so far and not shown yet */
+  /** @returns whatever may be shown of the input so far and was not shown yet */
   push(piece: string): string {
     if (this.#secrets.isEmpty) return piece;
     const text = this.#kept + piece;
     return this.#show(text, text.length - this.#secrets.begunAtEnd(text));
   }
 
-  /** What is left when nothing more comes. */
+  /** The remainder, when the input has ended. */
   end(): string {
     return this.#show(this.#kept, this.#kept.length);
   }
 
-  /** Shows a text up to a place, and keeps the rest. */
+  /** Shows a text up to a position, and holds the rest. */
   #show(text: string, end: number): string {
     let shown = "";
     let hidden = this.#hidden;

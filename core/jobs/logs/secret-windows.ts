@@ -1,33 +1,36 @@
 import type { LogShare } from "./log-share.ts";
 import { encodingsOf } from "./secret-forms.ts";
 
-/** How long building the list keeps everybody else waiting at once; after each such piece comes the pause that its cost asks for. */
+/** How long building the list blocks the event loop at once; after each slice comes the pause that its cost requires. */
 const SLICE_MS = 4;
-/** Of the event loop meanwhile: a task waits for it, once. */
+/** Share of the event loop meanwhile: a task waits for it once. */
 const SHARE = 0.25;
-/** Between two looks at the clock. */
+/** Windows between two looks at the clock. */
 const STEP_WINDOWS = 1_000;
-/** Shorter values are in too many words to be masked in all of them. */
+/** Shorter values occur in too many words to mask them everywhere. */
 const SHORTEST = 4;
-/** Of base64 and the like: what is left of a short value there would mask what has nothing to do with it. */
+/** For base64 and the like: the remainder of a short value would mask unrelated text. */
 const SHORTEST_ENCODED = 8;
-/** What is longer is looked for in windows of this length, side by side: where all of it is, all of them are. */
+/** A longer value is searched for in adjacent windows of this length: where all of them match, all of it is there. */
 const LONGEST = 64;
-/** Of so many lines of one secret also what they become when they are encoded: a key's file has fewer. */
+/** The encoded forms are searched for up to this many lines of one secret: a key's file has fewer. */
 const LINES_ENCODED_MAX = 100;
-/** Of all encodings together, those of short secrets first: some ten megabytes of memory, and a few tenths of a second. */
+/** Limit for all encoded forms together, short secrets first: about ten megabytes of memory, and a few tenths of a second. */
 const ENCODED_WINDOWS_MAX = 64 * 1024;
 
 /**
- * What to look for so that secrets are found: their values, each line of a value, and what programs make of them (secret-forms.ts).
- * All of it lies in one sorted list of short texts, so that a place in the output takes one binary search however many secrets there are.
- * An automaton (Aho, Corasick) would take some forty bytes for each character of each form: 250 MB for the secrets that one job may have.
+ * The texts by which secrets are found: their values, each line of a value, and their encoded forms (secret-forms.ts). All are in one
+ * sorted list of short texts, so that each position in the output takes one binary search, however many secrets there are. An automaton
+ * (Aho, Corasick) would take some forty bytes for each character of each form: 250 MB for the secrets that one job may have.
  */
 export class SecretWindows {
   readonly #windows: readonly string[];
-  /** Of each window: the longest other one with which it begins; -1 where there is none. */
+  /** For each window, the longest other window with which it begins; -1 if there is none. */
   readonly #shorter: Int32Array;
-  /** A bit for each hash of four characters: whether any window begins with such. So many that few of other texts have theirs set. */
+  /**
+   * A bit for each hash of four characters: whether any window begins with them. There are so many bits that few other texts have theirs
+   * set.
+   */
   readonly #begins: Uint8Array;
 
   private constructor(windows: readonly string[], shorter: Int32Array) {
@@ -36,7 +39,7 @@ export class SecretWindows {
     this.#begins = new Uint8Array(2 ** Math.ceil(Math.log2(4 * (windows.length + 1))));
   }
 
-  /** Built piece by piece, while others have their turns: the secrets of one task may take half a second (S132). */
+  /** Built in slices, so that others get their turn: the secrets of one task may take half a second (S132). */
   static async of(secrets: Iterable<string>, share: Pick<LogShare, "take">): Promise<SecretWindows> {
     const steps = SecretWindows.#build(secrets);
     for (;;) {
@@ -65,12 +68,12 @@ export class SecretWindows {
     return this.#windows.length === 0;
   }
 
-  /** How long the longest window is that is at this place of a text; 0 where none is. */
+  /** The length of the longest window at this position of a text; 0 if there is none. */
   lengthAt(text: string, at: number): number {
     const hash = this.#hashAt(text, at);
     if (((this.#begins[hash >>> 3] ?? 0) & (1 << (hash & 7))) === 0) return 0;
     const ahead = text.slice(at, at + LONGEST);
-    // Whatever lies between a window and a text that begins with it begins with it too.
+    // Every text that sorts between a window and a text that begins with it begins with it too.
     let found = this.#firstFrom(ahead);
     if (this.#windows[found] !== ahead) found--;
     for (; found >= 0; found = this.#shorter[found] ?? -1) {
@@ -80,7 +83,7 @@ export class SecretWindows {
     return 0;
   }
 
-  /** How much of the end of a text may be the beginning of a window, short of all of it. */
+  /** How much of the end of a text may be the beginning of a window, short of the whole window. */
   begunAtEnd(text: string): number {
     for (let length = Math.min(LONGEST - 1, text.length); length > 0; length--) {
       const end = text.slice(text.length - length);
@@ -91,7 +94,7 @@ export class SecretWindows {
     return 0;
   }
 
-  /** The first window that does not come before a text. */
+  /** The first window that does not sort before a text. */
   #firstFrom(text: string): number {
     let from = 0;
     for (let to = this.#windows.length; from < to; ) {
@@ -104,16 +107,16 @@ export class SecretWindows {
 
   #hashAt(text: string, at: number): number {
     let hash = 0;
-    // Beyond its end a text has NaN, which counts as 0 here; such a place is none.
+    // Beyond its end a text yields NaN, which counts as 0 here; no window matches there.
     for (let next = at; next < at + SHORTEST; next++) hash = Math.imul(hash, 0x9e3779b1) + text.charCodeAt(next);
     return (hash ^ (hash >>> 15)) & (8 * this.#begins.length - 1);
   }
 }
 
-/** Work that can pause wherever it yields. */
+/** Work that can pause at each `yield`. */
 type Steps<Result> = Generator<void, Result, void>;
 
-/** Of all of them what they are, and of as much as there is room for what they become. */
+/** The windows of all secrets as they are, and of their encoded forms as far as there is room. */
 function* allWindowsOf(secrets: Iterable<string>): Steps<string[]> {
   const values = [...new Set(secrets)].sort((one, other) => one.length - other.length);
   const windows: string[] = [];
@@ -147,8 +150,8 @@ function* textsEncoded(values: readonly string[]): Generator<string> {
 const linesOf = (value: string): string[] => value.split(/\r\n|\n|\r/).map((line) => line.trim());
 
 /**
- * No window begins shortly before a line ends, if that can be helped: whatever begins like a window is kept back where the output pauses,
- * and outputs pause after a line.
+ * Avoids a window that begins shortly before the end of a line: text that could begin a window is held back when the output pauses, and
+ * output usually pauses after a line.
  */
 function* addWindows(windows: string[], form: string): Steps<void> {
   const lineEndsSoonAfter = (place: number) => form.slice(place, place + LONGEST / 4).indexOf("\n");
@@ -164,7 +167,7 @@ function* addWindows(windows: string[], form: string): Steps<void> {
   windows.push(form.slice(Math.min(last + lineEndsSoonAfter(last) + 1, at)));
 }
 
-/** Sorted and each only once. No sort of the language's own can be interrupted: so short runs are sorted, and then merged. */
+/** Sorted, without duplicates. The built-in sort cannot be interrupted, so short runs are sorted and then merged. */
 function* sortedOf(texts: readonly string[]): Steps<string[]> {
   let runs: string[][] = [];
   for (let at = 0; at < texts.length; at += STEP_WINDOWS) {

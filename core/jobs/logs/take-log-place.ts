@@ -2,15 +2,15 @@ import { currentParty } from "../../fair-queue/party.ts";
 import { streamPlaces } from "../../http/stream-places.ts";
 import { requestContext } from "../../log.ts";
 
-/** Logs of jobs and Spaces, and stages of jobs, that one person may follow at once on one web process, over whichever door. */
+/** How many logs of jobs and Spaces, and stages of jobs, one user may follow at once on one web process, over any door. */
 export const LOGS_MAX_PER_PERSON = 10;
 
 // On `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookLogPlaces?: ReturnType<typeof streamPlaces> };
 
 /**
- * Takes a place for following a log, for the party of this request, until the answer is over or its client is gone. It is taken before
- * the stream begins, so that whoever gets none can be told.
+ * Takes a slot for following a log, for this request's caller, until the response ends or its client disconnects. It is taken before the
+ * stream begins, so that a refusal can still be answered with an error.
  * @throws ServiceError `rate_limited`
  */
 export function takeLogPlace(): void {

@@ -34,7 +34,7 @@ beforeEach(async () => {
       });
   });
   await new Promise<void>((resolve) => site.listen(0, "127.0.0.1", resolve));
-  // This service's own address is the only one of this machine that a job reaches.
+  // This service's own address is the only one on this machine that a job may reach.
   provideSettings({ ORIGIN: addressOf((site.address() as AddressInfo).port) });
   folder = await mkdtemp(join(tmpdir(), "way-out-"));
   wayOut = await openWayOut({ onNote: (sentence) => notes.push(sentence) }, join(folder, "out.sock"));
@@ -63,7 +63,7 @@ it("S132 an answer that cannot be passed on ends the request, and not the worker
   expect(await outcome()).toBe("broken off");
   answer = "HTTP/1.1 204 Well\r\n\r\n";
   expect(await outcome()).toBe(204);
-  // "Not yet", again and again, is no answer.
+  // Repeated interim responses are not a final response.
   answer = "HTTP/1.1 103 Early\r\n\r\n".repeat(100);
   expect(await outcome()).toBe("broken off");
 });
@@ -103,7 +103,7 @@ it("S132 S137 requests that come together through one connection open one outsid
   };
   await send(1_000);
   expect(asked.length).toBeLessThanOrEqual(1);
-  // The next connection is closed at once, and not when its idle time is over.
+  // The next connection is closed at once, not after its idle time.
   await send(1);
   expect(asked.length).toBeLessThanOrEqual(1);
   answer = "HTTP/1.1 204 Well\r\n\r\n";
@@ -117,7 +117,7 @@ it("S132 S137 requests that come together through one connection open one outsid
   await vi.waitFor(async () => expect(await isServed()).toMatchObject({ statusCode: 204 }));
 });
 
-/** A port that takes no connection and refuses none, and how many are being opened to it. */
+/** A port that neither accepts nor refuses connections, and the number of connections being opened to it. */
 async function startDeafPort() {
   const listen = `const server = require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, () => {
     require("node:fs").writeSync(1, String(server.address().port));
@@ -130,7 +130,7 @@ async function startDeafPort() {
     const lines = (await readFile("/proc/net/tcp", "utf8")).split("\n").map((line) => line.trim().split(/\s+/));
     return lines.filter(([, , remote, state]) => remote?.endsWith(end) && state === "02").length;
   };
-  // The kernel accepts a few by itself.
+  // The kernel accepts a few on its own.
   const first = Array.from({ length: 4 }, () => connect(port, "127.0.0.1").on("error", () => undefined));
   onTestFinished(() => {
     for (const socket of first) socket.destroy();
@@ -152,7 +152,7 @@ it.runIf(process.platform === "linux")(
       await expect.poll(opening).toBe(8);
       return asking;
     };
-    /** The time for connecting is not what ends them: one that was begun after them is still being opened. */
+    /** They do not end because of the connect timeout: a connection begun later is still being opened. */
     const expectEnded = async () => {
       let isOver: unknown = false;
       const done = new AbortController();

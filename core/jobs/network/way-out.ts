@@ -17,22 +17,22 @@ import { type AllowAddress, isAllowedAddress } from "../../outbound/is-allowed-a
 import { openTunnel } from "../../outbound/open-tunnel.ts";
 import type { Task } from "../runners/runner.ts";
 
-/** Open at the same time, and as many outside for them. */
+/** Open at the same time, and as many outgoing ones for them. */
 const CONNECTIONS_MAX = 64;
 /**
- * So many are served in so much time, and the others wait for their turn: each takes up to a millisecond of the worker's event loop, and a
- * program that opens them in a loop would take all of it (S132).
+ * So many are served in that time, and the others wait for their turn: each takes up to a millisecond of the worker's event loop, and a
+ * program that opens them in a loop would use it up (S132).
  */
 const SERVED_MAX = 20;
 const SERVED_MS = 100;
-/** So many beyond those that are open may come in so much time. Closing them takes the event loop too, and Node can only accept all or none. */
+/** So many may arrive in that time beyond the open ones. Closing them also takes the event loop, and Node can only accept all or none. */
 const CLOSED_MAX = 5_000;
 const CLOSED_MS = 10_000;
-/** How long nothing is taken from a job that sent requests together through one connection. */
+/** How long a job is not read from after it pipelined requests through one connection. */
 const PIPELINED_PAUSE_MS = 1_000;
 export const IDLE_MS = 5 * 60_000;
 
-/** The port of a sandbox's loopback at which programs find the way out, and the variables that tell them. */
+/** The port on a sandbox's loopback at which programs find the way out, and the variables that point them there. */
 export const PROXY_PORT = 3128;
 const PROXY = `http://127.0.0.1:${PROXY_PORT}`;
 export const proxyVariables: Readonly<Record<string, string>> = {
@@ -45,19 +45,19 @@ export const proxyVariables: Readonly<Record<string, string>> = {
 };
 
 export type WayOut = {
-  /** Serves a connection that came another way than by the socket. Whoever gives it closes it when it is idle. */
+  /** Serves a connection that did not arrive by the socket. The caller closes it when it is idle. */
   take(connection: Duplex): void;
-  /** Resolves when the sandbox has opened connections without end; nothing is served any more. */
+  /** Resolves when the sandbox opened too many connections; nothing is served after that. */
   cutOff: Promise<void>;
   close(): void;
 };
 
 /**
- * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for whatever is encrypted). It reaches what this service's
- * own requests may reach (S117, S118) and this service itself, and never what else listens on this machine, whatever the operator
- * allows to webhooks (S132).
- * @param task is told when its way out is closed
- * @param socketPath where in the file system it listens; without, it serves what it is given to `take`
+ * The only way out of a sandbox without a network: an HTTP proxy (CONNECT for encrypted traffic). It reaches what this service's own
+ * requests may reach (S117, S118) and this service itself, but never anything else that listens on this machine, whatever the operator
+ * allows for webhooks (S132).
+ * @param task is notified when its way out is closed
+ * @param socketPath where it listens in the file system; without it, it serves what is given to `take`
  */
 export async function openWayOut({ onNote }: Pick<Task, "onNote">, socketPath?: string): Promise<WayOut> {
   const sockets = new Set<Duplex>();
@@ -67,7 +67,7 @@ export async function openWayOut({ onNote }: Pick<Task, "onNote">, socketPath?: 
   let served = 0;
   let [closed, closedUntil] = [0, 0];
   const cutOff = Promise.withResolvers<void>();
-  // No client of ours sends a second request. Reading and refusing them by the thousand would keep the worker from other jobs (S137).
+  // None of our clients sends a second request. Reading and refusing thousands of them would block the worker's other jobs (S137).
   let refusesUntil = 0;
 
   const keep = <Kept extends Duplex>(socket: Kept): Kept => {
@@ -78,7 +78,7 @@ export async function openWayOut({ onNote }: Pick<Task, "onNote">, socketPath?: 
   };
 
   const open: Open = async (target, inside) => {
-    // What its command has left is still being closed for a moment, or looked up by a slow name server.
+    // Outgoing connections that the command has left are still closing for a moment, or waiting for a slow name server.
     if (outside >= CONNECTIONS_MAX) throw FULL;
     outside++;
     const left = new AbortController();
@@ -94,7 +94,7 @@ export async function openWayOut({ onNote }: Pick<Task, "onNote">, socketPath?: 
   };
 
   const server = createHttpServer((incoming, answer) => void passOn(incoming, answer, open));
-  // Node hands on at once all requests that come together through one connection, and each would open a connection outside.
+  // Node emits all requests pipelined through one connection at once, and each would open a connection outside.
   server.maxRequestsPerSocket = 1;
   server.on("dropRequest", (_, socket) => {
     refusesUntil = performance.now() + PIPELINED_PAUSE_MS;
@@ -128,7 +128,7 @@ export async function openWayOut({ onNote }: Pick<Task, "onNote">, socketPath?: 
     serve();
   };
 
-  // Paused, so that a connection that was left keeps its place until its turn: a program that opens them in a loop then waits.
+  // Paused, so that an abandoned connection keeps its slot until its turn: a program that opens them in a loop has to wait.
   const listener = createServer({ pauseOnConnect: true, allowHalfOpen: true }, arrive);
   listener.maxConnections = CONNECTIONS_MAX;
   function countClosed(): void {
@@ -155,7 +155,7 @@ export async function openWayOut({ onNote }: Pick<Task, "onNote">, socketPath?: 
   }
   return {
     take(connection) {
-      // What `maxConnections` does only to what comes by the socket.
+      // Applies `maxConnections`, which Node enforces only for the socket.
       if (taken.size >= CONNECTIONS_MAX) {
         connection.destroy();
         return countClosed();
@@ -169,7 +169,7 @@ export async function openWayOut({ onNote }: Pick<Task, "onNote">, socketPath?: 
   };
 }
 
-/** A connection outside, which nobody opens any more once what it is for has closed. */
+/** An outgoing connection, which is not opened any more once the connection it is for has closed. */
 type Open = (target: { host: string; port: number }, inside: Duplex | ServerResponse) => Promise<Socket>;
 
 async function tunnel(incoming: IncomingMessage, inside: Duplex, head: Buffer, open: Open): Promise<void> {
@@ -199,7 +199,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
         createConnection: () => socket,
         method: incoming.method,
         path: `${url.pathname}${url.search}`,
-        // Others that are about one connection Node refuses only where the body ends (`Trailer`): thrown there, it would end the worker.
+        // Node rejects other hop-by-hop headers only where the body ends (`Trailer`): that exception would end the worker.
         headers: { ...endToEnd(incoming.headers), ...framing, connection: "close" },
       },
       (answered) => {
@@ -207,7 +207,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
         try {
           answer.writeHead(answered.statusCode ?? 502, endToEnd(answered.headers));
         } catch {
-          // A header or a status that Node reads and would not write: thrown here, it would end the worker.
+          // A header or a status that Node reads but refuses to write: that exception would end the worker.
           answer.destroy();
           return;
         }
@@ -215,7 +215,7 @@ async function passOn(incoming: IncomingMessage, answer: ServerResponse, open: O
       },
     );
     limitEarlyAnswers(outgoing).on("error", () => answer.destroy());
-    // Whoever asked may leave at any time: nothing stays open outside for a command that is not there any more.
+    // The command may leave at any time: no outgoing connection stays open for one that is gone.
     answer.once("close", () => outgoing.destroy());
     if (answer.destroyed) outgoing.destroy();
     void passBody(incoming, outgoing);
@@ -230,7 +230,7 @@ function targetOf(address: string): { host: string; port: number } {
   return { host: hostname, port: Number(port || 80) };
 }
 
-/** Loopback and the machine's own network are what a sandbox keeps a job from; this service is there for everybody. */
+/** A sandbox keeps a job from loopback and the machine's own network; this service is reachable for everybody. */
 function allowedFrom({ host, port }: { host: string; port: number }): AllowAddress {
   const own = new URL(env().ORIGIN);
   const ownPort = Number(own.port || (own.protocol === "https:" ? 443 : 80));
@@ -238,7 +238,7 @@ function allowedFrom({ host, port }: { host: string; port: number }): AllowAddre
   return (address) => isAllowedAddress(address) && !isThisMachines(address);
 }
 
-/** Also by its addresses in a network: what listens there for others, such as a database, is behind no firewall from here. */
+/** Includes the machine's addresses on a network: from here, no firewall protects what listens there for others, such as a database. */
 function isThisMachines(address: string): boolean {
   const wanted = plain(address);
   if (["loopback", "unspecified"].includes(wanted.range())) return true;

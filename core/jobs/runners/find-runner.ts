@@ -4,12 +4,12 @@ import { bubblewrap } from "./bubblewrap/bubblewrap.ts";
 import { probe } from "./probe.ts";
 import type { Runner } from "./runner.ts";
 
-/** Why no job can be run: a sentence for whoever wants to run one, which says what the operator has to do. */
+/** Why no job can run: a sentence for the user who wants to run one, which says what the operator has to do. */
 export type NoRunner = { refusal: string };
 
 let found: Promise<Runner | NoRunner> | undefined;
 
-/** The installation's runner (JOBS_RUNNER), looked for once. One that is not there is looked for again when it is asked for again. */
+/** The installation's runner (JOBS_RUNNER), looked for once. If none is found, the next call looks again. */
 export async function findRunner(): Promise<Runner | NoRunner> {
   found ??= look().catch((error: unknown) => {
     found = undefined;

@@ -42,8 +42,8 @@ function isStarted(text: string): boolean {
 }
 
 /**
- * The same of what is in the sandbox, or on its way to be. A bwrap whose monitor was killed before it had let it go on waits for a word
- * that never comes; it has begun nothing, and begins nothing.
+ * The same for processes in the sandbox, or about to be. A bwrap whose monitor was killed before letting it continue waits for a message
+ * that never comes; it runs nothing.
  */
 function isSandboxed(text: string): boolean {
   return readdirSync("/proc").some((pid) => {
@@ -59,7 +59,7 @@ function isSandboxed(text: string): boolean {
 /** A number of seconds that no other `sleep` has. */
 const longTime = () => `9${Number.parseInt(newId().slice(-6), 16)}`;
 
-/** Tries one thing after the other, as somebody would who wants out, and tells what came of each. */
+/** Tries to escape in one way after the other, and prints the result of each. */
 const hostile = `
   const fs = require("node:fs"), net = require("node:net"), { spawnSync } = require("node:child_process");
   const [dataDir, checkout, servicePid, port] = process.argv.slice(1);
@@ -124,7 +124,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(found.environments).not.toMatch(/DATABASE_URL|SECRET_KEY/);
     expect(found.processes).toBeLessThan(10);
     expect([found.namespace, found.mount]).not.toContain(0);
-    // All together what it may write.
+    // All writable directories together.
     for (const place of [found.tmp, found.work, found.memory]) expect(place).toBeGreaterThan(0);
     expect(found.tmp + found.work + found.memory).toBeLessThanOrEqual(smallLimits.scratchBytes / MEBIBYTE);
   });
@@ -165,7 +165,7 @@ describe("S132 a job in bubblewrap", () => {
     expect(await deaf.ended).toMatchObject({ exit: { kind: "exited", code: 137 } });
   });
 
-  // What is rejected while nobody listens ends the worker: Vitest then fails the file.
+  // An unhandled rejection ends the worker: Vitest then fails the file.
   it("ends at once, and nothing else with it, when its output cannot be taken", async () => {
     const onOutput = async () => {
       throw new RangeError("too much of it");
@@ -213,7 +213,7 @@ describe("S132 a job in bubblewrap", () => {
       }
     });
     expect(lines.some((line) => line.includes(secret))).toBe(false);
-    // Nor does it stay on the disk, should the worker be killed now.
+    // Nor would it stay on the disk if the worker were killed now.
     const ours = readdirSync(tmpdir()).filter((name) => name.startsWith("keyhook-run-"));
     const left = ours.flatMap((name) => {
       try {
@@ -276,7 +276,7 @@ describe("a job in bubblewrap", () => {
     onTestFinished(() => {
       for (const server of servers) server.close();
     });
-    // What the operator allows to webhooks is not allowed to what runs on the same machine.
+    // What the operator allows for webhooks is not allowed for jobs on the same machine.
     const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
     const machine = addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.1";
     provideSettings({ ORIGIN: `http://127.0.0.1:${own}`, OUTBOUND_ALLOW_CIDRS: `127.0.0.0/8,0.0.0.0/8,${machine}/32` });

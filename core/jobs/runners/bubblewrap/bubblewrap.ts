@@ -9,19 +9,19 @@ import { childrenOf, memoryOf } from "./processes.ts";
 import { prepareSandbox, type Sandbox, START_SCRIPT } from "./sandbox.ts";
 import { seccompFilter } from "./seccomp-filter.ts";
 
-/** File descriptors of bwrap beside the usual three. */
+/** bwrap's file descriptors besides the usual three. */
 const FD = { status: 3, arguments: 4, seccomp: 5, go: 6 } as const;
 const MEMORY_CHECK_MS = 200;
-/** For how long a sandbox may not be looked into until it is ended: it takes that for its first process to end. */
+/** How long a sandbox may be unreadable before it is ended: its first process may take that long to end. */
 const UNWATCHED_MAX_MS = 2_000;
 const OPEN_FILES = 4_096;
-/** What a runtime such as Node sets aside and never touches; what is used is watched. */
+/** Address space that a runtime such as Node reserves and never touches; memory in use is watched. */
 const RESERVED_BYTES = 1024 ** 3;
 
 /**
- * Runs a command in namespaces of its own (Bubblewrap), without privileges, without the network, with this machine's programs and
- * nothing else of it to see. What all its processes together may take the kernel holds them to by a cgroup; where none can be made, a watch
- * over their memory does (docs/decisions/074-what-holds-a-sandbox.md).
+ * Runs a command in namespaces of its own (Bubblewrap): without privileges, without the network, and with only this machine's programs
+ * visible. A cgroup limits what all its processes use together; where none can be made, a watch over their memory does
+ * (docs/decisions/074-what-holds-a-sandbox.md).
  */
 export const bubblewrap: Runner = {
   name: "bubblewrap",
@@ -57,20 +57,20 @@ export const bubblewrap: Runner = {
 const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind: "failed", reason }), kill: () => undefined });
 
 /**
- * bwrap has itself ended with whoever started it, but only from some moment on. The command asks here whether its worker is still there
- * after that moment, and is not begun when it gets no answer: no run goes on without its worker.
+ * bwrap ends with its parent, but only from some moment on. After that moment the command asks here whether its worker is still there, and
+ * does not start without an answer: no run continues without its worker.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
 echo 1000 >/proc/self/oom_score_adj; exec nice -n 10 prlimit "$@"`;
 
 /**
- * The command, and before it what sets the limits. Its environment comes last (`startScript`): it could have a library loaded into the
- * programs that set them. When memory is short, the kernel is to choose the command.
+ * The command, preceded by the programs that set its limits. Its environment comes last (`startScript`), because it could load a library
+ * into those programs. When memory is short, the kernel is to kill the command first.
  */
 function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   return [
     ...["/bin/sh", "-c", WAIT_AND_LIMIT, "sh"],
-    // Counted for a user, whom tasks of a service that is not root share on kernels before 5.14; the cgroup counts for the task.
+    // Counted per user, which tasks of a non-root service share on kernels before 5.14; the cgroup counts per task.
     ...(isInCgroup ? [] : [`--nproc=${limits.processes}`]),
     `--data=${limits.memoryBytes + RESERVED_BYTES}`,
     `--fsize=${limits.scratchBytes}`,
@@ -81,7 +81,7 @@ function launch({ command, limits }: Task, isInCgroup: boolean): string[] {
   ];
 }
 
-/** Whatever the service was started with is not bwrap's to know. */
+/** bwrap does not get the service's environment. */
 const nothingElse = { PATH } as Record<string, string> as NodeJS.ProcessEnv;
 
 class Sandboxed {
@@ -89,7 +89,7 @@ class Sandboxed {
   readonly #sandbox: Sandbox;
   readonly #cgroup: Cgroup | undefined;
   #process!: ChildProcess;
-  /** Of the sandbox's first process, as this machine counts. */
+  /** PID of the sandbox's first process, as seen from this machine. */
   #firstPid: number | undefined;
   readonly #hasFirst = Promise.withResolvers<void>();
   #failure: string | undefined;
@@ -122,21 +122,21 @@ class Sandboxed {
       Promise.all([this.#enterCgroup(), sandbox.forget().catch(() => undefined)]).then(
         () => go.end("go\n"),
         (error: Error) => {
-          // One that was ended meanwhile cannot be moved anywhere.
+          // A process that ended meanwhile cannot be moved.
           if (!this.#isKilled && !this.#isOver) this.#failure = error.message;
           this.#kill();
         },
       );
     });
     const exited = this.#run().finally(async () => {
-      // In this order: nobody else gets the user while a process of the task may be left.
+      // In this order: nobody else gets the user while a process of the task may still run.
       await this.#cgroup?.remove();
       await sandbox.remove();
     });
     return { exited, kill: () => this.#kill() };
   }
 
-  /** While the command waits: bwrap, its first process in the sandbox, and the shell that will become the command. */
+  /** While the command waits: moves bwrap, its first process in the sandbox, and the shell that will become the command. */
   async #enterCgroup(): Promise<void> {
     if (!this.#cgroup) return;
     await this.#hasFirst.promise;
@@ -168,11 +168,11 @@ class Sandboxed {
         this.#read("stdout", this.#process.stdout),
         this.#read("stderr", this.#process.stderr),
       ]);
-      // Rejected while the command still runs, and so while nobody awaits it: it would end the worker. It ends this command.
+      // If it is rejected while the command runs, nobody awaits it yet, which would end the worker. It ends this command instead.
       output.catch(() => this.#kill());
       const error = await ended;
       this.#isOver = true;
-      // A process that it left behind dies with the sandbox, which lets go of what it writes to.
+      // Processes left behind die with the sandbox, which closes the pipes that they write to.
       await output;
       this.#isOutOfMemory ||= (await this.#cgroup?.wasOutOfMemory()) === true;
       return this.#exit(error);
@@ -211,7 +211,7 @@ class Sandboxed {
     }
   }
 
-  /** Looks again and again, with pauses that grow with the effort: a task with many processes is not to keep the worker busy. */
+  /** Checks again and again, with pauses proportional to the effort: a task with many processes must not keep the worker busy. */
   async #watchMemory(signal: AbortSignal): Promise<void> {
     let seenAt = performance.now();
     while (!signal.aborted) {
@@ -225,7 +225,7 @@ class Sandboxed {
           }
           seenAt = performance.now();
         } catch {
-          // Its first process may just have ended. What goes on unseen does not go on.
+          // Its first process may just have ended. A sandbox that cannot be watched is ended.
           if (!this.#isOver && performance.now() - seenAt > UNWATCHED_MAX_MS) {
             this.#failure = "the memory that it takes cannot be counted";
             this.#kill();
@@ -238,13 +238,13 @@ class Sandboxed {
   }
 
   async #takesTooMuch(firstPid: number): Promise<boolean> {
-    // Version 1 ends one process, which its parent may not even notice: here all end with it.
+    // Version 1 kills one process, which its parent may not even notice: here all end with it.
     if (this.#cgroup) return this.#cgroup.wasOutOfMemory();
     const { memoryBytes } = this.#task.limits;
     return (await memoryOf(firstPid, memoryBytes, this.#sandbox.writable)) > memoryBytes;
   }
 
-  /** To the command itself, as a container's engine does it: bwrap would die of it and take the command along, unasked. */
+  /** To the command itself, as container engines do it: bwrap would die of it and kill the command with it. */
   async #terminate(): Promise<void> {
     if (this.#firstPid === undefined) return this.#kill();
     const grace = setTimeout(() => this.#kill(), this.#task.graceMs ?? GRACE_MS);
@@ -256,7 +256,7 @@ class Sandboxed {
   #kill(): void {
     if (this.#isOver) return;
     this.#isKilled = true;
-    // With the first process of their namespace the kernel ends all that are in it.
+    // When the first process of a PID namespace ends, the kernel ends all others in it.
     if (this.#firstPid !== undefined) send(this.#firstPid, "SIGKILL");
     else this.#process.kill("SIGKILL");
   }

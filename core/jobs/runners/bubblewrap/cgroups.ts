@@ -10,25 +10,25 @@ import type { Limits } from "../runner.ts";
 import { isAlive, ownStartTime } from "./processes.ts";
 
 /**
- * Control groups: the kernel itself holds all processes of a task together to memory, a number of processes and a share of the CPUs, and
- * counts what nothing else sees, such as files in memory, shared pages, sockets and pipes (H5, L7). They can be made by a service that
- * runs as root, or that its supervisor has given a part of the tree (`Delegate=yes` of systemd). docs/operations.md says how.
+ * Control groups: the kernel limits the memory, the number of processes and the CPU share of all processes of a task together, and counts
+ * what nothing else sees, such as files in memory, shared pages, sockets and pipes (H5, L7). A service can make them if it runs as root, or
+ * if its supervisor delegated a part of the tree to it (`Delegate=yes` of systemd). docs/operations.md says how.
  */
 export type Cgroups = {
   version: 1 | 2;
   controls: readonly Control[];
-  /** Directories in which each task has one: one in version 2, one for each controller in version 1. */
+  /** Parent directories of the tasks' groups: one in version 2, one for each controller in version 1. */
   parents: readonly string[];
   make(id: string, limits: Pick<Limits, "memoryBytes" | "processes" | "cpus">): Promise<Cgroup>;
 };
 
 /** The group of one task. */
 export type Cgroup = {
-  /** Moves processes in. Whatever they start later is in it too. */
+  /** Moves processes in. Processes that they start later are in it too. */
   enter(pids: readonly number[]): Promise<void>;
-  /** Whether the kernel has ended a process of it for lack of memory. */
+  /** Whether the kernel killed one of its processes for lack of memory. */
   wasOutOfMemory(): Promise<boolean>;
-  /** Ends what is still in it, and removes it. */
+  /** Ends the processes still in it, and removes it. */
   remove(): Promise<void>;
 };
 
@@ -36,22 +36,23 @@ type Control = "memory" | "pids" | "cpu";
 const CONTROLS: readonly Control[] = ["memory", "pids", "cpu"];
 
 /**
- * What all tasks together weigh when the service wants the CPUs too. In version 2 the service is a group beside them, of weight 100. In version
- * 1 each of its threads is on its own, with 1024; a group's shares are divided among the CPUs, so this is half a thread for each of them.
+ * Weight of all tasks together when the service wants the CPUs too. In version 2 the service is a group beside them, of weight 100. In
+ * version 1 each of its threads stands alone, with 1024; a group's shares are divided among the CPUs, so this is half a thread for each of
+ * them.
  */
 const WEIGHT_OF_ALL = { 1: 512 * availableParallelism(), 2: 50 };
-/** Of one task, for each CPU of its flavor: the kernel's defaults. */
+/** Weight of one task, for each CPU of its flavor: the kernel's defaults. */
 const WEIGHT_PER_CPU = { 1: 1024, 2: 100 };
 const PERIOD_MICROSECONDS = 100_000;
 /** bwrap has two processes of its own for each sandbox. */
 const BWRAP_PROCESSES = 2;
 const TASKS = "keyhook-tasks";
-/** In version 2 a group with processes of its own can have no groups below it with limits: the service moves over. */
+/** In version 2 a group with processes of its own cannot limit groups below it: the service moves into this one. */
 const SERVICE = "keyhook-service";
 
 let found: Promise<Cgroups | { reason: string }> | undefined;
 
-/** The place where this worker makes cgroups, or a sentence that says why it can make none. Looked for once, and swept then. */
+/** Where this worker makes cgroups, or a sentence that says why it cannot. Determined once, with a sweep. */
 export async function findCgroups(): Promise<Cgroups | { reason: string }> {
   if (env().JOBS_CGROUP === "off") return { reason: "JOBS_CGROUP is off." };
   found ??= find().catch((error: NodeJS.ErrnoException) => ({ reason: reasonOf(error) }));
@@ -65,7 +66,7 @@ async function find(): Promise<Cgroups | { reason: string }> {
   const cgroups = one && !("reason" in one) ? one : two;
   if ("reason" in cgroups) return cgroups;
   await sweep(cgroups.parents);
-  // What cannot be made is to be known now, and not when a task is to start.
+  // Failures have to show now, not when a task starts.
   const trial = await cgroups.make("trial", { memoryBytes: 64 * 1024 ** 2, processes: 16, cpus: 1 });
   await trial.remove();
   return cgroups;
@@ -73,7 +74,7 @@ async function find(): Promise<Cgroups | { reason: string }> {
 
 type Mount = { root: string; path: string; type: string; options: string[] };
 
-/** Of /proc/self/mountinfo (proc_pid_mountinfo(5)): what is mounted where, and which part of its file system that is. */
+/** From /proc/self/mountinfo (proc_pid_mountinfo(5)): the mount points, and which part of the file system each shows. */
 async function readMounts(): Promise<Mount[]> {
   const lines = (await readFile("/proc/self/mountinfo", "utf8")).split("\n");
   return lines.flatMap((line) => {
@@ -84,7 +85,7 @@ async function readMounts(): Promise<Mount[]> {
   });
 }
 
-/** Of /proc/self/cgroup: the path of this process by controller; the one of version 2 has no name. */
+/** From /proc/self/cgroup: the path of this process by controller; the one of version 2 has no name. */
 async function readMemberships(): Promise<Map<string, string>> {
   const lines = (await readFile("/proc/self/cgroup", "utf8")).trim().split("\n");
   return new Map(
@@ -95,7 +96,7 @@ async function readMemberships(): Promise<Map<string, string>> {
   );
 }
 
-/** Where a cgroup lies under its mount, which in a container may begin at the container's own. */
+/** The directory of a cgroup under its mount, which in a container may begin at the container's own cgroup. */
 function directoryOf({ root, path }: Mount, membership: string): string {
   const isBelow = root !== "/" && (membership === root || membership.startsWith(`${root}/`));
   return join(path, isBelow ? membership.slice(root.length) : membership);
@@ -112,12 +113,12 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   if (!controls.includes("memory") || !controls.includes("pids")) {
     return { reason: `The cgroup of this service (${base}) has no control over memory and processes.` };
   }
-  // A login session's or a terminal's, with processes that are not this service's to move. `systemd-run --scope` makes run-….scope.
+  // The scope of a login session or a terminal has processes that this service must not move. `systemd-run --scope` makes run-….scope.
   if (/^(?!run-).*\.scope$/.test(basename(base))) {
     return { reason: `It was started from a session (${basename(base)}), whose cgroup is not its own.` };
   }
   const enabled = controls.map((control) => `+${control}`).join(" ");
-  // The root of the whole tree may have processes and groups with limits alike.
+  // The root of the tree may have both processes and groups with limits.
   if (existsSync(join(base, "cgroup.type"))) await moveService(base, enabled);
   else await write(join(base, "cgroup.subtree_control"), enabled);
   const parent = join(base, TASKS);
@@ -132,11 +133,11 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
       const [directory = ""] = await makeIn([parent], id);
       const files: Record<string, string> = {
         "memory.max": String(memoryBytes),
-        // All that is in it ends together: a command that lost one of its processes is not trusted to notice.
+        // All processes in it end together: a command that lost one is not trusted to notice.
         "memory.oom.group": "1",
         "pids.max": String(processes + BWRAP_PROCESSES),
       };
-      // Where the kernel has no swap there is no such file.
+      // The file does not exist if the kernel has no swap.
       if (existsSync(join(directory, "memory.swap.max"))) files["memory.swap.max"] = "0";
       if (controls.includes("cpu")) {
         files["cpu.weight"] = String(Math.min(10_000, Math.max(1, Math.round(cpus * WEIGHT_PER_CPU[2]))));
@@ -147,19 +148,21 @@ async function findVersion2(mounts: Mount[], memberships: Map<string, string>): 
   };
 }
 
-/** Every process of this service goes into a group beside those of its tasks. The cgroup is its own: nobody else's process is in it. */
+/**
+ * Moves every process of this service into a group beside those of its tasks. The cgroup is the service's own: it has no other processes.
+ */
 async function moveService(base: string, enabled: string): Promise<void> {
   const service = join(base, SERVICE);
   await mkdir(service, { recursive: true });
   for (let tries = 1; ; tries++) {
     for (const pid of await processesOf(base)) {
-      // One that has ended meanwhile is in no group.
+      // A process that ended meanwhile is in no group.
       await write(join(service, "cgroup.procs"), String(pid)).catch(ignoring("ESRCH"));
     }
     try {
       return await write(join(base, "cgroup.subtree_control"), enabled);
     } catch (error) {
-      // One was started meanwhile.
+      // Another process was started meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "EBUSY" || tries === 20) throw error;
     }
   }
@@ -188,7 +191,7 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
       const directories = await makeIn(parents, id);
       const of = (control: Control) => directories[parents.indexOf(parentOf.get(control) ?? "")] ?? "";
       const memory: Record<string, string> = { "memory.limit_in_bytes": String(memoryBytes) };
-      // With swap; a kernel that does not count that is told not to use it.
+      // Including swap; a kernel that does not count swap is told not to use it.
       if (existsSync(join(of("memory"), "memory.memsw.limit_in_bytes")))
         memory["memory.memsw.limit_in_bytes"] = String(memoryBytes);
       else memory["memory.swappiness"] = "0";
@@ -207,7 +210,7 @@ async function findVersion1(mounts: Mount[], memberships: Map<string, string>): 
   };
 }
 
-/** A name says which worker's it is, so that others can tell when that worker is no more. */
+/** The name contains the worker's PID, so that others can tell whether that worker is gone. */
 async function makeIn(parents: readonly string[], id: string): Promise<string[]> {
   const name = `${id}.${process.pid}.${ownStartTime()}.${randomBytes(4).toString("hex")}`;
   const directories = parents.map((parent) => join(parent, name));
@@ -220,7 +223,7 @@ async function made(directories: string[], files: Record<string, string>[], oomF
   try {
     for (const [at, values] of files.entries())
       for (const [name, value] of Object.entries(values)) {
-        // Version 1 refuses a quota that is larger than that of this service's own container, which holds in any case.
+        // Version 1 rejects a quota larger than that of this service's own container, which applies anyway.
         const isRefused = name === "cpu.cfs_quota_us" ? ignoring("EINVAL") : undefined;
         await write(join(directories[at] ?? "", name), value).catch(isRefused);
       }
@@ -240,7 +243,7 @@ async function made(directories: string[], files: Record<string, string>[], oomF
   };
 }
 
-/** Removes the groups of workers that are no more, with what is still in them. */
+/** Removes the groups of workers that are gone, and what still runs in them. */
 async function sweep(parents: readonly string[]): Promise<void> {
   for (const parent of parents) {
     for (const entry of await readdir(parent, { withFileTypes: true })) {
@@ -254,7 +257,7 @@ async function sweep(parents: readonly string[]): Promise<void> {
 
 const REMOVE_MS = 5_000;
 
-/** What was killed leaves its group a moment later. */
+/** Killed processes leave their group a moment later. */
 async function removeGroups(directories: readonly string[]): Promise<void> {
   for (const directory of directories) {
     for (const until = performance.now() + REMOVE_MS; ; await sleep(5)) {
@@ -283,13 +286,13 @@ function kill(pid: number): void {
 
 async function processesOf(directory: string): Promise<number[]> {
   const pids = (await read(join(directory, "cgroup.procs"))).trim().split("\n").map(Number);
-  // 0 is a process that this one cannot see: of another container.
+  // 0 is a process of another container, invisible to this one.
   return pids.filter((pid) => pid > 0);
 }
 
 const read = (path: string): Promise<string> => readFile(path, "latin1").catch(() => "");
 
-/** A file of the kernel's: it is there, or is not made. */
+/** A file of the kernel's: it exists, or is not created. */
 function write(path: string, text: string): Promise<void> {
   return writeFile(path, text, { flag: "r+" });
 }

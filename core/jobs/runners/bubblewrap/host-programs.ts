@@ -3,17 +3,17 @@ import { access, constants } from "node:fs/promises";
 import { promisify } from "node:util";
 import { env } from "../../../env.ts";
 
-/** Where a command finds the programs that this machine has under another name, or not in /usr. */
+/** Where a command finds the programs that this machine has under another name, or outside /usr. */
 export const TOOLS_DIRECTORY = "/opt/keyhook/bin";
 
-/** What a command finds on its PATH. */
+/** The command's PATH. */
 export const PATH = `${TOOLS_DIRECTORY}:/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin`;
 
 export type Stand = { note: string } | { refusal: string };
 
 /**
- * What a job runs with that names an image, since this runner has none: this machine's own programs, for the images that the operator
- * says they stand for (JOBS_IMAGES), and never without saying so.
+ * What a job that names an image runs with, since this runner has none: this machine's own programs, for the images that the operator lists
+ * (JOBS_IMAGES), and never without a note.
  */
 export async function standInFor(image: string): Promise<Stand> {
   const { name, tag } = parseImage(image);
@@ -36,14 +36,14 @@ export async function standInFor(image: string): Promise<Stand> {
   return { note: `No image was pulled: in place of ${image} this machine's own programs run the job${has}.${warning}` };
 }
 
-/** `docker.io/library/python:3.12-slim@sha256:…` is `python` with the tag `3.12-slim`; an image of somebody's keeps their name. */
+/** `docker.io/library/python:3.12-slim@sha256:…` is `python` with the tag `3.12-slim`; other owners' images keep the owner's name. */
 export function parseImage(image: string): { name: string; tag: string } {
   const [reference = ""] = image.split("@");
   const [, name = "", tag = ""] = /^(.*?)(?::([\w.-]+))?$/.exec(reference) ?? [];
   return { name: name.replace(/^(?:(?:index\.)?docker\.io\/)?(?:library\/)?/, ""), tag };
 }
 
-/** Names that images have and this machine has not: `python` is `python3` in most distributions. */
+/** Program names that images have and this machine lacks: `python` is `python3` in most distributions. */
 export async function toolLinks(): Promise<Record<string, string>> {
   if (await isThere("/usr/bin/python")) return {};
   for (const path of ["/usr/local/bin/python3", "/usr/bin/python3"]) if (await isThere(path)) return { python: path };

@@ -9,16 +9,16 @@ export class NoUserLeft extends Error {
 }
 
 /**
- * A user of this machine that no other task has at the same time: two with the same number could look into each other's processes, and
- * would share the kernel's count of them (L5). What holds a number is a socket of that name without a file: the kernel gives a name to one
- * process at a time, and takes it back when that ends, however it ends. So it holds between all workers of this machine, of whichever
- * installation, and nothing has to be swept up.
- * @throws NoUserLeft when each number of the range is in use
+ * Leases a user of this machine that no other task has at the same time: two tasks with the same UID could look into each other's
+ * processes, and would share the kernel's count of them (L5). A lease is an abstract socket of that name: the kernel gives a name to one
+ * process at a time, and frees it when that process ends in any way. So it holds among all workers of this machine, of any installation,
+ * and needs no sweep.
+ * @throws NoUserLeft when every number of the range is in use
  */
 export async function leaseUid(): Promise<UidLease> {
   const { first, last } = env().JOBS_UIDS;
   const count = last - first + 1;
-  // From any number on: one that was just given back may still be that of a process that ends.
+  // Starts at a random number: a process that is still ending may have the one just released.
   const begin = randomInt(count);
   for (let i = 0; i < count; i++) {
     const lease = await take(first + ((begin + i) % count));

@@ -14,7 +14,7 @@ const run = runTask.bind(undefined, bubblewrap);
 const start = startTask.bind(undefined, bubblewrap);
 const perl = (script: string) => ["perl", "-e", script];
 
-/** Perl calls the kernel by number, and is on every machine that has git. */
+/** Perl makes system calls by number, and is on every machine that has git. */
 const call = { x64: { read: 0, mmap: 9, memfd: 319 }, arm64: { read: 63, mmap: 222, memfd: 279 } }[
   process.arch as "x64" | "arm64"
 ];
@@ -46,10 +46,10 @@ beforeAll(async () => {
   cgroups = await findCgroups();
 });
 
-/** A machine that lets nobody make a cgroup runs these by counting alone, and this says why. */
+/** A machine without cgroups runs these tests with counting alone, and this says why. */
 function needsCgroup({ skip }: TestContext): Cgroups {
   if (!("reason" in cgroups)) return cgroups;
-  // What the machine allows and the kernel refuses is a mistake of ours.
+  // If the machine allows it and the kernel rejects it, the mistake is ours.
   expect(cgroups.reason).not.toMatch(/EINVAL|EBUSY|ERANGE/);
   return skip(cgroups.reason);
 }
@@ -68,7 +68,7 @@ describe.each(["auto", "off"] as const)("H5 memory, with JOBS_CGROUP=%s", (setti
   it("a memfd that is mapped nowhere holds nothing back", async () => {
     const { exit, stdout, stderr } = await run(held(memfd));
     expect(stdout).toBe("");
-    // Whoever counts the pages of processes does not see it, and so refuses to make one.
+    // Counting the pages of processes misses it, so making one is refused.
     if (setting === "off") expect(stderr).toContain("refused");
     else expect(exit).toEqual({ kind: "out_of_memory" });
   });
@@ -105,7 +105,7 @@ describe("L7 a cgroup", () => {
     provideSettings({ JOBS_CGROUP: "auto" });
   });
 
-  /** Processes that are busy for two seconds from a moment on, and together print how much CPU they got. */
+  /** Processes that are busy for two seconds from a given moment, and together print their CPU time. */
   const busy = (processes: number, from: number) =>
     perl(`for (1..${processes}) { if (!fork) { sleep 1 while time < ${from}; alarm 2; 1 while 1; } }
       1 while wait > 0; my @t = times; print $t[2] + $t[3];`);
@@ -210,7 +210,7 @@ function groupsOf(parents: readonly string[], pid: number | undefined): string[]
   return parents.flatMap((parent) => readdirSync(parent).filter((name) => name.split(".")[1] === String(pid)));
 }
 
-/** Another worker of this machine, which runs a task that does not end by itself. */
+/** Another worker on this machine, running a task that does not end by itself. */
 async function startWorker(settings: Record<string, string> = {}) {
   const here = join(process.cwd(), "core/jobs");
   const program = `

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { readdir, readFile, statfs } from "node:fs/promises";
 
-/** Processes directly below one, by their ids on this machine. Empty when it is gone. */
+/** The direct children of a process, by PID on this machine. Empty when it is gone. */
 export async function childrenOf(pid: number): Promise<number[]> {
   const text = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1").catch(() => "");
   return text.split(" ").flatMap((id) => (id.trim() === "" ? [] : [Number(id)]));
 }
 
-/** When a process was started, which together with its number names it for good: numbers are used again. */
+/** When a process was started. With the PID it is unique: PIDs are reused. */
 const startTimeIn = (stat: string): string | undefined => stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
 
 export const ownStartTime = (): string => startTimeIn(readFileSync("/proc/self/stat", "latin1")) ?? "0";
@@ -16,36 +16,36 @@ export async function isAlive(pid: number, startTime: string): Promise<boolean> 
   return startTimeIn(await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "")) === startTime;
 }
 
-/** What a file without content takes of the kernel's memory: its inode and its name. */
+/** Kernel memory of an empty file: its inode and its name. */
 const FILE_BYTES = 1024;
 
 /**
- * How much memory a sandbox takes, in bytes, counted from outside: for machines on which no cgroup can be made. It never comes to less
- * than the pages that its processes have and what lies in its file systems. What the kernel holds for them besides, such as for sockets, and
- * shared pages that no process has mapped any more, only a cgroup counts.
+ * How much memory a sandbox uses, in bytes, counted from outside: for machines without cgroups. It is never less than the pages of its
+ * processes and the content of its file systems. Only a cgroup also counts what the kernel holds for them, such as sockets, and shared
+ * pages that no process maps any more.
  *
- * The quick count takes pages that several processes share once for each of them. Counting them once is costly, so that it is done only
- * where the quick count comes to more than `limit`.
+ * The quick count includes shared pages once for each process. Counting them once is costly, so it is done only if the quick count exceeds
+ * `limit`.
  * @param pid of the sandbox's first process
  * @param writable its file systems in memory
  * @throws when it cannot be looked into, or is gone
  */
 export async function memoryOf(pid: number, limit: number, writable: readonly string[]): Promise<number> {
-  // The sandbox's own list of processes: a walk from parent to child would miss what a thread has started.
+  // Uses the sandbox's own list of processes: walking from parent to child would miss what a thread has started.
   const processes = `/proc/${pid}/root/proc`;
   const pids = (await readdir(processes)).filter((name) => /^\d+$/.test(name));
   const files = await filesIn(writable.map((path) => `/proc/${pid}/root${path}`));
   const quick = new Map<string, number>();
   for (const each of pids) {
     const status = await readFile(`${processes}/${each}/status`, "latin1").catch(() => "");
-    // RssFile is what the kernel can read again, and takes back.
+    // The kernel can read the pages of RssFile again, and reclaims them.
     quick.set(each, kibibytes(status, "RssAnon") + kibibytes(status, "RssShmem") + kibibytes(status, "VmSwap"));
   }
   const atMost = files + sum(quick.values());
   if (atMost <= limit) return atMost;
   let exact = files;
   for (const [each, most] of quick) {
-    // A process can refuse to be looked into: then the quick count stands. One that has ended takes nothing.
+    // A process can refuse to be read: then the quick count stands. An ended one uses nothing.
     const rollup = await readFile(`${processes}/${each}/smaps_rollup`, "latin1").catch(({ code }: NodeJS.ErrnoException) =>
       code === "EACCES" || code === "EPERM" ? undefined : "",
     );

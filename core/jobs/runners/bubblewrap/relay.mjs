@@ -1,6 +1,6 @@
 /**
- * Runs inside a sandbox that has no network: takes connections on its loopback and passes each on through a socket in the file system,
- * at whose other end this service decides what may be reached. Plain JavaScript on Node's own modules: nothing else of ours is in there.
+ * Runs inside a sandbox that has no network: accepts connections on its loopback and passes each on through a socket in the file system. At
+ * the other end this service decides what may be reached. Plain JavaScript on Node's own modules: no other code of ours is in there.
  */
 import { connect, createServer } from "node:net";
 

@@ -9,9 +9,9 @@ import { makeTaskDirectory } from "../task-directory.ts";
 import { PATH, TOOLS_DIRECTORY, toolLinks } from "./host-programs.ts";
 import { leaseUid, type UidLease } from "./lease-uid.ts";
 
-/** Of a system's own: programs and what they need. Nothing here is a secret, and all of it is read-only. */
+/** System directories: programs and their dependencies. They contain no secrets, and all are mounted read-only. */
 const SYSTEM = ["bin", "sbin", "lib", "lib32", "lib64", "libx32", "libexec", "share", "include", "local"];
-/** What programs look up in /etc. Not among it: passwords, keys, the names of this network. */
+/** What programs read from /etc. Excludes passwords, keys, and the names of this network. */
 const CONFIGURATION = [
   "alternatives",
   "ld.so.cache",
@@ -28,31 +28,34 @@ const CONFIGURATION = [
   "ca-certificates",
 ];
 
-/** Who a command believes to be. */
+/** The UID that a command sees as its own. */
 const USER = 1000;
 
-/** Where the sandbox has the script that `launch` ends with. */
+/** Path in the sandbox of the script with which `launch` ends. */
 export const START_SCRIPT = "/run/start";
 
-/** Of what a command may write, this part lies in /dev/shm: programs put semaphores and what their processes share there. */
+/** The part of a command's writable space in /dev/shm: for semaphores and memory shared between its processes. */
 const SHARED_MEMORY_MAX_BYTES = 64 * 1024 ** 2;
 
 export type Sandbox = {
   /**
-   * Of the bwrap process, where the service runs as root: no task is root, and none has the user of another (`leaseUid`). Undefined: the
-   * service's own, in a namespace of users for each task.
+   * UID of the bwrap process if the service runs as root: no task is root, and no two tasks share a user (`leaseUid`). Undefined: the
+   * service's own, in a user namespace for each task.
    */
   uid: number | undefined;
-  /** Where the command can write, all of it in memory. */
+  /** Where the command can write; all of it is in memory. */
   writable: readonly string[];
-  /** What bwrap is started with, but for the command. */
+  /** bwrap's arguments, without the command. */
   arguments: string[];
-  /** Once it is made: takes away what it was made of, which it keeps, so that no secret stays behind on disk if this process is killed. */
+  /**
+   * Called once the sandbox is made: removes the files it was made from, which it keeps open, so that no secret stays on disk if this
+   * process is killed.
+   */
   forget(): Promise<void>;
   remove(): Promise<void>;
 };
 
-/** Prepares what a task's sandbox is made of: a directory of its own for what is mounted from it, and bwrap's arguments. */
+/** Prepares a task's sandbox: a directory of its own for what is mounted from it, and bwrap's arguments. */
 export async function prepareSandbox(task: Task): Promise<Sandbox> {
   const directory = await makeTaskDirectory("run", task.id);
   let lease: UidLease | undefined;
@@ -86,18 +89,18 @@ export async function prepareSandbox(task: Task): Promise<Sandbox> {
   }
 }
 
-/** Whoever reaches a Space's socket can pass for its app: the sandbox's group may enter the directory around it, nobody else. */
+/** Anyone who reaches a Space's socket can pose as its app: only the sandbox's group may enter the directory around it. */
 async function letThrough(path: string, gid: number): Promise<void> {
   await chown(path, process.getuid?.() ?? 0, gid);
   await chmod(path, 0o710);
 }
 
-/** Where the sandbox finds what leads out of it, and the port of its loopback at which programs find that. */
+/** Where the sandbox finds the files for its network access, and the loopback port for programs. */
 const NETWORK = "network";
 const NETWORK_DIRECTORY = "/run/network";
 const RELAY = `${NETWORK_DIRECTORY}/relay.mjs`;
 
-/** For a task that may reach the network: the socket that leads out, beside the relay that programs reach it through. */
+/** For a task with network access: the socket that leads out, and the relay through which programs reach it. */
 async function openNetwork(task: Task, directory: string): Promise<WayOut> {
   const network = join(directory, NETWORK);
   await mkdir(network, { mode: 0o755 });
@@ -106,8 +109,8 @@ async function openNetwork(task: Task, directory: string): Promise<WayOut> {
 }
 
 /**
- * Gives a command its environment and becomes it. A file, since what is on a command line every user of this machine can read, and what
- * is in an environment every program that it starts obeys.
+ * Sets the command's environment and execs it. It is a file, because every user of this machine can read command lines, and every program
+ * started with an environment obeys it.
  */
 function startScript({ environment, payload, network }: Task): string {
   const variables = {
@@ -120,7 +123,7 @@ function startScript({ environment, payload, network }: Task): string {
     ...(payload !== undefined && { WEBHOOK_PAYLOAD_FILE: PAYLOAD_FILE }),
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`);
-  // Before the environment, and no child of the command's own.
+  // Before the environment is set, and not as a child of the command.
   const relay = `(exec node ${RELAY} ${NETWORK_DIRECTORY}/way-out.sock ${PROXY_PORT} >/tmp/.ready &) && read -r ready </tmp/.ready; rm /tmp/.ready\n`;
   return `${network ? `export PATH='${PATH}'\nmkfifo /tmp/.ready\n${relay}` : ""}${lines.join("")}exec "$@"\n`;
 }
@@ -132,7 +135,7 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
   const shared = Math.min(SHARED_MEMORY_MAX_BYTES, Math.floor(scratchBytes / 4));
   const each = String(Math.floor((scratchBytes - shared) / (task.filesDirectory ? 1 : 2)));
   return [
-    // The network too: what a job may reach it reaches through a socket (core/jobs/network/way-out.ts).
+    // The network too: a job reaches what it may reach through a socket (core/jobs/network/way-out.ts).
     ...["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session", "--clearenv"],
     ...["--cap-drop", "ALL", "--uid", String(USER), "--gid", String(USER), "--hostname", "job"],
     ...(await systemDirectories()),
@@ -147,12 +150,12 @@ async function sandboxArguments(task: Task, directory: string): Promise<string[]
     ...(task.payload === undefined ? [] : ["--ro-bind", join(directory, "payload.json"), PAYLOAD_FILE]),
     ...(task.network ? ["--ro-bind", join(directory, NETWORK), NETWORK_DIRECTORY] : []),
     ...(task.socketDirectory ? ["--ro-bind", task.socketDirectory, SOCKET_DIRECTORY] : []),
-    // bwrap's own root and /dev are in memory, without any bound.
+    // bwrap's own root and /dev are in memory, without a size limit.
     ...["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORKING_DIRECTORY],
   ];
 }
 
-/** /usr and what leads to it. Where this service or its data lie in there, the command finds an empty directory in their place. */
+/** /usr and the links into it. If this service or its data are in there, the command finds an empty directory instead. */
 async function systemDirectories(): Promise<string[]> {
   const bound: string[] = [];
   const mounts: string[] = [];
@@ -194,7 +197,7 @@ async function writeEtc(directory: string): Promise<void> {
   for (const [name, text] of Object.entries(files)) await writeFile(join(directory, `etc-${name}`), text);
 }
 
-/** This service's own Node, and the names by which images have what this machine has. */
+/** This service's own Node, and links with the program names that images use. */
 async function toolArguments(): Promise<string[]> {
   const links = Object.entries(await toolLinks()).flatMap(([name, target]) => ["--symlink", target, join(TOOLS_DIRECTORY, name)]);
   const node = (await isReadableByOthers(process.execPath)) || process.getuid?.() !== 0 ? process.execPath : undefined;

@@ -1,5 +1,5 @@
 /**
- * System calls that no job needs and that have been ways out of sandboxes: kernel modules and programs, keys that namespaces do not
+ * System calls that no job needs and that have been used to escape from sandboxes: kernel modules and programs, keys that namespaces do not
  * separate, file handles, io_uring, tracing of the whole machine, mounting. Their numbers by architecture.
  */
 const refused = {
@@ -81,7 +81,7 @@ const refused = {
   },
 } as const;
 
-/** What makes memory that belongs to no process, so that whoever counts the pages of processes would not see it. */
+/** Calls that make memory that belongs to no process: counting the pages of processes would miss it. */
 const uncounted = {
   x64: { memfd_create: 319, mq_open: 240, msgget: 68, shmget: 29 },
   arm64: { memfd_create: 279, mq_open: 180, msgget: 186, shmget: 194 },
@@ -92,7 +92,7 @@ const architectures = {
   arm64: { audit: 0xc00000b7, socket: 198, vhangup: 58 },
 } as const;
 
-/** Sockets that a network namespace keeps apart: local, IPv4, IPv6 and netlink. A virtual machine's (AF_VSOCK) reach its host. */
+/** Socket families that a network namespace isolates: local, IPv4, IPv6 and netlink. A virtual machine's (AF_VSOCK) reach its host. */
 const SOCKET_FAMILIES = [1, 2, 10, 16];
 
 // Classic BPF (linux/bpf_common.h) over struct seccomp_data.
@@ -106,14 +106,14 @@ const FIRST_ARGUMENT = 16;
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const REFUSE = 0x00050000 | 1; // EPERM
-/** Numbers from here on are x86-64's second table, by which the first could be got around. */
+/** Numbers from here on are x86-64's second table, which could bypass the filter of the first. */
 const X32 = 0x40000000;
 
 type Instruction = [code: number, whenTrue: number, whenFalse: number, value: number];
 
 /**
- * A seccomp program for `bwrap --seccomp`: these calls fail with EPERM, those of another architecture end the process.
- * @param isCounted whether memory is counted by processes, for want of a cgroup
+ * A seccomp program for `bwrap --seccomp`: these calls fail with EPERM, and calls of another architecture end the process.
+ * @param isCounted whether memory is counted by processes, because there is no cgroup
  */
 export function seccompFilter({ isCounted }: { isCounted: boolean }, arch: string = process.arch): Buffer {
   if (arch !== "x64" && arch !== "arm64") return Buffer.alloc(0);

@@ -122,7 +122,7 @@ describe("a job in a container", () => {
   });
 
   it("leaves no process behind where the engine does not take its files", async () => {
-    // An engine that says yes to everything but that.
+    // An engine that accepts everything except that.
     const refuses = createHttpServer((request, response) => {
       const isList = request.method === "GET" && /\/(json|volumes)\?/.test(request.url ?? "");
       if (request.method === "PUT") response.writeHead(507);
@@ -148,7 +148,7 @@ describe("what leads out of a container", () => {
     await new Promise<void>((listening) => site.listen(0, "127.0.0.1", listening));
     onTestFinished(() => void site.close());
     const { port } = site.address() as AddressInfo;
-    // This service itself is what a job may reach in any case.
+    // A job may reach this service in any case.
     provideSettings({ ORIGIN: `http://127.0.0.1:${port}` });
     onTestFinished(() => void provideSettings({ ORIGIN: "http://localhost:3000" }));
     const ask = `ls /sys/class/net; unset http_proxy; wget -q -T 3 -O - http://127.0.0.1:${port}/ && echo reached`;
@@ -180,7 +180,7 @@ describe("what leads out of a container", () => {
     await nothingIsLeft();
   });
 
-  // A throw in the worker's side of the link would end the worker: Vitest then fails the file.
+  // An exception on the worker's side of the link would end the worker: Vitest then fails the file.
   it("S132 a job that resets its connections to the proxy ends nobody else's", async () => {
     const reset = `import { connect } from "node:net";
       const once = () => new Promise((done) => {

@@ -27,16 +27,16 @@ import { type Link, needsLink, openLink } from "./link.ts";
 const USER = "1000:1000";
 const OPEN_FILES = 4_096;
 /**
- * The kernel counts these by user, over all containers: a second limit for engines that have no control group for processes, far above
- * what all jobs together may have.
+ * The kernel counts these per user, over all containers: a second limit, far above what all jobs together may have, for engines without a
+ * control group for processes.
  */
 const USER_PROCESSES = 16_384;
 const MEBIBYTE = 1024 ** 2;
-/** What a file in memory takes of it besides its content, generously: how many there may be follows from the size. */
+/** Memory of a file in a tmpfs besides its content, rounded up: the maximum number of files follows from the size. */
 const BYTES_PER_FILE = 2_048;
-/** For the container that only passes connections on. */
+/** For the container that only relays connections. */
 const LINK_LIMITS: Limits = { memoryBytes: 192 * MEBIBYTE, cpus: 1, processes: 32, scratchBytes: MEBIBYTE, cpuSeconds: 0 };
-/** An engine that restarts is waited for; its containers may go on meanwhile. */
+/** Waits for an engine that restarts; its containers may continue meanwhile. */
 const ENGINE_TRIES = 10;
 const ENGINE_RETRY_MS = 1_000;
 const REMOVE_TRIES = 5;
@@ -58,7 +58,7 @@ export const docker: Runner = {
     const engine = await connect();
     const { containers, volumes } = await listLeft(engine);
     const left = new Set([...containers, ...volumes].map(({ task }) => task));
-    // Asked after they were listed: a claim is older than what is made under it.
+    // Asked after they were listed: a claim is older than what is created under it.
     const held = await isHeld([...left]);
     for (const id of left) if (!held.has(id)) await removeAll(engine, id);
     await pruneImages(engine);
@@ -72,13 +72,13 @@ async function removeAll(engine: Docker, id: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {
       const { containers, volumes } = await listLeft(engine, id);
-      // The link last: an engine does not part with a container whose network another one has.
+      // The link last: an engine does not remove a container whose network another one uses.
       containers.sort((one, other) => Number(one.isLink) - Number(other.isLink));
       for (const container of containers) await ignoring(404, engine.getContainer(container.id).remove({ force: true, v: true }));
       for (const { name } of volumes) await ignoring(404, engine.getVolume(name).remove());
       return;
     } catch (error) {
-      // One that is just ending by itself cannot be removed at that moment.
+      // A container that is just ending cannot be removed at that moment.
       if (statusOf(error) === undefined || tries === REMOVE_TRIES) throw error;
       await sleep(REMOVE_RETRY_MS * tries);
     }
@@ -102,7 +102,7 @@ class ContainerRun {
   async exit(): Promise<Exit> {
     const { image, id } = this.#task;
     try {
-      // A Space keeps its id: what a lost worker left of it would be in the way.
+      // A Space keeps its id: leftovers of a lost worker would conflict.
       await removeAll(this.#engine, id);
       if (image === undefined) this.#task.onNote(`It names no image: it runs in ${env().JOBS_NODE_IMAGE}.`);
       const imageId =
@@ -132,8 +132,8 @@ class ContainerRun {
   }
 
   /**
-   * Files come in volumes, filled through a container that is never started: the engine may be another machine, on which a path of ours
-   * is nothing, and it writes nothing into a container whose own files are read-only.
+   * Files come in volumes, filled through a container that is never started: the engine may be on another machine, where our paths do not
+   * exist, and it cannot write into a container whose own files are read-only.
    */
   async #provideVolumes(imageId: string): Promise<Docker.MountSettings[]> {
     const { filesDirectory, socketDirectory, payload, id } = this.#task;
@@ -174,7 +174,7 @@ class ContainerRun {
       name: `${nameOf(this.#task.id)}-link`,
       Image: nodeImageId,
       Labels: labelsOf(this.#task.id),
-      // Its sockets are in a volume, which is root's. Being root without capabilities is worth nothing else.
+      // Its sockets are in a volume owned by root. Root without capabilities has no other power.
       ...containerOptions(LINK_LIMITS, {
         isForPodman,
         tmpfs: ["/tmp"],
@@ -214,7 +214,7 @@ class ContainerRun {
     await this.#container.start();
     this.#isStarted = true;
     if (this.#isKilled) this.kill();
-    // A Space that nobody can reach any more is of no use: it ends, and is started again.
+    // A Space that cannot be reached any more is useless: it ends, and is restarted.
     if (this.#task.socketDirectory) void this.#link?.closed.then(() => this.kill());
     let grace: NodeJS.Timeout | undefined;
     const terminate = () => {
@@ -256,24 +256,24 @@ class ContainerRun {
 
 type Held = { isForPodman: boolean; tmpfs: string[]; mounts: Docker.MountSettings[]; user: string };
 
-/** What every container here is held to. */
+/** The restrictions of every container here. */
 function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: Held): Docker.ContainerCreateOptions {
   const inMemory = (bytes: number, mode: string) =>
     `rw,nosuid,nodev,size=${bytes},mode=${mode},${
-      // Podman would copy what the image has there, and knows no number of files: there they count as the container's memory.
+      // Podman would copy the image's files there, and has no limit for the number of files: there they count as the container's memory.
       isForPodman ? "notmpcopyup" : `nr_inodes=${Math.ceil(bytes / BYTES_PER_FILE)}`
     }`;
   return {
     User: user,
     AttachStdout: true,
     AttachStderr: true,
-    // The image's own would be run by the engine for as long as the container is there.
+    // Otherwise the engine would run the image's own check as long as the container exists.
     Healthcheck: { Test: ["NONE"] },
     HostConfig: {
       Mounts: mounts,
       Tmpfs: {
         ...Object.fromEntries(tmpfs.map((path) => [path, inMemory(Math.floor(limits.scratchBytes / 2), "1777")])),
-        // Podman makes these in a read-only container, without a size.
+        // Podman mounts these in a read-only container, without a size limit.
         ...(isForPodman && { "/run": inMemory(MEBIBYTE, "755"), "/var/tmp": inMemory(MEBIBYTE, "1777") }),
       },
       NetworkMode: "none",
@@ -285,18 +285,18 @@ function containerOptions(limits: Limits, { isForPodman, tmpfs, mounts, user }: 
       Init: true,
       PidsLimit: limits.processes,
       Memory: limits.memoryBytes,
-      // No swap beyond it.
+      // No swap in addition.
       MemorySwap: limits.memoryBytes,
       NanoCpus: Math.round(limits.cpus * 1e9),
       ShmSize: 64 * MEBIBYTE,
-      // When the machine's memory is short, the kernel is to choose the command.
+      // When the machine is short of memory, the kernel is to kill the command first.
       OomScoreAdj: 1000,
       Ulimits: [
         { Name: "core", Soft: 0, Hard: 0 },
         { Name: "nofile", Soft: OPEN_FILES, Hard: OPEN_FILES },
         { Name: "nproc", Soft: USER_PROCESSES, Hard: USER_PROCESSES },
       ],
-      // What it writes goes to us, and not into a file of the engine's that grows.
+      // Its output goes to us, not into a growing file of the engine's.
       LogConfig: { Type: "none", Config: {} },
       RestartPolicy: { Name: "no" },
     },
@@ -315,19 +315,19 @@ async function withPayload(payload: string, work: (directory: string) => Promise
 }
 
 async function withTar(directory: string, work: (archive: Readable) => Promise<unknown>): Promise<void> {
-  // Nobody else looks into the container: what is ours alone here has to be readable there.
+  // Files private to us have to be readable in the container; nobody else looks into it.
   const options = ["-C", directory, "--owner=0", "--group=0", "--mode=a+rX,go-w", "-cf", "-", "."];
   const tar = spawn("tar", options, { stdio: ["ignore", "pipe", "ignore"] });
   tar.once("error", (error) => tar.stdout.destroy(error));
   try {
     await work(tar.stdout);
   } finally {
-    // An engine that refuses the archive does not read it to its end, and tar would wait for that.
+    // An engine that rejects the archive does not read it to its end, and tar would wait.
     tar.kill();
   }
 }
 
-/** A sentence for the run's owner: what we found about their image, and not what the engine says about itself and its machine. */
+/** A sentence for the run's owner: what we found out about their image, not the engine's messages about itself and its machine. */
 function reasonOf(error: unknown): string {
   if (error instanceof ImageRefused) return error.message;
   log().warn({ err: error }, "the container engine could not run a job");

@@ -13,12 +13,14 @@ export async function connect(): Promise<Docker> {
 const TASK = "keyhook.task";
 const SERVICE = "keyhook.service";
 
-/** What everything that is made here for a task carries: several services may share an engine. */
+/** The labels of everything created here for a task: several services may share an engine. */
 export const labelsOf = (id: string): Record<string, string> => ({ [TASK]: id, [SERVICE]: serviceMark() });
 
 type Left = { containers: { id: string; task: string; isLink: boolean }[]; volumes: { name: string; task: string }[] };
 
-/** Containers and volumes of this service's tasks, or of one. One filter only: Podman lists volumes that have *any* of several labels. */
+/**
+ * Containers and volumes of this service's tasks, or of one task. Uses one filter only: Podman lists volumes with *any* of several labels.
+ */
 export async function listLeft(engine: Docker, task?: string): Promise<Left> {
   const filters = { label: [`${SERVICE}=${serviceMark()}`] };
   const containers = await engine.listContainers({ all: true, filters });
@@ -36,7 +38,7 @@ export async function listLeft(engine: Docker, task?: string): Promise<Left> {
   };
 }
 
-/** Podman says so among its components. The two differ in what a tmpfs can be told, and each refuses the other's words. */
+/** Podman names itself among its components. The two accept different options for a tmpfs, and each rejects the other's. */
 export async function isPodman(engine: Docker): Promise<boolean> {
   const { Components = [] } = (await engine.version()) as { Components?: { Name: string }[] };
   return Components.some(({ Name }) => Name.startsWith("Podman"));

@@ -1,10 +1,10 @@
-/** The engine's streams of a container's output: frames of a kind, a length and bytes (application/vnd.docker.multiplexed-stream). */
+/** The engine's streams of a container's output: frames with a kind, a length and bytes (application/vnd.docker.multiplexed-stream). */
 const HEADER_BYTES = 8;
 const KINDS = ["stdin", "stdout", "stderr"] as const;
 
 export type Frame = { stream: "stdout" | "stderr"; bytes: Buffer };
 
-/** Output in the pieces in which it comes: a frame may be as long as the container likes, and is never waited for whole. */
+/** Yields output in the pieces in which it arrives: a frame may be of any length, and is never buffered whole. */
 export async function* framesOf(source: AsyncIterable<Buffer>): AsyncGenerator<Frame> {
   let rest: Buffer = Buffer.alloc(0);
   let current: { stream: Frame["stream"] | undefined; left: number } | undefined;

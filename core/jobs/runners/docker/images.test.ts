@@ -40,7 +40,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An image that says which it is. */
+/** An image that prints which one it is. */
 const push = (name: string, tag: string, says: string, config?: ImageConfig, directory = files): string =>
   registry.push(name, tag, directory, { Env: [`WHICH=${says}`], ...config });
 
@@ -50,7 +50,7 @@ const reasonOf = async (image: string) => {
   return exit.kind === "failed" ? exit.reason : expect.fail(`it ran: ${JSON.stringify(exit)}`);
 };
 
-/** Which image a job would run in, and what is said about it. */
+/** Which image a job would run in, and its notes. */
 async function choose(image: string): Promise<[which: string | undefined, notes: string[]]> {
   const notes: string[] = [];
   const api = await connect();
@@ -166,7 +166,7 @@ it("keeps images up to a size, those that were used last, and removes none of th
   const kept = (await engine.images()).filter((name) => name.includes("library/")).map((name) => name.replace(/.*\//, ""));
   expect(kept).toEqual(expect.arrayContaining(["four", "one", "operators"]));
   expect(kept.filter((name) => ["two", "three"].includes(name))).toEqual([]);
-  // Where what was used a moment ago leaves no room, that is said, and nothing is taken away from anybody.
+  // If recently used images leave no room, the run says so, and no image is removed.
   push("library/five", "1", "five");
   provideSettings({ JOBS_IMAGE_MAX_MB: "7" });
   await expect(choose("five:1")).rejects.toThrow("take all the room");

@@ -11,10 +11,10 @@ export class ImageRefused extends Error {
 }
 
 const MEBIBYTE = 1024 ** 2;
-/** How long a tag counts as resolved: registries count how often they are asked. */
+/** How long a resolved tag is cached: registries limit requests. */
 const RESOLVED_MS = 10 * 60_000;
 const PULL_MS = 15 * 60_000;
-/** Longer than from the moment that an image is chosen to the moment that its container is there, which protects it. */
+/** Longer than from choosing an image to creating its container, which then protects it. */
 const IN_HAND_SECONDS = 120;
 
 type Resolved = { id: string; at: number };
@@ -22,9 +22,9 @@ const resolved = new Map<string, Resolved>();
 let pullsUnderWay = 0;
 
 /**
- * The image that a job runs in, by its id, which is a hash of its content: what was looked at is what runs, whatever a tag says later.
- * A registry is asked even where an image of that name lies on the engine's machine: it may be the operator's own.
- * @throws ImageRefused, or what the engine answers
+ * The image that a job runs in, by its id, a hash of its content: the inspected image is the one that runs, whatever the tag means later.
+ * The registry is asked even if the engine's machine has an image of that name: it may be the operator's own.
+ * @throws ImageRefused, or the engine's error
  */
 export async function provideImage(
   engine: Docker,
@@ -45,7 +45,7 @@ export async function provideImage(
   return id;
 }
 
-/** The operator's own image with Node (JOBS_NODE_IMAGE): pulled when it is not there, and never removed. */
+/** The operator's own image with Node (JOBS_NODE_IMAGE): pulled when missing, and never removed. */
 export async function provideNodeImage(
   engine: Docker,
   task: { signal: AbortSignal; onNote(sentence: string): void },
@@ -71,7 +71,7 @@ const isThere = async (engine: Docker, id: string): Promise<boolean> =>
   (await ignoring(404, engine.getImage(id).inspect())) !== undefined;
 
 async function pullChecked(engine: Docker, full: FullName, signal: AbortSignal): Promise<string> {
-  // Each pull may bring as much as one image may have, and each that is under way has it reserved.
+  // Each pull may bring the maximum size of an image, so each one under way reserves it.
   const reserved = (pullsUnderWay + 1) * env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
   const { name } = full;
   pullsUnderWay++;
@@ -100,7 +100,10 @@ const tooLarge = (name: string) =>
     `The image ${name} has more than the ${env().JOBS_IMAGE_MAX_MB} MiB that one may have here (JOBS_IMAGE_MAX_MB).`,
   );
 
-/** The engine would make each volume on its machine's disk, writable and without a size, whatever else the container may not do. */
+/**
+ * The engine would create each volume on its machine's disk, writable and without a size limit, whatever other restrictions the container
+ * has.
+ */
 function requireNoVolumes({ Config }: Docker.ImageInspectInfo, name: string): void {
   const volumes = Object.keys(Config?.Volumes ?? {});
   if (volumes.length === 0) return;
@@ -135,7 +138,7 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
           if (said.error !== undefined) throw new Error(said.error);
           if (said.id && said.progressDetail?.total) sizes.set(said.id, said.progressDetail.total);
         }
-        // Docker says so before it unpacks; an engine that does not is found out afterwards.
+        // Docker reports sizes before it unpacks; with an engine that does not, the size is checked afterwards.
         isTooLarge = [...sizes.values()].reduce((sum, size) => sum + size, 0) > env().JOBS_IMAGE_MAX_MB * MEBIBYTE;
         if (isTooLarge) break;
       }
@@ -146,9 +149,9 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
     limit.throwIfAborted();
   } catch (error) {
     log().warn({ err: error, image: name }, "an image could not be pulled");
-    // No engine behind the socket: that is another sentence.
+    // No engine behind the socket has a message of its own.
     if (statusOf(error) === undefined && (error as NodeJS.ErrnoException).code !== undefined && !limit.aborted) throw error;
-    // Not what the engine was answered: whoever chose the address could read by it what they cannot reach.
+    // Without the response that the engine got: an attacker who chose the address could read what they cannot reach.
     throw new ImageRefused(
       `The image ${name} could not be pulled: it is not there, it is not public, or its registry did not give it. This service's log says more.`,
     );
@@ -157,8 +160,8 @@ async function pull(engine: Docker, { name, repository, tagOrDigest }: FullName,
 }
 
 /**
- * When an image of ours was used last stands in the engine itself, as a tag: it outlives this worker and is seen by all that share the
- * engine. What has no such tag was not pulled by us and is not ours to remove.
+ * The time at which an image of ours was last used is stored in the engine as a tag: it outlives this worker and all services that share
+ * the engine see it. An image without such a tag was not pulled by us, so we do not remove it.
  */
 const tagName = (): string => `keyhook.internal/jobs-${serviceMark()}`;
 const TAG = /:(\d+)-[0-9a-f]+$/;
@@ -174,14 +177,14 @@ async function markUsed(engine: Docker, id: string): Promise<void> {
   const tag = `${Math.floor(Date.now() / 1_000)}-${id.replace(/^sha256:/, "").slice(0, 12)}`;
   await engine.getImage(id).tag({ repo: tagName(), tag });
   for (const old of before) {
-    // Another run may have taken it away.
+    // Another run may have removed it.
     if (old !== `${tagName()}:${tag}`) await ignoring(404, engine.getImage(old).remove());
   }
 }
 
 /**
- * Removes those images of ours that were used longest ago, until the rest and what is to come fit into JOBS_IMAGE_CACHE_MB.
- * @throws ImageRefused where what is in use leaves no room
+ * Removes our least recently used images, until the rest and the reserved pulls fit into JOBS_IMAGE_CACHE_MB.
+ * @throws ImageRefused if images in use leave no room
  */
 export async function pruneImages(engine: Docker, reserved = 0): Promise<void> {
   const now = Date.now() / 1_000;
@@ -211,7 +214,7 @@ async function remove(engine: Docker, id: string): Promise<void> {
     .getImage(id)
     .remove({ force: true })
     .catch((error: unknown) => {
-      // In use since a moment ago: it stays until next time.
+      // It just came into use: it stays until next time.
       if (statusOf(error) !== 404 && statusOf(error) !== 409) throw error;
     });
 }

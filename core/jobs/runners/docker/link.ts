@@ -11,17 +11,17 @@ import { attachAll } from "./engine.ts";
 import { framesOf } from "./frames.ts";
 
 const READY_MS = 30_000;
-/** As the door of a Space and the way out have them (each has a limit of its own). */
+/** As many as the door of a Space and the way out together (each has a limit of its own). */
 const STREAMS_MAX = 512;
 const WAY_OUT = "way-out";
 
 /** A container beside the task's. */
 export type Link = { containerId: string; close(): void; closed: Promise<void> };
 
-/** Whether a task has to reach anything outside of its container, or be reached. */
+/** Whether a task has to reach something outside of its container, or be reached. */
 export const needsLink = ({ network, socketDirectory }: Task): boolean => network || socketDirectory !== undefined;
 
-/** Those of a task's sockets of this machine that it is to find at `SOCKET_DIRECTORY`. */
+/** The task's sockets on this machine that it finds at `SOCKET_DIRECTORY`. */
 async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
   if (socketDirectory === undefined) return [];
   const found = await readdir(socketDirectory, { withFileTypes: true });
@@ -29,10 +29,10 @@ async function socketsOf({ socketDirectory }: Task): Promise<string[]> {
 }
 
 /**
- * All that leads out of a task's container, which itself has no network and no directory of any host. A container of ours beside it
- * takes connections and passes them on through its standard input and output, so that this worker and no router decides what is reached:
- * there is no bridge on which other containers, the host or a cloud's metadata service answer, it works with an engine on another machine, and
- * it ends with this worker, because its input does.
+ * The only connection out of a task's container, which itself has no network and no host directory. A container of ours beside it accepts
+ * connections and passes them on through its standard input and output, so that this worker decides what is reached, not a router. There is
+ * no bridge on which other containers, the host or a cloud's metadata service answer; it works with an engine on another machine; and it
+ * ends with this worker, because its input does.
  * @param options of its container: an image with Node, and limits
  */
 export async function openLink(engine: Docker, task: Task, options: Docker.ContainerCreateOptions): Promise<Link> {
@@ -55,7 +55,7 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   const wayOut = task.network ? await openWayOut(task) : undefined;
   const ready = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();
-  // Nothing is trusted that comes from there but bytes for one of the doors.
+  // From there, only bytes for one of the doors are trusted.
   const server = createServer({ maxSessionMemory: 64, settings: { maxConcurrentStreams: STREAMS_MAX } });
   let session: Http2Session | undefined;
   server.on("session", (begun) => {
@@ -69,13 +69,13 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
   server.on("stream", (stream, headers) => {
     const name = headers[":authority"] ?? "";
     stream.on("error", () => stream.destroy());
-    // Node tells of a stream a moment later: the task may have reset it by then, and to answer it would throw, which ends the worker.
+    // Node reports a stream a moment later: the task may have reset it by then, and answering it would throw, which ends the worker.
     if (stream.destroyed || stream.closed) return;
     if (headers[":method"] !== "CONNECT") return stream.close();
     if (name === WAY_OUT && wayOut) {
       stream.respond({ ":status": 200 });
       stream.setTimeout(IDLE_MS, () => stream.close());
-      // In between, since HTTP writes strings, and an Http2Stream of Node 24 garbles some of those (not buffers).
+      // In between, because HTTP writes strings, and an Http2Stream of Node 24 garbles some strings (not buffers).
       const [near, far] = duplexPair();
       near.on("error", () => stream.destroy()).once("close", () => stream.destroy());
       stream.once("close", () => near.destroy());
@@ -111,6 +111,6 @@ export async function openLink(engine: Docker, task: Task, options: Docker.Conta
 }
 
 async function* standardOutput(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  // What it says on its standard error, such as a warning of Node's, is nothing to the connection.
+  // Its standard error, such as a warning of Node's, is not part of the connection.
   for await (const { stream, bytes } of framesOf(source)) if (stream === "stdout") yield bytes;
 }

@@ -1,9 +1,9 @@
 /**
- * Runs in a container of its own beside a task that has no network: takes connections, on the loopback that it shares with the task or
- * on sockets in a volume, and passes each on as a stream of one HTTP/2 connection over its own standard input and output. At the other
- * end the worker decides what is reached (link.ts). Plain JavaScript on Node's own modules; nothing else of ours is in there.
+ * Runs in a container of its own beside a task that has no network: accepts connections, on the loopback that it shares with the task or on
+ * sockets in a volume, and passes each on as a stream of one HTTP/2 connection over its own standard input and output. At the other end the
+ * worker decides what is reached (link.ts). Plain JavaScript on Node's own modules; no other code of ours is in there.
  *
- *   node relay.mjs <name>=<port or path> [...]
+ * node relay.mjs <name>=<port or path> [...]
  */
 import { chmodSync } from "node:fs";
 import { connect } from "node:http2";
@@ -26,7 +26,7 @@ for (const [name, place] of doors) {
   if (where.path) chmodSync(where.path, 0o666);
 }
 
-// Only now: that this connection opens is how the worker knows that the doors are there. When the worker goes, so does this.
+// Only now: the opening of this connection tells the worker that the doors are ready. When the worker ends, so does this.
 const worker = Duplex.from({ readable: process.stdin, writable: process.stdout });
 session = connect("http://worker", { createConnection: () => worker });
 session.on("error", () => process.exit(1)).on("close", () => process.exit(0));
