@@ -1,6 +1,6 @@
 import { OutboundFailure } from "./request.ts";
 
-/** The clocks of a request; each aborts it with the reason of the phase that it is in. */
+/** The timers of a request; each aborts it with the reason of the current phase. */
 export class Deadline {
   readonly #abort = new AbortController();
   readonly #begin = performance.now();
@@ -17,18 +17,18 @@ export class Deadline {
 
   readonly #timeOut = () => this.end(OutboundFailure.timedOut(this.#reason));
 
-  /** Aborts the request for another reason than time. */
+  /** Aborts the request for a reason other than time. */
   end(reason: OutboundFailure): void {
     this.#abort.abort(reason);
   }
 
-  /** From here on the other side has to say something within this time, or else the request ends. */
+  /** From now on, the request ends if the other side is silent for this long. */
   expect(silenceMs: number): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(this.#timeOut, silenceMs);
   }
 
-  /** It has said something, and nothing is expected of it for now. */
+  /** The other side has sent something, and nothing is expected of it for now. */
   rest(): void {
     clearTimeout(this.#silence);
   }
@@ -37,7 +37,7 @@ export class Deadline {
     return this.#abort.signal;
   }
 
-  /** Begins a phase. @returns the milliseconds of the one before. */
+  /** Begins a phase. @returns the milliseconds that the previous one took. */
   enter(reasonOfTimeout: string): number {
     const now = performance.now();
     const elapsed = Math.round(now - this.#phaseBegin);

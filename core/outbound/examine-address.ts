@@ -4,22 +4,22 @@ import { allowedRange, forbiddenRange, isAllowedAddress } from "./is-allowed-add
 import { parseTarget } from "./parse-target.ts";
 import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 
-/** An address of a host, and why it may or may not be reached. */
+/** An address of a host, and why requests may or may not go to it. */
 export type ExaminedAddress = {
   address: string;
   isAllowed: boolean;
-  /** The range that decides: the operator's that allows it, or the one that is forbidden; null for what is simply public. */
+  /** The range that decides: the operator's that allows it, or the forbidden one; null if it is simply public. */
   range: string | null;
 };
 
 export type Examined =
-  /** It was not even looked up, or could not be. */
+  /** The host was not looked up, or could not be. */
   | { outcome: "refused"; reason: string }
   | { outcome: "resolved"; host: string; port: number; isAllowed: boolean; addresses: ExaminedAddress[] };
 
 const LOOKUP_MS = 5_000;
 
-/** What a request to an address would meet before any connection is made: for operators, who want to know why one is refused. */
+/** Says how a request to a URL would be judged before any connection is made, for operators who want to know why one is refused. */
 export async function examineAddress(url: string, resolve: ResolveHost = resolveHost): Promise<Examined> {
   const deadline = new Deadline(LOOKUP_MS, LOOKUP_MS);
   deadline.enter("no name server answered in time");

@@ -33,10 +33,10 @@ const kinds: [RegExp, string][] = [
   [/^(E[A-Z0-9]+)$/, "the connection failed"],
 ];
 
-/** What a failed request is to whoever chose the address. An error without a known code is a mistake of ours and stays one. */
+/** Turns an error into what the person who chose the address may see. An error without a known code is our bug and is rethrown. */
 export function failureOf(error: unknown): OutboundFailure {
   if (error instanceof OutboundFailure) return error;
-  // Several addresses were tried in turn: the first one's error is as good as any.
+  // Several addresses were tried in turn; the first one's error is as good as any.
   const [first] = error instanceof AggregateError ? error.errors : [error];
   const { code, name } = Object(first) as { code?: unknown; name?: unknown };
   if (name === "HTTPParserError") return OutboundFailure.unreachable(NO_HTTP);

@@ -4,7 +4,7 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 
 afterEach(() => void provideSettings({ OUTBOUND_ALLOW_CIDRS: "" }));
 
-/** The first and the last address of each forbidden range, and the neighbours that are not in it, where those are public. */
+/** The first and last address of each forbidden range, and the neighbours outside it where those are public. */
 const ranges: { range: string; inside: string[]; outside: string[] }[] = [
   { range: "0/8", inside: ["0.0.0.0", "0.255.255.255"], outside: ["1.0.0.0"] },
   { range: "10/8", inside: ["10.0.0.0", "10.255.255.255"], outside: ["9.255.255.255", "11.0.0.0"] },
@@ -67,14 +67,14 @@ describe("S118 what no request may reach", () => {
   );
 });
 
-/** Each way to write 10.0.0.1 into an IPv6 address whose own range is public or stands for what is inside. */
+/** Each way to write 10.0.0.1 into an IPv6 address whose own range is public or stands for the embedded address. */
 const forms = {
   mapped: ["::ffff:10.0.0.1", "::ffff:a00:1", "0:0:0:0:0:FFFF:0A00:0001"],
   compatible: ["::10.0.0.1"],
   translated: ["::ffff:0:10.0.0.1"],
   NAT64: ["64:ff9b::10.0.0.1", "64:ff9b::a00:1"],
   "6to4": ["2002:a00:1::1"],
-  // The client's address with every bit turned, and a server inside.
+  // The client's address with every bit inverted, and a server in a private network.
   Teredo: ["2001:0:808:808::f5ff:fffe", "2001:0:a00:1::f7f7:f7f7"],
   ISATAP: ["2606:4700::5efe:10.0.0.1", "2606:4700::200:5efe:10.0.0.1", "2606:4700::300:5efe:10.0.0.1"],
 };
@@ -88,7 +88,7 @@ describe("S118 an address inside an address is judged", () => {
     expect(isAllowedAddress(address)).toBe(true);
   });
 
-  // A range of one address: every bit of what is inside counts.
+  // A range of one address: every bit of the embedded address counts.
   test.each(["::ffff:168.63.129.N", "64:ff9b::168.63.129.N", "2606:4700::5efe:168.63.129.N"])("%s to its last bit", (form) => {
     expect(isAllowedAddress(form.replace("N", "16"))).toBe(false);
     for (const beside of ["17", "0"]) expect(isAllowedAddress(form.replace("N", beside))).toBe(true);

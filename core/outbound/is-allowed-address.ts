@@ -4,14 +4,14 @@ import { env } from "../env.ts";
 
 const { parse, parseCIDR } = ipaddr;
 
-/** An IPv4 or IPv6 range: its first address and how many leading bits count. */
+/** An IPv4 or IPv6 range: its first address and the number of leading bits that count. */
 type Range = [IPv4 | IPv6, number];
 
-/** What no request of ours may reach, whatever a name resolves to (S118). */
+/** What our requests may never reach, whatever a name resolves to (S118). */
 export const FORBIDDEN_IPV4: readonly string[] = [
   "0.0.0.0/8",
   "10.0.0.0/8",
-  "100.64.0.0/10", // carrier-grade NAT; some clouds keep their metadata service in it
+  "100.64.0.0/10", // carrier-grade NAT; some clouds have their metadata service here
   "127.0.0.0/8",
   "168.63.129.16/32", // a cloud's wire server, on a public address
   "169.254.0.0/16",
@@ -24,13 +24,13 @@ export const FORBIDDEN_IPV4: readonly string[] = [
   "198.51.100.0/24",
   "203.0.113.0/24",
   "224.0.0.0/4",
-  "240.0.0.0/4", // with 255.255.255.255
+  "240.0.0.0/4", // including 255.255.255.255
 ];
 const forbidden4 = FORBIDDEN_IPV4.map((range) => parseCIDR(range));
 
 /**
- * Of IPv6, only global unicast (2000::/3) is reachable by anybody: all else is loopback, local, multicast or unassigned, and
- * overlay networks live in what is unassigned. These are the parts of it that are special.
+ * In IPv6, only global unicast (2000::/3) is publicly reachable: the rest is loopback, local, multicast or unassigned, and
+ * overlay networks use unassigned space. These are its special-purpose parts.
  */
 const globalUnicast = parseCIDR("2000::/3");
 const forbidden6 = [
@@ -40,12 +40,12 @@ const forbidden6 = [
   "3fff::/20",
 ].map((range) => parseCIDR(range));
 
-/** Forms of IPv6 that stand for the IPv4 address inside and reach what it reaches; of all others, both have to be allowed. */
+/** IPv6 forms that stand for the embedded IPv4 address and reach what it reaches. In all other forms, both addresses must be allowed. */
 const transparent = ["::ffff:0:0/96", "64:ff9b::/96"].map((range) => parseCIDR(range));
 
 /**
- * The networks in which an operator's own machines are, this machine included. Not those in which clouds keep what only the machine
- * itself should read (link-local addresses).
+ * The networks in which an operator's own machines are, including this one. Not link-local addresses, where clouds keep what
+ * only the machine itself should read.
  */
 const ownNetworks = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "100.64.0.0/10", "::1/128", "fc00::/7"].map(
   (range) => parseCIDR(range),
@@ -57,7 +57,7 @@ export type AllowAddress = (address: string) => boolean;
 
 let operators: { from: readonly string[]; ranges: Range[] } | undefined;
 
-/** OUTBOUND_ALLOW_CIDRS: the only way to loopback and to the network that the service stands in (S119). */
+/** OUTBOUND_ALLOW_CIDRS: the only way to loopback and to the service's own network (S119). */
 function allowedByOperator(): Range[] {
   const { OUTBOUND_ALLOW_CIDRS } = env();
   if (operators?.from !== OUTBOUND_ALLOW_CIDRS) {
@@ -72,8 +72,8 @@ function allowedByOperator(): Range[] {
 }
 
 /**
- * Whether a request may go to this address: a public one, or one that the operator allows. An IPv6 address is judged by the
- * IPv4 addresses inside it too, whichever way they are written into it (S118).
+ * Whether a request may go to this address: it is public, or the operator allows it. The IPv4 addresses embedded in an IPv6
+ * address are checked too, in whichever form they are written (S118).
  * @param address as DNS and sockets give it; anything else is not allowed.
  */
 export function isAllowedAddress(address: string): boolean {
@@ -87,9 +87,7 @@ export function isAllowedAddress(address: string): boolean {
   return isPublic && inside.every((embedded) => isAllowedAddress(embedded.toString()));
 }
 
-/**
- * The same for an address that an operator chose for everybody and said to be in their own network. Never for one that users choose.
- */
+/** The same for an address that an operator chose for all users and declared to be in their own network. Never for one chosen by users. */
 export function isAllowedOrOwnAddress(address: string): boolean {
   if (isAllowedAddress(address)) return true;
   if (isIP(address) === 0) return false;
@@ -97,12 +95,12 @@ export function isAllowedOrOwnAddress(address: string): boolean {
   return isInSome(plain, ownNetworks) && !isInSome(plain, metadataServices);
 }
 
-/** The range of OUTBOUND_ALLOW_CIDRS that an address is in. */
+/** The range of OUTBOUND_ALLOW_CIDRS that contains an address. */
 export function allowedRange(address: string): string | undefined {
   return rangeWith(address, allowedByOperator());
 }
 
-/** The range because of which an address may not be reached, were it not for OUTBOUND_ALLOW_CIDRS. */
+/** The range that forbids an address, ignoring OUTBOUND_ALLOW_CIDRS. */
 export function forbiddenRange(address: string): string | undefined {
   const range = rangeWith(address, [...forbidden4, ...forbidden6]);
   if (range || isIP(address) !== 6) return range;
@@ -118,7 +116,7 @@ function rangeWith(address: string, ranges: Range[]): string | undefined {
   return range && `${range[0]}/${range[1]}`;
 }
 
-/** ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`, and not for `::102:304`. */
+/** ipaddr.js takes `::1.2.3.4` for `::ffff:1.2.3.4`, but not `::102:304`. */
 function inHex(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
@@ -127,7 +125,7 @@ function isInSome(address: IPv4 | IPv6, ranges: Range[]): boolean {
   return ranges.some(([first, bits]) => first.kind() === address.kind() && address.match(first, bits));
 }
 
-/** The IPv4 addresses that are written into an IPv6 one. */
+/** The IPv4 addresses embedded in an IPv6 address. */
 function embeddedAddresses(address: IPv6): IPv4[] {
   const words = address.parts as [number, number, number, number, number, number, number, number];
   const at = (index: 1 | 2 | 6, mask = 0) => ipv4(words[index] ^ mask, (words[index + 1] ?? 0) ^ mask);
@@ -136,9 +134,9 @@ function embeddedAddresses(address: IPv6): IPv4[] {
   if (["::ffff:0:0/96", "::/96", "::ffff:0:0:0/96", "64:ff9b::/96"].some(leads)) return [at(6)];
   // 6to4 (RFC 3056).
   if (leads("2002::/16")) return [at(1)];
-  // Teredo (RFC 4380): its server, and the client with every bit turned.
+  // Teredo (RFC 4380): its server, and the client with every bit inverted.
   if (leads("2001::/32")) return [at(2), at(6, 0xffff)];
-  // ISATAP (RFC 5214), under any prefix; the two bits that say universal and group may be set.
+  // ISATAP (RFC 5214), under any prefix; the universal and group bits may be set.
   if ((words[4] & 0xfcff) === 0 && words[5] === 0x5efe) return [at(6)];
   return [];
 }

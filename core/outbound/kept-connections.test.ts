@@ -59,7 +59,7 @@ describe("connections that are kept", () => {
   test("are 256 at most, so that many hosts do not use up the process's files; all are closed at its end", async () => {
     const open = new Set<Socket>();
     const asked: ServerResponse[] = [];
-    // All answers at once: until then no connection is free to be used again.
+    // Answers all at once: until then no connection is free for reuse.
     const server = createHttpServer({ keepAliveTimeout: 60_000 }, (_req, res) => {
       if (asked.push(res) === 257) for (const each of asked) each.end("ok");
     });
@@ -112,7 +112,7 @@ describe("connections that are kept", () => {
     expect(reused(await post(name, async () => ["127.0.0.2"]))).toBe(false);
     expect([here.seen.connections, there.seen.connections]).toEqual([1, 1]);
     expect(await post(name, async () => ["127.0.0.1", "10.0.0.1"])).toMatchObject({ outcome: "blocked" });
-    // Another name of the same address has a connection, and a Host, of its own.
+    // Another name of the same address has its own connection and Host.
     expect(reused(await post(`http://other.example.test:${here.port}`, async () => ["127.0.0.1"]))).toBe(false);
   });
 
@@ -123,7 +123,7 @@ describe("connections that are kept", () => {
         let seen = 0;
         socket.on("data", () => {
           requests++;
-          // The second one on a connection meets a server that has gone.
+          // The second request on a connection finds that the server is gone.
           if (++seen > 1) socket.destroy();
           else socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok");
         });

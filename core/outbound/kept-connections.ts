@@ -3,20 +3,20 @@ import ipaddr from "ipaddr.js";
 import type { Client } from "undici";
 import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 
-/** An open connection with the HTTP client on it, which never makes another in its place. */
+/** An open connection and its HTTP client, which never opens another one instead. */
 export type Connection = { client: Client; socket: Socket };
 
 type Kept = Connection & { origin: string; address: string; leave(): void };
 
-/** Idle connections of this process; the one that has been idle for the longest is closed for a new one. */
+/** Idle connections of this process; the one that has been idle longest is closed to make room for a new one. */
 const KEPT_MAX = 256;
 
 const byOrigin = new Map<string, Kept[]>();
 const oldestFirst = new Set<Kept>();
 
 /**
- * A connection that was kept after an earlier request, to one of the addresses that were vetted for this one: as safe as a new one
- * (S117). An address that the name has no more, or that may not be reached any more, is not reached over an old connection either.
+ * A connection kept after an earlier request, to one of the addresses vetted for this one: as safe as a new one (S117). If an
+ * address no longer belongs to the name or is no longer allowed, its old connections are not used either.
  */
 export function takeConnection(
   origin: string,
@@ -24,7 +24,7 @@ export function takeConnection(
   allows: AllowAddress = isAllowedAddress,
 ): Connection | undefined {
   const vetted = new Set(addresses.map(spelled));
-  // The one that was used last: the others can go to sleep.
+  // The most recently used one, so that the others can go idle.
   const kept = byOrigin
     .get(origin)
     ?.findLast(({ address, socket }) => vetted.has(address) && allows(address) && isUsable(socket));
@@ -32,25 +32,25 @@ export function takeConnection(
   return kept;
 }
 
-/** Keeps a connection after an exchange that was read to its end; closes it when it cannot be used again. */
+/** Keeps a connection after an exchange that was read to its end; closes it if it cannot be reused. */
 export function keepConnection(origin: string, { client, socket }: Connection): void {
   const peer = socket.remoteAddress;
   if (!peer || !isUsable(socket)) return void client.destroy().catch(() => undefined);
   const kept: Kept = { client, socket, origin, address: spelled(peer), leave: () => forget(kept) };
   byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), kept]);
   oldestFirst.add(kept);
-  // The other side, or the client once it has been idle for as long as the other side allows.
+  // Closed by the other side, or by the client after the idle time that the other side allows.
   client.on("disconnect", kept.leave);
   const [oldest] = oldestFirst;
   if (oldestFirst.size > KEPT_MAX && oldest) close(oldest);
 }
 
-/** One to this origin turned out to be closed: the others, as old, may be as well. */
+/** A connection to this origin turned out to be closed: the others, as old, may be closed too. */
 export function dropConnections(origin: string): void {
   for (const kept of byOrigin.get(origin) ?? []) close(kept);
 }
 
-/** Closes what is idle, so that a process can end at once. */
+/** Closes idle connections, so that a process can end at once. */
 export function closeKeptConnections(): void {
   for (const kept of [...oldestFirst]) close(kept);
 }

@@ -1,4 +1,4 @@
-/** An address as logs may hold it: what follows the `?` may be a key that somebody put there. */
+/** A URL as logs may contain it: without the query, which may contain a key. */
 export function loggableAddress(url: string): string {
   const { origin, pathname } = new URL(url);
   return origin + pathname;

@@ -5,12 +5,12 @@ import { type AllowAddress, isAllowedAddress } from "./is-allowed-address.ts";
 import type { Target } from "./parse-target.ts";
 import { OutboundFailure } from "./request.ts";
 
-/** How long one of several addresses is tried before the next. */
+/** How long to try one of several addresses before the next. */
 const ADDRESS_TIMEOUT_MS = 1_000;
 
 /**
- * A TCP connection to one of the vetted addresses and to nothing else: the socket gets the addresses, never the name, so that
- * no second look at DNS can change them (S117).
+ * Opens a TCP connection to one of the vetted addresses and to nothing else: the socket gets the addresses, never the name, so
+ * that a second DNS lookup cannot change them (S117).
  */
 export async function openConnection(
   { host, port }: Target,
@@ -35,7 +35,7 @@ export async function openConnection(
   return socket;
 }
 
-/** The other end of the socket is one of the vetted addresses, whatever stands between us and the network (S117). */
+/** Checks that the other end of the socket is one of the vetted addresses, whatever stands between us and the network (S117). */
 export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddress = isAllowedAddress): void {
   const peer = socket.remoteAddress;
   const vetted = addresses.map((address) => ipaddr.process(address).toString());
@@ -44,12 +44,12 @@ export function checkPeer(socket: Socket, addresses: string[], allows: AllowAddr
   throw OutboundFailure.unreachable(peer ? "the connection led to another address" : "the connection was closed at once");
 }
 
-/** TLS over the connection; the certificate has to be for the host that was named. */
+/** TLS over the connection; the certificate must be valid for the named host. */
 export async function openTls(socket: Socket, { host }: Target, signal: AbortSignal): Promise<Socket> {
   const secured = connectTls({
     socket,
     host,
-    // An address is no server name (RFC 6066, 3); the certificate is checked against `host` all the same.
+    // An IP address is not sent as a server name (RFC 6066 §3); the certificate is still checked against `host`.
     servername: isIP(host) ? "" : host,
     secureContext: trust(),
     ALPNProtocols: ["http/1.1"],
@@ -60,7 +60,7 @@ export async function openTls(socket: Socket, { host }: Target, signal: AbortSig
 
 let secureContext: SecureContext | undefined;
 
-/** Authorities that Node knows, those of NODE_EXTRA_CA_CERTS and those of the system. */
+/** The certificate authorities of Node, of NODE_EXTRA_CA_CERTS and of the system. */
 function trust(): SecureContext {
   secureContext ??= createSecureContext({
     ca: [...new Set([...getCACertificates("default"), ...getCACertificates("system")])],
@@ -78,7 +78,7 @@ function settled(socket: Socket, event: "connect" | "secureConnect", signal: Abo
     const close = () => fail(OutboundFailure.unreachable("the connection was closed at once"));
     if (signal.aborted) return abort();
     signal.addEventListener("abort", abort);
-    // It stays: an error after this one, on a socket that is being destroyed, is nobody's.
+    // The listener stays: a later error, on a socket that is being destroyed, would otherwise be unhandled.
     socket.on("error", fail);
     socket.once("close", close);
     socket.once(event, () => {

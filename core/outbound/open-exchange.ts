@@ -12,7 +12,7 @@ import { requestHeaders } from "./request-headers.ts";
 import type { ResolveHost } from "./resolve-host.ts";
 
 const MAX_HEADER_BYTES = 32 * 1024;
-/** A kept connection is closed before the other side does, which by what servers do is after five seconds or when it said. */
+/** Closes a kept connection before the other side does: servers usually close after five seconds, or when they said. */
 const IDLE_MS = 4_000;
 const IDLE_MAX_MS = 15_000;
 const CLOSED = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
@@ -22,25 +22,25 @@ export type ExchangeRequest = Pick<
   "url" | "method" | "headers" | "body" | "ports" | "isHttpsRequired" | "isConnectionKept"
 >;
 
-/** A request that was sent and the head of its answer; the body is still to come. */
+/** A sent request and the head of its response; the body is still to come. */
 export type Exchange = {
   status: number;
   headers: Record<string, string>;
   body: Readable;
   isReused: boolean;
   timings: Omit<OutboundTimings, "totalMs">;
-  /** Ends the connection, unless it was kept; whatever has not come by then never does. */
+  /** Ends the connection, unless it was kept; nothing more arrives after that. */
   close(): void;
-  /** The answer has been read to its end: leaves the connection to the next request that may have it. */
+  /** The response has been read to its end: leaves the connection to the next request that may use it. */
   keep(): void;
 };
 
 /**
- * The host is resolved once, every address of it is vetted, the connection goes to a vetted one, and the deadline bounds it all.
- * What is thrown is for `failureOf`; nothing is left open then.
+ * Resolves the host once, vets every address of it and connects to a vetted one, all within the deadline. Errors are for
+ * `failureOf`; nothing is left open after one.
  *
- * A request has a connection of its own, or one that was kept: it is looked for between vetting and dialling, under the addresses that
- * were vetted for this request.
+ * A request uses a new connection or a kept one. A kept one is looked for between vetting and dialling, among the addresses
+ * vetted for this request.
  */
 export async function openExchange(
   request: ExchangeRequest,
@@ -55,7 +55,7 @@ export async function openExchange(
   const close = () => {
     if (isEnded) return;
     isEnded = true;
-    // Not the socket first: undici holds an assertion about one that closes under it without an error.
+    // The socket is not destroyed first: an assertion in undici fails if a socket closes under it without an error.
     connection.client?.destroy().catch(() => undefined);
     connection.socket?.destroy();
   };
@@ -119,8 +119,9 @@ export async function openExchange(
 }
 
 /**
- * All addresses of a host, when each of them may be reached.
- * @param level of the line about one that may not. At `info`, a program that asks again and again would fill the operator's disk.
+ * All addresses of a host, if requests may go to each of them.
+ * @param level of the log line about one that is not allowed. At `info`, a program that keeps asking would fill the operator's
+ * disk.
  */
 export async function vettedAddresses(
   { host }: Target,
@@ -132,12 +133,12 @@ export async function vettedAddresses(
   const addresses = await resolve(host, signal);
   const refused = addresses.find((address) => !allows(address));
   if (refused === undefined) return addresses;
-  // For the operator, who may want to allow it; who chose the host learns only that it is not public.
+  // For the operator, who may want to allow it. The person who chose the host learns only that it is not public.
   log()[level]({ host, address: refused }, "outbound request refused: OUTBOUND_ALLOW_CIDRS does not hold this address");
   throw OutboundFailure.blocked("the host is not on the public internet");
 }
 
-/** An HTTP client on the open connection, which never makes another in its place. */
+/** An HTTP client on the open connection, which never opens another one instead. */
 function clientOver(socket: Socket, { origin }: Target): Client {
   let vetted: Socket | undefined = socket;
   return new Client(origin, {
@@ -155,7 +156,7 @@ function clientOver(socket: Socket, { origin }: Target): Client {
   });
 }
 
-/** @param raw names and values in turn, which cannot hit upon a name that objects have already. */
+/** @param raw names and values in turn; collected in a Map, so that no name meets an inherited property. */
 function headersOf(raw: string[]): Record<string, string> {
   const headers = new Map<string, string>();
   for (let index = 0; index < raw.length; index += 2) {

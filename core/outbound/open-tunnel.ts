@@ -12,14 +12,14 @@ const CONNECT_MS = 10_000;
 type TunnelOptions = {
   allows?: AllowAddress;
   resolve?: ResolveHost;
-  /** Nobody waits for the connection any more: it is not opened. */
+  /** Aborted when the connection is no longer needed: it is then not opened. */
   signal?: AbortSignal;
 };
 
 /**
- * A plain connection to a host that somebody chose, vetted as every request is (S117): for what brings its own protocol, such as a
- * proxy's CONNECT. Whoever gets it closes it.
- * @throws what `failureOf` makes a reason of
+ * Opens a plain connection to a host that somebody chose, vetted like every request (S117), for callers with their own
+ * protocol, such as a proxy's CONNECT. The caller closes it.
+ * @throws errors that `failureOf` turns into a reason
  */
 export async function openTunnel(
   { host, port }: { host: string; port: number },

@@ -10,8 +10,8 @@ const decoders = new Map([
 ]);
 
 /**
- * The body up to its limit, which counts what comes out of the decompression and not what goes in (S74, S120): inflating
- * stops with the piece that passes it. A body in several encodings, or in one that was never asked for, stays as it came.
+ * Reads the body up to its limit, which counts decompressed bytes (S74, S120): inflating stops with the piece that exceeds it.
+ * A body in several encodings, or in one that was not requested, stays as received.
  */
 export async function readBody(
   incoming: Readable,
@@ -30,7 +30,7 @@ export async function readBody(
   return { body: Buffer.concat(kept).subarray(0, maxBodyBytes), isCut: length > maxBodyBytes };
 }
 
-/** What comes in, decompressed where it has to be. */
+/** The incoming body, decompressed if necessary. */
 export function decoded(incoming: Readable, headers: Record<string, string>): Readable {
   const decoder = decoders.get(headers["content-encoding"]?.trim().toLowerCase() ?? "")?.();
   if (!decoder) return incoming;

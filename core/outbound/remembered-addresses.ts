@@ -1,18 +1,18 @@
 import { OutboundFailure } from "./request.ts";
 import { type FoundAddresses, findAddresses } from "./resolve-host.ts";
 
-/** However long a name server says that its answer holds. */
+/** Applies however long a TTL the name server gives. */
 const REMEMBERED_MAX_MS = 5_000;
 const NAMES_MAX = 1_000;
-/** Of a lookup that several requests wait for; each of them has a deadline of its own besides. */
+/** For a lookup that several requests wait for; each of them also has its own deadline. */
 const LOOKUP_MS = 5_000;
 
 type Remembered = { until: number; found: Promise<FoundAddresses> };
 const remembered = new Map<string, Remembered>();
 
 /**
- * As `resolveHost`, for many requests to few hosts: an answer is used again for as long as it holds, at most five seconds, and a name
- * that is being looked up is not looked up twice. What is used is vetted and dialled as if it had just been looked up (S117).
+ * Like `resolveHost`, for many requests to few hosts: an answer is reused for its TTL, at most five seconds, and a name that is
+ * being looked up is not looked up twice. Reused addresses are vetted and dialled like fresh ones (S117).
  */
 export async function rememberAddresses(
   host: string,
@@ -32,7 +32,7 @@ export async function rememberAddresses(
 
 function lookUp(host: string, find: typeof findAddresses): Remembered {
   const clock = new AbortController();
-  // With a reason that is one for whoever chose the host: a request that came later than the first has time left, and gets it as it is.
+  // The reason may be shown to the user: a request that joined the lookup later has time left, and gets this error unchanged.
   const timer = setTimeout(() => clock.abort(OutboundFailure.timedOut("no name server answered in time")), LOOKUP_MS);
   const entry: Remembered = { until: performance.now() + LOOKUP_MS, found: find(host, clock.signal) };
   entry.found.then(
@@ -40,7 +40,7 @@ function lookUp(host: string, find: typeof findAddresses): Remembered {
       clearTimeout(timer);
       entry.until = performance.now() + Math.min(seconds * 1_000, REMEMBERED_MAX_MS);
     },
-    // A failure is for those who waited for it.
+    // A failure is not remembered: only those who waited get it.
     () => {
       clearTimeout(timer);
       entry.until = 0;

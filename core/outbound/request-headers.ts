@@ -1,7 +1,7 @@
 import packageJson from "../../package.json" with { type: "json" };
 import { OutboundFailure } from "./request.ts";
 
-/** They frame the message or name the host: a caller that sets one could make two requests of one, or reach another site. */
+/** These headers frame the message or name the host: a caller that sets one could split one request into two, or reach another site. */
 const own = new Set([
   "connection",
   "content-length",
@@ -16,7 +16,7 @@ const own = new Set([
   "upgrade",
 ]);
 
-/** The headers to send, names in lower case; a line break in a value would begin a header of its author's choice. */
+/** The headers to send, with names in lower case; a line break in a value would start a header of its author's choice. */
 export function requestHeaders(given: Record<string, string> = {}): Record<string, string> {
   const headers: Record<string, string> = {
     "user-agent": `Keyhook/${packageJson.version}`,

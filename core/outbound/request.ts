@@ -1,39 +1,39 @@
 /**
- * The only way out to an address that somebody else chose: webhook targets, metadata documents, logos, key sets, logout
- * notices (S117–S121). Expected outcomes are values; what is thrown is a mistake of ours.
+ * The only way to send requests to addresses that somebody else chose: webhook targets, metadata documents, logos, key sets,
+ * logout notices (S117–S121). Expected outcomes are values; a thrown error is our bug.
  */
 export type OutboundRequest = {
   /** http or https, absolute. A fragment is not sent. */
   url: string;
   method?: "GET" | "POST";
   /**
-   * `user-agent` is `Keyhook/<version>` and `accept-encoding` is `identity` unless given. Those that frame the message or
-   * choose the host are not the caller's to set.
+   * `user-agent` is `Keyhook/<version>` and `accept-encoding` is `identity` unless given. The caller cannot set headers that
+   * frame the message or choose the host.
    */
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   /** One deadline over DNS, connect, TLS, headers and body (S120). */
   deadlineMs: number;
-  /** Of it, for DNS, connect and TLS; 5 s unless given. */
+  /** The part of it for DNS, connect and TLS; 5 s unless given. */
   connectMs?: number;
   /** Counted after decompression. */
   maxBodyBytes: number;
-  /** What a longer body means: the request fails, or what has come is kept and marked (S120). */
+  /** What happens if the body is longer: the request fails, or the bytes read so far are kept and marked (S120). */
   onExcess: "fail" | "cut";
-  /** Ports that may be dialled; all of them unless given. */
+  /** Ports that may be dialled; all unless given. */
   ports?: readonly number[];
   /** Refuses plain http. */
   isHttpsRequired?: boolean;
   /**
-   * Sends over a connection that was kept after an earlier request where there is one, and keeps this one. A POST that is lost with
-   * such a connection is not sent again: `isStale` tells.
+   * Uses a connection kept after an earlier request if there is one, and keeps this one. A POST that is lost with such a
+   * connection is not sent again: `isStale` says so.
    */
   isConnectionKept?: boolean;
 };
 
 /**
- * Whole milliseconds, each of one phase; `firstByteMs` is from a connection that is ready to the head of the answer. A connection that
- * was open already took none of the first three.
+ * Whole milliseconds of each phase; `firstByteMs` is from the ready connection to the head of the response. With a reused
+ * connection the first three are null.
  */
 export type OutboundTimings = {
   dnsMs: number | null;
@@ -43,18 +43,18 @@ export type OutboundTimings = {
   totalMs: number;
 };
 
-/** A `reason` is a clause that may be shown to whoever chose the address; it names no address that they did not name. */
+/** A `reason` is a clause that may be shown to the person who chose the address; it names no address that they did not name. */
 export type OutboundResult =
   | {
       outcome: "answered";
-      /** As it came: a redirect is an answer like any other and is never followed. */
+      /** As received: a redirect is a response like any other and is never followed. */
       status: number;
-      /** Names in lower case; of at most 32 KiB together (S121). What came several times is joined by a comma. */
+      /** Names in lower case; at most 32 KiB together (S121). Repeated headers are joined by a comma. */
       headers: Record<string, string>;
-      /** Decompressed, if it came gzip, deflate or br. */
+      /** Decompressed if the encoding was gzip, deflate or br. */
       body: Uint8Array;
       isCut: boolean;
-      /** Sent over a connection that was open already. */
+      /** Sent over an already open connection. */
       isReused: boolean;
       timings: OutboundTimings;
     }
@@ -66,15 +66,15 @@ export type OutboundResult =
       reason: string;
       isTimeout: boolean;
       /**
-       * A connection that had been kept ended before a byte of the answer came: the other side may have closed it as the request was
-       * on its way, and have seen nothing of it, or may have taken it.
+       * A kept connection ended before the first byte of the response. The other side may have closed it while the request was
+       * on its way and never seen it, or may have accepted it.
        */
       isStale?: true;
     };
 
 /**
- * How a request ends without an answer, or an answer without its end. Requests make a value of it; only the body of `streamRequest`
- * throws it to the outside.
+ * Why a request ended without a response, or a response without its end. Requests turn it into a value; only the body of
+ * `streamRequest` throws it.
  */
 export class OutboundFailure extends Error {
   override name = "OutboundFailure";

@@ -5,23 +5,23 @@ import { isAllowedAddress } from "./is-allowed-address.ts";
 import { OutboundFailure } from "./request.ts";
 
 const HOSTS_FILE = "/etc/hosts";
-/** Per question and server; a lost datagram is asked for again within the time for connecting. */
+/** Per question and server; if a datagram is lost, the question is repeated within the time for connecting. */
 const QUESTION_TIMEOUT_MS = 1_500;
 const TRIES = 3;
 
 /** Every address of a host, in the order in which they are tried. */
 export type ResolveHost = (host: string, signal: AbortSignal) => Promise<string[]>;
 
-/** The same, and for how many seconds it may be used again. */
+/** The same, with the number of seconds for which it may be reused. */
 export type FoundAddresses = { addresses: string[]; seconds: number };
 
-/** What no name server says holds for as long as one would be asked. */
+/** For answers that did not come from a name server. */
 const LOCAL_SECONDS = 5;
 
 /**
- * By the hosts file, then by DNS, both families at once. Not by `dns.lookup`: it waits for a slow name server on one of the
- * process's four worker threads, so that four names of an attacker's would stop file access and password checks with it.
- * @param servers `address:port` of name servers in place of the machine's.
+ * Resolves by the hosts file, then by DNS, both families at once. Not by `dns.lookup`: it waits for a slow name server on one
+ * of the process's four worker threads, so that four of an attacker's names would block file access and password checks.
+ * @param servers `address:port` of name servers instead of the machine's.
  */
 export async function resolveHost(host: string, signal: AbortSignal, servers?: string[]): Promise<string[]> {
   return (await findAddresses(host, signal, servers)).addresses;
@@ -33,7 +33,7 @@ export async function findAddresses(host: string, signal: AbortSignal, servers?:
   const kept = await addressesInHostsFile(host);
   if (kept.length > 0) return { addresses: kept, seconds: LOCAL_SECONDS };
 
-  // Later the listener below would not hear of it.
+  // An earlier abort would not trigger the listener below.
   signal.throwIfAborted();
   const resolver = new Resolver({ timeout: QUESTION_TIMEOUT_MS, tries: TRIES });
   if (servers) resolver.setServers(servers);
@@ -56,7 +56,7 @@ export async function findAddresses(host: string, signal: AbortSignal, servers?:
   }
 }
 
-/** RFC 6761, 6.3: such a name never goes to a name server. An operator may have allowed one of the two addresses only. */
+/** RFC 6761 §6.3: such a name never goes to a name server. An operator may have allowed only one of the two addresses. */
 function loopback(): string[] {
   const both = ["127.0.0.1", "::1"];
   const allowed = both.filter(isAllowedAddress);

@@ -9,10 +9,10 @@ import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 export const CONNECT_MS = 5_000;
 
 /**
- * One request to an address that somebody else chose (S117–S121), and its whole answer: bounded in time by one deadline and in length
- * by the caller. Redirects are answers. `streamRequest` is for answers that come piece by piece.
+ * Sends one request to an address that somebody else chose (S117–S121) and returns the whole response: one deadline limits its
+ * time, the caller its length. Redirects are not followed. `streamRequest` is for responses that arrive piece by piece.
  *
- * @param resolve in place of the machine's name servers, for tests.
+ * @param resolve replaces the machine's name servers, for tests.
  */
 export async function sendRequest(
   request: OutboundRequest,
@@ -28,7 +28,7 @@ export async function sendRequest(
     if (request.isConnectionKept && body.readableEnded) exchange.keep();
     return { outcome: "answered", status, headers, ...kept, isReused, timings: { ...timings, totalMs: deadline.elapsedMs() } };
   } catch (error) {
-    // What an abort looks like depends on where it met the request.
+    // An aborted request fails with different errors depending on its phase.
     return failureOf(signal.aborted ? signal.reason : error).result;
   } finally {
     deadline.clear();

@@ -8,15 +8,15 @@ import { type ResolveHost, resolveHost } from "./resolve-host.ts";
 import { CONNECT_MS } from "./send-request.ts";
 
 export type StreamedRequest = ExchangeRequest & {
-  /** How long the other side may be silent: before the head of its answer, and between two pieces of it. */
+  /** How long the other side may be silent: before the head of its response, and between two pieces of it. */
   idleMs: number;
-  /** When it ends, however lively it is. */
+  /** When the request ends, even if data still arrives. */
   deadlineMs: number;
-  /** Of it, for DNS, connect and TLS; 5 s unless given. */
+  /** The part of it for DNS, connect and TLS; 5 s unless given. */
   connectMs?: number;
-  /** Ends the request when whoever it is for has gone. */
+  /** Ends the request when its reader is gone. */
   signal?: AbortSignal;
-  /** In place of `isAllowedAddress`, where an operator has chosen the address for everybody. */
+  /** Replaces `isAllowedAddress` where an operator chose the address for all users. */
   allows?: AllowAddress;
 };
 
@@ -26,8 +26,9 @@ export type StreamedResult =
       status: number;
       headers: Record<string, string>;
       /**
-       * Decompressed, read from the other side only as fast as it is taken from here, and not bounded: that is for whoever takes it.
-       * Ends with an `OutboundFailure` when the answer breaks off. To be read to its end, left with `break`, or closed.
+       * Decompressed, read from the other side only as fast as it is consumed here. Its length is not limited: that is up to
+       * the consumer. Ends with an `OutboundFailure` if the response breaks off. Read it to its end, leave it with `break`, or
+       * close it.
        */
       body: AsyncGenerator<Uint8Array, void, undefined>;
       /** Ends the connection, at any time. */
@@ -36,10 +37,10 @@ export type StreamedResult =
   | Exclude<OutboundResult, { outcome: "answered" }>;
 
 /**
- * As `sendRequest`, for an answer that comes piece by piece and may take its time: the same vetting and the same connection, but what
- * is bounded is silence.
+ * Like `sendRequest`, for a response that arrives piece by piece and may take its time: the same vetting and the same
+ * connection, but the limit is on silence.
  *
- * @param resolve in place of the machine's name servers, for tests.
+ * @param resolve replaces the machine's name servers, for tests.
  */
 export async function streamRequest(request: StreamedRequest, resolve: ResolveHost = resolveHost): Promise<StreamedResult> {
   const { idleMs, deadlineMs, connectMs = CONNECT_MS, signal: gone, allows = isAllowedAddress } = request;
@@ -77,7 +78,7 @@ async function* pieces(
   try {
     const incoming = decoded(body, headers)[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
     for (;;) {
-      // The clock runs while the other side is waited for, not while whoever reads takes their time.
+      // The clock runs while we wait for the other side, not while the reader takes its time.
       deadline.expect(idleMs);
       const { done, value } = await untilAborted(incoming.next(), deadline.signal);
       deadline.rest();
@@ -92,7 +93,7 @@ async function* pieces(
   }
 }
 
-/** Decompression between us and the connection does not hear of an abort by itself. */
+/** The decompression stream does not notice an abort by itself. */
 async function untilAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   let abort: () => void = () => undefined;
@@ -100,7 +101,7 @@ async function untilAborted<T>(waiting: Promise<T>, signal: AbortSignal): Promis
     abort = () => reject(signal.reason);
     signal.addEventListener("abort", abort);
   });
-  // Nobody waits for the one that comes second.
+  // If it fails after the abort, nothing waits for it.
   waiting.catch(() => undefined);
   try {
     return await Promise.race([waiting, aborted]);
