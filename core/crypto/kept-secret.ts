@@ -4,13 +4,13 @@ import { SettingsError } from "../env.ts";
 
 const SECRET_BYTES = 48;
 
-/** Reads a secret of 384 bits from a file; makes it, readable by its owner only, when there is none yet. */
+/** Reads a secret of 384 bits from a file. Creates it, readable only by its owner, if the file does not exist. */
 export function keptSecret(path: string): string {
   try {
     writeFileSync(path, `${randomBytes(SECRET_BYTES).toString("base64url")}\n`, { mode: 0o600, flag: "wx", flush: true });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-    chmodSync(path, 0o600); // a copy or a restored backup may have opened it
+    chmodSync(path, 0o600); // a copy or a restored backup may have widened the mode
   }
   const secret = readFileSync(path, "utf8").trim();
   if (secret.length < 32) throw new SettingsError(`${path} is damaged: it holds no secret. Restore it from a backup.`);

@@ -5,7 +5,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const keys = new Map<string, Buffer>();
 
-/** A key of its own for each purpose (RFC 5869), so that one use of SECRET_KEY never weakens another. */
+/** A separate key for each purpose (RFC 5869), so that one use of SECRET_KEY never weakens another. */
 export function derivedKey(purpose: string): Buffer {
   const secret = secretKey();
   const cacheKey = `${purpose}\n${secret}`;
@@ -24,10 +24,10 @@ export function seal(purpose: string, plain: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]));
 }
 
-/** Reverses `seal`; throws when SECRET_KEY is another one or the bytes were changed. */
+/** Reverses `seal`; throws if SECRET_KEY has changed or the bytes were altered. */
 export function unseal(purpose: string, sealed: Uint8Array): string {
   const bytes = Buffer.from(sealed);
-  // Without the length Node accepts a tag of four bytes, which can be guessed.
+  // Without this length Node accepts a tag of four bytes, which can be guessed.
   const options = { authTagLength: TAG_BYTES };
   const decipher = createDecipheriv("aes-256-gcm", derivedKey(purpose), bytes.subarray(0, NONCE_BYTES), options);
   decipher.setAuthTag(bytes.subarray(-TAG_BYTES));

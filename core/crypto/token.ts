@@ -2,12 +2,12 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 
 const TOKEN_BYTES = 32;
 
-/** An unguessable value of 256 bits in `[A-Za-z0-9_-]`, after an optional recognisable prefix (S55). */
+/** An unguessable value of 256 bits in `[A-Za-z0-9_-]`, after an optional recognizable prefix (S55). */
 export function newToken(prefix = ""): string {
   return prefix + randomBytes(TOKEN_BYTES).toString("base64url");
 }
 
-/** What is stored of a token. Tokens carry 256 random bits, so one plain SHA-256 cannot be searched backwards. */
+/** The stored form of a token. Tokens have 256 random bits, so one plain SHA-256 cannot be reversed by search. */
 export function hashToken(token: string): string {
   return hash("sha256", token, "base64url");
 }

@@ -11,7 +11,7 @@ import { mailTable, type QueuedMail } from "./mail-table.ts";
 import { queueMail } from "./queue-mail.ts";
 import { closeMailTransport } from "./send-mail.ts";
 
-/** A mail server of RFC 5321's least: it answers RCPT as told and keeps what it accepts. */
+/** A minimal mail server (RFC 5321): it answers RCPT as told and keeps what it accepts. */
 async function mailServer(answerToRecipient: () => string): Promise<{ url: string; letters: string[] }> {
   const letters: string[] = [];
   const server = createServer((socket) => {
@@ -95,7 +95,7 @@ describe("mail", () => {
     const waiting = await stored();
     expect(waiting).toMatchObject({ sentAt: null, failedAt: null, text: letter.text, lastError: expect.stringContaining("451") });
     expect(waiting.dueAt.getTime() - createdAt.getTime()).toBeGreaterThanOrEqual(15_000);
-    // This machine may be so busy that it is due already.
+    // This machine may be so slow that the letter is already due.
     await becomeDue("1 hour");
     await deliverDue();
     expect((await stored()).attempts).toBe(1);

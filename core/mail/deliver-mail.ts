@@ -6,12 +6,12 @@ import { sendMail } from "./send-mail.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
-/** Seconds until each further attempt: a mail server's bad day is survived, and a link is given up when it has expired anyway. */
+/** Seconds until each further attempt: long enough to survive an outage of the mail server, over by the time links have expired anyway. */
 const RETRY_SECONDS = [15, MINUTE, 5 * MINUTE, 15 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
 
 /**
- * Sends one claimed letter and records how it went: sent, due again later, or given up. At least once: a worker that dies
- * between the two leaves it to be sent again, under the same Message-ID.
+ * Sends one claimed letter and records the result: sent, due again later, or given up. Delivery is at least once: if a worker
+ * dies between the two, the letter is sent again, under the same Message-ID.
  */
 export async function deliverMail(mail: QueuedMail, claimId: string): Promise<void> {
   try {

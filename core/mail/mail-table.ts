@@ -5,13 +5,13 @@ export const mailTable: LeasedTable = { name: "mail", isOpen: "sent_at is null a
 /** NOTIFY channel: a letter was queued. */
 export const MAIL_CHANNEL = "mail";
 
-/** A claimed letter, as the table has it. */
+/** A claimed letter, as stored. */
 export type QueuedMail = {
   id: string;
   recipient: string;
   subject: string;
   text: string;
   created_at: Date;
-  /** This one included. */
+  /** Including this one. */
   attempts: number;
 };

@@ -1,6 +1,6 @@
 import { pool } from "../db.ts";
 
-/** The text goes as soon as it is not needed: it may carry a link that works (S55). */
+/** Clears the text as soon as it is not needed: it may contain a working link (S55). */
 export async function recordSent(id: string, claimId: string): Promise<void> {
   await pool().query(
     `update mail set sent_at = now(), text = '', claim_id = null, claimed_until = null, last_error = null
@@ -9,7 +9,7 @@ export async function recordSent(id: string, claimId: string): Promise<void> {
   );
 }
 
-/** @param retrySeconds when the next attempt is due; undefined: there is none. */
+/** @param retrySeconds until the next attempt; undefined if there is none. */
 export async function recordFailure(
   id: string,
   claimId: string,

@@ -11,7 +11,7 @@ type Transport = { send(message: nodemailer.SendMailOptions, mail: QueuedMail): 
 
 let transport: Transport | undefined;
 
-/** Hands a letter to SMTP_URL's server; without one it becomes a file in DATA_DIR/outbox, where a person can open it. */
+/** Hands a letter to the server in SMTP_URL; without SMTP_URL, writes it to DATA_DIR/outbox, where a person can open it. */
 export async function sendMail(mail: QueuedMail): Promise<void> {
   const { SMTP_URL } = env();
   transport ??= SMTP_URL ? smtpTransport(SMTP_URL) : fileTransport();
@@ -28,14 +28,14 @@ function messageOf({ id, recipient, subject, text, created_at }: QueuedMail): no
   const { hostname } = new URL(ORIGIN);
   return {
     from: MAIL_FROM ?? { name: BRAND_NAME, address: `no-reply@${hostname}` },
-    // Given apart, so that a comma or a bracket in it cannot make it two.
+    // Passed as an object, so that a comma or a bracket in the address cannot make it two.
     to: { name: "", address: recipient },
     subject,
     text,
     date: created_at,
-    // The same in every attempt: mail systems drop a second copy.
+    // The same for every attempt: mail systems drop a second copy.
     messageId: `<${id}@${hostname}>`,
-    // RFC 3834: keeps out-of-office replies away.
+    // RFC 3834: prevents out-of-office replies.
     headers: { "Auto-Submitted": "auto-generated" },
     disableFileAccess: true,
     disableUrlAccess: true,
