@@ -9,7 +9,7 @@ import { LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
 import { isRelayOf } from "./relays-of-app.ts";
 
 /**
- * Closes a relay: its address reaches nobody from now on, its listener is sent away, and what waits there is given up.
+ * Closes a relay: its URL stops working, its listener is disconnected, and waiting requests are given up.
  * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function closeRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<void> {
@@ -25,7 +25,7 @@ export async function closeRelay(actor: Actor, userId: string, name: string, fro
   });
 }
 
-/** Closes the relays that tokens opened whose grants have ended, of whoever it is. */
+/** Closes the relays, of any user, that were opened by tokens whose grants have ended. */
 export async function closeDelegatedRelays(tx: Db, delegationIds: readonly string[]): Promise<void> {
   const closed = await tx.$queryRaw<{ id: string; userId: string; name: string; clientId: string | null }[]>`
     UPDATE relay SET closed_at = now(), expires_at = least(expires_at, now()), listening_until = NULL

@@ -3,12 +3,12 @@ import { failRequest } from "./inbox/fail-request.ts";
 import { giveUpRequests } from "./inbox/give-up-requests.ts";
 import { LISTENER_MARK, RELAY_CHANNEL } from "./relay.ts";
 
-/** A listener that lives has so long to answer. */
+/** How long a connected listener has to answer. */
 const ANSWER_MINUTES = 15;
-/** Expired relays are remembered so long, so that whoever opens one again is told which webhooks point to where it was. */
+/** How long expired relays are remembered, so that a user who reopens one learns which webhooks point to its old URL. */
 const REMEMBERED_DAYS = 30;
 
-/** Ends what has expired, gives up what its listener will not answer, and clears away what nobody came for. */
+/** Ends expired relays, gives up requests that their listener will not answer, and deletes answers that nobody read. */
 export async function endRelays(): Promise<void> {
   const expired = await db().$queryRaw<{ id: string }[]>`
     SELECT r.id FROM relay r WHERE r.expires_at <= now() AND EXISTS (
@@ -22,7 +22,7 @@ export async function endRelays(): Promise<void> {
        AND handed_at < now() - make_interval(mins => ${ANSWER_MINUTES}) LIMIT 100`,
   );
   for (const { id } of rows) await failRequest(id, `its listener did not answer within ${ANSWER_MINUTES} minutes`);
-  // An answer that nobody has read, and a delivery's that is on record.
+  // Answers that nobody read, and recorded answers to deliveries.
   await pool().query(
     `DELETE FROM relay_request WHERE answered_at < now() - interval '10 minutes' AND (delivery_id IS NULL OR queued_at < now() - interval '10 minutes')`,
   );

@@ -7,8 +7,8 @@ import { type Relay, type RelayRow, relayColumns, toRelay } from "./relay.ts";
 import { isRelayOf } from "./relays-of-app.ts";
 
 /**
- * Somebody's relays by their names; an app sees those that it opened. Those that have expired are among them: their names lead to what was
- * left there.
+ * A user's relays by name; an app sees those that it opened. Expired ones are included: requests left there can be found by
+ * their names.
  */
 export async function listRelays(actor: Actor, userId: string): Promise<Relay[]> {
   await requirePermission(actor, "relay.read", { userId }, { what: "Account" });

@@ -25,14 +25,15 @@ import { isLimitedToOwn } from "./relays-of-app.ts";
 
 export type OpenedRelay = {
   relay: Relay;
-  /** Where it was until it expired; what still points there reaches nobody. Null where the address stays. */
+  /** Its URL until it expired; anything that still points there is lost. Null if the URL stays. */
   previousUrl: string | null;
 };
 
 /**
- * Opens a relay, or renews it: its address stays as long as it is renewed, and is another one once it had expired. An address that has
- * ended never comes back. A person who opens one that an app opened takes it over, with another address.
- * @throws ServiceError `invalid_request` (the name), `forbidden` (an app, and it did not open it), `conflict` (too many), `not_found`, `insufficient_scope`
+ * Opens a relay, or renews it: it keeps its URL as long as it is renewed, and gets a new one after it expired. A URL that has
+ * ended is never reused. A user who opens a relay that an app opened takes it over, with a new URL.
+ * @throws ServiceError `invalid_request` (the name), `forbidden` (an app that did not open it), `conflict` (too many),
+ * `not_found`, `insufficient_scope`
  */
 export async function openRelay(actor: Actor, userId: string, name: string, from: RequestOrigin): Promise<OpenedRelay> {
   parseRelayName(name);
@@ -45,11 +46,11 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const delegationId = await recordDelegation(tx, actor);
     const expiresAt = new Date(Date.now() + RELAY_HOURS * 3_600_000);
     const token = before && tokenOf(before.token);
-    // Otherwise the app would go on listening where its person expects to be the only listener, and whoever has the address from the app would
-    // reach the person's program.
+    // Otherwise the app would keep listening where the user expects to be the only listener, and anybody with the URL from
+    // the app could reach the user's program.
     const isTakenOver = madeWith !== null && !madeWith.isOwnProgram && !isLimitedToOwn(actor);
     if (before && token && !before.closedAt && before.expiresAt > new Date() && !isTakenOver) {
-      // Whoever opened it keeps it: it is closed with the token that opened it.
+      // It stays bound to the token that opened it, and is closed with it.
       await tx.relay.update({ where: { id: before.id }, data: { expiresAt, ...(madeWith?.isEnded && { delegationId }) } });
       return null;
     }
@@ -59,7 +60,7 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
     const fresh = newToken();
     const columns = { token: seal(TOKEN_PURPOSE, fresh), tokenHash: hashToken(fresh), expiresAt, closedAt: null, delegationId };
     const ofNobody = { listenerId: null, connectionId: null, listeningUntil: null };
-    // What arrived at the app's address is not handed to the person's program either.
+    // Requests to the app's URL are not handed to the user's program either.
     if (before && isTakenOver)
       await giveUpRequests(tx, before.id, "somebody else opened the relay before its listener had answered");
     if (before) await tx.relay.update({ where: { id: before.id }, data: { ...columns, ...ofNobody, createdAt: new Date() } });
@@ -72,13 +73,13 @@ export async function openRelay(actor: Actor, userId: string, name: string, from
   return { relay: await findRelay(actor, userId, name), previousUrl };
 }
 
-/** Not even one that has expired: what was left there goes to whoever opens it again. */
+/** Applies to expired ones too: whoever reopens one gets the requests left there. */
 function requireUsable(actor: Actor, madeWith: MadeWith | null): void {
   if (!isLimitedToOwn(actor) || (madeWith !== null && madeWith.clientId === actor.clientId)) return;
   throw new ServiceError("forbidden", "This app did not open the relay of this name. Choose another name.");
 }
 
-/** One after another, so that they are counted; a person who is being deleted gets no more. */
+/** Locks the user, so that relays are opened one after another and counted; a user who is being deleted gets no more. */
 async function lockRelaysOf(tx: Db, userId: string): Promise<void> {
   const live = await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${userId} AND disabled_at IS NULL FOR KEY SHARE`;
   if (live.length === 0) throw notFound("Account");

@@ -1,35 +1,38 @@
 import { unseal } from "../crypto/seal.ts";
 import { env } from "../env.ts";
 
-/** A public address of a receiver that has none of its own. */
+/** A public URL for a receiver that has none. */
 export type Relay = {
   name: string;
   url: string;
   createdAt: Date;
   expiresAt: Date;
   isListening: boolean;
-  /** Requests that no listener has been given yet. */
+  /** Requests that no listener has received yet. */
   waiting: number;
 };
 
-/** A relay ends so long after it was last renewed (docs/specification/webhooks.md#the-relay). */
+/** How long a relay lives after its last renewal (docs/specification/webhooks.md#the-relay). */
 export const RELAY_HOURS = 72;
 export const RELAYS_MAX_PER_PERSON = 20;
-/** What one relay keeps at once, and how large a request or an answer may be. */
+/** How much one relay keeps at once, and how large a request or an answer may be. */
 export const INBOX_MAX_REQUESTS = 1_000;
 export const INBOX_MAX_BYTES = 64 * 1024 * 1024;
 export const RELAY_BODY_MAX_BYTES = 8 * 1024 * 1024;
-/** Whoever calls waits so long for the handler: a delivery has 15 seconds (S120). */
+/** How long a caller waits for the handler; a delivery has 15 seconds (S120). */
 export const ANSWER_WAIT_MS = 14_000;
 
-/** NOTIFY. There is a request, or room for one: the payload is the relay's id; with the mark, the relay or its listener is another. */
+/** NOTIFY channel: there is a request, or room for one. The payload is the relay's id; with the mark, the relay or its listener changed. */
 export const RELAY_CHANNEL = "relay";
 export const LISTENER_MARK = "!";
-/** There is an answer: the request's id. And one for a delivery, for which perhaps nobody waits. */
+/**
+ * NOTIFY channel: there is an answer; the payload is the request's id. The other is for answers to deliveries, perhaps without
+ * a waiting caller.
+ */
 export const RELAY_ANSWER_CHANNEL = "relay_answer";
 export const RELAY_DELIVERY_CHANNEL = "relay_delivery";
 
-/** What a token's sealing is for (core/crypto/seal.ts). */
+/** The purpose with which tokens are sealed (core/crypto/seal.ts). */
 export const TOKEN_PURPOSE = "relay token";
 
 export type RelayRow = {
@@ -41,7 +44,7 @@ export type RelayRow = {
   waiting: number;
 };
 
-/** The columns of a `RelayRow`, of a relay `r`. */
+/** The columns of a `RelayRow` from a relay `r`. */
 export const relayColumns = `r.name, r.token, r.created_at, r.expires_at, coalesce(r.listening_until > now(), false) AS is_listening,
   (SELECT count(*)::int FROM relay_request q WHERE q.relay_id = r.id AND q.answered_at IS NULL AND q.handed_to IS NULL) AS waiting`;
 
@@ -56,7 +59,7 @@ export function toRelay(row: RelayRow): Relay {
   };
 }
 
-/** Undefined for one that was sealed under another SECRET_KEY: it is lost. */
+/** Undefined if it was sealed under another SECRET_KEY and is lost. */
 export function tokenOf(sealed: Uint8Array): string | undefined {
   try {
     return unseal(TOKEN_PURPOSE, sealed);

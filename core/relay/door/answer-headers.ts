@@ -3,8 +3,8 @@ import { connectionNames, HOP_BY_HOP } from "../../http/hop-by-hop.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 
 /**
- * What every answer below a relay's address says of itself. It is somebody's own and is on our origin: as a page it has no origin, runs
- * nothing, loads nothing, sends no form, and is framed by nobody; nothing keeps it (S141).
+ * Headers of every response below a relay's URL. The content is a user's, on our origin: as a page it has no origin, runs
+ * nothing, loads nothing, sends no forms, and cannot be framed or cached (S141).
  */
 export const relayHeaders = {
   "Content-Security-Policy": "sandbox; default-src 'none'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -16,14 +16,14 @@ export const relayHeaders = {
   "X-Robots-Tag": "noindex, nofollow",
 } as const;
 
-/** What a Space's app may say and a handler may not: it redirects a browser, saves a file, or has an answer kept, in our name. */
+/** Headers that a Space's app may send and a handler may not: they redirect a browser, save a file, or cache a response, in our name. */
 const WITHHELD =
   /^(location|content-location|content-disposition|content-length|cache-control|expires|pragma|age|etag|last-modified|vary|date|x-robots-tag|sec-websocket-.*)$/;
 
-/** What a browser would run or apply, were it named by one of our pages, or show as a page of ours. */
+/** Types that a browser would run or apply if one of our pages referred to them, or would show as a page of ours. */
 const ACTIVE = /(java|ecma|j|live)script|wasm|css|html|xml|svg|pdf|manifest|multipart|x-mixed/i;
 
-/** What of a handler's answer is passed back. */
+/** The headers of a handler's response that are passed back. */
 export function callerHeaders(headers: HeaderList, { isFromBrowser }: { isFromBrowser: boolean }): [string, string][] {
   const named = new Set(
     headers.filter(([name]) => name.toLowerCase() === "connection").flatMap(([, value]) => connectionNames(value)),

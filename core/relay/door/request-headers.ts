@@ -2,13 +2,13 @@ import { env } from "../../env.ts";
 import { connectionNames, HOP_BY_HOP } from "../../http/hop-by-hop.ts";
 import type { HeaderList } from "../inbox/take-request.ts";
 
-/** Never passed on: who somebody is to us, what only we may say of a request, and what frames the message. */
+/** Never passed on: credentials for our service, headers that only we may set, and those that frame the message. */
 const WITHHELD =
   /^(cookie2?|dpop|host|content-length|forwarded|x-forwarded-.*|x-real-ip|x-request-id|x-keyhook-.*|content-security-policy)$/;
 
 /**
- * What a handler is told of a request: its headers as they came, in their order and as often, but for those of one connection and those
- * by which somebody is signed in to us; and where it came from, as we know it.
+ * The headers of a request that a handler gets: as received, in order and with repetitions, without those of one connection and
+ * those that sign somebody in to us; plus where the request came from, as we know it.
  * @param raw `IncomingMessage.rawHeaders`
  */
 export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: string | null; requestId: string }): HeaderList {
@@ -21,7 +21,7 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   const passed = pairs.filter(([name, value]) => {
     const key = name.toLowerCase();
     if (HOP_BY_HOP.has(key) || named.has(key) || WITHHELD.test(key)) return false;
-    // A browser adds by itself what it was told for our git; and a token of ours is nobody else's, whoever sent it.
+    // A browser automatically adds the credentials given for our git; and a token of ours is never passed on, whoever sent it.
     if (key === "authorization") return !isFromBrowser && !isOurs(value);
     return key !== "referer" || !value.startsWith(env().ORIGIN);
   });
@@ -35,7 +35,7 @@ export function handlerHeaders(raw: readonly string[], { ip, requestId }: { ip: 
   ];
 }
 
-/** Whether a credential has one of our tokens in it, as it is or in Basic. */
+/** Whether a credential contains one of our tokens, plain or in Basic. */
 function isOurs(value: string): boolean {
   const prefix = env().TOKEN_PREFIX;
   const [, basic] = /^basic +([A-Za-z0-9+/=_-]+)$/i.exec(value) ?? [];

@@ -13,10 +13,10 @@ export type GivenAnswer = { status: number; headers: HeaderList; body: Buffer };
 const HEADERS_MAX_BYTES = 32 * 1024;
 
 /**
- * Records what the handler of a relay said to a request. Whoever waits gets it; of a delivery that nobody waits for it is recorded; of
- * anything else it is forgotten.
- * @throws ServiceError `not_found` where the request is not theirs, was answered, or was given up; `invalid_request` where the answer
- * is none that HTTP has; `payload_too_large`
+ * Records a handler's answer to a relay's request. A waiting caller gets it; for a delivery without one it is recorded;
+ * otherwise it is discarded.
+ * @throws ServiceError `not_found` if the request is not theirs, was answered, or was given up; `invalid_request` if the answer
+ * is not valid HTTP; `payload_too_large`
  */
 export async function answerRequest(
   actor: Actor,
@@ -44,7 +44,7 @@ export async function answerRequest(
   if (rows.length === 0) throw notFound("Request");
 }
 
-/** What cannot be said in HTTP/1.1 is refused here, where somebody reads why: a line break in a value would begin another header. */
+/** Refuses what HTTP/1.1 cannot express, here where the author sees why: a line break in a value would start another header. */
 function checked({ status, headers, body }: GivenAnswer): GivenAnswer {
   const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
   if (!Number.isInteger(status) || status < 200 || status > 599) throw refuse("status", "A status is a number from 200 to 599.");

@@ -3,7 +3,7 @@ import type { HandlerAnswer } from "./await-answer.ts";
 import type { HeaderList } from "./take-request.ts";
 
 export type EarlierAnswer = HandlerAnswer & {
-  /** From handing over to the answer. */
+  /** From the hand-over to the answer. */
   milliseconds: number;
 };
 
@@ -18,7 +18,7 @@ type Row = {
 const columns = `status, answer_headers, answer_body, failure,
   round(extract(epoch FROM answered_at - coalesce(handed_at, answered_at)) * 1000)::int AS milliseconds`;
 
-/** The answer to a delivery that nobody waited for, once it is to be recorded; it stays for a while, should that fail. */
+/** The answer to a delivery without a waiting caller, once it is to be recorded; it is kept for a while in case that fails. */
 export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<Row>({
     name: "recorded-relay-answer",
@@ -28,7 +28,7 @@ export async function recordedAnswer(deliveryId: string): Promise<EarlierAnswer 
   return toAnswer(rows[0]);
 }
 
-/** The answer to a delivery that somebody waited for and did not come to read. */
+/** The answer to a delivery whose caller waited and never read it. */
 export async function takeEarlierAnswer(deliveryId: string): Promise<EarlierAnswer | undefined> {
   const { rows } = await pool().query<Row>({
     name: "earlier-relay-answer",

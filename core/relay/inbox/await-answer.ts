@@ -4,20 +4,21 @@ import { listen } from "../../notifications.ts";
 import { ANSWER_WAIT_MS, RELAY_ANSWER_CHANNEL } from "../relay.ts";
 import type { HeaderList } from "./take-request.ts";
 
-/** What the handler said; or why it never will. */
+/** The handler's answer, or why there will never be one. */
 export type HandlerAnswer =
   | { kind: "answered"; status: number; headers: HeaderList; body: Buffer }
   | { kind: "failed"; reason: string };
 
-/** A notification may be missed. */
+/** In case a notification was missed. */
 const POLL_MS = 1_000;
 
 const waiters = new Map<string, () => void>();
 let polling: NodeJS.Timeout | undefined;
 
 /**
- * Waits until a request is answered, and takes the answer. When the time is over, or `signal` aborts, nobody waits for it any more.
- * @returns undefined then
+ * Waits until a request is answered, and takes the answer. When the time is over or `signal` aborts, the request no longer has
+ * a waiting caller.
+ * @returns undefined in that case
  */
 export async function awaitAnswer(
   requestId: string,
@@ -51,7 +52,7 @@ function announce(requestId: string): void {
 
 let isPolling = false;
 
-/** One statement for all who wait in this process. */
+/** One statement for all waiting callers in this process. */
 function poll(): void {
   if (isPolling || waiters.size === 0) return;
   isPolling = true;
@@ -72,7 +73,7 @@ function poll(): void {
 
 type Row = { status: number | null; answer_headers: HeaderList | null; answer_body: Buffer | null; failure: string | null };
 
-/** In one statement either the answer is ours, or nobody waits any more: whoever answers then finds it so. */
+/** One statement either takes the answer or ends the waiting, so that a later answer finds the request without a caller. */
 async function takeAnswer(requestId: string): Promise<HandlerAnswer | undefined> {
   const { rows } = await pool().query<Row>({
     name: "take-relay-answer",

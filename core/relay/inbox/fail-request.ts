@@ -1,7 +1,7 @@
 import { pool } from "../../db.ts";
 import { RELAY_ANSWER_CHANNEL, RELAY_DELIVERY_CHANNEL } from "../relay.ts";
 
-/** Ends a request that will have no answer. @param why a clause for whoever sent it */
+/** Ends a request that will have no answer. @param why a clause for its sender */
 export async function failRequest(requestId: string, why: string): Promise<void> {
   await pool().query(
     `WITH told AS (

@@ -2,7 +2,7 @@ import type { Db } from "../../db.ts";
 import { RELAY_ANSWER_CHANNEL, RELAY_DELIVERY_CHANNEL } from "../relay.ts";
 
 /**
- * Ends all requests of a relay that have no answer. Those that are deliveries of ours, or that somebody waits for, say why; the others
+ * Ends all unanswered requests of a relay. Our own deliveries and requests with a waiting caller get the reason; the others
  * have nobody to tell.
  */
 export async function giveUpRequests(tx: Db, relayId: string, why: string): Promise<void> {

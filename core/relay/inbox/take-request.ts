@@ -4,7 +4,7 @@ import { newOrderedId } from "../../ids.ts";
 import { recordsLimit } from "../../storage/limits.ts";
 import { ANSWER_WAIT_MS, INBOX_MAX_BYTES, INBOX_MAX_REQUESTS } from "../relay.ts";
 
-/** In the order in which they were sent, a name as often as it came. */
+/** In the order in which they were sent, with repetitions. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 export type TakenRequest = {
@@ -12,14 +12,14 @@ export type TakenRequest = {
   path: string;
   headers: HeaderList;
   body: Uint8Array;
-  /** Where it is one of our own deliveries: which, and how many attempts of its round came before. It waits in an inbox once. */
+  /** For one of our own deliveries: its id, and the number of earlier attempts in its round. It is in an inbox at most once. */
   delivery?: { id: string; tries: number };
 };
 
-/** An address that leads to a relay at this moment. */
+/** A relay whose URL works at this moment. */
 export type FoundRelay = { id: string; userId: string; isListening: boolean };
 
-/** The relay of a token; undefined where there is none, it has ended, or its person is not let in any more. */
+/** The relay of a token; undefined if there is none, it has ended, or its user may no longer sign in. */
 export async function findRelayByToken(token: string): Promise<FoundRelay | undefined> {
   const { rows } = await pool().query<{ id: string; user_id: string; is_listening: boolean }>({
     name: "relay-by-token",
@@ -32,8 +32,8 @@ export async function findRelayByToken(token: string): Promise<FoundRelay | unde
 }
 
 /**
- * Puts a request on record, for whoever listens or will. It is durable when this returns.
- * @returns undefined where the relay, or all relays of its person together, keep as much as they may
+ * Records a request for its present or next listener. It is durable when this returns.
+ * @returns undefined if the relay, or all relays of its user together, are full
  */
 export async function takeRequest(
   relayId: string,
@@ -51,7 +51,7 @@ export async function takeRequest(
       Buffer.from(body.buffer, body.byteOffset, body.byteLength),
       delivery?.id ?? null,
       delivery?.tries ?? null,
-      // A moment longer than anybody waits, so that an answer of the last moment still finds them.
+      // A little longer than callers wait, so that an answer at the last moment still reaches them.
       ANSWER_WAIT_MS / 1_000 + 2,
       INBOX_MAX_REQUESTS,
       INBOX_MAX_BYTES,

@@ -7,8 +7,8 @@ import { isRelayOf } from "../relays-of-app.ts";
 import { type Connection, GRACE_SECONDS, LEASE_SECONDS } from "./hand-over.ts";
 
 /**
- * Makes somebody the listener of a relay, in place of whoever was: the newest has it.
- * @returns undefined where the actor has no such relay, or it has expired
+ * Makes the caller the listener of a relay, replacing any other: the newest one wins.
+ * @returns undefined if the actor has no such relay, or it has expired
  */
 export async function connect(
   actor: Actor,
@@ -28,10 +28,10 @@ export async function connect(
   return row && { relayId: row.id, listenerId, connectionId };
 }
 
-/** `replaced`: another listener has it. `over`: it was closed or has expired, or this listener has come back over another connection. */
+/** `replaced`: another listener took over. `over`: the relay was closed or expired, or this listener reconnected. */
 export type Standing = "listening" | "replaced" | "over";
 
-/** Says that the listener is there, and with it what it works on. */
+/** Records that the listener is alive, which also renews what it is working on. */
 export async function renew({ relayId, listenerId, connectionId }: Connection): Promise<Standing> {
   const { rows } = await pool().query<{ standing: Standing }>({
     name: "renew-relay-connection",
@@ -50,7 +50,7 @@ export async function renew({ relayId, listenerId, connectionId }: Connection): 
   return rows[0]?.standing ?? "over";
 }
 
-/** Its connection has ended. What it works on stays its own for a moment, in which it may come back. */
+/** The connection has ended. The listener keeps its requests for a moment, in which it may reconnect. */
 export async function disconnect({ relayId, listenerId, connectionId }: Connection): Promise<void> {
   await pool().query({
     name: "disconnect-relay",

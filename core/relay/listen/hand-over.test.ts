@@ -26,7 +26,7 @@ it("S138 takes no more from the database at once than one large request: each li
     handed = batch.length;
     if (handed > 0) batches.push(batch.map(({ body }) => body.length));
   }
-  // In their order, each once.
+  // In order, each once.
   expect(batches).toEqual([
     [1, 2, 7 * MIB],
     [7 * MIB, 3, MIB / 2],

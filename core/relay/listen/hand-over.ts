@@ -12,25 +12,25 @@ export type HandedRequest = {
   headers: HeaderList;
   body: Buffer;
   receivedAt: Date;
-  /** Nobody waits for the answer: it was kept. */
+  /** The request was kept: nobody waits for the answer. */
   isFromInbox: boolean;
   deliveryId: string | null;
 };
 
-/** A listener that is not heard of has ended after so long. */
+/** A listener that is silent for this long has ended. */
 export const LEASE_SECONDS = 20;
-/** One whose connection ended has so long to come back, before what it was working on is the next one's. */
+/** How long a disconnected listener may take to reconnect before its requests go to the next one. */
 export const GRACE_SECONDS = 5;
 
-/** So many at once, and so many bytes where it is more than one: a listener that reads slowly holds what it was handed in memory. */
+/** The limits for one hand-over, in requests and (beyond the first) bytes: a slow listener's requests are held in memory. */
 const BATCH = 4;
 const BATCH_BYTES = RELAY_BODY_MAX_BYTES;
 
-/** What may be handed to a listener, as its token is now. */
+/** What a listener may receive, according to its token now. */
 export type ListenerReach = {
-  /** Whose webhooks' deliveries, by their owners' ids; null for everybody's. */
+  /** The owners whose webhooks' deliveries it gets; null for all. */
   owners: readonly string[] | null;
-  /** The private repositories that the token reads; null where no token listens. */
+  /** The private repositories that the token can read; null without a token. */
   readable: ReadableOwners | null;
 };
 
@@ -48,12 +48,12 @@ type Row = {
 };
 
 /**
- * Gives a listener the oldest requests that nobody has: new ones, those of a listener that has ended, and its own that it may have lost
- * with an earlier connection.
+ * Gives a listener the oldest unassigned requests: new ones, those of a listener that has ended, and its own that it may have
+ * lost with an earlier connection.
  * @param room how many it takes now
- * @param known what this connection was given already
- * @param reach what its token reads: of deliveries it gets those of webhooks of these owners about repositories that it could read.
- * The others wait for a listener that may have them
+ * @param known what this connection has already received
+ * @param reach what its token can read: it gets only deliveries of these owners' webhooks about repositories that it can read.
+ * The others wait for a listener that may receive them
  */
 export async function handOver(
   { relayId, listenerId, connectionId }: Connection,
@@ -81,7 +81,7 @@ export async function handOver(
       handed_until = now() + make_interval(secs => ${LEASE_SECONDS})
     FROM mine WHERE q.id = mine.id
     RETURNING q.id, q.method, q.path, q.headers, q.body, q.received_at,
-      -- A worker that was killed while it waited has not said that it does no more.
+      -- A worker that was killed while it waited could not record that it stopped waiting.
       q.is_from_inbox OR coalesce(q.waited_until <= now(), true) AS is_from_inbox, q.delivery_id`;
   const { rows } = await pool().query<Row>(text, values as unknown[]);
   return rows
@@ -94,7 +94,7 @@ export async function handOver(
     }));
 }
 
-/** Which of these are still unanswered. */
+/** Those of the given requests that are still unanswered. */
 export async function stillOpen(ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const { rows } = await pool().query<{ id: string }>({

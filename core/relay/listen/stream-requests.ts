@@ -19,29 +19,29 @@ const takePlace = streamPlaces({
 });
 
 export const HEARTBEAT_MS = 5_000;
-/** So many beats may go unread before a client counts as gone. */
+/** How many heartbeats may go unread before a client counts as gone. */
 const STALLED_BEATS = 12;
-/** Requests that a listener has and has not answered. */
+/** How many unanswered requests a listener may have. */
 export const CONCURRENCY_MAX = 64;
 
 export type RequestStream = {
-  /** Whoever is behind the request, as their token is now. @throws ServiceError where it has ended */
+  /** The actor behind the request, according to their token now. @throws ServiceError if it has ended */
   actorNow: () => Promise<Actor>;
   userId: string;
   name: string;
-  /** Tells one listener from another over all of its connections; it is its own choice. */
+  /** Distinguishes listeners across connections; chosen by the listener. */
   listenerId: string;
   concurrency: number;
   signal: AbortSignal;
-  /** Of a delivery of ours that waited: its headers as they are now, or undefined where it may not be handed over any more. */
+  /** For one of our deliveries that waited: its current headers, or undefined if it may no longer be handed over. */
   refresh: (request: HandedRequest & { deliveryId: string }) => Promise<HeaderList | undefined>;
   heartbeatMs?: number;
 };
 
 /**
- * The requests of a relay as server-sent events: `listening` at once, `request`, `replaced` when another listener took over, a comment as a heartbeat. It ends
- * when its person may not listen any more; the client comes back and is told why.
- * @throws ServiceError `not_found`; `rate_limited` where somebody has too many open
+ * The requests of a relay as server-sent events: `listening` at once, `request`, `replaced` when another listener took over, a
+ * comment as a heartbeat. It ends when the user may no longer listen; the client reconnects and learns why.
+ * @throws ServiceError `not_found`; `rate_limited` if the user has too many open
  */
 export async function streamRequests(options: RequestStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, userId, name, listenerId, signal, heartbeatMs = HEARTBEAT_MS } = options;
@@ -75,7 +75,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
     else isNews = true;
     wake();
   }).catch((error: unknown) => {
-    // The lease that it has runs out.
+    // The lease that it has expires by itself.
     release();
     throw error;
   });
@@ -93,21 +93,21 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
   }
 
   const encoder = new TextEncoder();
-  /** What it was given over this connection and has not answered. */
+  /** What was sent over this connection and is not answered yet. */
   const given = new Set<string>();
   const ready: string[] = ["retry: 1000\nevent: listening\ndata: {}\n\n"];
   let renewedAt = Date.now();
   let readAt = Date.now();
   let isOver = false;
   const beating = setInterval(() => {
-    // A client that reads nothing any more is found here: nobody pulls then.
+    // Detects a client that has stopped reading: nothing pulls any more.
     if (Date.now() - readAt > STALLED_BEATS * heartbeatMs) void close();
     else wake();
   }, heartbeatMs / 2).unref();
   signal.addEventListener("abort", () => void close(), { once: true });
   if (signal.aborted) await close();
 
-  /** What is to be said next; null when it is over. */
+  /** The next message; null when the stream is over. */
   async function next(): Promise<string | null> {
     while (!isClosed && !isOver) {
       if (isChanged || Date.now() - renewedAt >= heartbeatMs) {
@@ -159,7 +159,7 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
       if (headers) ready.push(spelled({ ...request, headers }));
       else await failRequest(request.id, "it may not be handed over any more");
     }
-    // There may be more than one takes at once.
+    // There may be more than fit into one hand-over.
     if (handed.length > 0) isNews = true;
   }
 
@@ -190,8 +190,8 @@ export async function streamRequests(options: RequestStream): Promise<ReadableSt
 }
 
 /**
- * An organization's webhook may lead to a relay of its administrator's, and a token that the organization was not granted to must not
- * receive its deliveries there. Null where the token has no such bounds.
+ * An organization's webhook may lead to its administrator's relay, where a token without access to the organization must not
+ * receive its deliveries. Null if the token has no such limits.
  */
 function ownersReachedBy(actor: Actor, userId: string): readonly string[] | null {
   return actor.kind === "token" && actor.orgIds !== "all" ? [userId, ...actor.orgIds] : null;
@@ -213,7 +213,7 @@ function spelled({ id, method, path, headers, body, receivedAt, isFromInbox }: H
 type News = "request" | "listener";
 const listeners = new Map<string, Set<(news: News) => void>>();
 
-/** An id alone tells of requests or answers, with a mark behind it of a change of the relay or of who listens. */
+/** The payload is a relay's id: alone for requests or answers, with the mark for a change of the relay or its listener. */
 function announce(payload: string): void {
   const isOfListener = payload === "" || payload.endsWith(LISTENER_MARK);
   const relayId = payload.replace(LISTENER_MARK, "");
