@@ -22,7 +22,7 @@ import { moveRepo } from "../hub/repos/move-repo.ts";
 import { updateRepoSettings } from "../hub/repos/update-repo-settings.ts";
 import { commitTo, someRepo } from "../hub/testing/repos.ts";
 
-/** Each kind of event, made by what makes it, and held against docs/guides/events.md, so that its examples cannot go stale. */
+/** Creates each kind of event the usual way and compares it with docs/guides/events.md, so that the examples there cannot go stale. */
 const DOCUMENT = join(import.meta.dirname, "../../docs/guides/events.md");
 const EXAMPLE = /<!-- example: ([^\n]*) -->\n(?:\n?```json\n([\s\S]*?)\n```\n)?/g;
 
@@ -70,7 +70,7 @@ async function actBeside(): Promise<void> {
 
 const kindOf = ({ event }: EventPayload): string => `${event.scope} ${event.action}`;
 
-/** What differs from run to run, as the document has it: ids and hashes by their order, names and addresses plainly. */
+/** Replaces what differs from run to run as the document does: ids and hashes are numbered in order, names and URLs are plain. */
 function settled(all: EventPayload[]): Map<string, string> {
   const seen = new Map<string, string>();
   const stable = (hex: string) => {
@@ -79,13 +79,13 @@ function settled(all: EventPayload[]): Map<string, string> {
   };
   const examples = new Map<string, string>();
   for (const payload of all) {
-    // Parsed again for the schema's order, which Postgres does not keep.
+    // Parsed again, to get the schema's key order, which Postgres does not keep.
     const text = JSON.stringify(eventPayloadSchema.parse(payload), null, 2)
       .replace(/\b([0-9a-f]{40}|[0-9a-f]{24})\b/g, stable)
       .replaceAll(env().ORIGIN, "https://hub.example.com")
       .replaceAll(ada.username, "ada")
       .replaceAll(organization.name, "tidepool");
-    // The first of a kind is the plainest.
+    // The first event of a kind is the plainest.
     if (!examples.has(kindOf(payload))) examples.set(kindOf(payload), text);
   }
   return examples;
@@ -101,7 +101,7 @@ test("docs/guides/events.md shows each kind as it is", () => {
       before.replace(EXAMPLE, (_, kind: string) => shown(kind)),
     );
   }
-  // Compared as JSON: how it is laid out is the formatter's affair.
+  // Compared as JSON, because the formatter decides the layout.
   const documented = [...before.matchAll(EXAMPLE)].map(([, kind, text]) => [kind, JSON.parse(text ?? "null")]);
   const made = [...examples].map(([kind, text]) => [kind, JSON.parse(text)]);
   expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(made));

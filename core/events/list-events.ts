@@ -11,22 +11,22 @@ export type ListedEvent = {
   repoId: string;
   payload: EventPayload;
   actorId: string | null;
-  /** Of an event from outside. */
+  /** For an event from outside. */
   source: string | null;
   sourceId: string | null;
   createdAt: Date;
-  /** When its deliveries were made; null while they are not, or not all. */
+  /** When its deliveries were created; null until all of them are. */
   fannedOutAt: Date | null;
-  /** Why no deliveries could be made of it: it was set aside. */
+  /** Why no deliveries could be created and it was set aside. */
   fanOutError: string | null;
 };
 
 const EVENTS_MAX = 1_000;
 
 /**
- * What was recorded, the latest first: for operators, who find out here whether an event was made at all, and what became of it. What was
- * made up for a webhook's test happened to nobody, and is left out.
- * @param of only those of one repository
+ * Lists the recorded events, latest first. Operators see here whether an event was recorded at all, and what became of it. Events made
+ * up for a webhook's test are left out.
+ * @param of limits the list to one repository
  * @throws ServiceError `forbidden`
  */
 export async function listEvents(actor: Actor, of: { repoId?: string; limit?: number } = {}): Promise<ListedEvent[]> {

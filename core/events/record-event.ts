@@ -3,20 +3,20 @@ import type { Db } from "../db.ts";
 import { newOrderedId } from "../ids.ts";
 import { currentTraceparent } from "../telemetry.ts";
 
-/** NOTIFY channel that wakes whoever makes deliveries of events. */
+/** NOTIFY channel that wakes the workers which fan events out. */
 export const EVENT_CHANNEL = "event";
 
 export type NewEvent = {
   payload: EventPayload;
   /** The user who did it; null for the system, the operator's command and a deleted account. */
   actorId: string | null;
-  /** Of an event from outside: the CloudEvents `source` and `id`. */
+  /** For an event from outside: the CloudEvents `source` and `id`. */
   from?: { source: string; sourceId: string };
 };
 
 /**
- * Records what changed, once, in the transaction of the change: both are kept or neither is (S122). Nothing else happens here, so
- * that a change costs the same whether one webhook watches or 100,000 do (docs/decisions/048).
+ * Records a change once, in the transaction of the change: both are kept or neither is (S122). Nothing else happens here, so that a
+ * change costs the same whether one webhook watches or 100,000 do (docs/decisions/048).
  * @returns the event's id
  */
 export async function recordEvent(tx: Db, event: NewEvent): Promise<string> {
@@ -26,7 +26,7 @@ export async function recordEvent(tx: Db, event: NewEvent): Promise<string> {
   return row.id;
 }
 
-/** The same for a change that is many at once, such as an account that goes with all it owned: few statements, and one NOTIFY. @returns their ids */
+/** The same for many changes at once, such as deleting an account with all it owns: few statements and one NOTIFY. @returns their ids */
 export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise<string[]> {
   const rows = events.map(toRow);
   const [first] = rows;
@@ -37,7 +37,7 @@ export async function recordEvents(tx: Db, events: readonly NewEvent[]): Promise
 }
 
 function toRow({ payload, actorId, from }: NewEvent) {
-  // What clients will parse is parsed here first: a payload that is not in the contract never leaves.
+  // Clients will parse the payload, so it is parsed here first: one that breaks the contract is never sent.
   const checked = eventPayloadSchema.parse(payload);
   return {
     id: newOrderedId(),

@@ -6,8 +6,8 @@ import { isId } from "../ids.ts";
 import { EVENT_CHANNEL } from "./record-event.ts";
 
 /**
- * Has deliveries made of an event that was set aside, once what was wrong with it is put right.
- * @throws ServiceError `not_found`; `conflict` of one that was not set aside; `forbidden`
+ * Fans out an event that was set aside again, once the cause is fixed.
+ * @throws ServiceError `not_found`; `conflict` if it was not set aside; `forbidden`
  */
 export async function retryEvent(actor: Actor, id: string): Promise<void> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });

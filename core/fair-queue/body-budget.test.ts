@@ -24,7 +24,7 @@ test("S137 however many addresses send, accounts keep half", () => {
       budget.take(10, address(`${each}`));
       sent += 10;
     } catch {
-      // Refused: that is what is counted.
+      // Refusals are counted.
     }
   }
   expect(sent).toBeGreaterThan(400);

@@ -6,11 +6,11 @@ import { countAgainst, currentParty, type Party } from "./party.ts";
 const account = (name: string): Party => ({ key: `account ${name}`, isAnonymous: false });
 const address = (name: string): Party => ({ key: `address ${name}`, isAnonymous: true });
 
-/** A queue with everything that was asked of it and what came of it, in order. */
+/** A queue that records, in order, each request for a slot and its outcome. */
 class Observed {
   readonly queue: FairQueue;
   readonly held: { party: Party; within: string | undefined; release: Place }[] = [];
-  /** Who was given a place after having waited or at once. */
+  /** Callers that got a slot, at once or after waiting. */
   readonly served: string[] = [];
   readonly refused: string[] = [];
 
@@ -94,7 +94,7 @@ describe("S137 waiting parties are served in turn", () => {
     const others = ["a", "b", "c"].map(account);
     for (const other of others) await seen.ask(other);
     await seen.askTimes(100, account("greedy"));
-    // All places are taken now.
+    // All slots are taken now.
     expect(seen.queue.counts).toMatchObject({ taken: 4, waiting: 99 });
     await seen.ask(account("newcomer"));
     const before = seen.served.length;
@@ -116,7 +116,7 @@ describe("S137 waiting parties are served in turn", () => {
 describe("S137 holders who are slow yield to those who wait", () => {
   const slow = Array.from({ length: 240 }, (_, each) => address(`slow${each}`));
 
-  /** One tick: whoever is slow and is told to, ends, and asks again. */
+  /** One tick: a slow caller that is told to end does so and asks again. */
   async function tick(): Promise<void> {
     for (const one of seen.held.filter(({ party, release }) => party.key.includes("slow") && release.yields())) {
       await seen.end(seen.held.indexOf(one));
@@ -128,7 +128,7 @@ describe("S137 holders who are slow yield to those who wait", () => {
     seen = new Observed({ places: 48, waitMaxMs: 60_000 });
     for (const party of slow) await seen.ask(party);
     expect(seen.queue.counts).toMatchObject({ taken: 24, waiting: 216 });
-    // Each has its turn once, and is known from then on.
+    // Each has had one turn, and is known from then on.
     for (let each = 0; each < 10; each++) await tick();
     for (let each = 0; each < 20; each++) {
       const newcomer = address(`newcomer${each}`);
@@ -225,7 +225,7 @@ test("a place is given back once, whatever happens to the work", async () => {
   expect(queue.counts.taken).toBe(0);
 });
 
-/** A generator of numbers that gives the same ones for the same seed (mulberry32). */
+/** A generator of numbers that returns the same sequence for the same seed (mulberry32). */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -257,7 +257,7 @@ describe("S137 whatever is asked for in whatever order", () => {
       expect(seen.queue.counts).toEqual({ taken, waiting: asked - seen.served.length, refused: 0 });
       expect(taken).toBeLessThanOrEqual(places);
       expect(seen.held.filter((one) => one.party.isAnonymous).length).toBeLessThanOrEqual(anonymousMax);
-      // A party with nothing never waits while a place is free; without a repository that others fill, that holds for everybody.
+      // A caller that holds nothing never waits while a slot is free. Without repositories that others fill, this holds for everybody.
       const newcomer = account(`newcomer${step}`);
       if (taken < places) {
         await seen.ask(newcomer);
@@ -267,7 +267,7 @@ describe("S137 whatever is asked for in whatever order", () => {
       }
       for (const one of parties) expect(seen.heldBy(one)).toBeLessThanOrEqual(Math.max(1, Math.ceil(places / 2)));
     }
-    // Whoever waits is served in the end, and nothing is left over.
+    // All waiting callers are served in the end, and nothing is left over.
     while (seen.held.length > 0) await seen.end(random(seen.held.length));
     expect(seen.served).toHaveLength(asked);
     expect(seen.queue.counts).toEqual({ taken: 0, waiting: 0, refused: 0 });

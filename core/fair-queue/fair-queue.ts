@@ -6,57 +6,57 @@ import { Share } from "./share.ts";
 export type FairQueueOptions = {
   /** For metrics: few and fixed, in snake_case. */
   name: string;
-  /** How many may be at work at the same time in this process. */
+  /** How many pieces of work may run at the same time in this process. */
   places: number;
-  /** The part of the places that everybody who is not signed in has together; at least one place. */
+  /** The share of the slots for all anonymous callers together; at least one slot. */
   anonymousShare?: number;
   waitMaxMs?: number;
-  /** How many of one party may wait. Of all accounts together, and of all addresses together, as many as of eight. */
+  /** How many requests of one caller may wait. All accounts together, and all addresses together, may have eight times as many waiting. */
   waitingMax?: number;
 };
 
 export type TakeOptions = {
-  /** What a party's places are shared among, such as the id of a repository. */
+  /** What a caller's slots are shared among, such as the id of a repository. */
   within?: string;
-  /** Whose place it is; the current request's party, unless said otherwise. */
+  /** Who holds the slot; by default the current request's caller. */
   party?: Party;
-  /** Less than the queue's own, for what can be done without. */
+  /** Less than the queue's own, for optional work. */
   waitMaxMs?: number;
 };
 
-/** Gives a place back; calling it again does nothing. */
+/** Releases a slot; calling it again does nothing. */
 export type Release = () => void;
 
-/** A place that is held; calling it gives it back. */
+/** A held slot; calling it releases the slot. */
 export type Place = Release & {
   /**
-   * Whether another party waits that could have this place. Ask when the work is slow, through its client's fault or for what was asked;
-   * end it when this is true. No more holders are told so than wait.
+   * Whether another caller is waiting that could have this slot. Ask when the work is slow, because of its client or of what it asked for,
+   * and end the work when this is true. The queue tells no more holders than there are waiting requests.
    */
   yields(): boolean;
 };
 
 type Waiter = { within: string | undefined; start: () => void; refuse: (error: ServiceError) => void };
-/** What waits for one party, by what it is within. Maps keep their order: whoever was served goes to the end. */
+/** The waiting requests of one caller, by `within`. Maps keep their order: after being served, an entry moves to the end. */
 type Line = { party: Party; waiting: number; byWithin: Map<string, Waiter[]> };
-/** The lines of all accounts, or of all addresses. The two are served alternately: a great many addresses delay no account. */
+/** The lines of all accounts, or of all addresses. The two sides are served alternately, so that many addresses delay no account. */
 type Side = { lines: Map<string, Line>; waiting: number };
 
 const WAITING_PARTIES = 8;
 const RETRY_AFTER_SECONDS = 5;
-/** How long a party that had to yield a place is served after those that did not, and how many such parties are remembered. */
+/** How long a caller that had to yield a slot is served after those that did not, and how many such callers are remembered. */
 const YIELDED_MS = 10 * 60_000;
 const YIELDED_MAX = 10_000;
 
 /**
- * Places for expensive work, shared among parties (an account, or an address) and within a party among repositories. Waiting parties
- * are served in turn, not first come first served: a hundred requests of one party delay another party's only request by one place,
- * not by a hundred (S137). Nobody takes all the places (share.ts), and those who are not signed in only have a part of them.
+ * Slots for expensive work, shared among callers (accounts or addresses), and within a caller among repositories. Waiting callers are
+ * served in turn, not first come first served: a hundred requests of one caller delay another caller's only request by one slot,
+ * not by a hundred (S137). No caller gets all slots (share.ts), and anonymous callers have only a part of them.
  *
- * A place can be held for as long as somebody reads. While others wait, slow holders end (http/pace.ts), and come after whoever has not
- * had to: so many parties that each hold one place shut nobody out.
+ * A slot can be held for as long as a client reads. While others wait, slow holders end (http/pace.ts) and are served after callers that
+ * did not have to: so many callers that each hold one slot cannot lock others out.
  *
- * Take a place when the work can start, and hold none while waiting for a place in the same queue: nobody would ever give one back.
+ * Take a slot when the work can start, and hold none while waiting for another in the same queue: it would never be released.
  */
 export class FairQueue {
   readonly name: string;
@@ -66,12 +66,12 @@ export class FairQueue {
   readonly #anonymous: Share;
   readonly #known: Side = { lines: new Map(), waiting: 0 };
   readonly #unknown: Side = { lines: new Map(), waiting: 0 };
-  /** Whose turn is next. */
+  /** The side to serve next. */
   #sides: readonly [Side, Side] = [this.#known, this.#unknown];
   #refused = 0;
-  /** How many holders were told to end and have not done so yet. */
+  /** How many holders were told to end and have not ended yet. */
   #yielding = 0;
-  /** Parties that had to yield, and until when that counts. */
+  /** Callers that had to yield, and until when that counts. */
   readonly #yielded = new Map<string, number>();
 
   constructor({ name, places, anonymousShare = 0.5, waitMaxMs = 10_000, waitingMax = 64 }: FairQueueOptions) {
@@ -87,7 +87,7 @@ export class FairQueue {
     return { taken: this.#all.taken, waiting: this.#known.waiting + this.#unknown.waiting, refused: this.#refused };
   }
 
-  /** Does `work` in a place. @throws ServiceError `unavailable` when there was none in time; whatever `work` throws */
+  /** Runs `work` in a slot. @throws ServiceError `unavailable` when no slot was free in time; whatever `work` throws */
   async run<T>(work: () => Promise<T> | T, options?: TakeOptions): Promise<T> {
     const release = await this.take(options);
     try {
@@ -98,18 +98,18 @@ export class FairQueue {
   }
 
   /**
-   * Takes a place for work that ends elsewhere, such as a stream.
-   * @throws ServiceError `unavailable` when the party's line is full, when it waited too long, or when its request was closed
+   * Takes a slot for work that ends elsewhere, such as a stream.
+   * @throws ServiceError `unavailable` when the caller's line is full, when it waited too long, or when its request was closed
    */
   take({ within, party = currentParty(), waitMaxMs = this.#waitMaxMs }: TakeOptions = {}): Promise<Place> {
-    // Whoever waits is not admitted at this moment: a newcomer that is passes nobody who could have gone.
+    // Those that wait cannot be admitted now, so a newcomer that is admitted overtakes nobody who could have gone.
     if (this.#admits(party, within)) return Promise.resolve(this.#hold(party, within));
     return this.#wait(party, within, waitMaxMs);
   }
 
   /**
-   * Takes a place until the current request has been answered, for an answer that lasts as long as its client reads. A slow reader is
-   * ended while others wait (server/limit-time.ts). Outside of requests nobody reads, and no place is taken.
+   * Takes a slot until the current request has been answered, for a response that lasts as long as its client reads. While others wait, a
+   * slow reader is ended (server/limit-time.ts). Outside of requests there is no reader, and no slot is taken.
    * @throws ServiceError as `take`
    */
   async takeUntilAnswered(options?: TakeOptions): Promise<void> {
@@ -120,7 +120,7 @@ export class FairQueue {
     request.whenClosed(place);
   }
 
-  /** A place if there is one at this moment, for what can be done without one. */
+  /** A slot if one is free now, for optional work. */
   tryTake({ within, party = currentParty() }: TakeOptions = {}): Release | undefined {
     return this.#admits(party, within) ? this.#hold(party, within) : undefined;
   }
@@ -201,8 +201,8 @@ export class FairQueue {
         start: () => {
           end();
           const place = this.#hold(party, within);
-          // In a turn of the event loop of its own: many who wait may find that there is nothing left to do, and would pass the place on
-          // from one to the next while nobody else is heard.
+          // In its own turn of the event loop: many waiters may find that there is nothing left to do, and would pass the slot from one to
+          // the next and block everything else.
           setImmediate(resolve, place);
         },
       };
@@ -210,7 +210,7 @@ export class FairQueue {
     });
   }
 
-  /** Serves whoever may go, in turn, until nobody may. */
+  /** Serves the waiters that may go, in turn, until none may. */
   #serve(): void {
     for (let next = this.#next(); next; next = this.#next()) next();
   }
@@ -222,7 +222,7 @@ export class FairQueue {
 
   #nextOf(side: Side, other: Side): (() => void) | undefined {
     const lines = [...side.lines.values()];
-    // Slow parties, however many they are, come back after each place that they yield: they are served when nobody else is there.
+    // Slow callers, however many they are, come back after each slot that they yield: they are served when nobody else waits.
     const yielded = lines.filter(({ party }) => this.#hasYielded(party));
     const others = yielded.length > 0 ? lines.filter((line) => !yielded.includes(line)) : lines;
     for (const line of [...others, ...yielded]) {
@@ -239,7 +239,7 @@ export class FairQueue {
     return undefined;
   }
 
-  /** When all lines together are full, the longest one makes room: many who wait for little are not kept out by one who waits for much. */
+  /** When all lines together are full, the longest one makes room: one caller with many requests cannot keep out many with few. */
   #hasRoom(party: Party): boolean {
     const { lines, waiting } = this.#sideOf(party);
     const own = lines.get(party.key)?.waiting ?? 0;
@@ -302,12 +302,12 @@ function moveToEnd<T>(map: Map<string, T>, key: string): void {
   map.set(key, value);
 }
 
-// One of each name for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// One of each name for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookFairQueues?: Map<string, FairQueue> };
 keeper.keyhookFairQueues ??= new Map();
 const queues = keeper.keyhookFairQueues;
 
-/** The process's queue of this name, made when it is asked for first. Everything but tests gets its queues here. */
+/** The process's queue of this name, created on first use. All code but tests gets its queues here. */
 export function fairQueue(options: FairQueueOptions): FairQueue {
   const queue = queues.get(options.name) ?? new FairQueue(options);
   queues.set(options.name, queue);

@@ -2,25 +2,25 @@ import type { Anonymous, OperatorCommand, Person, Publisher, TokenHolder } from 
 import { addressKey } from "../accounts/address-key.ts";
 import { requestContext } from "../log.ts";
 
-/** Whom a place is counted against: an account, the address of somebody who is not signed in, or this process itself. */
+/** The caller that a slot counts against: an account, the address of an anonymous client, or this process itself. */
 export type Party = { key: string; isAnonymous: boolean };
 
-/** What runs outside of any request: housekeeping, deliveries, jobs. */
+/** Work outside of any request: housekeeping, deliveries, jobs. */
 const BACKGROUND: Party = { key: "background", isAnonymous: false };
 
 /**
- * The party of the request that is being answered. Until a door says who is signed in, it is the client's address. It is found
- * through the request's context, so that no operation has to pass it on.
+ * The caller of the current request: the client's address, until a door says which account it is. It is read from the request's context,
+ * so that no operation has to pass it on.
  */
 export function currentParty(): Party {
   const context = requestContext.getStore();
   if (!context) return BACKGROUND;
-  // One customer may have a /48: with /64 networks alone, one connection would be as many parties as there are places.
+  // One customer may have a /48: counted by /64 networks, one connection could be as many callers as there are slots.
   context.party ??= { key: `address ${addressKey(context.ip ?? null, 48) ?? "unknown"}`, isAnonymous: true };
   return context.party;
 }
 
-/** Whom a request can count against. A platform publishes events; the operator made it. Receivers are whom webhooks post to (Spaces). */
+/** What a request can count against. `platform`: the operator created it to publish events. `receivers`: Spaces that webhooks post to. */
 type Counted =
   | Pick<Person | TokenHolder, "kind" | "userId">
   | Pick<Publisher, "kind" | "trustedById">
@@ -32,7 +32,7 @@ const PLATFORM = "platform ";
 
 export const isPlatform = ({ key }: Party): boolean => key.startsWith(PLATFORM);
 
-/** For doors: from now on this request counts against `actor`, whatever address it came from. */
+/** For doors: from now on this request counts against `actor`, whichever address it came from. */
 export function countAgainst(actor: Counted): void {
   const context = requestContext.getStore();
   const key = keyOf(actor);
@@ -41,10 +41,10 @@ export function countAgainst(actor: Counted): void {
 
 function keyOf(actor: Counted): string | undefined {
   if (actor.kind === "person" || actor.kind === "token") return `account ${actor.userId}`;
-  // Somebody may trust a great many publishers, with issuers of their own: as parties they would hold all places.
+  // A user may trust very many publishers, with issuers of their own: counted one by one, those would hold all slots.
   if (actor.kind === "publisher") return `account ${actor.trustedById}`;
   if (actor.kind === "platform") return `${PLATFORM}${actor.id}`;
-  // Apart from the account itself, which is not delayed by whoever posts to its Spaces.
+  // Separate from the account, so that programs which post to its Spaces do not delay the account itself.
   if (actor.kind === "receivers") return `receivers of ${actor.ofParty}`;
   return undefined;
 }

@@ -4,7 +4,7 @@ import { measureBusy, RequestPace } from "./request-pace.ts";
 
 const PAGE = 10;
 
-/** With 2 % of the process's time, an address has 20 ms of each second: two pages. Five pages may come at once. */
+/** With 2 % of the process's time, an address has 20 ms of each second: two pages. Five pages may come in a burst. */
 function pace({ busy = true } = {}) {
   const state = { now: 0, busy };
   const strangers = new RequestPace({ percent: 2, isBusy: () => state.busy, now: () => state.now });
@@ -69,7 +69,7 @@ test("what was asked for while there was time for everybody counts for one burst
   expect(ask()).toEqual({ waitMs: 500 });
 });
 
-/** All of them have used up what they had saved. Who waits is not waited for here: it takes ten seconds until the last may go on. */
+/** All of them have used up their burst. Does not await those that wait: the last one may only go on after ten seconds. */
 function spentBy(keys: string[]) {
   const strangers = new RequestPace({ percent: 100, isBusy: () => true, now: () => 0 });
   for (const key of keys) times(5, () => strangers.admit(key, PAGE));

@@ -2,27 +2,28 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { isPoolExhausted } from "../db.ts";
 
-/** How much of the process's time a party may use at once before it is paced, in milliseconds: of an address, five pages. */
+/** How much of the process's time a caller may use at once before it is paced, in milliseconds: five pages for an address. */
 const BURST_MS = 50;
 const WAIT_MAX_MS = 10_000;
-/** The part of the process's time that all parties of one kind have together which are paced: each one's part alone would be too much of many. */
+/** The part of the process's time for all paced callers of one kind together: if there are many, their single parts add up to too much. */
 const TOGETHER = 0.25;
-/** How much work of one kind of parties waits at once. A party has no more of it than is left for others. */
+/** How much work may wait at once for one kind of callers. No caller has more of it waiting than is left for others. */
 const WAITING_MAX_MS = WAIT_MAX_MS * TOGETHER;
 const REMEMBERED_MAX = 50_000;
 
 const MEASURE_EVERY_MS = 200;
-/** How much the newest measurement counts. With one every 200 ms, the average covers about the last half second. */
+/** The weight of the newest measurement. With one every 200 ms, the average covers about the last half second. */
 const NEWEST_WEIGHT = 0.5;
 const BUSY_UTILIZATION = 0.8;
 /**
- * Or so much work was let in within a fifth of a second: two and a half times what there is time for. Measurements show it when it is too late: thousands
- * of requests fit into one packet each of a single connection (HTTP pipelining), and took the process for 20 seconds (S137).
+ * The process also counts as busy when this much work was let in within a fifth of a second: two and a half times what there is time for.
+ * Measurements show it too late: thousands of requests of a single connection, many of them in one packet (HTTP pipelining), blocked the
+ * process for 20 seconds (S137).
  */
 const MOMENT_MS = 200;
 const LET_IN_MAX_MS = 500;
 
-/** An account gets five times the part of an address; and so does the protocol, where a site's server asks for many people. */
+/** An account gets five times the part of an address. So does the protocol, where one site's server asks for many people. */
 const TIMES = { address: 1, account: 5, protocol: 5 } as const;
 export type PartyKind = keyof typeof TIMES;
 export const partyKinds = Object.keys(TIMES) as PartyKind[];
@@ -35,29 +36,29 @@ export type PaceOptions = {
   now?: () => number;
 };
 
-/** How long a request waits, in milliseconds; or when its client may try again. */
+/** How long a request waits, in milliseconds; or when its client may retry. */
 export type Admission = { waitMs: number } | { retryAfterSeconds: number };
 
-/** When a party will have paid for everything that it has asked for, at its pace; and whether it is paced. */
+/** When a caller will have paid, at its pace, for all that it has asked for; and whether it is paced. */
 type Account = { paidUntil: number; isPaced: boolean };
 
 /**
- * Paces parties (an address, or an account) while the process is busy (S137): each gets a part of the process's time, and what exceeds it
- * waits. While the process has time for everybody, nobody is paced. A paced party stays paced until it has asked for less than its part for
- * a while, so that the flood does not come back each time that the process recovers. What has waited goes on one after another: parties
- * that were paced in the same moment would come back in the same moment too.
+ * Paces callers (addresses or accounts) while the process is busy (S137): each gets a part of the process's time, and requests beyond it
+ * wait. While the process has time for everybody, nobody is paced. A paced caller stays paced until it has asked for less than its part for
+ * a while, so that a flood does not return each time that the process recovers. Waiting requests go on one after another: otherwise callers
+ * that were paced at the same moment would also come back at the same moment.
  *
- * Both are the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number: for each party, and for each kind of them.
+ * Both use the generic cell rate algorithm (ITU-T I.371), a token bucket that keeps one number, here per caller and per kind of caller.
  */
 export class RequestPace {
   readonly #share: number;
   readonly #isBusy: () => boolean;
   readonly #now: () => number;
   readonly #accounts = new Map<string, Account>();
-  /** How much work waits, in milliseconds: of each party, and of each kind. */
+  /** How much work waits, in milliseconds: per caller, and per kind of caller. */
   readonly #waitingOf = new Map<string, number>();
   readonly #waiting = { address: 0, account: 0, protocol: 0 };
-  /** When the next one that has waited may go on. */
+  /** When the next waiting request may go on. */
   readonly #nextAt = { address: 0, account: 0, protocol: 0 };
   #momentEndsAt = Number.NEGATIVE_INFINITY;
   #letInMs = 0;
@@ -69,7 +70,7 @@ export class RequestPace {
   }
 
   /**
-   * @param key the party
+   * @param key the caller
    * @param workMs about how long the process works for the request
    */
   admit(key: string, workMs: number, kind: PartyKind = "address"): Admission {
@@ -95,13 +96,13 @@ export class RequestPace {
     return { waitMs };
   }
 
-  /** Gives back what a request was counted for that turned out to be no burden. */
+  /** Refunds the estimate of a request that turned out to cost nothing. */
   giveBack(key: string, workMs: number, kind: PartyKind = "address"): void {
     const account = this.#accounts.get(key);
     if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil - workMs / TIMES[kind] / this.#share);
   }
 
-  /** Counts what a request turned out to be more work than was thought. */
+  /** Charges the work that a request needed beyond its estimate. */
   charge(key: string, workMs: number, kind: PartyKind = "address"): void {
     const account = this.#accounts.get(key);
     if (account) account.paidUntil = Math.max(this.#now(), account.paidUntil) + workMs / TIMES[kind] / this.#share;
@@ -112,7 +113,7 @@ export class RequestPace {
     return this.#letInMs >= LET_IN_MAX_MS;
   }
 
-  /** Waits for its time, and then for its turn among all of its kind that have waited for theirs. */
+  /** Waits for its time, and then for its turn among all of its kind whose time has come. */
   async wait(key: string, workMs: number, waitMs: number, kind: PartyKind = "address"): Promise<void> {
     this.#countWaiting(key, workMs, kind);
     await delay(waitMs);
@@ -129,7 +130,7 @@ export class RequestPace {
     else this.#waitingOf.delete(key);
   }
 
-  /** As places are shared (fair-queue.ts): a few parties that wait for all they may leave room for others. */
+  /** As slots are shared (fair-queue.ts): a few callers that have as much waiting as they may leave room for others. */
   #mayWait(key: string, workMs: number, kind: PartyKind): boolean {
     return (this.#waitingOf.get(key) ?? 0) + workMs <= WAITING_MAX_MS - this.#waiting[kind];
   }
@@ -142,8 +143,8 @@ export class RequestPace {
 }
 
 /**
- * Measures from now on whether this process's event loop has little time left, or requests keep waiting for a connection to the database
- * (NEWEST_WEIGHT says over how long: ten quick statements at once are no shortage).
+ * Starts measuring whether this process's event loop has little time left, or requests keep waiting for a database connection.
+ * (NEWEST_WEIGHT says over how long: ten quick statements at once are no shortage.)
  */
 export function measureBusy(): () => boolean {
   let average = 0;

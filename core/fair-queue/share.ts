@@ -1,7 +1,7 @@
 /**
- * Places that nobody takes all of. A party may take another one only while it holds fewer than are free (the dynamic thresholds of
- * Choudhury and Hahne, which switches share their buffers by). Alone it gets half, two get a third each, and there is always one
- * left for a newcomer, without a number to configure for each party.
+ * Slots that no caller can take all of. A caller may take another slot only while it holds fewer than are free (the dynamic thresholds of
+ * Choudhury and Hahne, with which switches share their buffers). One caller alone gets half, two get a third each, and one slot is always
+ * left for a newcomer, without a number to configure per caller.
  */
 export class Share {
   readonly #places: number;
@@ -16,15 +16,15 @@ export class Share {
     return this.#taken;
   }
 
-  /** Whether a place, or `places` of them, may go to `party`, for what it does `within` one repository or the like. */
+  /** Whether `party` may take a slot, or `places` of them, for work `within` one repository or the like. */
   admits(party: string, within: string | undefined, places = 1): boolean {
     const free = this.#places - this.#taken;
     if (free <= 0 || this.#heldBy(partyKey(party)) + places > free) return false;
     if (within === undefined) return true;
-    // A party's work in one repository leaves places for its work in another; one place it always gets.
+    // A caller's work in one repository leaves slots for its work in another; one slot it always gets.
     const own = this.#heldBy(bothKey(party, within));
     if (own > 0 && 2 * (own + 1) > free) return false;
-    // Many addresses that ask for one repository leave places for those that ask for another.
+    // Many addresses that ask for one repository leave slots for those that ask for another.
     return this.#heldBy(withinKey(within)) <= free;
   }
 

@@ -10,8 +10,8 @@ import { parseNote } from "./parse-collection.ts";
 export type NewItem = { repo: RepoName; note?: string | null };
 
 /**
- * Puts a repository at the end of a collection: one that the actor may read.
- * @throws ServiceError `not_found` (the collection or the repository), `conflict` (it is in there, or there is no room),
+ * Adds a repository that the actor may read to the end of a collection.
+ * @throws ServiceError `not_found` (the collection or the repository), `conflict` (already in it, or the collection is full),
  * `invalid_request`, `forbidden`, `insufficient_scope`
  */
 export async function addItem(actor: Actor, slug: string, { repo: name, note }: NewItem): Promise<Collection> {

@@ -5,7 +5,7 @@ import { ownerColumns, type Repo } from "../repos/repo.ts";
 export const COLLECTION_TITLE_MAX_CHARACTERS = 60;
 export const COLLECTION_DESCRIPTION_MAX_CHARACTERS = 150;
 export const ITEM_NOTE_MAX_CHARACTERS = 500;
-/** In one collection; the whole of it is read at once. */
+/** In one collection; all of them are read at once. */
 export const ITEMS_MAX = 500;
 export const COLLECTIONS_MAX_PER_OWNER = 1_000;
 
@@ -17,12 +17,12 @@ export type Collection = {
   id: string;
   owner: { kind: "user" | "organization"; id: string; handle: string; fullName: string };
   title: string;
-  /** The title as a part of the address; the id behind it is what decides. */
+  /** The title as part of the URL; the id after it decides. */
   slug: string;
   description: string | null;
   theme: Theme;
   isPrivate: boolean;
-  /** Among those of its owner. */
+  /** Among the owner's collections. */
   position: number;
   createdById: string | null;
   createdByClientId: string | null;
@@ -32,14 +32,14 @@ export type Collection = {
 
 export type CollectionItem = {
   id: string;
-  /** Among the items that the reader may see: a gap would tell of the others. */
+  /** Among the items that the reader may see: a gap would reveal the others. */
   position: number;
   note: string | null;
   addedAt: Date;
   repo: Repo;
 };
 
-/** What core/access has to know of a collection. */
+/** What core/access needs to know about a collection. */
 export function collectionResource({
   owner,
   isPrivate,
@@ -51,7 +51,7 @@ export function collectionResource({
 
 const SLUG_MAX_CHARACTERS = 60;
 
-/** A title in lower-case Latin letters, digits and hyphens; `collection` where nothing of it can be written so. */
+/** A title in lower-case Latin letters, digits and hyphens; `collection` if none of it can be written so. */
 export function slugOf(title: string): string {
   const slug = title
     .normalize("NFKD")
@@ -63,7 +63,7 @@ export function slugOf(title: string): string {
   return slug || "collection";
 }
 
-/** `owner/slug-id`: what programs call it. */
+/** `owner/slug-id`: its name for programs. */
 export function collectionName({ owner, slug, id }: Pick<Collection, "owner" | "slug" | "id">): string {
   return `${owner.handle}/${slug}-${id}`;
 }
@@ -71,7 +71,7 @@ export function collectionName({ owner, slug, id }: Pick<Collection, "owner" | "
 export const collectionPath = (collection: Pick<Collection, "owner" | "slug" | "id">): string =>
   `/collections/${collectionName(collection)}`;
 
-/** The id at the end of `slug-id`; undefined for what has none. */
+/** The id at the end of `slug-id`; undefined if it has none. */
 export function idInSlug(slug: string): string | undefined {
   const id = slug.slice(-24);
   return isId(id) && (slug.length === 24 || slug.at(-25) === "-") ? id : undefined;

@@ -86,7 +86,7 @@ describe("createCollection", () => {
     const own = await someCollection(bea, { owner: name, title: "By Bea" });
     await expect(someCollection(cy, { owner: name })).rejects.toMatchObject({ code: "forbidden" });
     await expect(someCollection(await signedInPerson("dan"), { owner: name })).rejects.toMatchObject({ code: "forbidden" });
-    // A contributor has the run of their own work, and of nothing else.
+    // A contributor may change their own work, and nothing else.
     await updateCollection(bea.actor, own.id, { theme: "pink" }, from);
     const ofAda = await someCollection(ada, { owner: name, title: "By Ada" });
     await expect(updateCollection(bea.actor, ofAda.id, { theme: "pink" }, from)).rejects.toMatchObject({ code: "forbidden" });
@@ -215,7 +215,7 @@ describe("items", () => {
     expect(await readItemsOf(ada.actor, collection.id)).toMatchObject([{ position: 0, repo: { id: stays.id } }]);
     await deleteCollection(ada.actor, collection.id, from);
     expect(await db().collectionItem.count({ where: { collectionId: collection.id } })).toBe(0);
-    // No kind of event is defined for collections.
+    // There are no events about collections.
     expect((await eventsOf(stays)).map(({ scope, action }) => `${scope} ${action}`)).toEqual(["repo create"]);
   });
 });

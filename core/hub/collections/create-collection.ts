@@ -23,7 +23,7 @@ export type NewCollection = {
 };
 
 /**
- * Makes a collection without items, unless the owner has one of that title: programs that are run again then go on with it.
+ * Creates an empty collection, or returns the owner's collection of that title: a program that runs again continues with it.
  * @throws ServiceError `invalid_request`, `not_found` (the owner), `forbidden`, `insufficient_scope`, `conflict` (too many)
  */
 export async function createCollection(
@@ -74,7 +74,7 @@ export async function createCollection(
   });
 }
 
-/** Lets what concerns all collections of an owner (titles, order, how many) happen one after another. */
+/** Serializes changes that concern all collections of an owner (titles, order, their number). */
 export async function lockCollectionsOf(tx: Db, ownerId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`collections ${ownerId}`}, 0))`;
 }

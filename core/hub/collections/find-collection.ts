@@ -7,9 +7,9 @@ import { type Collection, collectionResource, idInSlug } from "./collection.ts";
 import { lockCollection, readCollections } from "./read-collections.ts";
 
 /**
- * The collection of an address, `slug-id`, for somebody who may do `action` to it. The id alone decides, so that links outlive a new
- * title; the caller sees by `collectionName` what it is called now.
- * @throws ServiceError `not_found` for what is not there and what the actor may not see, alike (S136); `forbidden`,
+ * Finds a collection by its `slug-id`, for an actor who may do `action` to it. Only the id decides, so that links survive a new title;
+ * the caller gets the current name from `collectionName`.
+ * @throws ServiceError `not_found` alike for what does not exist and for what the actor may not see (S136); `forbidden`,
  * `insufficient_scope` or `unauthorized` for what they may see but not do
  */
 export async function findCollection(
@@ -25,7 +25,7 @@ export async function findCollection(
   return collection;
 }
 
-/** The same for whoever is about to change it: its row is locked until the transaction ends. */
+/** The same before a change: locks its row until the transaction ends. */
 export async function findCollectionToChange(tx: Db, actor: Actor, slug: string): Promise<Collection> {
   const { id } = await findCollection(actor, slug, "collection.write", tx);
   const collection = await lockCollection(tx, id);

@@ -6,7 +6,7 @@ import { readCollections } from "./read-collections.ts";
 
 const CHOICES_MAX = 200;
 
-/** Those that a person may change, the latest changed first: what they choose among when they add a repository to one. */
+/** The collections that a person may change, the latest changed first: the choice when they add a repository to one. */
 export async function listChangeableCollections(person: Person): Promise<Collection[]> {
   const [whole, made] = await Promise.all([
     organizationsOf(person, "collection.write"),

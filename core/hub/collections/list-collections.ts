@@ -11,22 +11,22 @@ import { countCollections, readCollections } from "./read-collections.ts";
 import { type Items, readItems } from "./read-items.ts";
 
 export type CollectionSearch = PageRequest & {
-  /** Handles: those of any of them. */
+  /** Handles: collections of any of these owners. */
   owners?: readonly string[];
-  /** Those that have any of these repositories in them. */
+  /** Collections that contain any of these repositories. */
   containing?: readonly RepoName[];
   /** A part of the title or the description. */
   text?: string;
 };
 
-/** A collection in a list: with its first items. */
+/** A collection in a list, with its first items. */
 export type ListedCollection = Collection & Items;
 
 const ITEMS_SHOWN = 4;
 export const FILTERS_MAX = 50;
 const TEXT_MAX_CHARACTERS = 200;
 
-/** Collections that the actor may see: one owner's as the owner has put them, all others by the latest change. */
+/** Collections that the actor may see: one owner's in the owner's order, all others by the latest change. */
 export async function listCollections(actor: Actor, search: CollectionSearch = {}): Promise<Page<ListedCollection>> {
   const { page, pageSize, skip, take } = pageBounds(search);
   const { owners = [], containing = [] } = search;
@@ -64,7 +64,7 @@ async function ownerIds(handles: readonly string[]): Promise<string[]> {
   return found.flatMap((owner) => (owner ? [owner.id] : []));
 }
 
-/** A repository that the actor may not see is in no collection that they can find by it (S136). */
+/** The search finds no collection by a repository that the actor may not see (S136). */
 async function readableRepoIds(actor: Actor, names: readonly RepoName[]): Promise<string[]> {
   const found = await Promise.all(
     names.map((name) =>

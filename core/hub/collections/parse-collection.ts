@@ -29,10 +29,10 @@ export function parseNote(value: unknown): string | null {
   return plainText("note", value ?? "", ITEM_NOTE_MAX_CHARACTERS).trim() || null;
 }
 
-/** More than any list here has. */
+/** More than any list here contains. */
 const POSITION_MAX = 100_000;
 
-/** A place in a list, from 0; past its end is its end. */
+/** A position in a list, from 0; positions past its end mean its end. */
 export function parsePosition(value: unknown): number {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0) {
     throw new ServiceError("invalid_request", "Give a whole number from 0.", { field: "position" });

@@ -14,12 +14,12 @@ const COLUMNS = Prisma.sql`c.id, c.owner_id AS "ownerId", c.owner_kind AS "owner
   c.created_by_id AS "createdById", c.created_by_client_id AS "createdByClientId", c.created_at AS "createdAt",
   c.updated_at AS "updatedAt"`;
 
-/** From `collection c` with its owner; a disabled user's collections are not there. */
+/** From `collection c` with its owner; collections of disabled users are left out. */
 const SOURCE = Prisma.sql`collection c
   LEFT JOIN "user" u ON c.owner_kind = 'user' AND u.id = c.owner_id
   LEFT JOIN organization o ON c.owner_kind = 'organization' AND o.id = c.owner_id`;
 
-/** Reads collections with their owners' names: the one place that knows the columns. It asks nobody's permission. */
+/** Reads collections with their owners' names: only this function knows the columns. It checks no permissions. */
 export async function readCollections(
   where: Prisma.Sql,
   { tx = db(), tail = Prisma.empty }: { tx?: Db; tail?: Prisma.Sql } = {},
@@ -39,7 +39,7 @@ export async function countCollections(where: Prisma.Sql, tx: Db = db()): Promis
   return row?.count ?? 0;
 }
 
-/** One collection by id, its row locked until the transaction ends: changes to it and its items happen one after another. */
+/** One collection by id, with its row locked until the transaction ends, which serializes changes to it and its items. */
 export async function lockCollection(tx: Db, id: string): Promise<Collection | undefined> {
   const [collection] = await readCollections(Prisma.sql`c.id = ${id}`, { tx, tail: Prisma.sql`FOR UPDATE OF c` });
   return collection;

@@ -18,9 +18,9 @@ type Row = {
 };
 
 /**
- * The items of collections, in order, as far as the actor may see the repositories: what they may not see leaves no gap and is not
- * counted (S136). Two queries, however many collections there are.
- * @param most of each collection
+ * The items of collections, in order, with only the repositories that the actor may see: others leave no gap and are not counted
+ * (S136). Two queries, however many collections there are.
+ * @param most per collection
  */
 export async function readItems(
   actor: Actor,

@@ -5,7 +5,7 @@ import type { CollectionItem } from "./collection.ts";
 import { findCollectionToChange } from "./find-collection.ts";
 import { readItemsOf } from "./read-items.ts";
 
-/** Takes an item out of a collection; its repository stays. @throws ServiceError `not_found`, `forbidden`, `insufficient_scope` */
+/** Removes an item from a collection; its repository stays. @throws ServiceError `not_found`, `forbidden`, `insufficient_scope` */
 export async function removeItem(actor: Actor, slug: string, itemId: string): Promise<CollectionItem> {
   return db().$transaction(async (tx) => {
     const { id: collectionId } = await findCollectionToChange(tx, actor, slug);

@@ -10,19 +10,19 @@ import { findCollection, findCollectionToChange } from "./find-collection.ts";
 import { parseDescription, parsePosition, parseTheme, parseTitle } from "./parse-collection.ts";
 import { lockCollection, readCollections } from "./read-collections.ts";
 
-/** What is absent stays as it is. */
+/** Absent properties stay unchanged. */
 export type CollectionChanges = {
   title?: string;
   description?: string | null;
   theme?: string;
   isPrivate?: boolean;
-  /** Where it goes among those of its owner, from 0. */
+  /** Its new position among the owner's collections, from 0. */
   position?: number;
 };
 
 /**
- * Changes what a collection says of itself. A new title changes its address; the old one leads there.
- * @throws ServiceError `invalid_request`, `conflict` (the owner has another one of this title), `not_found`, `forbidden`,
+ * Changes the properties of a collection. A new title changes its URL; the old one redirects.
+ * @throws ServiceError `invalid_request`, `conflict` (the owner has another collection of this title), `not_found`, `forbidden`,
  * `insufficient_scope`
  */
 export async function updateCollection(
@@ -71,7 +71,7 @@ async function requireFreeTitle(tx: Db, { id, owner }: Collection, title: string
   throw new ServiceError("conflict", `${owner.handle} has another collection of this title.`, { field: "title" });
 }
 
-/** Numbers all of an owner's collections anew, in one statement. */
+/** Renumbers all collections of an owner, in one statement. */
 async function moveAmongOwners(tx: Db, { id, owner }: Collection, position: number): Promise<void> {
   await tx.$executeRaw`
     WITH others AS (

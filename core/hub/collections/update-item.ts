@@ -6,14 +6,14 @@ import { findCollectionToChange } from "./find-collection.ts";
 import { parseNote, parsePosition } from "./parse-collection.ts";
 import { readItemsOf } from "./read-items.ts";
 
-/** What is absent stays as it is. */
+/** Absent properties stay unchanged. */
 export type ItemChanges = {
   note?: string | null;
   /** Among the items that the actor sees, from 0. */
   position?: number;
 };
 
-/** Changes the note or the place of an item. @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `insufficient_scope` */
+/** Changes the note or the position of an item. @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `insufficient_scope` */
 export async function updateItem(actor: Actor, slug: string, itemId: string, changes: ItemChanges): Promise<CollectionItem> {
   const note = changes.note === undefined ? undefined : parseNote(changes.note);
   const position = changes.position === undefined ? undefined : parsePosition(changes.position);
@@ -29,8 +29,8 @@ export async function updateItem(actor: Actor, slug: string, itemId: string, cha
 }
 
 /**
- * Puts an item right behind the one that the actor sees before its new place. Items that they do not see keep their places beside
- * their neighbours.
+ * Moves an item right behind the one that the actor sees before its new position. Items that the actor does not see stay next to their
+ * neighbours.
  */
 async function moveItem(
   tx: Db,

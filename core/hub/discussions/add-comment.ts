@@ -18,7 +18,7 @@ export async function addComment(actor: Actor, name: DiscussionName, input: { co
   });
 }
 
-/** Without asking whether the actor may. */
+/** Does not check permissions. */
 export async function insertComment({ tx, actor, actorId, repo, discussion }: ToChange, content: string): Promise<Comment> {
   const [row] = await insertEvents(tx, discussion.id, [{ type: "comment", authorId: actorId, content }]);
   if (!row) throw new Error("no comment was written");

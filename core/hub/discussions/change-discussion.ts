@@ -12,11 +12,11 @@ export type ToChange = {
   actor: Actor;
   actorId: string | null;
   repo: Repo;
-  /** As it is, its row locked. */
+  /** As it is now, its row locked. */
   discussion: DiscussionRow;
 };
 
-/** One change of a discussion: in one transaction with the decision who may do it and with its event. */
+/** Changes a discussion, in one transaction with the permission check and with its event. */
 export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, change: (to: ToChange) => Promise<T>): Promise<T> {
   return db().$transaction(async (tx) => {
     const repo = await findRepo(actor, name.repo, "repo.read", tx);
@@ -27,13 +27,13 @@ export async function changeDiscussion<T>(actor: Actor, name: DiscussionName, ch
 
 const what = "Discussion";
 
-/** To say something here. @throws ServiceError `forbidden` where it is locked, for all but moderators */
+/** Required to write something here. @throws ServiceError `forbidden` if it is locked, for all but moderators */
 export async function requireWriting({ tx, actor, repo, discussion }: ToChange): Promise<void> {
   await requirePermission(actor, "discussion.write", repoResource(repo), { what, tx });
   await requireUnlocked({ tx, actor, repo, discussion });
 }
 
-/** To change what `authorId` wrote or began. @throws ServiceError as above */
+/** Required to change what `authorId` wrote or opened. @throws ServiceError as above */
 export async function requireUpdating({ tx, actor, repo, discussion }: ToChange, authorId: string | null): Promise<void> {
   await requirePermission(actor, "discussion.update", { repo: repoResource(repo), authorId }, { what, tx });
   await requireUnlocked({ tx, actor, repo, discussion });

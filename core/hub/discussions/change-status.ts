@@ -12,9 +12,9 @@ import { readTimelineEvent } from "./read-timeline.ts";
 import { setStatus } from "./set-status.ts";
 
 /**
- * Closes a discussion or a pull request, opens it again, or takes a pull request out of its draft; with a word to go with it, if any.
- * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is so already, it
- * is merged, its branch is gone), `rate_limited`
+ * Closes or reopens a discussion or a pull request, or marks a draft as ready, with an optional comment.
+ * @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (already in that
+ * status, merged, or its branch is gone), `rate_limited`
  */
 export async function changeStatus(
   actor: Actor,
@@ -27,7 +27,7 @@ export async function changeStatus(
   }
   const comment = parseDescription(input.comment, "comment");
   await countContribution(actor, "comment");
-  // Thrown below: what is merged or open already is refused with another sentence.
+  // Thrown below, because a merged or open one is refused with another sentence.
   const lacking = status === "open" ? await lackingRef(actor, name) : undefined;
   return changeDiscussion(actor, name, async (to) => {
     const { tx, discussion } = to;
@@ -42,14 +42,14 @@ export async function changeStatus(
   });
 }
 
-/** Why a pull request cannot be reopened. Git is asked before the row is locked. */
+/** Why a pull request cannot be reopened. Asks git before the row is locked. */
 async function lackingRef(actor: Actor, name: DiscussionName): Promise<string | undefined> {
   const { repo, discussion } = await findDiscussion(actor, name);
   const { isPullRequest, num, baseRef } = discussion;
   if (!isPullRequest) return undefined;
   const path = await openRepository(repo);
   const baseSha = baseRef && (await resolveRef(path, baseRef));
-  // An empty repository can be proposed its first commit.
+  // A pull request may propose the first commit of an empty repository.
   const isEmpty = baseRef === `refs/heads/${repo.defaultBranch}`;
   if (!baseSha && !isEmpty) return "The branch that it is for is gone. Open another one.";
   if (!(await resolveRef(path, pullRequestRef(num)))) return `It has no commits: push to ${pullRequestRef(num)} first.`;

@@ -9,7 +9,7 @@ import { parseTitle } from "./parse-text.ts";
 import { readTimelineEvent } from "./read-timeline.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is called so already), `rate_limited` */
+/** @throws ServiceError `invalid_request`, `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (same title), `rate_limited` */
 export async function changeTitle(actor: Actor, name: DiscussionName, input: { title: unknown }): Promise<TimelineEvent> {
   const title = parseTitle(input.title);
   await countContribution(actor, "comment");

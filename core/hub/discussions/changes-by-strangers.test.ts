@@ -12,7 +12,7 @@ import { changeTitle } from "./change-title.ts";
 import { openDiscussion } from "./open-discussion.ts";
 import { nameOf } from "./testing.ts";
 
-/** A public repository of Ada's, in which Bea has opened a discussion. */
+/** A public repository of Ada's in which Bea has opened a discussion. */
 async function opened() {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);

@@ -6,7 +6,7 @@ export type Commit = { oid: string; subject: string };
 
 const SUBJECT_MAX_CHARACTERS = 200;
 
-/** Whether a commit is in the history of another, or is that one. It has a place of a walk meanwhile. @throws ServiceError `unavailable` */
+/** Whether a commit is an ancestor of another, or the same. Holds a slot for walks meanwhile. @throws ServiceError `unavailable` */
 export async function isAncestor(path: string, sha: string, of: string): Promise<boolean> {
   try {
     await runWalk(path, ["merge-base", "--is-ancestor", "--end-of-options", sha, of]);
@@ -18,7 +18,7 @@ export async function isAncestor(path: string, sha: string, of: string): Promise
 }
 
 /**
- * The commits of `sha` that none of `without` has, the oldest first; of more than `limit` the latest ones.
+ * The commits of `sha` that none of `without` has, oldest first; if there are more than `limit`, the latest ones.
  * @throws RanOutOfTime, GitFailed, ServiceError `unavailable`
  */
 export async function listNewCommits(
@@ -37,8 +37,8 @@ export async function listNewCommits(
 }
 
 /**
- * Which of these commits came into a branch by a change of it. Git walks from the branch, not from the commits: how long it takes is up to
- * those who may push to the branch, not to strangers who open pull requests (S137).
+ * Which of these commits came into a branch by a change of it. Git walks from the branch, not from the commits: the time that takes depends
+ * on those who may push to the branch, not on strangers who open pull requests (S137).
  * @throws as `listNewCommits`
  */
 export async function commitsThatCame(
@@ -55,5 +55,5 @@ export async function commitsThatCame(
   return came;
 }
 
-/** A subject is bytes of its author's choice. */
+/** The author chooses the bytes of a subject. */
 const storable = (text: string): string => text.replaceAll("\0", "").slice(0, SUBJECT_MAX_CHARACTERS).toWellFormed();

@@ -9,8 +9,8 @@ import { recordCommentModeration } from "./record-comment-moderation.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
- * Deletes a comment, one's own or, as a moderator, anybody's: nothing stays of it, where hiding leaves that it was there. Its event
- * tells which one it was and does not repeat its words.
+ * Deletes a comment, one's own or, as a moderator, anybody's. Nothing of it stays, whereas a hidden comment remains visible as such. The
+ * event names the comment and does not repeat its text.
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
 export async function deleteComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<void> {

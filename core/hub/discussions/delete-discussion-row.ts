@@ -3,7 +3,7 @@ import type { Repo } from "../repos/repo.ts";
 import type { DiscussionRow } from "./discussion.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** Takes a discussion away, with all that was said in it, and records that. Its number is not given again. */
+/** Deletes a discussion with everything in it, and records that. Its number is not reused. */
 export async function deleteDiscussionRow(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },

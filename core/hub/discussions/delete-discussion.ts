@@ -9,8 +9,8 @@ import { removePullRequestRef } from "./delete-pull-request-ref.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 
 /**
- * Deletes a discussion with all that was said in it, and the commits of a pull request. They go first: what cannot be taken away
- * must not become unreachable.
+ * Deletes a discussion with everything in it, and the commits of a pull request. The commits are deleted first: if that fails, they must
+ * not become unreachable.
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
 export async function deleteDiscussion(actor: Actor, name: DiscussionName, from: RequestOrigin): Promise<void> {

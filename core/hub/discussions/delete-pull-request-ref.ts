@@ -11,8 +11,8 @@ import { pullRequestRef } from "./discussion.ts";
 import { type DiscussionName, findDiscussion } from "./find-discussion.ts";
 
 /**
- * Deletes the commits of a pull request that is closed or merged; what was said about them stays.
- * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, they are gone already)
+ * Deletes the commits of a closed or merged pull request; the discussion of them stays.
+ * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` (it is open, or they are gone already)
  */
 export async function deletePullRequestRef(actor: Actor, name: DiscussionName): Promise<void> {
   const { repo, discussion } = await findDiscussion(actor, name);
@@ -29,8 +29,8 @@ export async function deletePullRequestRef(actor: Actor, name: DiscussionName): 
 }
 
 /**
- * @param ask whether the actor may, of the repository as it is when the ref is about to go
- * @returns whether it was there
+ * @param ask checks the actor's permission on the repository as it is just before the ref is deleted
+ * @returns whether the ref existed
  */
 export async function removePullRequestRef(
   actor: Actor,
@@ -40,7 +40,7 @@ export async function removePullRequestRef(
 ): Promise<boolean> {
   const path = await openRepository(repo);
   const ref = pullRequestRef(num);
-  // Somebody may be pushing to it: then it is deleted as they left it.
+  // If somebody pushes to it meanwhile, the next attempt deletes what they pushed.
   for (let attempt = 0; attempt < 3; attempt++) {
     const oldSha = await resolveRef(path, ref);
     if (!oldSha) return false;

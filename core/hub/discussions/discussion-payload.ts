@@ -5,15 +5,15 @@ import type { DiscussionRow, DiscussionStatus } from "./discussion.ts";
 
 type OfDiscussion = Extract<EventPayload, { event: { scope: "discussion.comment" } }>;
 
-/** What stands for the id of an account that was deleted: an id is 24 hex digits everywhere. */
+/** Replaces the id of a deleted account: every id is 24 hex digits. */
 const NOBODY = "0".repeat(24);
 
-/** Where people find it, absolute. */
+/** Its absolute URL for people. */
 export function discussionWebUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {
   return `${env().ORIGIN}${repoPath(type, fullName)}/discussions/${num}`;
 }
 
-/** Where programs find it; with `/comment` behind it, it takes a comment (docs/specification/webhooks.md#payload). */
+/** Its URL for programs; with `/comment` appended, it accepts a comment (docs/specification/webhooks.md#payload). */
 export function discussionApiUrl({ type, fullName }: Pick<Repo, "type" | "fullName">, num: number): string {
   return `${env().ORIGIN}${repoApiPath(type, fullName)}/discussions/${num}`;
 }
@@ -35,7 +35,7 @@ export function discussionPayload(repo: Repo, row: DiscussionRow): OfDiscussion[
   };
 }
 
-/** `comment` of a webhook payload: without its content when it is hidden. */
+/** `comment` of a webhook payload; without its content when it is hidden. */
 export function commentPayload(
   repo: Repo,
   { num }: Pick<DiscussionRow, "num">,

@@ -5,7 +5,7 @@ export type { DiscussionRow };
 export const discussionStatuses = ["draft", "open", "closed", "merged"] as const;
 export type DiscussionStatus = (typeof discussionStatuses)[number];
 
-/** A discussion or a pull request, without what was said in it. */
+/** A discussion or a pull request, without its timeline. */
 export type Discussion = {
   id: string;
   num: number;
@@ -16,7 +16,7 @@ export type Discussion = {
   isLocked: boolean;
   authorId: string | null;
   author: Author;
-  /** Of a pull request: the branch it is for, as `refs/heads/…`. */
+  /** For a pull request: its base branch, as `refs/heads/…`. */
   baseRef: string | null;
   mergeCommitSha: string | null;
   commentCount: number;
@@ -24,7 +24,7 @@ export type Discussion = {
   updatedAt: Date;
 };
 
-/** Whoever wrote something, as others see them. `isGhost` is somebody whose account was deleted. */
+/** An author as others see them. `isGhost`: the account was deleted. */
 export type Author = { name: string; fullName: string; isGhost: boolean };
 
 export const ghost: Author = { name: "ghost", fullName: "Deleted account", isGhost: true };
@@ -33,7 +33,7 @@ type EventBase = { id: string; authorId: string | null; author: Author; createdA
 
 export type Comment = EventBase & {
   type: "comment";
-  /** Markdown; empty of a hidden comment, whoever asks. */
+  /** Markdown; for a hidden comment empty, for every reader. */
   content: string;
   isHidden: boolean;
   editCount: number;
@@ -43,7 +43,7 @@ export type Comment = EventBase & {
 
 export type ReactionCount = { reaction: string; count: number; isOwn: boolean };
 
-/** What happened in a discussion. */
+/** An entry of a discussion's timeline. */
 export type TimelineEvent =
   | Comment
   | (EventBase & { type: "status-change"; status: DiscussionStatus })

@@ -26,7 +26,7 @@ import { setLocked } from "./set-locked.ts";
 import { setPinned } from "./set-pinned.ts";
 import { nameOf } from "./testing.ts";
 
-/** A public repository of Ada's, in which Bea has opened a discussion. */
+/** A public repository of Ada's in which Bea has opened a discussion. */
 async function opened(input: { title?: string; description?: string } = {}) {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
@@ -90,7 +90,7 @@ describe("a discussion", () => {
     await expect(setLocked(ada.actor, at, false, from)).rejects.toMatchObject(full);
     await expect(setPinned(ada.actor, at, true)).rejects.toMatchObject(full);
     expect(await db().discussionEvent.count({ where: { discussionId: id } })).toBe(10_003);
-    // What is deleted makes room.
+    // Deleting makes room.
     await db().discussionEvent.deleteMany({ where: { discussionId: id, content: "x" } });
     await deleteComment(ada.actor, at, last.id, from);
     await setLocked(ada.actor, at, false, from);
@@ -215,7 +215,7 @@ describe("a discussion", () => {
     for (const comment of [...odd, "", " \n "]) {
       await expect(addComment(bea.actor, at, { comment })).rejects.toMatchObject({ code: "invalid_request", field: "comment" });
     }
-    // 64 KiB of bytes, whatever they are bytes of.
+    // 64 KiB of bytes, not of characters.
     await expect(addComment(bea.actor, at, { comment: "ü".repeat(32 * 1024 + 1) })).rejects.toMatchObject({ field: "comment" });
     await expect(addComment(bea.actor, at, { comment: "ü".repeat(32 * 1024) })).resolves.toBeDefined();
     expect(
@@ -270,7 +270,7 @@ describe("S135 who may", () => {
       setPinned(cy.actor, at, true),
       setLocked(bea.actor, at, true, from),
       deleteDiscussion(bea.actor, at, from),
-      // Nobody speaks for others, not even whose repository it is.
+      // Nobody may edit others' comments, not even the repository's owner.
       editComment(ada.actor, at, beas?.id ?? "", { content: "Mine" }),
     ];
     expect(await outcomes(refused)).toEqual(Array(refused.length).fill("forbidden"));

@@ -12,7 +12,7 @@ import { readComment } from "./read-timeline.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
- * Puts other words into a comment of one's own.
+ * Changes the text of one's own comment.
  * @throws ServiceError `invalid_request`, `not_found`, `forbidden` (somebody else's, locked), `conflict` (hidden), `rate_limited`
  */
 export async function editComment(

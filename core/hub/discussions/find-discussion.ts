@@ -6,12 +6,12 @@ import type { Repo } from "../repos/repo.ts";
 import type { Discussion, DiscussionRow, DiscussionStatus } from "./discussion.ts";
 import { type Authors, readAuthors } from "./read-authors.ts";
 
-/** What a discussion is called from outside. */
+/** Identifies a discussion in requests. */
 export type DiscussionName = { repo: RepoName; num: number };
 
 const NUM_MAX = 2 ** 31 - 1;
 
-/** @throws ServiceError `not_found` for what is not there, and for all in a repository that the actor may not see (S136) */
+/** @throws ServiceError `not_found` if it does not exist, and for everything in a repository that the actor may not see (S136) */
 export async function findDiscussion(
   actor: Actor,
   { repo: name, num }: DiscussionName,
@@ -22,7 +22,7 @@ export async function findDiscussion(
   return { repo, discussion: toDiscussion(row, await readAuthors([row.authorId])) };
 }
 
-/** The same for whoever is about to change it: its row is locked until the transaction ends. */
+/** The same before a change: locks its row until the transaction ends. */
 export async function lockDiscussion(tx: Db, repo: Pick<Repo, "id">, num: number): Promise<DiscussionRow> {
   const where = { repoId: repo.id, num };
   if (isNum(num)) await tx.$queryRaw`SELECT id FROM discussion WHERE repo_id = ${repo.id} AND num = ${num} FOR UPDATE`;

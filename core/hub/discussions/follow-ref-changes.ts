@@ -8,22 +8,22 @@ import { type ChangeToFollow, isBranch, type Meaning, openAt, unchangedSince } f
 import { setStatus } from "./set-status.ts";
 
 /**
- * How many one transaction follows: it locks the repository, and has 15 seconds (core/db.ts). 200 took longer on a busy machine, each time
- * that they were tried. A push changes no more (refuse-commands.ts).
+ * How many pull requests one transaction follows: it locks the repository, and has 15 seconds (core/db.ts). 200 took longer on a busy
+ * machine, in every attempt. A push changes no more (refuse-commands.ts).
  */
 const PULL_REQUESTS_FOLLOWED = 50;
 
-/** The changes that are not followed yet. `isMore`: one transaction does not follow so many pull requests. */
+/** The changes that are not followed yet. `isMore`: there are more pull requests than one transaction follows. */
 type Left = { late: ChangeToFollow[]; isMore: boolean };
 
 /** `at`: a moment before git changed the refs. */
 type Following = { actorId: string | null; meaning: Meaning; at: Date };
 
 /**
- * What a change of refs means for pull requests, in the transaction that records it and under its lock on the repository: commits that
- * came to one are shown in it, one whose branch or base is gone is closed, and one whose commits are now in its base is merged, whoever
- * merged it and wherever.
- * @returns what is left: git has not answered in time, somebody pushes to a pull request, or there are very many
+ * Applies a change of refs to pull requests, in the transaction that records it and under its lock on the repository: shows new commits in
+ * a pull request, closes one whose branch or base is gone, and marks one as merged whose commits are now in its base, whoever merged it
+ * and however.
+ * @returns what is left: git did not answer in time, somebody is pushing to a pull request, or there are too many
  */
 export async function followRefChanges(
   tx: Db,
@@ -38,7 +38,7 @@ export async function followRefChanges(
   return { late: [...ofBases.late, ...ofHeads], isMore: ofBases.isMore };
 }
 
-/** Notes when the heads of pull requests changed: of all in `changed`, however many of them are followed. */
+/** Records when the heads of pull requests changed: of all in `changed`, however many of them are followed. */
 export async function noteHeadChanges(tx: Db, repoId: string, changed: readonly RefChange[]): Promise<void> {
   const nums = changed.flatMap(({ ref }) => numOfPullRequestRef(ref) ?? []);
   if (nums.length === 0) return;
@@ -84,7 +84,7 @@ async function followBases(
   const refsMoving = nums.length > 0 ? await refsBeingChanged(tx, repo.id) : new Set<string>();
   const isMoving = (num: number) => refsMoving.has(pullRequestRef(num));
   for (const change of changed) if (mergedBy(change).some(isMoving)) late.add(change);
-  // Those that are being pushed to take no turn of others.
+  // Pull requests that are being pushed to do not use up others' turns.
   const settled = nums.filter((num) => !isMoving(num));
   const merged = settled.slice(0, PULL_REQUESTS_FOLLOWED);
   const { rows, isFull } = await lockPullRequests(tx, repo.id, {
@@ -100,12 +100,12 @@ async function followBases(
       await setStatus(tx, { repo, discussion, actorId }, "merged", { headSha, baseSha: change.oldSha });
     }
   }
-  // The rest is followed later; pull requests that are done by then are no longer open.
+  // The rest is followed later; finished pull requests are no longer open by then.
   const isMore = isFull || settled.length > merged.length;
   return { late: isMore ? [...changed] : [...late], isMore };
 }
 
-/** Refs with a change that is not recorded yet: git may have been asked after it. */
+/** Refs with a change that is not recorded yet: git may have been asked after that change. */
 async function refsBeingChanged(tx: Db, repoId: string): Promise<Set<string>> {
   const notes = await tx.refUpdate.findMany({ where: { repoId }, select: { asked: true } });
   return new Set(notes.flatMap(({ asked }) => (asked as RefChange[]).map(({ ref }) => ref)));
@@ -127,7 +127,7 @@ async function lockPullRequests(
   if (found.length === 0) return { rows: [], isFull: false };
   const ids = found.map(({ id }) => id);
   await tx.$queryRaw`SELECT id FROM discussion WHERE id = ANY (${ids}) ORDER BY num FOR UPDATE`;
-  // As they are now: one of them may have been closed while we waited.
+  // Read again: one of them may have been closed while this waited.
   const rows = await tx.discussion.findMany({ where: { ...where, id: { in: ids } }, orderBy: { num: "asc" } });
   return { rows, isFull: found.length === PULL_REQUESTS_FOLLOWED };
 }

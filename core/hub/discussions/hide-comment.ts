@@ -11,7 +11,7 @@ import { recordCommentModeration } from "./record-comment-moderation.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
 /**
- * Hides a comment for good, one's own or, as a moderator, anybody's: that it was there stays visible, its words are shown to nobody.
+ * Hides a comment for good, one's own or, as a moderator, anybody's: it remains visible that there was one, but nobody sees its text.
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`
  */
 export async function hideComment(actor: Actor, name: DiscussionName, commentId: string, from: RequestOrigin): Promise<Comment> {

@@ -12,14 +12,14 @@ export type NewDiscussion = {
   /** Markdown; empty for none. */
   description: string;
   status: DiscussionStatus;
-  /** Of a pull request. */
+  /** For a pull request. */
   baseRef: string | null;
   authorId: string | null;
 };
 
 /**
- * Writes a discussion down, with what was said first of all, under the next number of its repository. Its row is locked by counting
- * up, so that numbers are given once and in order, and a transaction that fails leaves no gap.
+ * Inserts a discussion with its first comment, under the next number of its repository. Counting up locks the repository's row, so
+ * that numbers are given once and in order, and a failed transaction leaves no gap.
  */
 export async function insertDiscussion(
   tx: Db,

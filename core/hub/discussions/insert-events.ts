@@ -11,13 +11,13 @@ export type NewTimelineEvent = { authorId: string | null } & (
     }
 );
 
-/** Each view of a discussion adds up the lengths of all its events, and anybody may ask for one (S137): 10,000 take 12 ms. */
+/** Each view of a discussion adds up the lengths of all its events, and anybody may request one (S137): 10,000 take 12 ms. */
 const EVENTS_IN_DISCUSSION = 10_000;
 
 /**
- * Adds to what happened in a discussion, whose row the caller has locked. Each gets a time of its own, a millisecond after the one
- * before: they are read in that order. In a full discussion the latest commits of a push are shown as far as there is room: somebody who
- * fills a pull request must not make a push or a merge fail.
+ * Adds events to a discussion whose row the caller has locked. Each gets its own time, a millisecond after the previous one, because they
+ * are read in that order. In a discussion that is nearly full, the latest commits of a push are shown as far as there is room: nobody must
+ * be able to make a push or a merge fail by filling a pull request.
  * @throws ServiceError `conflict` when it is full
  */
 export async function insertEvents(
@@ -47,7 +47,7 @@ export async function insertEvents(
   });
 }
 
-/** Before something that cannot be taken back. @throws ServiceError `conflict` when nothing more can be said in it */
+/** Before a step that cannot be undone. @throws ServiceError `conflict` when the discussion is full */
 export async function requireRoom(tx: Db, discussionId: string): Promise<void> {
   if ((await tx.discussionEvent.count({ where: { discussionId } })) >= EVENTS_IN_DISCUSSION) throw full();
 }
@@ -55,7 +55,7 @@ export async function requireRoom(tx: Db, discussionId: string): Promise<void> {
 const full = () =>
   new ServiceError("conflict", "This discussion has 10,000 entries, and takes no more. Go on in a new one, or delete comments.");
 
-/** What is shown in a full discussion too. Each happens once there, since what it takes back is refused. */
+/** Events that are shown in a full discussion too. Each happens once there, because undoing it is refused. */
 const isEnd = (event: NewTimelineEvent): boolean =>
   event.type !== "comment" &&
   (event.data.status === "closed" || event.data.status === "merged" || event.data.locked === true || event.data.pinned === false);

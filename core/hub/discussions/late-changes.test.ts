@@ -25,8 +25,8 @@ import { readTimeline } from "./read-timeline.ts";
 import { branchWith, nameOf, setRef } from "./testing.ts";
 
 /**
- * S137: how long git takes for the history of a pull request is up to whoever pushed it. Here it takes for ever: the object of a commit on
- * the way is a pipe that nobody writes to.
+ * S137: whoever pushed a pull request decides how long git takes for its history. Here it takes for ever: the object of a commit on the
+ * way is a pipe that nobody writes to.
  */
 let ada: TestPerson;
 let repo: Repo;
@@ -52,7 +52,7 @@ async function block(sha: string): Promise<() => Promise<void>> {
   await rename(path, `${path}.aside`);
   execFileSync("mkfifo", [path]);
   unblockAndLose = async () => {
-    // Whoever reads from it finds an empty object.
+    // The reader gets an empty object.
     await (await open(path, "r+")).close();
     await rm(path);
   };
@@ -69,7 +69,7 @@ async function subjects(): Promise<string[]> {
   return (await readTimeline(ada.actor, discussion)).items.flatMap((item) => (item.type === "commit" ? [item.subject] : []));
 }
 
-/** What git walks through at the moment. */
+/** The git processes that are walking now. */
 const walking = new Set<ChildProcess>();
 subscribe("child_process", (message) => {
   const { process: child } = message as { process: ChildProcess };
@@ -80,9 +80,9 @@ const isWalking = () => [...walking].some(({ killed }) => !killed);
 const { setTimeout: realTimeout } = globalThis;
 
 /**
- * Does `work` with a clock that goes only while git walks, and faster than others: however busy the machine is, a limit is reached when it is,
- * and what waits for nothing takes no time.
- * @param meanwhile is done once git walks, before its clock goes on
+ * Runs `work` with a clock that advances only while git walks, and faster than real time: so a limit is reached however busy the machine
+ * is, and work that waits for nothing takes no time.
+ * @param meanwhile runs once git walks, before its clock advances
  * @returns how many milliseconds git had
  */
 async function timed(work: () => Promise<unknown>, meanwhile?: () => Promise<unknown>): Promise<number> {
@@ -114,7 +114,7 @@ const setRefLate = (of: Repo, person: TestPerson, ref: string, sha: string) => t
 const name = () => ({ type: repo.type, owner: repo.owner.handle, name: repo.name });
 const waiting = () => db().$queryRaw<LateChanges[]>`SELECT * FROM late_ref_change WHERE repo_id = ${repo.id} ORDER BY due_at`;
 
-/** What the worker does with what is waiting, whenever that is due. */
+/** Does the worker's work on the waiting rows, whenever they are due. */
 async function attempt(): Promise<void> {
   for (const { id } of await waiting()) {
     const [row] = await db().$queryRaw<LateChanges[]>`
@@ -132,7 +132,7 @@ describe("what git does not find out in time", () => {
     expect(await pushes()).toBe(before + 1);
     expect(await subjects()).toEqual(["One"]);
     await unblock();
-    // By then its base has them all.
+    // By then its base has all of its commits.
     await setRef(repo, ada, "refs/heads/main", tip);
     expect(await status()).toBe("merged");
     await attempt();
@@ -148,7 +148,7 @@ describe("what git does not find out in time", () => {
     const before = await pushes();
     const onto = join(await openRepository(repo), "refs/heads/onto");
     await rename(onto, `${onto}.aside`);
-    // Git waits for ever for what is in it.
+    // Git waits for ever for its content.
     execFileSync("mkfifo", [onto]);
     await setRef(repo, ada, `refs/pr/${num}`, tip);
     expect(await pushes()).toBe(before + 1);
@@ -166,7 +166,7 @@ describe("what git does not find out in time", () => {
     expect((await eventsOf(repo)).at(-1)?.payload).toMatchObject({ updatedRefs: [{ oldSha: base, newSha: tip }] });
     expect(await status()).toBe("open");
     await unblock();
-    // One that is opened after it has nothing to do with it.
+    // A pull request that is opened after the change has nothing to do with it.
     const after = (await openPullRequest(ada.actor, repo, { title: "After", head: { sha: head } })).row.num;
     await attempt();
     const { discussion } = await findDiscussion(ada.actor, nameOf(repo, num));
@@ -179,7 +179,7 @@ describe("what git does not find out in time", () => {
   test("is asked for a few times, with longer pauses, and then no more", async () => {
     await setRefLate(repo, ada, "refs/heads/main", tip);
     const pauses: number[] = [];
-    // One question has a second at first, and then three.
+    // One question has a second at first, then three.
     for (const limitMs of [1_000, 3_000]) {
       expect(await timed(attempt)).toBe(limitMs);
       pauses.push(((await waiting())[0]?.due_at.getTime() ?? 0) - Date.now());

@@ -45,7 +45,7 @@ const AWAY_SECONDS = 3_600;
 /** The delay when the attempt does not count: others held the repository's lock, or more pull requests are to be followed. */
 const GO_ON_SECONDS = 10;
 
-/** In the transaction that records the changes. */
+/** Call this in the transaction that records the changes. */
 export async function followLater(
   tx: Db,
   { repoId, actorId, startedAt }: { repoId: string; actorId: string | null; startedAt: Date },
@@ -66,7 +66,7 @@ export async function followLater(
 export async function followLateChanges(row: LateChanges, claimId: string): Promise<void> {
   try {
     const repo = await readRepo(row.repo_id);
-    // Its owner is disabled: nobody sees the repository, and it may come back.
+    // Its owner is disabled: nobody sees the repository now, and it may come back.
     if (!repo) return await putOff(db(), row, claimId, { attempts: row.attempts - 1, seconds: AWAY_SECONDS });
     const walkMs = Math.min(FIRST_WALK_MS * 3 ** (row.attempts - 1), WALK_MAX_MS);
     const meaning = await readMeaning(repo, row.changes, { at: row.happened_at, deadline: deadlineIn(WALK_MAX_MS), walkMs });

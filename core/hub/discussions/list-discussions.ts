@@ -10,7 +10,7 @@ import { readAuthors } from "./read-authors.ts";
 
 export type DiscussionFilter = {
   kind?: "all" | "discussion" | "pull_request";
-  /** `open` includes drafts, `closed` what is merged. */
+  /** `open` includes drafts, `closed` includes merged ones. */
   status?: "all" | "open" | "closed";
   /** A person's handle. */
   author?: string;
@@ -20,13 +20,13 @@ export type DiscussionFilter = {
 
 export type DiscussionList = Page<Discussion> & {
   repo: Repo;
-  /** Of each status, with the other filters. */
+  /** Per status, with the other filters applied. */
   counts: { open: number; closed: number };
 };
 
 const SEARCH_MAX_CHARACTERS = 200;
 
-/** The discussions and pull requests of a repository, pinned ones first, then the latest. @throws ServiceError `not_found` */
+/** The discussions and pull requests of a repository: pinned ones first, then the latest. @throws ServiceError `not_found` */
 export async function listDiscussions(
   actor: Actor,
   name: RepoName,
@@ -66,6 +66,6 @@ const escapeLike = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
 async function idOf(handle: string): Promise<string> {
   const isPossible = handle.length <= 100 && !handle.includes("\0") && handle.isWellFormed();
   const row = isPossible ? await db().handle.findUnique({ where: { handle: handle.toLowerCase() } }) : null;
-  // Nobody wrote what nobody of that name wrote.
+  // An unknown name matches no author.
   return row?.userId ?? "";
 }

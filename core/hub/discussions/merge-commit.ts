@@ -8,8 +8,8 @@ import { mergeTree } from "./merge-tree.ts";
 const FILES_NAMED = 10;
 
 /**
- * Writes the commit that brings a pull request and its base together; no ref leads to it yet.
- * @throws ServiceError `conflict`, which names the files; `unavailable` as mergeTree
+ * Writes the merge commit of a pull request and its base; no ref leads to it yet.
+ * @throws ServiceError `conflict`, which names the files; `unavailable` as `mergeTree`
  */
 export async function mergeCommit(
   path: string,

@@ -20,20 +20,20 @@ import { parseDescription } from "./parse-text.ts";
 import { type MergedCommits, setStatus } from "./set-status.ts";
 
 export type MergeInput = {
-  /** Said in the pull request once it is merged. */
+  /** Added to the pull request once it is merged. */
   comment?: unknown;
-  /** The commit that whoever merges has looked at: nothing else is merged. */
+  /** The commit that the merging user has seen: nothing else is merged. */
   headSha?: string | undefined;
-  /** Moves the branch to the pull request's commits, where it has none of its own, instead of a merge commit. */
+  /** Moves the branch to the pull request's commits instead of creating a merge commit, if the branch has no commits of its own. */
   isFastForward?: boolean | undefined;
 };
 
 const ATTEMPTS = 4;
 
 /**
- * Merges a pull request into its base: one change of content, and, found by `followRefChanges` in the same transaction, the pull request's
- * own. The branch moves only if it still is what was merged with, and only if the pull request still is what was merged: otherwise all is
- * tried anew.
+ * Merges a pull request into its base: one change of content, with the pull request's own change, which `followRefChanges` finds in the
+ * same transaction. The branch moves only if neither it nor the pull request has changed since the merge commit was made; otherwise all
+ * of it is tried again.
  * @returns the commit that the base is at now
  * @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden`, `conflict` with the reason
  */
@@ -71,7 +71,7 @@ export async function mergePullRequest(actor: Actor, name: DiscussionName, input
     const newSha = isForward ? headSha : await mergeCommit(path, actor, discussion, { baseSha, headSha });
     await askAgain(repo, ask);
     const change = { ref: baseRef, oldSha: baseSha, newSha };
-    // That the pull request's own ref stays what it is, is part of the same change.
+    // The change also requires that the pull request's own ref stays the same.
     const asMerged = { ref: headRef, oldSha: headSha, newSha: headSha };
     const changed = await changeRefs(repo, actor, [change], async () =>
       (await updateRefs(path, [change, asMerged])).filter(({ ref }) => ref === baseRef),
@@ -91,7 +91,7 @@ function requireMergeable({ isPullRequest, status, baseRef }: Discussion): strin
   return baseRef;
 }
 
-/** What is said with it; and, should somebody have closed it or pushed to it in this very moment, that it is merged all the same. */
+/** Adds the comment; and if somebody closed it or pushed to it at this very moment, records that it is merged all the same. */
 async function finish(
   actor: Actor,
   name: DiscussionName,

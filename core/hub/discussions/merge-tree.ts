@@ -5,7 +5,7 @@ import { makeTemporaryFolder } from "../../temporary-folder.ts";
 import { runWalkGit, walker } from "../git/read/walk.ts";
 import { GitFailed, runGit } from "../git/run-git.ts";
 
-/** What becomes of two commits that are merged. */
+/** The outcome of merging two commits. */
 export type Merged =
   | { outcome: "clean"; tree: string }
   | { outcome: "conflicts"; files: string[] }
@@ -18,8 +18,9 @@ const merges = walker<Merged>({ max: 200, keepsWhole: false });
 const tries = walker<Merged>({ max: 200 });
 
 /**
- * Merges two commits as git does, without a work tree. Trees of a few kilobytes can keep git busy for hours: it has a place of a walk meanwhile (S137).
- * @throws ServiceError `unavailable` where git is older than 2.38, which cannot do that; when no place came in time; where it takes too much
+ * Merges two commits as git does, without a work tree. Trees of a few kilobytes can keep git busy for hours, so it holds a slot for walks
+ * meanwhile (S137).
+ * @throws ServiceError `unavailable` if git is older than 2.38, which cannot do that; if no slot was free in time; if it takes too much
  */
 export function mergeTree(path: string, ours: string, theirs: string): Promise<Merged> {
   const walk = async () => ({ value: await merge(path, ours, theirs), isWhole: true });
@@ -27,8 +28,8 @@ export function mergeTree(path: string, ours: string, theirs: string): Promise<M
 }
 
 /**
- * The same for whoever only wants to know: what it writes is thrown away. What two commits make is always the same, and is remembered for whoever
- * looks next.
+ * The same for a preview: what it writes is thrown away. The result for two commits never changes, and is remembered for the next
+ * reader.
  */
 export function tryMerge(path: string, ours: string, theirs: string): Promise<Merged> {
   const walk = async () => {
@@ -47,7 +48,7 @@ async function merge(path: string, ours: string, theirs: string, env: Record<str
   await requireMergeTree(path);
   if (!(await haveCommonHistory(path, ours, theirs))) return { outcome: "unrelated" };
   const args = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", "--end-of-options", ours, theirs];
-  // Ends with 1 where files conflict, and names them after the tree.
+  // Exits with 1 if files conflict, and names them after the tree.
   const output = await runWalkGit(path, args, { env, acceptedStatuses: [0, 1] });
   const [tree = "", ...files] = output.toString("utf8").split("\0").filter(Boolean);
   return files.length === 0 ? { outcome: "clean", tree } : { outcome: "conflicts", files: unique(files) };

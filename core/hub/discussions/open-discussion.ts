@@ -10,8 +10,8 @@ import { parseDescription, parseTitle } from "./parse-text.ts";
 
 /**
  * Opens a discussion.
- * @throws ServiceError `invalid_request` (title, description), `unauthorized`, `insufficient_scope`, `conflict` where discussions are
- * switched off, `rate_limited`
+ * @throws ServiceError `invalid_request` (title, description), `unauthorized`, `insufficient_scope`, `conflict` if discussions are
+ * disabled, `rate_limited`
  */
 export async function openDiscussion(
   actor: Actor,
@@ -33,13 +33,13 @@ export async function openDiscussion(
   });
 }
 
-/** What was opened, unless the repository hides from its author by now: its row is locked since the number was taken. */
+/** Returns what was opened, unless its author may no longer see the repository: its row is locked since the number was taken. */
 export async function stillOpenTo<T extends { repo: Repo }>(actor: Actor, opened: T, tx: Db): Promise<T> {
   await requirePermission(actor, "discussion.write", repoResource(opened.repo), { what: "Repository", tx });
   return opened;
 }
 
-/** Whether something new may be opened here, and by this actor. */
+/** Whether discussions may be opened here, and by this actor. */
 export async function requireDiscussions(actor: Actor, repo: Repo): Promise<void> {
   await requirePermission(actor, "discussion.write", repoResource(repo), { what: "Repository" });
   if (repo.platformId) throw new ServiceError("conflict", "This repository lies elsewhere. Discuss it at its own address.");

@@ -20,21 +20,21 @@ export type NewPullRequest = {
   title: unknown;
   /** Markdown. */
   description?: unknown;
-  /** The branch it is for, without `refs/heads/`; the default branch when it is left out. */
+  /** Its base branch, without `refs/heads/`; by default the repository's default branch. */
   base?: string;
   /**
-   * What it proposes: a commit that is in the repository's object store already, reachable or not, or the tip of a branch. Without
-   * it the pull request is a draft that begins at its base, for its author to push to.
+   * What it proposes: a commit that is already in the repository's object store, reachable or not, or the tip of a branch. Without
+   * it the pull request is a draft that starts at its base, and its author pushes to it.
    */
   head?: { sha: string } | { branch: string };
 };
 
 /**
- * Opens a pull request: its row, then `refs/pr/<num>` through `changeRefs`, so that it is one `discussion` and one `repo.content`
- * event. The row comes first: a process that is killed in between leaves a pull request without commits, to which its author can push,
- * and never a ref that belongs to nobody.
+ * Opens a pull request: inserts its row, then creates `refs/pr/<num>` through `changeRefs`, so that there is one `discussion` and one
+ * `repo.content` event. The row comes first: a process killed in between leaves a pull request without commits, to which its author can
+ * push, and never a ref that belongs to nobody.
  * @throws ServiceError `invalid_request`, `not_found` (Revision: base or head), `unauthorized`, `insufficient_scope`, `forbidden`
- * (read-only), `conflict` (switched off, nothing to propose), `rate_limited`
+ * (read-only), `conflict` (disabled, nothing to propose), `rate_limited`
  */
 export async function openPullRequest(
   actor: Actor,
@@ -47,7 +47,7 @@ export async function openPullRequest(
   const path = await openRepository(repo);
   const baseRef = branchRef(input.base ?? repo.defaultBranch);
   const baseSha = await resolveRef(path, baseRef);
-  // A repository without a commit can be proposed its first one.
+  // A pull request may propose the first commit of an empty repository.
   if (!baseSha && input.base && input.base !== repo.defaultBranch) throw notFound("Revision");
   const proposedSha = await resolveHead(path, input.head, baseSha);
   await countContribution(actor, "open");
@@ -72,7 +72,7 @@ async function createRef(
     const made = await changeRefs(repo, actor, [change], () => updateRefs(path, [change]));
     if (!made) throw new ServiceError("conflict", `There is a ${change.ref} already. Try again.`);
   } catch (error) {
-    // A ref that is there and could not be recorded in time will be: its pull request stays.
+    // If the ref exists but could not be recorded in time, it will be recorded later: its pull request stays.
     if ((await resolveRef(path, change.ref)) !== newSha)
       await db().$transaction((tx) => deleteDiscussionRow(tx, { repo, discussion: row, actorId: actorId(actor) }));
     throw error;

@@ -11,7 +11,7 @@ export function parseTitle(value: unknown): string {
 }
 
 /**
- * Markdown, as it was written; only the ends of its lines are made one kind.
+ * Markdown, unchanged except for line breaks, which become uniform.
  * @throws ServiceError `invalid_request` with the field
  */
 export function parseComment(value: unknown, field = "comment"): string {
@@ -20,7 +20,7 @@ export function parseComment(value: unknown, field = "comment"): string {
   return text;
 }
 
-/** The same, for what may be left empty. */
+/** The same for optional text, which may be empty. */
 export function parseDescription(value: unknown, field = "description"): string {
   const text = plainText(field, value ?? "", COMMENT_MAX_BYTES)
     .replace(/\r\n?/g, "\n")

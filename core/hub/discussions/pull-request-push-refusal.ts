@@ -4,8 +4,8 @@ import { db } from "../../db.ts";
 import { type Repo, repoResource } from "../repos/repo.ts";
 
 /**
- * Why an actor may not push to `refs/pr/<num>`, in a sentence for them; null when they may. Its author and whoever may write to the
- * repository may, while it is there and not merged. The repository's own policy (read-only, size limits) is not checked here.
+ * Why an actor may not push to `refs/pr/<num>`, as a sentence for them; null when they may. Its author and those who may write to the
+ * repository may push while it exists and is not merged. The repository's own policy (read-only, size limits) is not checked here.
  */
 export async function pullRequestPushRefusal(actor: Actor, repo: Repo, num: number): Promise<string | null> {
   const row = await db().discussion.findUnique({

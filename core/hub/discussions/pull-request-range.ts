@@ -5,12 +5,12 @@ import type { Repo } from "../repos/repo.ts";
 import { type Discussion, pullRequestRef } from "./discussion.ts";
 import type { MergedCommits } from "./set-status.ts";
 
-/** Between which commits a pull request's changes lie; `baseSha` is null where it proposes the first commit of all. */
+/** The commits between which a pull request's changes lie; `baseSha` is null if it proposes the repository's first commit. */
 export type PullRequestRange = MergedCommits;
 
 /**
- * What a pull request proposes, or proposed when it was merged: what its head has since it and its base were one.
- * @returns undefined when its commits were deleted, or none ever came
+ * What a pull request proposes, or proposed when it was merged: the commits of its head since the merge base.
+ * @returns undefined when its commits were deleted or never pushed
  */
 export async function pullRequestRange(
   repo: Repo,

@@ -5,18 +5,18 @@ import type { Repo } from "../repos/repo.ts";
 import { type Discussion, pullRequestRef } from "./discussion.ts";
 import { tryMerge } from "./merge-tree.ts";
 
-/** How the commits of a pull request stand to the branch that they are for. */
+/** How the commits of a pull request relate to its base branch. */
 export type PullRequestState = {
-  /** Null when they were deleted, or none was ever pushed. */
+  /** Null when they were deleted or never pushed. */
   headSha: string | null;
-  /** Null when the branch is gone, or has no commit yet. */
+  /** Null when the branch is gone or has no commit yet. */
   baseSha: string | null;
-  /** How many commits it has that its base lacks, and the reverse. */
+  /** How many of its commits the base lacks, and the reverse. */
   ahead: number;
   behind: number;
   /**
-   * `clean`: it can be merged. `nothing`: its base has all of it. `conflicts`: in `filesWithConflicts`. `unrelated`: no history in
-   * common. `gone`: there is nothing to merge, or nothing to merge it into.
+   * `clean`: it can be merged. `nothing`: its base has all of it. `conflicts`: see `filesWithConflicts`. `unrelated`: no common
+   * history. `gone`: its commits or its base are gone.
    */
   merge: "clean" | "nothing" | "conflicts" | "unrelated" | "gone";
   filesWithConflicts: string[];
@@ -24,7 +24,7 @@ export type PullRequestState = {
 
 const none: PullRequestState = { headSha: null, baseSha: null, ahead: 0, behind: 0, merge: "gone", filesWithConflicts: [] };
 
-/** Reads it from git, for one that is neither closed nor merged. It asks nobody's permission, and names of files are all that it tells. */
+/** Reads it from git, for an open pull request or a draft. It checks no permissions, and reveals only names of files. */
 export async function readPullRequestState(
   repo: Repo,
   { num, baseRef }: Pick<Discussion, "num" | "baseRef">,
@@ -34,7 +34,7 @@ export async function readPullRequestState(
   const [headSha, baseSha] = await Promise.all([resolveRef(path, pullRequestRef(num)), resolveRef(path, baseRef)]);
   if (!headSha) return { ...none, baseSha };
   if (!baseSha) {
-    // Its first commit can be proposed to an empty repository; a branch that was there and is gone has closed it.
+    // It may propose the first commit of an empty repository; if a branch that existed is gone, it is closed already.
     return { ...none, headSha, merge: baseRef === `refs/heads/${repo.defaultBranch}` ? "clean" : "gone" };
   }
   const [ahead, behind] = await countApart(path, headSha, baseSha);

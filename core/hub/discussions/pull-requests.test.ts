@@ -31,7 +31,7 @@ const read = async (repo: Repo, revision: string) =>
 const headOf = async (repo: Repo, ref = "refs/heads/main") => resolveRef(await openRepository(repo), ref);
 const typesOf = async (repo: Repo) => (await eventsOf(repo)).map(({ scope, action }) => `${scope} ${action}`);
 
-/** Ada's repository, and a pull request of Bea's with one commit that is not on main. */
+/** Ada's repository, and Bea's pull request with one commit that is not on main. */
 async function proposed(files: Record<string, string> = { "b.txt": "b" }) {
   const [ada, bea] = [await signedInPerson(), await signedInPerson("bea")];
   const repo = await someRepo(ada);
@@ -111,7 +111,7 @@ describe("mergePullRequest", () => {
     const [base, before, counted] = [await headOf(repo), await typesOf(repo), await objects()];
     const state = await readPullRequestState(repo, row);
     expect(state).toMatchObject({ merge: "conflicts", filesWithConflicts: ["a.txt"], ahead: 1, behind: 1, baseSha: base });
-    // Looking writes nothing.
+    // Reading writes nothing.
     expect(await objects()).toBe(counted);
     await expect(mergePullRequest(ada.actor, at)).rejects.toMatchObject({
       code: "conflict",
@@ -264,7 +264,7 @@ test("in an organization a reader proposes and a writer merges", async () => {
   await expect(mergePullRequest(cy.actor, at)).resolves.toMatch(/^[0-9a-f]{40}$/);
 });
 
-/** Does `work`, and `meanwhile` while it waits for git to say what a ref is. */
+/** Runs `work`, and `meanwhile` while it waits for git to resolve a ref. */
 async function whileRefIsRead<T>(work: () => Promise<T>, meanwhile: () => Promise<unknown>): Promise<T> {
   let changing: Promise<unknown> | undefined;
   const watch = (message: unknown) => {

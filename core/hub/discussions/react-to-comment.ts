@@ -7,7 +7,7 @@ import { findComment } from "./find-comment.ts";
 import type { DiscussionName } from "./find-discussion.ts";
 import { readComment } from "./read-timeline.ts";
 
-/** With what one can react to a comment, and what it is called. */
+/** The possible reactions to a comment, with their names. */
 export const reactions = {
   "👍": "thumbs up",
   "👎": "thumbs down",
@@ -23,7 +23,7 @@ const canonical = (text: string): string => text.replaceAll("\u{fe0f}", "");
 const bySpelling = new Map(Object.keys(reactions).map((reaction) => [canonical(reaction), reaction]));
 
 /**
- * Reacts to a comment, or takes that back. Saying it twice is saying it once. It is no event: no payload has a word for it.
+ * Adds a reaction to a comment, or removes it. Repeating it changes nothing. It creates no event: no payload has a field for it.
  * @throws ServiceError `invalid_request` for an emoji that is not among `reactions`, `not_found`, `forbidden` (locked), `conflict` (hidden)
  */
 export async function reactToComment(
@@ -43,7 +43,7 @@ export async function reactToComment(
     await requireWriting(to);
     const comment = await findComment(tx, discussion, commentId);
     if (comment.isHidden) throw new ServiceError("conflict", "This comment is hidden.");
-    // The operator's command has no name to react in.
+    // The operator's command has no account to react with.
     const row = actorId && { commentId: comment.id, userId: actorId, reaction };
     if (row && input.isOn) await tx.commentReaction.createMany({ data: [row], skipDuplicates: true });
     else if (row) await tx.commentReaction.deleteMany({ where: row });

@@ -1,7 +1,7 @@
 import { type Db, db } from "../../db.ts";
 import { type Author, ghost } from "./discussion.ts";
 
-/** Says who is behind an id; of an account that was deleted, and of none, the ghost. */
+/** Returns the author for an id; the ghost for a deleted account and for null. */
 export type Authors = (id: string | null) => Author;
 
 /** The people behind these ids, in one query. */

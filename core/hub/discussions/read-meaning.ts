@@ -12,10 +12,10 @@ import type { Repo } from "../repos/repo.ts";
 import { type Commit, commitsThatCame, listNewCommits } from "./commits.ts";
 import { numOfPullRequestRef, pullRequestRef } from "./discussion.ts";
 
-/** A push of more shows its latest. */
+/** A larger push shows its latest commits. */
 const COMMITS_SHOWN_OF_A_PUSH = 100;
 
-/** A change of a ref, with what has to be remembered of it until git has answered. */
+/** A change of a ref, with what must be remembered about it until git has answered. */
 export type ChangeToFollow = RefChange & {
   /** For the head of a pull request: the commit that its base was at. */
   baseSha?: string | null;
@@ -34,8 +34,8 @@ export type Meaning = {
 };
 
 /**
- * Asks git what changes of refs mean for pull requests, before anything is locked. Whoever has pushed decides how long that takes, so each
- * question is a walk with a place and a deadline (S137).
+ * Asks git what changes of refs mean for pull requests, before anything is locked. Whoever pushed decides how long that takes, so each
+ * question is a walk with a slot and a deadline (S137).
  * @param at a moment before git changed the refs
  * @param walkMs a limit for each question, besides the deadline for all of them
  */
@@ -65,7 +65,7 @@ export async function readMeaning(
       if (came) meaning.merged.set(ref, new Map([...open].filter(([, sha]) => came.has(sha))));
     } else {
       const baseSha = change.baseSha === undefined ? baseShas?.get(ref) : change.baseSha;
-      // Git was late, or there is no such pull request.
+      // Git did not answer in time, or there is no such pull request.
       if (baseSha === undefined) continue;
       meaning.bases.set(ref, baseSha);
       const commits = await ask(ref, (until) => commitsOf(path, change, baseSha, until));
@@ -75,11 +75,11 @@ export async function readMeaning(
   return meaning;
 }
 
-/** Pull requests that were open already: one that was opened after a change has nothing to do with it. */
+/** Pull requests that were open already: a change does not concern those opened after it. */
 export const openAt = (at: Date) =>
   ({ isPullRequest: true, status: { in: ["draft", "open"] }, createdAt: { lte: at } }) satisfies Prisma.DiscussionWhereInput;
 
-/** Pull requests whose head has not changed since. Git may be asked hours after a change, and by then somebody may have pushed the base's new commits to their own. */
+/** Pull requests whose head has not changed since. Git may be asked hours later, when the base's new commits may be pushed to their own. */
 export const unchangedSince = (at: Date) =>
   ({ OR: [{ headChangedAt: null }, { headChangedAt: { lte: at } }] }) satisfies Prisma.DiscussionWhereInput;
 

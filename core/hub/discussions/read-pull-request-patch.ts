@@ -6,8 +6,8 @@ import type { Discussion } from "./discussion.ts";
 import { pullRequestRange } from "./pull-request-range.ts";
 
 /**
- * What a pull request changes, as `git diff` writes it; null when its commits are gone, and when it is too large to be sent. It asks
- * nobody's permission: whoever calls has asked for `repo.read_content`.
+ * The changes of a pull request as `git diff` prints them; null when its commits are gone or the patch is too large to send. It checks
+ * no permissions: the caller has checked `repo.read_content`.
  */
 export async function readPullRequestPatch(repo: Repo, discussion: Discussion): Promise<string | null> {
   const range = await pullRequestRange(repo, discussion);

@@ -9,14 +9,14 @@ import { type Authors, readAuthors } from "./read-authors.ts";
 export const EVENTS_ON_A_PAGE = 100;
 const EVENTS_MAX = 500;
 /**
- * A comment counts as one event more for each of these bytes that it has. Of 64 KiB a page had 32 MB of them, or 6 MB to render, and anybody
- * may ask for it (S137).
+ * A comment counts as one more event for each of these bytes that it has. With comments of 64 KiB a page was 32 MB, or 6 MB to render, and
+ * anybody may request one (S137).
  */
 const BYTES_PER_EVENT = 2_560;
 
 /**
- * What happened in a discussion, the oldest first, page by page; long comments fill a page sooner, and `total` counts them so too. It asks
- * nobody's permission: whoever found the discussion may.
+ * The timeline of a discussion, oldest first, page by page; long comments fill a page sooner and count accordingly in `total`. It checks
+ * no permissions: the caller has found the discussion.
  */
 export async function readTimeline(
   actor: Actor,
@@ -26,7 +26,7 @@ export async function readTimeline(
   const { page } = pageBounds(request);
   const pageSize = Math.min(request.pageSize ?? EVENTS_ON_A_PAGE, EVENTS_MAX);
   const [from, to] = [(page - 1) * pageSize, page * pageSize];
-  // How long a comment is, Postgres knows without reading it.
+  // Postgres knows the length of a comment without reading it.
   const [found] = await db().$queryRaw<{ total: number; ids: string[] }[]>`
     SELECT coalesce(max(at) + 1, 0)::int AS total, coalesce(array_agg(id) FILTER (WHERE at >= ${from} AND at < ${to}), '{}') AS ids FROM (
       SELECT id, sum(size) OVER (ORDER BY created_at, id) - size AS at FROM (

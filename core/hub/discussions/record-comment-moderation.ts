@@ -3,7 +3,7 @@ import { recordAuditEvent } from "../../audit/record-audit-event.ts";
 import type { RequestOrigin } from "../../audit/request-origin.ts";
 import type { ToChange } from "./change-discussion.ts";
 
-/** Puts into the audit log that somebody's comment was taken away by another; what people do to their own words is theirs. */
+/** Records in the audit log that somebody removed another user's comment; removing one's own is not recorded. */
 export async function recordCommentModeration(
   { tx, actor, actorId, repo, discussion }: ToChange,
   type: "discussion.hide_comment" | "discussion.delete_comment",

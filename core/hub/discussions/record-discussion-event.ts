@@ -11,7 +11,7 @@ type Happened =
   | { scope: "discussion"; action: "update" | "delete" }
   | { scope: "discussion.comment"; action: "create" | "update" | "delete"; comment: RecordedComment };
 
-/** Records what happened to a discussion, as it is now, in the transaction of the change. */
+/** Records a change of a discussion in its current state, in the transaction of the change. */
 export async function recordDiscussionEvent(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },

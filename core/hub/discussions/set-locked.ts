@@ -6,7 +6,7 @@ import type { DiscussionName } from "./find-discussion.ts";
 import { insertEvents } from "./insert-events.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** Leaves a discussion to moderators alone, or opens it to everybody again. @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden` */
+/** Locks a discussion for all but moderators, or unlocks it. @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden` */
 export async function setLocked(actor: Actor, name: DiscussionName, isLocked: boolean, from: RequestOrigin): Promise<void> {
   await changeDiscussion(actor, name, async (to) => {
     const { tx, actorId, repo, discussion: before } = to;

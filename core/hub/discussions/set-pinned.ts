@@ -4,7 +4,7 @@ import type { DiscussionName } from "./find-discussion.ts";
 import { insertEvents } from "./insert-events.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** Puts a discussion before all others, or back among them. @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden` */
+/** Pins a discussion before all others, or unpins it. @throws ServiceError `not_found`, `unauthorized`, `insufficient_scope`, `forbidden` */
 export async function setPinned(actor: Actor, name: DiscussionName, isPinned: boolean): Promise<void> {
   await changeDiscussion(actor, name, async (to) => {
     const { tx, actorId, repo, discussion: before } = to;

@@ -4,10 +4,10 @@ import type { DiscussionRow, DiscussionStatus } from "./discussion.ts";
 import { insertEvents } from "./insert-events.ts";
 import { recordDiscussionEvent } from "./record-discussion-event.ts";
 
-/** What was merged: what the pull request ended with, and its base before; from these its difference is read ever after. */
+/** The pull request's last commit and its base before the merge; its diff is read from these from then on. */
 export type MergedCommits = { headSha: string; baseSha: string | null };
 
-/** Gives a discussion, whose row the caller has locked, another status, shows that in it, and records it. @returns the timeline event */
+/** Changes the status of a discussion whose row the caller locked, shows it in the timeline and records it. @returns the timeline event */
 export async function setStatus(
   tx: Db,
   { repo, discussion, actorId }: { repo: Repo; discussion: DiscussionRow; actorId: string | null },

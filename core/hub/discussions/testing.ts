@@ -7,19 +7,19 @@ import type { Repo } from "../repos/repo.ts";
 import { commitTo } from "../testing/repos.ts";
 import type { DiscussionName } from "./find-discussion.ts";
 
-/** A repository's, or its discussion's, name as it comes from outside. */
+/** Names a repository, or its discussion, as requests do. */
 export function nameOf({ type, owner, name }: Repo, num: number): DiscussionName {
   return { repo: { type, owner: owner.handle, name }, num };
 }
 
-/** Moves a ref to another commit, or makes or deletes it, and records it as a push does. */
+/** Creates, moves or deletes a ref, and records it as a push does. */
 export async function setRef(repo: Repo, person: TestPerson, ref: string, newSha: string | null): Promise<void> {
   const path = await openRepository(repo);
   const change = { ref, oldSha: await resolveRef(path, ref), newSha };
   await changeRefs(repo, person.actor, [change], () => updateRefs(path, [change]));
 }
 
-/** A branch that begins where another is, with one commit more. @returns that commit */
+/** Creates a branch that starts at another and adds one commit. @returns that commit */
 export async function branchWith(
   repo: Repo,
   person: TestPerson,

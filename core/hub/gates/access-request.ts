@@ -1,20 +1,20 @@
 import { ServiceError } from "../../errors.ts";
 
-/** What becomes of a person's wish to read a gated repository. */
+/** The states of a request to read a gated repository. */
 export const accessRequestStatuses = ["pending", "accepted", "rejected"] as const;
 export type AccessRequestStatus = (typeof accessRequestStatuses)[number];
 
 export const MESSAGE_MAX_CHARACTERS = 1_000;
 export const REASON_MAX_CHARACTERS = 200;
 
-/** One of a repository's requests, as whoever decides sees it. */
+/** An access request as those who decide see it. */
 export type AccessRequest = {
   user: {
     id: string;
     username: string;
     fullName: string;
     avatarId: string | null;
-    /** Shared by asking; null for whoever was let in without having asked. */
+    /** Shared by asking; null for a user who was given access without asking. */
     email: string | null;
   };
   status: AccessRequestStatus;
@@ -32,7 +32,7 @@ export function parseAccessRequestStatus(value: unknown): AccessRequestStatus {
   return value as AccessRequestStatus;
 }
 
-/** Where nobody needs to be let in, there is nothing to ask for or to decide. */
+/** Without a gate there is nothing to ask for or to decide. */
 export function requireGate({ gated }: { gated: string }): void {
   if (gated === "none") throw new ServiceError("invalid_request", "This repository is not gated: whoever sees it may read it.");
 }

@@ -14,14 +14,14 @@ import { mailManagers } from "./mail-managers.ts";
 import { recordAccessAudit } from "./record-access-audit.ts";
 
 const ASK_LIMIT = { limit: 30, windowSeconds: 60 * 60 };
-/** Letters to one owner, who may not know the sender: whoever asks, withdraws and asks again must not fill their mailbox. */
+/** Mails to one owner, who may not know the sender: nobody must fill their mailbox by asking, withdrawing and asking again. */
 const LETTERS_TO_OWNER = { limit: 20, windowSeconds: 24 * 60 * 60 };
 
 /**
- * Asks to read a gated repository. The username and the e-mail address become known to whoever decides. With the gate `auto` the
- * answer is yes, at once; with `manual` those who decide get a letter. Asking twice changes nothing.
- * @returns what the request is now
- * @throws ServiceError `not_found`, `unauthorized`; `conflict` for whoever may read it anyway; `forbidden` after a rejection;
+ * Requests access to a gated repository. Those who decide see the username and the e-mail address. The gate `auto` accepts at once; with
+ * `manual` those who decide get a mail. Asking twice changes nothing.
+ * @returns the current state of the request
+ * @throws ServiceError `not_found`, `unauthorized`; `conflict` for users who may read it anyway; `forbidden` after a rejection;
  * `invalid_request`, `rate_limited`
  */
 export async function askForAccess(
@@ -37,7 +37,7 @@ export async function askForAccess(
   const found = await findRepo(actor, wanted, "repo.request_access");
   const userId = actorId(actor);
   if (!userId) throw new ServiceError("unauthorized", "Sign in to ask for access.");
-  // Not in the transaction, whose end undoes what it counts.
+  // Not in the transaction, whose rollback would undo the count.
   const counted = [await consumeThrottle(throttleKey("ask-for-access", userId), ASK_LIMIT)];
   const where = { repoId_userId: { repoId: found.id, userId } };
   if (found.gated === "manual" && !(await db().accessRequest.findUnique({ where, select: { id: true } }))) {

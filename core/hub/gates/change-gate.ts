@@ -8,8 +8,8 @@ import { type Repo, repoResource } from "../repos/repo.ts";
 import { requireGate } from "./access-request.ts";
 
 /**
- * Lets one caller at a time change who is let into a repository, with its row as it is then: the gate may have been taken away, or
- * the right to decide, while this one waited (S135).
+ * Serializes decisions about access to a repository, with its row as it is then: while this caller waited, the gate or the right to
+ * decide may have been removed (S135).
  * @throws ServiceError `not_found`, `forbidden`, `unauthorized`, `insufficient_scope`; `invalid_request` without a gate
  */
 export async function changeGate<T>(

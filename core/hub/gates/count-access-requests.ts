@@ -2,7 +2,7 @@ import { db } from "../../db.ts";
 import type { Repo } from "../repos/repo.ts";
 import { type AccessRequestStatus, accessRequestStatuses } from "./access-request.ts";
 
-/** How many requests of a repository there are of each kind. It asks nobody's permission. */
+/** How many access requests a repository has per status. It checks no permissions. */
 export async function countAccessRequests({ id }: Pick<Repo, "id">): Promise<Record<AccessRequestStatus, number>> {
   const groups = await db().accessRequest.groupBy({ by: ["status"], where: { repoId: id }, _count: true });
   const count = (status: AccessRequestStatus) => groups.find((group) => group.status === status)?._count ?? 0;

@@ -12,9 +12,9 @@ import { recordAccessAudit } from "./record-access-audit.ts";
 const acts = { accepted: "accept", rejected: "reject", pending: "reopen" } as const;
 
 /**
- * Answers a request for access, or changes the answer: whoever was accepted is let in at once, and kept out at once when that is
- * taken back. The person gets a letter with the answer.
- * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (it is so already), `forbidden`,
+ * Answers an access request, or changes the answer: an accepted user gets access at once, and loses it at once when that is revoked.
+ * The user gets a mail with the answer.
+ * @throws ServiceError `not_found` (the repository, the user or their request), `conflict` (already decided so), `forbidden`,
  * `invalid_request`, `rate_limited`
  */
 export async function decideAccessRequest(

@@ -3,7 +3,7 @@ import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 
-/** Whom a decision is about: by username or by id. */
+/** The user whom a decision is about: by username or by id. */
 export type Asker = { user?: string | undefined; userId?: string | undefined };
 
 /** @throws ServiceError `not_found` */

@@ -91,7 +91,7 @@ describe("a manual gate", () => {
       expect((await lettersTo(email)).filter((letter) => letter.subject === subject)).toHaveLength(1);
     }
     expect(await lettersTo(reader.email)).toEqual([]);
-    // Members read it as members; there is nothing to ask for.
+    // Members may read it as members; there is nothing to ask for.
     await expect(ask(reader, repo)).rejects.toMatchObject({ code: "conflict" });
   });
 
@@ -273,7 +273,7 @@ it("S56 fills nobody's mailbox by deciding to and fro", async () => {
   expect((await lettersTo(victim.email)).length).toBe(20);
   expect(before).toBe(1);
   expect(new Set(codes)).toContain("rate_limited");
-  // It is about these two alone.
+  // The limit counts for these two alone.
   await ask(grace, repo);
   await decide(repo, "accepted");
 });
@@ -287,6 +287,6 @@ it("S56 fills no owner's mailbox by asking, withdrawing and asking again", async
   }
   await expect(ask(eager, await gatedRepo())).rejects.toMatchObject({ code: "rate_limited" });
   expect((await lettersTo(ada.email)).length - before).toBe(20);
-  // It is about these two alone.
+  // The limit counts for these two alone.
   await ask(eager, await updateRepoSettings(grace.actor, nameOf(await someRepo(grace)), { gated: "manual" }, from));
 });

@@ -9,8 +9,8 @@ import { countAnswer, mailAnswer } from "./mail-answer.ts";
 import { recordAccessAudit } from "./record-access-audit.ts";
 
 /**
- * Lets somebody into a gated repository, whether they have asked or not.
- * @throws ServiceError `not_found` (the repository or the user), `invalid_request` (no gate, or they are in already), `forbidden`,
+ * Gives a user access to a gated repository, whether they have asked or not.
+ * @throws ServiceError `not_found` (the repository or the user), `invalid_request` (no gate, or they have access already), `forbidden`,
  * `rate_limited`
  */
 export async function grantAccess(actor: Actor, wanted: RepoName, whom: Asker, from: RequestOrigin): Promise<void> {

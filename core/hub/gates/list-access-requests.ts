@@ -5,7 +5,7 @@ import { findRepo, type RepoName } from "../repos/find-repo.ts";
 import type { AccessRequest, AccessRequestStatus } from "./access-request.ts";
 
 /**
- * Who asked for access to a repository and what was answered, the longest waiting first; for those who decide.
+ * The access requests of a repository and their answers, longest waiting first; for those who decide.
  * @throws ServiceError `not_found`, `forbidden`, `insufficient_scope`, `unauthorized`
  */
 export async function listAccessRequests(

@@ -4,11 +4,11 @@ import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 import { accessAnswerLetter } from "./mails/access-answer-letter.ts";
 
-/** Of what one person decides about another: whoever has a repository of their own must not fill the mailbox of others from here. */
+/** Mails about one person's decisions on another: nobody must fill others' mailboxes by means of their own repository. */
 const LETTERS: ThrottleLimit = { limit: 20, windowSeconds: 60 * 60 };
 
 /**
- * Counts the letter of a decision before it is made, and gives it back where nothing came of it.
+ * Counts the mail of a decision before the decision is made, and takes that back if the decision fails.
  * @throws ServiceError `rate_limited`
  */
 export async function countAnswer<T>(actor: Actor, user: { id: string }, decide: () => Promise<T>): Promise<T> {
@@ -23,7 +23,7 @@ export async function countAnswer<T>(actor: Actor, user: { id: string }, decide:
   }
 }
 
-/** Tells somebody what was decided about them. */
+/** Tells a user what was decided about them. */
 export async function mailAnswer(
   tx: Db,
   user: { username: string; email: string },

@@ -4,10 +4,10 @@ import { queueMail } from "../../mail/queue-mail.ts";
 import type { Repo } from "../repos/repo.ts";
 import { askedForAccessLetter } from "./mails/asked-for-access-letter.ts";
 
-/** Of an organization with many administrators, those who were there first. */
+/** In an organization with many administrators, those who joined first. */
 const LETTERS_MAX = 20;
 
-/** Tells those who decide that somebody asks: the owner; of an organization its administrators, and the member who made it. */
+/** Mails those who decide about a new request: the owner; in an organization the administrators and the repository's creator. */
 export async function mailManagers(
   tx: Db,
   repo: Repo,
@@ -23,7 +23,7 @@ async function managersOf(tx: Db, { owner, createdById }: Repo): Promise<{ usern
   const select = { username: true, email: true } as const;
   const isReachable = { disabledAt: null, emailVerifiedAt: { not: null } };
   if (owner.kind === "user") return tx.user.findMany({ where: { id: owner.id, ...isReachable }, select });
-  // Of those who may, not every member who writes: the administrators, and who made it.
+  // Not every member who may decide: only the administrators and the repository's creator.
   return tx.$queryRaw`SELECT u.username, u.email FROM member_standing m
       JOIN membership j ON j.org_id = m.org_id AND j.user_id = m.user_id JOIN "user" u ON u.id = m.user_id
     WHERE m.org_id = ${owner.id} AND (m.role = 'admin' OR m.user_id = ${createdById}) AND ${membersWhoMay("repo.manage", createdById)}

@@ -7,17 +7,17 @@ import { readRepos } from "../repos/read-repos.ts";
 import type { Repo } from "../repos/repo.ts";
 import type { AccessRequestStatus } from "./access-request.ts";
 
-/** A request as the person who made it sees it. */
+/** An access request as the user who made it sees it. */
 export type OwnAccessRequest = {
   repoId: string;
-  /** Null once the repository may not be seen any more. */
+  /** Null when the user may no longer see the repository. */
   repo: Repo | null;
   status: AccessRequestStatus;
   rejectionReason: string | null;
   askedAt: Date;
 };
 
-/** The request of a person for one repository; undefined where they have not asked. */
+/** A user's request for one repository; undefined if they have not asked. */
 export async function findOwnAccessRequest(
   { userId }: Person,
   { id: repoId }: Pick<Repo, "id">,
@@ -31,7 +31,7 @@ export async function findOwnAccessRequest(
     : undefined;
 }
 
-/** All requests of a person, the latest first. */
+/** All requests of a user, latest first. */
 export async function listOwnAccessRequests(person: Person, request: PageRequest = {}): Promise<Page<OwnAccessRequest>> {
   const { page, pageSize, skip, take } = pageBounds(request);
   const where = { userId: person.userId };

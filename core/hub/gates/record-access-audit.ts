@@ -6,7 +6,7 @@ import type { Repo } from "../repos/repo.ts";
 
 type Happened = "ask" | "accept" | "reject" | "reopen" | "grant" | "withdraw";
 
-/** Who was let in or kept out, and by whom: for the administrators of the repository's organization. */
+/** Who gave or denied whom access: for the administrators of the repository's organization. */
 export async function recordAccessAudit(
   tx: Db,
   actor: Actor,

@@ -8,9 +8,9 @@ import { lockRepo } from "../repos/read-repos.ts";
 import { recordAccessAudit } from "./record-access-audit.ts";
 
 /**
- * Takes one's own request back, or gives up the access that came of it. A rejected one stays: it is the answer, and taking it back
- * would be a way to ask again and again.
- * @throws ServiceError `not_found` where there is no request of theirs, `conflict` for a rejected one
+ * Withdraws one's own request, or gives up the access that it led to. A rejected request stays: withdrawing it would be a way to ask again
+ * and again.
+ * @throws ServiceError `not_found` if there is no request of theirs, `conflict` for a rejected one
  */
 export async function withdrawAccessRequest(actor: Actor, repoId: string, from: RequestOrigin): Promise<void> {
   const userId = actorId(actor);

@@ -7,7 +7,7 @@ import { checkGit, isAtLeast } from "./check-git.ts";
 
 const path = String(childEnvironment().PATH);
 const folder = mkdtempSync(join(tmpdir(), "keyhook-no-git-"));
-// No setting, but given to children by the same door.
+// Not a setting, but passed to child processes by the same function.
 const setPath = (value: string) => provideSettings({ PATH: value } as Record<string, string>);
 afterEach(() => {
   setPath(path);

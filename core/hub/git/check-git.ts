@@ -6,8 +6,8 @@ import { runGit } from "./run-git.ts";
 export const GIT_MIN_VERSION = "2.38";
 
 /**
- * The version of the git on this machine.
- * @throws SettingsError, in words for the operator, when there is none or it is too old
+ * The version of this machine's git.
+ * @throws SettingsError, with a message for the operator, when there is none or it is too old
  */
 export async function checkGit(): Promise<string> {
   const output = await runGit(tmpdir(), ["version"]).catch((cause: unknown) => {

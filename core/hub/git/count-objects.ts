@@ -4,8 +4,8 @@ import { openRepository } from "./repository.ts";
 import { type GitOptions, RanOutOfTime, runGit, UNDER_LOCK } from "./run-git.ts";
 
 /**
- * What a repository has on disk; git's own count, which reads folders and no objects.
- * @param quarantine counts what lies apart there instead
+ * What a repository has on disk: git's own count, which reads folders and no objects.
+ * @param quarantine counts the objects in this quarantine instead
  */
 export async function countObjects(
   path: string,
@@ -29,9 +29,9 @@ export async function countBytes(path: string, otherwise: number): Promise<numbe
 }
 
 /**
- * Counts what a repository has on disk and writes it to its row, from which the owner's use follows (decision 076). For changes that
- * failed after their objects had arrived: git keeps those until it collects them. Counted under the row's lock, so that of two counts
- * the later one is written last.
+ * Counts what a repository has on disk and writes it to its row, on which the owner's usage is based (decision 076). For changes that
+ * failed after their objects had arrived: git keeps those until it collects them. It counts under the row's lock, so that the later of two
+ * counts is written last.
  */
 export async function recountRepository(repoId: string, tx?: Db): Promise<void> {
   if (!tx) return db().$transaction((own) => recountRepository(repoId, own));

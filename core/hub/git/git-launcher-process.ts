@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import type { Asked, Told } from "./launched-git.ts";
 import { childrenOf, lowerPriority, readProcess, runWhenIdle } from "./linux-process.ts";
 
-/** The program that `GitLauncher` runs (git-launcher.ts says why). It starts git, passes on signals, and tells how git ends. */
+/** The program that `GitLauncher` runs (git-launcher.ts says why). It starts git, passes on signals, and reports git's exit. */
 
 type Launch = Extract<Asked, { command: string }>;
 
@@ -12,7 +12,7 @@ const socketPath = process.argv[2] as string;
 const running = new Map<string, { kill(signal?: NodeJS.Signals): void }>();
 const tell = (what: Told) => process.connected && process.send?.(what);
 
-/** What is being started, with the last signal that was asked for meanwhile. */
+/** The commands being started, each with the last signal requested meanwhile. */
 const starting = new Map<string, NodeJS.Signals | undefined>();
 
 process.on("message", (asked: Asked) => {
@@ -30,9 +30,9 @@ async function start(asked: Launch): Promise<void> {
   if (signal) running.get(id)?.kill(signal);
 }
 
-// A signal that stops the service is for the web process: it finishes its requests, and then ends this one.
+// A signal to stop the service is for the web process, which finishes its requests and then ends this process.
 process.on("SIGINT", () => undefined).on("SIGTERM", () => undefined);
-// The web process is gone: nobody reads what git writes.
+// The web process is gone: nobody reads git's output.
 process.once("disconnect", () => {
   for (const child of running.values()) child.kill("SIGKILL");
   process.exit();
@@ -59,14 +59,14 @@ async function launch({ id, command, args, cwd, env, niceness }: Launch): Promis
   }
 }
 
-/** Writes the line that says which stream a connection is. Nothing is read here: what comes is git's input. */
+/** Writes the line that says which stream a connection is. Nothing is read here: what arrives is git's input. */
 function announced(stream: Socket, line: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.once("error", reject).write(line, () => resolve());
   });
 }
 
-/** The processor time that git may use before it gives way: a small clone and most pages take less. */
+/** The processor time that git may use before its priority is lowered: a small clone and most pages take less. */
 const YOUNG_MS = 50;
 const LOOK_MS = 20;
 /** The unit of times in /proc: USER_HZ is 100. */
@@ -74,7 +74,7 @@ const TICK_MS = 10;
 
 /**
  * Starts git at normal priority, and lowers it for git and its children once they have used YOUNG_MS of processor time. So short work does
- * not wait for long work, whoever asked for either (S137).
+ * not wait for long work, whoever requested either (S137).
  */
 function age(pid: number, niceness: number): () => void {
   const timer = setInterval(() => {
@@ -87,7 +87,7 @@ function age(pid: number, niceness: number): () => void {
   return () => clearInterval(timer);
 }
 
-/** Includes its children that have ended. @returns YOUNG_MS where the system does not tell, so that git gives way at once */
+/** Includes its children that have ended. @returns YOUNG_MS where the system does not tell, so that the priority is lowered at once */
 function usedMs(pid: number): number {
   const ticks = readProcess(`${pid}/stat`).split(") ").at(-1)?.split(" ").slice(11, 15);
   return ticks?.length ? ticks.reduce((sum, each) => sum + Number(each), 0) * TICK_MS : YOUNG_MS;

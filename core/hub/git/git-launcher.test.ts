@@ -19,7 +19,7 @@ let stop: () => void;
 let path: string;
 const before = process.env.TMPDIR;
 beforeAll(async () => {
-  // Of its own, so that its launchers are alone there.
+  // Its own directory, so that its launchers are alone there.
   process.env.TMPDIR = await mkdtemp(join(tmpdir(), "launcher-"));
   stop = await startGitLauncher();
   path = await mkdtemp(join(tmpdir(), "launched-"));
@@ -123,7 +123,7 @@ test("what is aborted before git has started is answered at once, and git does n
   const launcher = parentOf(child.pid);
   const made = join(tmpdir(), "made-for-nobody");
   process.kill(launcher, "SIGSTOP");
-  // So many may be about to start, and the next ones wait.
+  // This many may be starting at once; further ones wait.
   const versions = Promise.all(Array.from({ length: 64 }, () => runGit(path, ["version"])));
   try {
     const leaving = new AbortController();
@@ -147,7 +147,7 @@ test("a connection that nothing waits for is closed", async () => {
   expect(more).toEqual([]);
   const socket = connect(join(tmpdir(), folder, "streams"));
   socket.write("00000000-0000-0000-0000-000000000000 1\n");
-  // Sooner than one that says nothing.
+  // Sooner than a connection that sends nothing.
   expect(await Promise.race([buffer(socket), delay(LAUNCH_MAX_MS / 2, "open")])).toHaveLength(0);
 });
 
@@ -197,7 +197,7 @@ test("a launcher that cannot start is tried again", async () => {
 test("as many at once as a busy process lets wait", async () => {
   const versions = Promise.all(Array.from({ length: 250 }, () => runGit(path, ["version"])));
   await delay(0);
-  // Nothing is taken in meanwhile.
+  // Nothing is accepted meanwhile.
   const until = Date.now() + 500;
   while (Date.now() < until);
   expect(await versions).toHaveLength(250);

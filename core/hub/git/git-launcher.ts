@@ -20,7 +20,7 @@ const BACKLOG = 4_096;
 /** How many starts the launcher is asked for at once. Each makes three connections, far fewer than may wait for this process. */
 const STARTING_MAX = 64;
 
-/** The launcher has ended: git has to be started in another way. */
+/** The launcher has ended: git has to be started another way. */
 export class LauncherEnded extends Error {
   override name = "LauncherEnded";
   override message = "the launcher of git ended";
@@ -38,9 +38,9 @@ export class GitLauncher {
   readonly #server: Server;
   readonly #process: ChildProcess;
   readonly #launches = new Map<string, LaunchedGit>();
-  /** What the launcher was asked to start and has not answered. */
+  /** The starts that the launcher was asked for and has not answered. */
   readonly #starting = new Set<string>();
-  /** What it will be asked for next, in order. It waits here, so that what is aborted meanwhile never starts. */
+  /** The next starts, in order. They wait here, so that those aborted meanwhile never start. */
   readonly #waiting = new Map<string, GitCommand>();
   #heardAt = Date.now();
 
@@ -92,7 +92,7 @@ export class GitLauncher {
     const launched = new LaunchedGit(kill, signal);
     this.#launches.set(id, launched);
     launched.once("over", () => this.#launches.delete(id));
-    // A launcher that hangs is killed, and replaced.
+    // A hanging launcher is killed and replaced.
     launched.once("late", () => Date.now() - this.#heardAt > LAUNCH_MAX_MS && this.#process.kill("SIGKILL"));
     this.#waiting.set(id, command);
     this.#startWaiting();
@@ -117,7 +117,7 @@ export class GitLauncher {
   }
 
   #ask(asked: Asked): void {
-    // If it cannot be sent, the launcher is ending, and every launch hears of that.
+    // If it cannot be sent, the launcher is ending, and every launch learns of that.
     if (this.#process.connected) this.#process.send(asked, () => undefined);
   }
 
@@ -131,7 +131,7 @@ export class GitLauncher {
   #take(socket: Socket): void {
     let header = Buffer.alloc(0);
     const timer = setTimeout(() => socket.destroy(), LAUNCH_MAX_MS);
-    // Git may end before it has read everything; whoever writes to it learns of that by git's status.
+    // Git may end before it has read everything; the writer learns of that from git's exit status.
     socket.on("error", () => undefined);
     const read = () => {
       const chunk: Buffer | null = socket.read();
@@ -151,10 +151,10 @@ export class GitLauncher {
   }
 }
 
-// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// One for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookGitLauncher?: GitLauncher | undefined };
 
-/** From now on this process starts git through a launcher, and by itself only while there is none. @returns a function that stops it */
+/** From now on this process starts git through a launcher, and directly only while there is none. @returns a function that stops it */
 export async function startGitLauncher(): Promise<() => void> {
   let isStopped = false;
   const tryAgain = (error: unknown) => {
@@ -181,10 +181,10 @@ export async function startGitLauncher(): Promise<() => void> {
   };
 }
 
-/** A socket that is being made refuses connections for a moment. */
+/** A socket that is being created refuses connections for a moment. */
 const MAKING_MS = 60_000;
 
-/** Removes what processes that were killed have left: nobody listens at their sockets any more. */
+/** Removes what killed processes left behind: nobody listens on their sockets any more. */
 async function removeLeftDirectories(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     if (!name.startsWith(DIRECTORY_PREFIX)) continue;
@@ -195,7 +195,7 @@ async function removeLeftDirectories(): Promise<void> {
   }
 }
 
-/** Nothing is known of another user's, which cannot be reached. */
+/** False for another user's sockets, which cannot be reached. */
 function isDeserted(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);

@@ -10,7 +10,7 @@ const GB = 1_000_000_000;
 const WINDOW_SECONDS = 30 * 24 * 3_600;
 const KIB = 1024;
 
-/** What an author's proposals to one owner may take: no push of theirs is larger. */
+/** The storage for an author's proposals to one owner: no push of theirs may be larger. */
 export const authorShare = async (owner: StorageOwner): Promise<number> =>
   shareOf((await quotaOf(owner)) ?? Number.POSITIVE_INFINITY) / 4;
 
@@ -23,8 +23,8 @@ export const proposalRefusal = ({ handle }: StorageOwner, what: string): Service
   );
 
 /**
- * Puts room aside for what somebody brings who may only propose. It lies in the owner's storage, so a stranger could fill that up and stop
- * the owner's own pushes: proposals get a small share in 30 days (decision 076), of each repository, each author and each owner.
+ * Reserves storage for a contribution of an actor who may only propose. It uses the owner's storage, so a stranger could fill that up and
+ * block the owner's own pushes: proposals get a small share per 30 days (decision 076), per repository, per author and per owner.
  * @throws ServiceError `storage_full`, without the owner's numbers
  */
 export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: number, what: string): Promise<Hold> {
@@ -50,12 +50,12 @@ export async function holdProposal(actor: Actor, { id, owner }: Repo, bytes: num
   return hold;
 }
 
-/** What was refused for one share has used up no other one. */
+/** A proposal that one share refuses must not use up the others. */
 async function giveBack(keys: readonly string[], amount: number): Promise<void> {
   await pool().query("UPDATE throttle SET count = greatest(count - $2::int, 0) WHERE key = ANY($1)", [keys, amount]);
 }
 
-/** In one statement, so that parallel proposals see each other. What is refused must not use up others' share, so it is not added. */
+/** In one statement, so that parallel proposals see each other. A refused proposal is not added, so that it uses up nobody's share. */
 async function count(key: string, amount: number, most: number): Promise<boolean> {
   if (amount > most) return false;
   if (most === Number.POSITIVE_INFINITY) return true;

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { ServiceError } from "../../errors.ts";
 
-/** What we use of a child process. */
+/** The part of a child process that we use. */
 export type GitProcess = Pick<
   ChildProcessWithoutNullStreams,
   "stdin" | "stdout" | "stderr" | "stdio" | "pid" | "exitCode" | "signalCode" | "kill" | "once" | "off" | "emit"
@@ -48,11 +48,11 @@ export class LaunchedGit extends EventEmitter {
     }, LAUNCH_MAX_MS);
     this.#signal = signal;
     signal?.addEventListener("abort", this.#abort);
-    // Whoever does not listen learns of it when git ends.
+    // Those who do not listen learn of it when git ends.
     this.on("error", () => undefined);
   }
 
-  /** Rejects when it does not start. */
+  /** Rejects when git does not start. */
   get started(): Promise<void> {
     return this.#start.promise;
   }
@@ -73,7 +73,7 @@ export class LaunchedGit extends EventEmitter {
 
   take(number: number, stream: Socket): void {
     this.stdio[number] = stream;
-    // Git never writes there. Only the end of the stream comes.
+    // Git never writes to stdin. Only the end of the stream comes.
     if (number === 0) stream.resume();
     stream.once("close", () => this.#closeIfDone());
     this.#startIfReady();
@@ -87,7 +87,7 @@ export class LaunchedGit extends EventEmitter {
     else if (!this.#hasStarted) this.#refuse(new Error(told.failure));
   }
 
-  /** The launcher is gone, so nobody will tell how git ends. Without its streams it does end. */
+  /** The launcher is gone, so nobody reports git's exit. Without its streams git does end. */
   lose(error: Error): void {
     if (!this.#hasStarted) this.#refuse(error);
     for (const stream of this.stdio) stream?.destroy();
@@ -108,7 +108,7 @@ export class LaunchedGit extends EventEmitter {
 
   readonly #abort = () => {
     const reason = this.#signal?.reason;
-    // A deadline that passes meanwhile is no failure of ours: git is what was late.
+    // If a deadline passes meanwhile, that is not our failure: git was late.
     if (!this.#hasStarted) return this.#refuse(reason?.name === "TimeoutError" ? notInTime() : reason);
     this.kill();
     this.emit("error", reason);

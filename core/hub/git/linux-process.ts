@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
-/** @param name below /proc; @returns nothing where the process has ended, or the system is not Linux */
+/** @param name below /proc; @returns an empty string if the process has ended, or the system is not Linux */
 export function readProcess(name: string): string {
   try {
     return readFileSync(`/proc/${name}`, "latin1");
@@ -23,9 +23,9 @@ export function lowerPriority(pid: number, niceness: number): void {
 }
 
 /**
- * Lets a process, its threads and what it starts run only while no other process needs the core (SCHED_IDLE). At niceness 19 many such
- * processes delay others all the same: the scheduler takes a core that runs them for a busy one, and lets a request wait behind another
- * on the other core. Without util-linux they keep their niceness.
+ * Lets a process, its threads and its children run only while no other process needs the core (SCHED_IDLE). Even at niceness 19, many such
+ * processes delay others: the scheduler considers a core that runs them busy, and lets a request wait behind another on the other core.
+ * Without util-linux they keep their niceness.
  */
 export function runWhenIdle(pid: number): void {
   spawn("chrt", ["--all-tasks", "--idle", "--pid", "0", String(pid)], { stdio: "ignore" }).on("error", () => undefined);

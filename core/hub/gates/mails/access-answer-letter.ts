@@ -9,7 +9,7 @@ type Answered = {
   reason?: string | null;
 };
 
-/** To somebody who asked for access to a gated repository, or was let in without asking. */
+/** To a user who asked for access to a gated repository, or was given it without asking. */
 export function accessAnswerLetter({ greeted, repo, answer, reason }: Answered): Letter {
   const { fullName, type } = repo;
   const address = link(repoPath(type, fullName));

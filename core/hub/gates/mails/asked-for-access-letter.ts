@@ -9,7 +9,7 @@ type Asked = {
   message: string | null;
 };
 
-/** To those who decide who is let into a repository. */
+/** To those who decide about access to a repository. */
 export function askedForAccessLetter({ greeted, asker, repo, message }: Asked): Letter {
   return letter(`${asker.username} asks for access to ${repo.fullName}`, greeted, [
     `${asker.username} (${asker.email}) asks to read the ${repo.type} ${repo.fullName}. Accept or reject the request here:`,
@@ -18,5 +18,5 @@ export function askedForAccessLetter({ greeted, asker, repo, message }: Asked): 
   ]);
 }
 
-/** So that nobody takes a stranger's words for ours. */
+/** Quoted, so that nobody takes a stranger's words for ours. */
 const quoted = (text: string): string => text.replace(/\r\n?/g, "\n").replace(/^/gm, "> ");

@@ -13,18 +13,18 @@ import type { DueMaintenance } from "./maintenance-table.ts";
 import { removeStaleFiles } from "./remove-stale-files.ts";
 
 const LOCKS_OLDER_THAN_MS = 10 * 60 * 1000;
-/** Up to here reading costs nothing that anybody would notice. */
+/** Up to this many, reading costs nothing noticeable. */
 const LOOSE_OBJECTS_MAX = 200;
 const PACKS_MAX = 8;
-/** What no ref leads to any more is kept for two weeks, and looked for once a week. */
+/** Unreachable objects are kept for two weeks, and looked for once a week. */
 const PRUNE = "2.weeks.ago";
 const FULL_EVERY_MS = 7 * 24 * 60 * 60 * 1000;
 const STEP_MAX_MS = 60 * 60 * 1000;
 const RETRY_SECONDS = 60 * 60;
-/** After others were in the way. */
+/** When others were in the way. */
 const BUSY_RETRY_SECONDS = 60;
 
-// One core, little memory, and packs of gigabytes are left as they are: whoever clones comes first.
+// One core and little memory, and packs of gigabytes are left as they are: clones come first.
 const config = [
   "pack.threads=1",
   "pack.windowMemory=64m",
@@ -32,7 +32,7 @@ const config = [
   "core.fsync=objects,derived-metadata,reference",
 ];
 
-/** The work of one row (worker/loop.ts): looks after the git data of a repository to which something was sent. */
+/** The work of one row (worker/loop.ts): maintains the git data of a repository that has received something. */
 export async function maintainRepository({ id, attempts }: DueMaintenance, claimId: string): Promise<void> {
   try {
     const repo = await readRepo(id);
@@ -55,7 +55,7 @@ export async function maintainRepository({ id, attempts }: DueMaintenance, claim
 
 const isBusy = (error: unknown): boolean => error instanceof ServiceError && error.code === "unavailable";
 
-/** Of a push that was recorded while cards were busy. It comes last: what is put off from now on finds the row due again. */
+/** For a push that was recorded while cards were busy. It comes last: a card put off from now on finds the row due again. */
 async function readCardAgain(id: string, path: string): Promise<void> {
   const sha = (await readRepo(id))?.headSha;
   if (!sha) return;
@@ -70,7 +70,7 @@ async function readCardAgain(id: string, path: string): Promise<void> {
   });
 }
 
-/** The row stays when somebody made it due again (`scheduleMaintenanceSoon`). */
+/** The row stays if somebody made it due again meanwhile (`scheduleMaintenanceSoon`). */
 async function finish(id: string, claimId: string): Promise<void> {
   const { rowCount } = await pool().query(`DELETE FROM repo_maintenance WHERE id = $1 AND claim_id = $2 AND due_at <= now()`, [
     id,
@@ -84,8 +84,8 @@ async function finish(id: string, claimId: string): Promise<void> {
 }
 
 /**
- * Puts what came in pieces together. Packs grow by powers of two (`--geometric`), so that each object is copied a few times in all,
- * and not with every visit; once a week everything is gone through.
+ * Combines loose objects and small packs. Packs grow by powers of two (`--geometric`), so that each object is copied a few times in total,
+ * and not at every visit; once a week everything is collected.
  * @returns what was done
  */
 export async function tidy(path: string): Promise<"nothing" | "repacked" | "collected"> {
@@ -108,7 +108,7 @@ export async function tidy(path: string): Promise<"nothing" | "repacked" | "coll
   return "repacked";
 }
 
-/** When everything was gone through; of a repository where that never was, when it was made. */
+/** When everything was last collected; if never, when the repository was created. */
 async function lastCollected(marker: string): Promise<number> {
   const found = (await stat(marker).catch(() => undefined)) ?? (await stat(join(marker, "../config")).catch(() => undefined));
   return found?.mtimeMs ?? 0;

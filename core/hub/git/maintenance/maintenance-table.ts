@@ -1,19 +1,19 @@
 import { type Db, pool } from "../../../db.ts";
 import type { LeasedTable } from "../../../leases/leased-table.ts";
 
-/** Done rows are deleted: what is there is open. */
+/** Finished rows are deleted, so every row is open. */
 export const maintenanceTable: LeasedTable = { name: "repo_maintenance", isOpen: "true" };
 
 /** NOTIFY channel; nothing is announced on it, since maintenance is never urgent. */
 export const MAINTENANCE_CHANNEL = "repo_maintenance";
 
-/** A claimed row: the repository's id, which may be gone by then. */
+/** A claimed row, with the id of its repository, which may be deleted by then. */
 export type DueMaintenance = { id: string; attempts: number };
 
-/** Many pushes in a row are looked after once. */
+/** Many pushes in a row get one visit. */
 export const MAINTENANCE_DELAY_SECONDS = 10 * 60;
 
-/** Has a repository looked after in a while: something is about to be sent to it, whatever becomes of that. */
+/** Schedules maintenance of a repository: something is about to be sent to it, whatever becomes of that. */
 export async function scheduleMaintenance(repoId: string): Promise<void> {
   await pool().query({
     name: "schedule-maintenance",
@@ -22,10 +22,10 @@ export async function scheduleMaintenance(repoId: string): Promise<void> {
   });
 }
 
-/** Work that was put off for others, such as reading a card. */
+/** For work that was put off in favour of others, such as reading a card. */
 const SOON_SECONDS = 30;
 
-/** Has a repository looked after soon; again, where somebody is at it: they may have passed what is asked for. */
+/** Schedules maintenance soon, and again if it is running now: it may have passed the requested step already. */
 export async function scheduleMaintenanceSoon(tx: Db, repoId: string): Promise<void> {
   await tx.$executeRaw`
     INSERT INTO repo_maintenance AS row (id, due_at) VALUES (${repoId}, now() + make_interval(secs => ${SOON_SECONDS}))

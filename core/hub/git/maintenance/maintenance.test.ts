@@ -32,7 +32,7 @@ test("what came in pieces is put together, and nothing is lost", async () => {
   expect(await tidy(path)).toBe("collected");
   expect(await countObjects(path)).toMatchObject({ loose: 0, packs: 1 });
   for (let each = 0; each < 9; each++) await commitTo(repo, ada, { [`g${each}.txt`]: "x".repeat(each * 100) });
-  // fast-import has left a pack with each.
+  // fast-import has left a pack each time.
   const before = await countObjects(path);
   expect(before.packs + before.loose).toBeGreaterThan(8);
   const done = await tidy(path);
@@ -89,7 +89,7 @@ test("S137 a push is recorded at once while cards are busy, and its card is read
   expect(await db().refUpdate.count({ where: { repoId: repo.id } })).toBe(0);
   expect(busy.due.dueAt.getTime()).toBeLessThan(Date.now() + 60_000);
   expect(busy.later).toMatchObject({ claimId: null });
-  // What is asked for while it is looked after is not lost.
+  // A request during maintenance is not lost.
   expect(await maintain(() => db().$transaction((tx) => scheduleMaintenanceSoon(tx, repo.id)))).toMatchObject({ claimId: null });
   expect(await readRepo(repo.id)).toMatchObject({ headSha: busy.sha, card: { license: "bsd" } });
   expect(await maintain()).toBeNull();

@@ -2,12 +2,12 @@ import { rm } from "node:fs/promises";
 import { withConnection } from "../../../db.ts";
 import { repositoryPath } from "../repository.ts";
 
-/** Whoever was reading from it or pushing to it when it was deleted comes to an end first. */
+/** Lets transfers that were running when it was deleted end first. */
 const WAIT_SECONDS = 60;
 
 /**
- * Removes the git data of repositories that were deleted, one after the other. Its row is locked while one is removed, and goes when
- * nothing is left: a process that is killed meanwhile leaves the rest to the next.
+ * Removes the git data of deleted repositories, one after the other. A repository's row is locked during the removal, and deleted when
+ * nothing is left: if the process is killed meanwhile, the next one removes the rest.
  * @returns how many were removed
  */
 export async function removeDeletedRepositories(stopping: AbortSignal, waitSeconds = WAIT_SECONDS): Promise<number> {

@@ -6,15 +6,15 @@ const UNFINISHED_OLDER_THAN_MS = 24 * 60 * 60 * 1000;
 const ENTRIES_MAX = 200_000;
 
 /**
- * Removes what processes that were killed have left in a repository: locks, which keep others from a ref for ever, and what they had
- * not finished. Git holds a lock for milliseconds, and the one on packed refs for seconds.
+ * Removes what killed processes left in a repository: locks, which block a ref for ever, and unfinished files. Git holds a lock for
+ * milliseconds, and the one on packed refs for seconds.
  */
 export async function removeStaleFiles(path: string, { locksOlderThanMs }: { locksOlderThanMs: number }): Promise<number> {
   const now = Date.now();
   let removed = 0;
   const removeOlder = async (file: string, ageMs: number) => {
     const found = await stat(file).catch(() => undefined);
-    // A folder is as old as what was last put into it.
+    // A folder is as old as the last entry added to it.
     if (!found || now - found.mtimeMs < ageMs) return;
     await rm(file, { recursive: true, force: true });
     removed += 1;

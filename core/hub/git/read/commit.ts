@@ -14,7 +14,7 @@ export type Commit = CommitSummary & {
   message: string;
 };
 
-/** What git log is asked to say of each commit, with a NUL after each part: no part can have one. */
+/** What git log prints for each commit, with a NUL after each part: no part can contain one. */
 export const COMMIT_FORMAT = "--format=tformat:%H%x00%P%x00%an%x00%ae%x00%at%x00%cn%x00%ce%x00%ct%x00%B";
 export const COMMIT_FIELDS = 9;
 
@@ -41,16 +41,16 @@ export function bodyOf({ message }: Commit): string {
   return message.trimStart().split("\n").slice(1).join("\n").trim();
 }
 
-/** Anybody may write any time into a commit. */
+/** The author of a commit can write any time into it. */
 function dateOf(seconds: string | undefined): Date {
   const ms = Number(seconds) * 1000;
   return new Date(Math.abs(ms) <= TIME_MAX_MS ? ms : 0);
 }
 
-/** In a list, which has up to 250 of them: all of 64 KB would be 16 MB, for one small request (S137). Of one commit all is read. */
+/** In a list of up to 250 commits: 64 KB each would be 16 MB for one small request (S137). A single commit is read in full. */
 const LISTED_MESSAGE_MAX_CHARACTERS = 4_000;
 
-/** Reads the output of `git log -z` with `COMMIT_FORMAT`. Of several commits the messages are cut. */
+/** Parses the output of `git log -z` with `COMMIT_FORMAT`. If there are several commits, their messages are cut. */
 export function parseCommits(output: Buffer): Commit[] {
   const fields = output.toString("utf8").split("\0");
   const messageMax = fields.length > 2 * COMMIT_FIELDS ? LISTED_MESSAGE_MAX_CHARACTERS : MESSAGE_MAX_CHARACTERS;

@@ -9,22 +9,22 @@ import { EMPTY_TREE, readDiff } from "./read-diff.ts";
 import { readPatch } from "./read-patch.ts";
 import { type Revision, resolveRevision } from "./revision.ts";
 
-/** Of those that are shown with a comparison, at most. */
+/** How many commits a comparison shows at most. */
 export const COMPARED_COMMITS_MAX = 250;
 
 export type Comparison = {
   base: Revision;
   head: Revision;
-  /** Reachable from `head` and not from `base`, the latest first; the first 250 of them. */
+  /** Reachable from `head` and not from `base`, latest first; the first 250 of them. */
   commits: Commit[];
   isCommitsCut: boolean;
   diff: Diff;
 };
 
-/** What two revisions are called together: `base...head`, what head has since both were one; or `base..head`, all that differs. */
+/** Names two revisions: `base...head`, the changes of head since the merge base; or `base..head`, all that differs. */
 export type Range = { base: string; head: string; isSinceMergeBase: boolean };
 
-/** @throws ServiceError `invalid_request` for what is no range */
+/** @throws ServiceError `invalid_request` for text that is not a range */
 export function parseRange(text: string): Range {
   const [, base, dots, head] = /^(.+?)(\.{2,3})(.+)$/s.exec(text) ?? [];
   if (!base || !head) throw new ServiceError("invalid_request", "Compare two revisions as base...head.", { field: "range" });
@@ -39,7 +39,7 @@ export async function comparePatch(repo: Repo, range: Range): Promise<string | n
 }
 
 /**
- * What one revision has that another has not.
+ * What one revision has that another lacks.
  * @throws ServiceError `not_found` (RevisionNotFound)
  */
 export async function compareRevisions(

@@ -8,16 +8,16 @@ export type ContentType = {
   kind: "text" | "image" | "other";
 };
 
-/** Pictures that cannot hold a program. SVG can: it is text here. */
+/** Image formats that cannot contain a program. SVG can: it is served as text. */
 const IMAGES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp", "image/x-icon"]);
 const TEXTS =
   /^text\/|^application\/(.+\+)?(json|xml|javascript|yaml|toml|sql|x-sh|ecmascript|typescript|rtf|xhtml|x-httpd-php)$|\+(xml|json)$/;
 export const SNIFFED_BYTES = 8_000;
 
 /**
- * What a file is, by its name, and where that says nothing by its beginning. Whatever could be read is text/plain, HTML and SVG
- * too: a browser shows it and runs nothing (S137).
- * @param start its first bytes, or all of them; undefined where only the name is known
+ * The content type of a file, by its name, or otherwise by its first bytes. Everything readable is text/plain, including HTML and
+ * SVG: a browser shows it and runs nothing (S137).
+ * @param start its first bytes, or all of them; undefined if only the name is known
  */
 export function contentTypeOf(name: string, start?: Buffer): ContentType {
   const byName = mime.getType(name) ?? "";
@@ -27,13 +27,13 @@ export function contentTypeOf(name: string, start?: Buffer): ContentType {
   return { type: isDangerous ? "application/octet-stream" : byName, kind: "other" };
 }
 
-/** Whether bytes are text in UTF-8: what git takes for text, with no NUL near its beginning. */
+/** Whether bytes are UTF-8 text: as git decides, with no NUL near the beginning. */
 export function isText(bytes: Buffer): boolean {
   const start = bytes.subarray(0, SNIFFED_BYTES);
   return !start.includes(0) && isUtf8(wholeCharacters(start, bytes.length > start.length));
 }
 
-/** Without a character that the cut went through. */
+/** Without a character that was cut in half. */
 function wholeCharacters(bytes: Buffer, isCut: boolean): Buffer {
   if (!isCut) return bytes;
   let end = bytes.length;

@@ -1,7 +1,7 @@
-/** A difference between two commits, as people read it. */
+/** A diff between two commits, for people. */
 export type Diff = {
   files: DiffFile[];
-  /** Of all files, those beyond what is shown included; `isCut` says whether there may be more still. */
+  /** Of all files, including those not shown; `isCut` says whether there may be even more. */
   fileCount: number;
   additions: number;
   deletions: number;
@@ -14,14 +14,14 @@ export type FileStatus = "added" | "deleted" | "modified" | "renamed" | "copied"
 export type DiffFile = {
   status: FileStatus;
   path: string;
-  /** Of what was renamed or copied. */
+  /** For a renamed or copied file. */
   oldPath: string | null;
-  /** Octal; null where there was or is no file. */
+  /** Octal; null if there was or is no file. */
   oldMode: string | null;
   newMode: string | null;
   oldOid: string | null;
   newOid: string | null;
-  /** Lines; 0 of a binary file. */
+  /** Lines; 0 for a binary file. */
   additions: number;
   deletions: number;
   isBinary: boolean;
@@ -31,22 +31,22 @@ export type DiffFile = {
 };
 
 export type DiffHunk = {
-  /** What git found the hunk to be in: the name of a function. */
+  /** Where git found the hunk: the name of a function. */
   heading: string;
   lines: DiffLine[];
 };
 
 export type DiffLine = {
   kind: "context" | "added" | "deleted";
-  /** From 1; null on the side that does not have the line. */
+  /** From 1; null on the side that lacks the line. */
   oldNumber: number | null;
   newNumber: number | null;
   text: string;
-  /** Whether no line break ends it: the last of a file. */
+  /** Whether the line has no line break: the last of a file. */
   isUnended?: true;
 };
 
-/** How many lines of a file there are to show. */
+/** How many lines of a file can be shown. */
 export function shownLines({ hunks }: DiffFile): number {
   return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
 }

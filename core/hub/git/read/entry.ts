@@ -6,24 +6,22 @@ import type { EntryType, TreeEntry } from "./tree-entries.ts";
 /** A file or a folder of a commit. */
 export type Entry = {
   type: EntryType;
-  /** From the root. */
   path: string;
-  /** Its last part. */
   name: string;
   oid: string;
   mode: string;
-  /** Of its content, in bytes; of a file in Git LFS that of the file, not of its pointer. 0 for folders and submodules. */
+  /** In bytes; for a file in Git LFS the size of the file, not of its pointer. 0 for folders and submodules. */
   size: number;
   lfs?: LfsPointer;
-  /** The latest commit that changed it, where it was asked for and could be found in bounded time. */
+  /** The latest commit that changed it, if it was requested and could be found in bounded time. */
   lastCommit?: CommitSummary;
 };
 
-/** An entry of a tree with its size, and with what its pointer says. */
+/** An entry of a tree with its size, and with the content of its LFS pointer. */
 export async function describeEntry(objects: GitObjects, entry: TreeEntry, path: string): Promise<Entry> {
   const { type, name, oid, mode } = entry;
   const described = { type, path, name, oid, mode };
-  // What a submodule names lies in another repository.
+  // The commit of a submodule is in another repository.
   if (type === "directory" || type === "submodule") return { ...described, size: 0 };
   const size = (await objects.info(oid))?.size ?? 0;
   const lfs = await readLfsPointer(objects, entry, size);

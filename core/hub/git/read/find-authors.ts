@@ -1,15 +1,15 @@
 import { db } from "../../../db.ts";
 import { env } from "../../../env.ts";
 
-/** Somebody with an account here. */
+/** An account here. */
 export type Author = { id: string; username: string; avatarId: string | null };
 
-/** What our own signatures have for an address (core/hub/git/write/signature.ts): it tells the id, and gives nobody's mail away. */
+/** The e-mail address in our own signatures (core/hub/git/write/signature.ts): it contains the id and reveals nobody's e-mail address. */
 const OWN_ADDRESS = /^([0-9a-f]{24})\+[^@]*@users\.noreply\.(.+)$/;
 
 /**
- * The accounts behind addresses in commits, by address. Only addresses of ours lead to somebody: whose mail address another one is,
- * is nobody's business (S115). As in all of git, whoever writes a commit says who wrote it.
+ * Finds the accounts behind addresses in commits, by address. Only our own addresses lead to an account: who owns any other address is
+ * confidential (S115). As everywhere in git, the creator of a commit chooses the author's name.
  */
 export async function findAuthors(addresses: Iterable<string>): Promise<Map<string, Author>> {
   const { hostname } = new URL(env().ORIGIN);

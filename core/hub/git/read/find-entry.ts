@@ -4,8 +4,8 @@ import { findNamed, type TreeEntry } from "./tree-entries.ts";
 import { isTreePath } from "./tree-path.ts";
 
 /**
- * What is at a path in a commit: its folders are walked down one by one, so that `..`, a leading slash or a backslash are names like
- * any other and lead nowhere (S137). Names that are not UTF-8 are found as they are shown.
+ * What is at a path in a commit. It walks down the folders one by one, so that `..`, a leading slash or a backslash are ordinary names
+ * and lead nowhere (S137). Names that are not UTF-8 are found as they are shown.
  * @param path without a slash at either end; empty for the root, which is "root"
  * @throws TooMuchToRead
  */
