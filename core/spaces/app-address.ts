@@ -7,33 +7,33 @@ import type { Repo } from "../hub/repos/repo.ts";
 import { isId } from "../ids.ts";
 
 /**
- * Where the app of a Space is: below its repository's page, where git, Git LFS and pages have nothing (docs/decisions/057-spaces.md).
- * It ends in a slash, so that what an app links to relatively stays within.
+ * The path of a Space's app: below its repository's page, where git, Git LFS and pages have nothing (docs/decisions/057-spaces.md). It ends
+ * in a slash, so that an app's relative links stay within it.
  */
 export function appPath(repo: Pick<Repo, "fullName">): string {
   return `${repoPath("space", repo.fullName)}/app/`;
 }
 
-/** The same, absolute. */
+/** The same as an absolute URL. */
 export const appUrl = (repo: Pick<Repo, "fullName">): string => env().ORIGIN + appPath(repo);
 
 /**
- * Who comes by the address of a private Space's app. Pages of an app run in a sandbox without an origin of their own, and so without
- * cookies; what is behind `~` in the path says who may be let in instead, for every request that the page makes.
+ * The visitor of a private Space's app, identified by its URL. Pages of an app run in a sandbox without an origin of their own, and so
+ * without cookies; instead, the segment behind `~` in the path gives access, for every request of the page.
  */
 export type Visitor =
   /**
-   * A person, for as long as the session lasts in which the address was made, and until anybody loses their access to the Space: the
-   * app can hand the address on, and whoever was put out must not read by it.
+   * A user, as long as the session in which the URL was made lasts, and until anybody loses their access to the Space: the app can pass the
+   * URL on, and a user without access must not read through it.
    */
   | { kind: "session"; sessionId: string; userId: string; generation: number }
-  /** Whoever was given the address for receivers, until it is taken back. */
+  /** The holder of the URL for receivers, until it is revoked. */
   | { kind: "receiver"; generation: number };
 
-/** How long an address that was made for a person's visit is good for. */
+/** How long a URL made for a user's visit is valid. */
 export const VISIT_SECONDS = 8 * 60 * 60;
 
-/** The segment that stands for a visitor: `~` and a value that nobody else can make, for this Space alone. */
+/** The segment that identifies a visitor: `~` and a value that nobody else can make, for this Space only. */
 export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now()): string {
   const said =
     visitor.kind === "session"
@@ -48,7 +48,7 @@ export function visitorSegment(repoId: string, visitor: Visitor, now = Date.now(
   return `~${said.join(".")}.${signature(repoId, said.join("."))}`;
 }
 
-/** Reads what `visitorSegment` made; undefined for anything else, and for what is over. */
+/** Reads what `visitorSegment` made; undefined for anything else, and if it expired. */
 export function readVisitorSegment(repoId: string, segment: string, now = Date.now()): Visitor | undefined {
   if (!segment.startsWith("~") || segment.length > 200) return undefined;
   const end = segment.lastIndexOf(".");

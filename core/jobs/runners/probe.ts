@@ -2,7 +2,7 @@ import type { Runner } from "./runner.ts";
 
 const PROBE_MS = 10_000;
 
-/** Whether a runner works on this machine, found out by running something. @returns why it does not, as a sentence */
+/** Whether a runner works on this machine, tested by running something. @returns why it does not, as a sentence */
 export async function probe(runner: Runner): Promise<string | undefined> {
   let said = "";
   const { exited } = await runner.start({

@@ -3,7 +3,7 @@ import { isServiceError } from "../../errors.ts";
 import { findRunner } from "./find-runner.ts";
 import { RUNNER_REPORT_KEY } from "./runner-report.ts";
 
-/** Says how this worker runs jobs (`readRunnerReport`). */
+/** Reports how this worker runs jobs (`readRunnerReport`). */
 export async function reportRunner(): Promise<void> {
   const found = await findRunner().catch((error: unknown) => ({
     refusal: isServiceError(error) ? error.message : "The worker could not find out how to run jobs; its log says more.",

@@ -2,25 +2,25 @@ import { db } from "../../db.ts";
 
 /** The row of `setting` that workers write. */
 export const RUNNER_REPORT_KEY = "jobs_runner";
-/** A worker reports every minute: one that was silent for longer is not there. */
+/** A worker reports every minute: one that was silent for longer is gone. */
 const REPORT_MAX_AGE_MS = 5 * 60 * 1000;
 
-/** How tasks are held to their limits, where that differs from machine to machine. */
+/** How tasks are limited, for runners where that depends on the machine. */
 export type LimitsReport = {
-  /** Whether the kernel itself holds all processes of a task together to all of them. */
+  /** Whether the kernel itself enforces all limits on all processes of a task together. */
   isExact: boolean;
   sentence: string;
 };
 
-/** What the workers said last of how they run jobs. */
+/** The workers' last report on how they run jobs. */
 export type RunnerReport =
   | { kind: "runs"; runner: string; limits: LimitsReport | undefined }
   /** A sentence that says what the operator has to do. */
   | { kind: "refuses"; refusal: string }
-  /** No worker has said anything lately: jobs wait. */
+  /** No worker has reported lately: jobs wait. */
   | { kind: "silent" };
 
-/** For pages, which are drawn by processes that may be on another machine than the workers, and load none of the runners. */
+/** For pages: their processes may be on another machine than the workers, and load none of the runners. */
 export async function readRunnerReport(): Promise<RunnerReport> {
   const row = await db().setting.findUnique({ where: { key: RUNNER_REPORT_KEY } });
   if (!row || row.updatedAt.getTime() < Date.now() - REPORT_MAX_AGE_MS) return { kind: "silent" };

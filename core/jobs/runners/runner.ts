@@ -1,22 +1,22 @@
 import type { LimitsReport } from "./runner-report.ts";
 
-/** Where commands run. What each runner holds them to is in docs/decisions/055-runners.md. */
+/** Where commands run. docs/decisions/055-runners.md lists the limits of each runner. */
 export type Runner = {
-  /** As `job_run.runner` and the settings name it. */
+  /** As `job_run.runner` and the settings spell it. */
   name: RunnerName;
-  /** Starts a command. It does not throw for what is the runner's own failure: that is how the command then ends. */
+  /** Starts a command. It does not throw if the runner itself fails: the command's exit reports that. */
   start(task: Task): Promise<Execution>;
-  /** How it holds tasks to their limits here, for the operator. Of runners for which that differs from machine to machine. */
+  /** How it limits tasks here, for the operator. Only for runners where that depends on the machine. */
   report?(): Promise<LimitsReport>;
   /**
-   * Ends what a worker that was lost has left of a run, so that its try can be repeated. Only of runners whose commands outlive their
-   * worker. It throws where that cannot be done now.
+   * Ends what a lost worker left of a run, so that its try can be repeated. Only for runners whose commands outlive their worker. Throws if
+   * that is impossible now.
    */
   endLeftovers?(id: string): Promise<void>;
   /**
-   * Removes what killed workers have left of any task, and what it keeps for later ones beyond its limits. Only of runners that leave such
-   * things outside of this machine's own folders.
-   * @param isHeld which of these tasks somebody has in hand
+   * Removes what killed workers left of any task, and what the runner caches beyond its limits. Only for runners that leave such things
+   * outside of this machine's own folders.
+   * @param isHeld which of these tasks some worker holds
    */
   sweep?(isHeld: (ids: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void>;
 };
@@ -24,31 +24,31 @@ export type Runner = {
 export const runnerNames = ["bubblewrap", "docker", "kubernetes", "unsandboxed"] as const;
 export type RunnerName = (typeof runnerNames)[number];
 
-/** What to run, and with what. */
+/** A task to run. */
 export type Task = {
-  /** The run's or the Space's id: what a container is named after. */
+  /** The id of the run or the Space: containers are named after it. */
   id: string;
-  /** As the spec names it; a runner without images says what it runs in its place. */
+  /** As named in the spec; a runner without images notes what it runs instead. */
   image?: string | undefined;
-  /** The program and its arguments. Empty: what the image starts by itself. */
+  /** The program and its arguments. Empty: the image's own command. */
   command: readonly string[];
-  /** All that the command sees, but for what the runner itself has to add (PATH, HOME, TMPDIR). */
+  /** The command's whole environment, except what the runner itself adds (PATH, HOME, TMPDIR). */
   environment: Readonly<Record<string, string>>;
-  /** A directory of this machine: the command finds it, read-only, as its working directory. Without: an empty one to write in. */
+  /** A directory of this machine that becomes the command's working directory, read-only. Without it: an empty, writable one. */
   filesDirectory?: string | undefined;
   /** A webhook's payload: `WEBHOOK_PAYLOAD_FILE` names a file with it (S133). */
   payload?: string | undefined;
   /**
-   * A directory of this machine that the command finds, read-only, at `SOCKET_DIRECTORY`: how a Space that serves is reached. It lies in
-   * a directory that only this service may enter; a runner opens that to the user as whom it runs the command.
+   * A directory of this machine that the command finds, read-only, at `SOCKET_DIRECTORY`: through it a serving Space is reached. Its parent
+   * directory may be entered only by this service; a runner opens that to the user that runs the command.
    */
   socketDirectory?: string | undefined;
-  /** Whether it may reach anything outside of itself. */
+  /** Whether the task may reach anything outside of itself. */
   network: boolean;
   limits: Limits;
-  /** What it writes, in order within each stream. Nothing more is read until the promise resolves. */
+  /** Its output, in order within each stream. Nothing more is read until the promise resolves. */
   onOutput(stream: "stdout" | "stderr", bytes: Buffer): Promise<void> | void;
-  /** What its owner should know about how it runs, as a sentence. */
+  /** A sentence for its owner about how it runs. */
   onNote(sentence: string): void;
   /** Ends it: SIGTERM, and after `graceMs` SIGKILL. */
   signal: AbortSignal;
@@ -61,7 +61,7 @@ export type Limits = {
   cpus: number;
   /** Processes and threads at the same time. */
   processes: number;
-  /** What it may write to disk, or to memory in its place. */
+  /** What it may write to disk, or to memory instead. */
   scratchBytes: number;
   /** CPU seconds of one process. */
   cpuSeconds: number;
@@ -69,16 +69,16 @@ export type Limits = {
 
 export type Execution = {
   exited: Promise<Exit>;
-  /** Ends it at once and without a word to it. */
+  /** Ends it at once, without SIGTERM. */
   kill(): void;
 };
 
 export type Exit =
-  /** The command ended; `code` is 128 + n where signal n ended it, as shells have it. */
+  /** The command ended; `code` is 128 + n if signal n ended it, as in shells. */
   | { kind: "exited"; code: number }
-  /** It was ended because it took more memory than it may. */
+  /** It was killed because it exceeded its memory limit. */
   | { kind: "out_of_memory" }
-  /** It could not be run: no fault of the command. `reason` is a sentence for its owner. */
+  /** It could not be run, through no fault of the command. `reason` is a sentence for its owner. */
   | { kind: "failed"; reason: string };
 
 /** How long a command has between SIGTERM and SIGKILL. */
@@ -86,7 +86,7 @@ export const GRACE_MS = 10_000;
 
 /** Where a command finds the socket directory. */
 export const SOCKET_DIRECTORY = "/run/keyhook";
-/** Where a command starts, and where it finds the files of its Space. */
+/** Where a command starts, and finds the files of its Space. */
 export const WORKING_DIRECTORY = "/workspace";
 /** Where a command finds the payload of its webhook. */
 export const PAYLOAD_FILE = "/run/webhook/payload.json";

@@ -5,16 +5,16 @@ import { pool } from "../../db.ts";
 import { serviceMark } from "../../temporary-folder.ts";
 
 /**
- * A folder of this machine for one task: what its sandbox is made of (`run`), or the files that it finds (`files`). Whoever makes it
- * removes it; a worker that is killed meanwhile does not, so that it says whose it is.
- * @param id the task's: of a run, or of a Space
+ * A folder on this machine for one task: with the contents of its sandbox (`run`), or with its files (`files`). The creator removes it,
+ * unless the worker is killed before that; therefore its name contains the task's id.
+ * @param id of the task: of a run, or of a Space
  */
 export const makeTaskDirectory = (kind: "run" | "files", id: string): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-${id}-`));
 
 /**
- * Removes the folders of tasks that nobody has in hand any more.
- * @param held ids of tasks that are not runs and go on
+ * Removes the folders of tasks that no worker holds any more.
+ * @param held ids of tasks that are not runs and continue
  */
 export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<void> {
   const ours = new RegExp(`^keyhook-(?:run|files)-${serviceMark()}-([0-9a-f]{24})-[^-]+$`);
@@ -30,9 +30,8 @@ export async function sweepTaskDirectories(held: ReadonlySet<string>): Promise<v
 }
 
 /**
- * Which of these tasks some worker has in hand. Asked after one has looked at what they have left: a claim is older than what is made
- * under it.
- * @param spaces ids of tasks that are not runs and go on
+ * Which of these tasks some worker holds. Called after listing the leftovers: a claim is older than what is created under it.
+ * @param spaces ids of tasks that are not runs and continue
  */
 export async function heldAmong(ids: readonly string[], spaces: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();

@@ -9,8 +9,8 @@ import { type Execution, type Exit, GRACE_MS, type Runner, type Task } from "./r
 import { makeTaskDirectory } from "./task-directory.ts";
 
 /**
- * Runs a command as this service's own user, which can read whatever the service can: its database, its key, other people's files. For
- * operators who say so (JOBS_RUNNER=unsandboxed), on machines where that harms nobody (S132). No limit but time is held to.
+ * Runs a command as this service's own user, who can read everything that the service can: its database, its key, other users' files. For
+ * operators who request it (JOBS_RUNNER=unsandboxed), on machines where that harms nobody (S132). Only the time limit is enforced.
  */
 export const unsandboxed: Runner = {
   name: "unsandboxed",
@@ -39,7 +39,7 @@ async function run(task: Task): Promise<Execution> {
       ...(task.payload !== undefined && { WEBHOOK_PAYLOAD_FILE: payloadFile }),
     } as Record<string, string> as NodeJS.ProcessEnv,
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own, so that what it starts ends with it.
+    // A process group of its own, so that what it starts ends with it.
     detached: true,
   });
   yieldMemory(child.pid);
@@ -66,10 +66,10 @@ async function run(task: Task): Promise<Execution> {
       );
     });
     const output = Promise.all([read("stdout", child.stdout), read("stderr", child.stderr)]);
-    // As in bubblewrap: what cannot be read ends this command, and not the worker.
+    // As in bubblewrap: an error while reading its output ends this command, not the worker.
     output.catch(() => send("SIGKILL"));
     const exit = await ended;
-    // What it left behind goes too.
+    // Its leftover processes end too.
     send("SIGKILL");
     await output;
     task.signal.removeEventListener("abort", terminate);
@@ -84,11 +84,11 @@ async function run(task: Task): Promise<Execution> {
   return { exited: exited(), kill: () => send("SIGKILL") };
 }
 
-/** When memory is short, the kernel is to choose the command and not this service. */
+/** When memory is short, the kernel is to kill the command first, not this service. */
 function yieldMemory(pid: number | undefined): void {
   try {
     if (pid !== undefined) writeFileSync(`/proc/${pid}/oom_score_adj`, "1000");
   } catch {
-    // It has ended already, or this is no Linux.
+    // It has already ended, or this is not Linux.
   }
 }

@@ -9,8 +9,8 @@ import { JOB_CANCEL_CHANNEL, JOB_LOG_CHANNEL } from "../stages.ts";
 import { namespaceOf, type RunOwner } from "./run.ts";
 
 /**
- * Ends a run. One that no worker has is over at once; the worker that runs one is told, and has its command end (SIGTERM, then SIGKILL).
- * One that is over stays as it is: cancelling twice is no mistake.
+ * Ends a run. A run that no worker holds is over at once; otherwise its worker is notified and ends the command (SIGTERM, then SIGKILL). A
+ * finished run stays as it is: cancelling twice is not an error.
  * @throws ServiceError `not_found`
  */
 export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from: RequestOrigin): Promise<void> {
@@ -29,7 +29,7 @@ export async function cancelRun(actor: Actor, owner: RunOwner, id: string, from:
         claim_id = CASE WHEN claimed_until > now() THEN claim_id END,
         message = CASE WHEN claimed_until > now() THEN message ELSE 'It was cancelled before it started.' END
       WHERE id = ${id}`;
-    // A second time it only makes sure of the first.
+    // A second call only confirms the first.
     if (!wanted.isCancelled)
       await recordAuditEvent(tx, {
         type: "job.cancel",

@@ -8,12 +8,12 @@ import type { Initiator, RunOwner } from "./run.ts";
 export type NewRun = {
   owner: RunOwner;
   createdById: string | null;
-  /** With whose rights it runs, where a token had it run (core/access/delegation.ts). */
+  /** The delegation whose rights it has, if a token started it (core/access/delegation.ts). */
   delegationId: string | null;
   initiator: Initiator;
   spec: JobSpec;
   secrets: Readonly<Record<string, string>>;
-  /** Of a webhook's run: the body of its delivery, and which try of which delivery it is. */
+  /** For a webhook's run: the body of its delivery, the delivery, and its try. */
   payload?: string;
   webhookId?: string;
   deliveryId?: string;
@@ -21,7 +21,7 @@ export type NewRun = {
 };
 
 /**
- * Puts a run into the queue; a worker starts it after the commit. Whoever calls has asked `job.run`.
+ * Queues a run; a worker starts it after the commit. The caller has checked `job.run`.
  * @returns its id
  */
 export async function createRun(tx: Db, { owner, secrets, ...run }: NewRun): Promise<string> {

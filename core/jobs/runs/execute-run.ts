@@ -17,13 +17,13 @@ import type { RunOwner } from "./run.ts";
 import { runEnvironment } from "./run-environment.ts";
 import { watchClaim } from "./watch-claims.ts";
 
-/** On whose account a run goes, and who had it run, as they are now; undefined for those who may do nothing any more. */
+/** A run's owner and its starter, as they are now; undefined for those who may do nothing any more. */
 export type RunFor = { owner: RunOwner; delegate: Actor | undefined };
 
 /**
- * Puts the files of a Space into an empty directory, if both the run's owner and whoever had it run may read them. This room does not
- * know repositories.
- * @throws ServiceError whose sentence the owner is told
+ * Puts the files of a Space into an empty directory, if both the run's owner and its starter may read them. This room does not know
+ * repositories.
+ * @throws ServiceError whose sentence is shown to the owner
  */
 export type TakeFiles = (
   space: string,
@@ -31,12 +31,12 @@ export type TakeFiles = (
   directory: string,
   how: {
     note: (sentence: string) => void;
-    /** Nobody wants the files any more: it ends soon, and rejects. */
+    /** Aborted when the files are no longer needed: it then rejects soon. */
     signal: AbortSignal;
   },
 ) => Promise<void>;
 
-/** Whether a run may have now what its delivery brings (S129): it may have waited for long. */
+/** Whether a run may still receive its delivery's event (S129): it may have waited for long. */
 export type MayBeTold = (deliveryId: string) => Promise<boolean>;
 
 type Surroundings = {
@@ -44,18 +44,18 @@ type Surroundings = {
   mayBeTold: MayBeTold;
   /** The worker is about to stop. */
   stopping: AbortSignal;
-  /** In place of the installation's, for tests. */
+  /** Replaces the installation's runner in tests. */
   runner?: Runner;
 };
 
-/** A process that stops has 6.5 seconds (core/instance/stop-when-told.ts), in which this is to be recorded too. */
+/** A stopping process has 6.5 seconds (core/instance/stop-when-told.ts), in which this is recorded too. */
 const STOP_GRACE_MS = 3_000;
-/** Processes and threads of one run. A runtime such as Node has a dozen for itself. */
+/** Processes and threads of one run. A runtime such as Node uses a dozen. */
 const PROCESSES = 256;
 
 /**
- * Runs a claimed run to its end and records it under the claim. What was begun once is never begun again: a run that another worker
- * had started when it was lost ends as the runner's failure, which a webhook's delivery tries again with a run of its own.
+ * Runs a claimed run to its end and records the result under the claim. A run is never started twice: one that a lost worker had started
+ * ends as the runner's failure, which a webhook's delivery retries with a new run.
  */
 export async function executeRun(run: ClaimedRun, claimId: string, surroundings: Surroundings): Promise<void> {
   const found = surroundings.runner ?? (await findRunner());
@@ -65,7 +65,7 @@ export async function executeRun(run: ClaimedRun, claimId: string, surroundings:
   }
   const mayBeTold = run.delivery_id === null || (await surroundings.mayBeTold(run.delivery_id));
   if (!mayBeTold || !(await recordStart(run.id, claimId, "refusal" in found ? null : found.name))) {
-    // Cancelled while it waited or was being claimed. A claim that is lost records nothing.
+    // Cancelled while it waited or was being claimed. A lost claim records nothing.
     await recordEnd(run.id, claimId, cancelled);
     return;
   }
@@ -102,7 +102,7 @@ type InHand = Omit<Surroundings, "runner"> & {
   secrets: Readonly<Record<string, string>>;
 };
 
-/** Ends what one has in hand: with a word to the command first, where somebody wants that; at once where it may be another's. */
+/** Ends the current work: with SIGTERM first if it was cancelled; at once if another worker may hold it. */
 async function underWay(run: ClaimedRun, { claimId, runner, writer, secrets, takeFiles, stopping }: InHand): Promise<Outcome> {
   const spec = jobSpecSchema.parse(run.spec);
   const flavor = findFlavor(spec.flavor);
@@ -203,7 +203,7 @@ function limitsOf(flavor: Flavor, seconds: number): Limits {
 const cancelled: Outcome = { stage: "CANCELED", exitCode: null, message: "It was cancelled." };
 const runnerFailed = (message: string): Outcome => ({ stage: "ERROR", exitCode: null, message });
 
-/** As `timeout(1)` has it. */
+/** As `timeout(1)` returns. */
 const TIMED_OUT = 124;
 
 function outcomeOf(exit: Exit | undefined, why: string | undefined, seconds: number): Outcome {

@@ -12,7 +12,7 @@ type By = { kind: "user" | "organization"; id: string; createdById: string | nul
 const person = (id = newId()): By => ({ kind: "user", id, createdById: id });
 const organizationOf = ({ id }: By): By => ({ kind: "organization", id: newId(), createdById: id });
 
-/** Runs that wait, the first of them for the longest. */
+/** Waiting runs, the longest-waiting first. */
 async function waiting({ createdById, ...owner }: By, count: number, spec: Partial<JobSpec> = {}): Promise<void> {
   const initiator = { type: "user", id: owner.id } as const;
   const of = { owner, createdById, delegationId: null, initiator, secrets: {} };
@@ -34,7 +34,7 @@ describe("places for jobs", () => {
     await waiting(bob, 2);
     await waiting(eve, 1);
     expect(count(await claim(4), ada, bob, eve)).toEqual([2, 1, 1]);
-    // Who holds fewer is first, however long others have waited.
+    // The caller with fewer slots is first, however long others have waited.
     expect(count(await claim(1), ada, bob)).toEqual([0, 1]);
     expect(count(await claim(10), ada)).toEqual([10]);
   });
@@ -60,7 +60,7 @@ describe("places for jobs", () => {
     for (const of of [ada, ...Array.from({ length: 5 }, () => organizationOf(ada))]) await waiting(of, 2);
     await waiting(bob, 2);
     expect(count(await claim(4), bob)).toEqual([2]);
-    // Of nobody any more: the organization's own.
+    // Without a creator: the organization's own.
     const left: By = { ...organizationOf(ada), createdById: null };
     await waiting(left, 1);
     expect(count(await claim(1), left)).toEqual([1]);
@@ -71,7 +71,7 @@ describe("places for jobs", () => {
     await waiting(ada, 8, DAY);
     expect(count(await claim(4), ada)).toEqual([2]);
     expect(await claim(2)).toEqual([]);
-    // The other worker's places count too.
+    // The other worker's slots count too.
     expect(await claim(1, 2)).toEqual([]);
     await waiting(bob, 3, DAY);
     expect(count(await claim(2), ada, bob)).toEqual([0, 1]);
@@ -99,7 +99,7 @@ describe("places for jobs", () => {
     await waiting(ada, 2);
     const claimed = await claim(4);
     expect(claimed.filter(({ spec }) => (spec as JobSpec).timeoutSeconds === undefined)).toHaveLength(2);
-    // Of many parties too, those that come last.
+    // Includes the last of many callers.
     await pool().query("update job_run set finished_at = now()");
     await waiting(ada, 3, DAY);
     await claim(4);

@@ -3,8 +3,8 @@ import type { LeasedTable } from "../../leases/leased-table.ts";
 import type { RunOwner } from "./run.ts";
 
 /**
- * A run counts against whoever had it run, or made the schedule or the webhook that did: somebody may have a great many organizations.
- * Those that may take longer than the default time never get all places (decision 055).
+ * A run counts against whoever started it, or made the schedule or the webhook that did: one user may have a great many organizations. Runs
+ * that may take longer than the default time never get all slots (decision 055).
  */
 export const jobTable: LeasedTable = {
   name: "job_run",
@@ -16,7 +16,7 @@ export const jobTable: LeasedTable = {
   },
 };
 
-/** A claimed run, as the table has it. */
+/** A claimed run, as in the table. */
 export type ClaimedRun = {
   id: string;
   owner_id: string;
@@ -32,5 +32,5 @@ export type ClaimedRun = {
   cancel_requested_at: Date | null;
 };
 
-/** As the table's share has it. */
+/** As in the table's share. */
 export const partyOf = ({ created_by_id, owner_id }: ClaimedRun): string => created_by_id ?? owner_id;

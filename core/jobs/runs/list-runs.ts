@@ -10,19 +10,19 @@ import { namespaceOf, type Run, type RunOwner, toRuns } from "./run.ts";
 export type RunSearch = {
   stages?: readonly JobStage[];
   webhookId?: string;
-  /** Labels that it has to have, with their values. */
+  /** Labels that the run must have, with their values. */
   labels?: Readonly<Record<string, string>>;
-  /** Those before this id, which is the last of the page before. */
+  /** Runs before this id, the last of the previous page. */
   before?: string;
   /** At most 100; default 30. */
   limit?: number;
 };
 
 const LIMIT_MAX = 100;
-/** A page ends here too, after one run at least: a hundred runs of a megabyte each would be a hundred, for one small request (S137). */
+/** A page also ends here, after one run at least: otherwise one small request could return a hundred runs of a megabyte each (S137). */
 const PAGE_BYTES = 1024 * 1024;
 
-/** Runs of an owner, the newest first. `next`: what `before` is for the next page. */
+/** Runs of an owner, newest first. `next`: `before` for the next page. */
 export async function listRuns(
   actor: Actor,
   owner: RunOwner,

@@ -8,7 +8,7 @@ import { log } from "../../log.ts";
 import type { RunnerName } from "../runners/runner.ts";
 import { JOB_LOG_CHANNEL, type JobStage } from "../stages.ts";
 
-/** How a run ended. `exitCode` is null where no command of its own ended: it could not be run, or was cancelled. */
+/** How a run ended. `exitCode` is null if its command did not end by itself: it could not be run, or was cancelled. */
 export type Outcome = {
   stage: Extract<JobStage, "COMPLETED" | "CANCELED" | "ERROR">;
   exitCode: number | null;
@@ -16,22 +16,25 @@ export type Outcome = {
 };
 
 /**
- * Whoever started a run of an organization on the pages may not do so any more: they have left, were disabled, or have a lesser role. A
- * webhook is the organization's own, whoever made it, and so are its runs.
+ * The user who started an organization's run on the pages may not do so any more: they have left, were disabled, or have a lesser role. A
+ * webhook and its runs belong to the organization, whoever created it.
  */
 const STARTER_IS_GONE = `(job_run.owner_kind = 'organization' and job_run.delegation_id is null and job_run.webhook_id is null
   and not exists (select 1 from member_standing m join "user" u on u.id = m.user_id and u.disabled_at is null
     where m.org_id = job_run.owner_id and m.user_id = job_run.created_by_id and ${membersWhoMay("job.run", null, { isPresent: false }).text}))`;
 
 /**
- * Of a row of `job_run`, as SQL: it may not run any more, because its owner is a person who was disabled (S112), because whoever started
- * it may not do so any more, or because the grant under which it was started has ended.
+ * SQL on a row of `job_run`: it may not run any more, because its owner is a user who was disabled (S112), because its starter may not
+ * start it any more, or because the grant under which it was started has ended.
  */
 export const MAY_NOT_RUN = `(exists (select 1 from "user" u where u.id = job_run.owner_id and u.disabled_at is not null)
   or ${STARTER_IS_GONE}
   or not ${mayAct("job.run", Prisma.sql`job_run.delegation_id`, Prisma.sql`job_run.owner_id`).text})`;
 
-/** @returns whether the claim still holds, and the run may still begin: nobody has cancelled it meanwhile, disabled its owner or ended its grant */
+/**
+ * @returns whether the claim still holds and the run may still begin: it was not cancelled meanwhile, its owner not disabled, its grant not
+ * ended
+ */
 export async function recordStart(id: string, claimId: string, runner: RunnerName | null): Promise<boolean> {
   const { rowCount } = await pool().query(
     `with run as (
@@ -48,7 +51,7 @@ export async function recordStart(id: string, claimId: string, runner: RunnerNam
 const RETRY_MS = 1_000;
 
 /**
- * Ends a run under its claim. A database that is away is waited for as long as the claim can last; after that another worker ends it.
+ * Ends a run under its claim. Waits for an unavailable database as long as the claim can last; after that another worker ends the run.
  * @returns whether the claim still held
  */
 export async function recordEnd(id: string, claimId: string, { stage, exitCode, message }: Outcome): Promise<boolean> {

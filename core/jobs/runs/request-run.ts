@@ -17,7 +17,7 @@ import { type Initiator, runOf } from "./run.ts";
 type Requested = { owner: JobNamespace; runId: string };
 
 /**
- * Runs a job on the account of a person or an organization.
+ * Runs a job on the account of a user or an organization.
  * @throws ServiceError `invalid_request`, `not_found` (the namespace, the Space), `insufficient_scope`, `rate_limited` (too many wait)
  */
 export async function requestRun(
@@ -31,8 +31,8 @@ export async function requestRun(
 }
 
 /**
- * Runs again what ran, with its secrets, which nobody has to know for that. A webhook's payload is not run again: its delivery is
- * replayed, which asks anew whether it may be told (S129).
+ * Runs a job again with its secrets, which the caller need not know. A webhook's run is not repeated: its delivery is replayed, which
+ * checks anew whether it may receive the event (S129).
  * @throws ServiceError as `requestRun`, and `not_found` (the run)
  */
 export async function duplicateRun(actor: Actor, namespace: string, runId: string, from: RequestOrigin): Promise<Requested> {
@@ -68,7 +68,7 @@ async function request(
       actorId: actorId(actor),
       orgId: kind === "organization" ? id : null,
       clientId: clientIdOf(actor),
-      // Not the command: people write passwords into them.
+      // Without the command: people write passwords into them.
       data: { runId, image: dockerImage ?? spaceId ?? "" },
       from,
     });

@@ -8,11 +8,11 @@ import { notFound, ServiceError } from "../../errors.ts";
 import { findFlavor, flavors } from "../flavors.ts";
 import { requireImage } from "../image-reference.ts";
 
-/** Limits of what a process is started with, far below the kernel's (S138). */
+/** Limits of a process's arguments and environment, far below the kernel's (S138). */
 const TEXT_MAX_BYTES = 512 * 1024;
 
 /**
- * Refuses what this installation could never run, at once instead of in a run's log.
+ * Rejects what this installation could never run, at once instead of in a run's log.
  * @throws ServiceError `invalid_request`
  */
 export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, string>> = {}): void {
@@ -37,14 +37,14 @@ export function requireOffered(spec: JobSpec, secrets: Readonly<Record<string, s
 }
 
 /**
- * Refuses a Space whose files the actor may not read. A run gets the files with the rights of the account that it runs on, which reach
- * further than those of a token: without this, the scope `jobs` alone would read every private Space of its person.
- * @throws ServiceError `not_found`, the same for a Space that is not there and for one that may not be read (S136)
+ * Rejects a Space whose files the actor may not read. A run reads the files with the rights of its account, which exceed a token's: without
+ * this check, the scope `jobs` alone could read every private Space of its user.
+ * @throws ServiceError `not_found`, the same for a Space that does not exist and for one that may not be read (S136)
  */
 export async function requireSpace(tx: Db, actor: Actor, { spaceId }: Pick<JobSpec, "spaceId">): Promise<void> {
   if (spaceId === undefined) return;
   const [handle = "", name = ""] = spaceId.toLowerCase().split("/");
-  // By the name that it has, or had before it was moved, as when its files are taken.
+  // By its current or former name, as when its files are read.
   const [space] = await tx.$queryRaw<Resources["repo"][]>`
     SELECT r.id AS "repoId", r.is_private AS "isPrivate", r.gated <> 'none' AS "isGated",
       r.created_by_id AS "createdById", r.created_by_client_id AS "createdByClientId",

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { env } from "../../env.ts";
 import type { Flavor } from "../flavors.ts";
 
-/** The kernel's limit for one variable, with its name, `=` and the zero at its end (S133). */
+/** The kernel's limit for one variable, with its name, `=` and the final zero byte (S133). */
 const VARIABLE_MAX_BYTES = 131_072;
 
 const told = z.object({
@@ -18,7 +18,7 @@ type Of = {
   deliveryId: string | null;
 };
 
-/** What a run's command finds in its environment, and what its log says about what it does not. */
+/** The environment of a run's command, and the log's notes about what does not fit into it. */
 export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId }: Of): {
   environment: Record<string, string>;
   note: string | undefined;
@@ -35,7 +35,7 @@ export function runEnvironment({ id, flavor, spec, secrets, payload, deliveryId 
   const { repo } = told.parse(JSON.parse(payload));
   if (repo?.id) environment.WEBHOOK_REPO_ID = repo.id;
   if (repo?.type) environment.WEBHOOK_REPO_TYPE = repo.type;
-  // The delivery's, as the header `webhook-id` has it: the same in each of its runs.
+  // The delivery's, as in the header `webhook-id`: the same in each of its runs.
   if (deliveryId) environment.WEBHOOK_ID = deliveryId;
   const bytes = Buffer.byteLength(`WEBHOOK_PAYLOAD=${payload}`) + 1;
   if (bytes <= VARIABLE_MAX_BYTES) {

@@ -7,7 +7,7 @@ import type { JobStage } from "../stages.ts";
 
 export const initiatorTypes = ["user", "organization", "scheduled-job", "duplicated-job", "webhook"] as const;
 
-/** Who or what had it run; `name` as it was then. */
+/** Who or what started it; `name` as it was then. */
 export type Initiator = { type: (typeof initiatorTypes)[number]; id: string; name?: string };
 
 export type RunOwner = { kind: "user" | "organization"; id: string };
@@ -17,17 +17,17 @@ export type Run = {
   id: string;
   owner: RunOwner;
   createdById: string | null;
-  /** The app or token that had it run; null where a person did so on the pages. */
+  /** The app or token that started it; null if a user did so on the pages. */
   madeWith: MadeWith | null;
   initiator: Initiator;
   spec: JobSpec;
-  /** Names of its secrets; their values are never told again. */
+  /** Names of its secrets; their values are never shown again. */
   secretNames: string[];
   runner: RunnerName | null;
   stage: JobStage;
-  /** Why it is where it is, as a sentence for its owner. */
+  /** Why it is in this stage, as a sentence for its owner. */
   message: string | null;
-  /** Null while it is not over, and where no command ended: it could not be run, or was cancelled. */
+  /** Null while it is not over, and if no command ended: it could not be run, or was cancelled. */
   exitCode: number | null;
   webhookId: string | null;
   deliveryId: string | null;
@@ -72,7 +72,7 @@ export function runOf(row: Row, secretNames: string[] = []): Run {
   };
 }
 
-/** The namespace that the rules of access speak of. */
+/** The owner in the form that the access rules use. */
 export function namespaceOf({ kind, id }: RunOwner): { ownerUserId: string | null; ownerOrgId: string | null } {
   return kind === "user" ? { ownerUserId: id, ownerOrgId: null } : { ownerUserId: null, ownerOrgId: id };
 }

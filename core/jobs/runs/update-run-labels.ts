@@ -9,7 +9,7 @@ import { isId } from "../../ids.ts";
 import { findJobNamespace, requireJobs } from "../find-job-namespace.ts";
 import { runOf } from "./run.ts";
 
-/** Puts other labels in the place of those that a run has. @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` (another app's) */
+/** Replaces the labels of a run. @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` (another app's) */
 export async function updateRunLabels(
   actor: Actor,
   namespace: string,

@@ -5,30 +5,32 @@ import { listen } from "../../notifications.ts";
 import { JOB_CANCEL_CHANNEL } from "../stages.ts";
 import { MAY_NOT_RUN } from "./record-run.ts";
 
-/** A run under way in this process, and what its watch may find. */
+/** A run under way in this process, with callbacks for its watch. */
 export type Watched = {
   id: string;
   claimId: string;
-  /** Somebody wants it ended, its owner was disabled, or its grant has ended. */
+  /** It was cancelled, its owner was disabled, or its grant has ended. */
   onCancel(): void;
-  /** It may be another worker's by now, or soon: nothing of it may go on here. */
+  /** Another worker may hold it by now, or soon: nothing of it may continue here. */
   onLost(): void;
 };
 
 const CHECK_MS = 2_000;
-/** Without word from the database for this long, the lease may be over: what would be two executions is none. */
+/**
+ * Without a response from the database for this long, the lease may be over: the run ends here, before another worker can execute it too.
+ */
 const FENCE_MS = (LEASE_SECONDS - 5) * 1_000;
 
 const watched = new Map<string, Watched & { heldAt: number }>();
 let timer: NodeJS.Timeout | undefined;
 let checking: Promise<void> | undefined;
 
-/** Watches over one's claim of a run for as long as it goes on. @returns what ends the watch */
+/** Watches this worker's claim of a run while it goes on. @returns a function that ends the watch */
 export function watchClaim(run: Watched): () => void {
   watched.set(run.id, { ...run, heldAt: performance.now() });
   void listen(JOB_CANCEL_CHANNEL, check);
   timer ??= setInterval(() => void check(), CHECK_MS);
-  // One that was cancelled just before is told here.
+  // Finds a run that was cancelled just before.
   void check();
   return () => {
     watched.delete(run.id);

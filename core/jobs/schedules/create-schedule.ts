@@ -13,7 +13,7 @@ import { nextRunAt, parseSchedule } from "./next-run-at.ts";
 import { recordScheduleChange } from "./record-schedule-change.ts";
 import { type Schedule, toSchedules } from "./schedule.ts";
 
-/** Enough for a team; a script that has gone wild stops somewhere. */
+/** Enough for a team; it stops a runaway script. */
 export const SCHEDULES_MAX_PER_OWNER = 100;
 
 export type NewSchedule = {
@@ -26,7 +26,7 @@ export type NewSchedule = {
 };
 
 /**
- * Has a job run again and again, in the name of whoever says so.
+ * Schedules a recurring job in the actor's name.
  * @throws ServiceError `invalid_request`, `not_found` (the namespace, the Space), `insufficient_scope`, `conflict` (too many)
  */
 export async function createSchedule(
@@ -67,7 +67,7 @@ export async function createSchedule(
 }
 
 async function requireRoom(tx: Db, owner: JobNamespace): Promise<void> {
-  // One after another: the number is right when the next one is counted.
+  // One after another, so that the next count is right.
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`schedules ${owner.id}`}, 0))`;
   if ((await tx.scheduledJob.count({ where: { ownerId: owner.id } })) < SCHEDULES_MAX_PER_OWNER) return;
   throw new ServiceError("conflict", `${owner.handle} has ${SCHEDULES_MAX_PER_OWNER} schedules. Delete one first.`);

@@ -3,7 +3,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { recordScheduleChange } from "./record-schedule-change.ts";
 
-/** Deletes a schedule; runs that it started stay, and those that go on go on. @throws ServiceError `not_found`, `insufficient_scope` */
+/** Deletes a schedule; runs that it started stay, and running ones continue. @throws ServiceError `not_found`, `insufficient_scope` */
 export async function deleteSchedule(actor: Actor, of: ScheduleOf, from: RequestOrigin): Promise<void> {
   await changeSchedule(actor, of, async (tx, row, owner) => {
     await tx.scheduledJob.delete({ where: { id: row.id } });

@@ -22,7 +22,7 @@ export async function findSchedule(
 }
 
 /**
- * Runs a change of one schedule: while nobody else changes it, by somebody who may at that moment, whose owner is still there.
+ * Changes one schedule under a lock, if the actor may do so at that moment and the owner still exists.
  * @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` for another app's
  */
 export async function changeSchedule<T>(
@@ -33,7 +33,7 @@ export async function changeSchedule<T>(
   const owner = await findJobNamespace(actor, "job.run", namespace);
   if (!isId(scheduleId)) throw notFound("Scheduled job");
   return inTransaction(async (tx) => {
-    // The owner first, as their deletion does: neither waits for what the other holds.
+    // Locks the owner first, as a deletion of the owner does, so that the two cannot deadlock.
     if (!(await lockRunOwner(tx, owner))) throw notFound("Namespace");
     await requireJobs(actor, "job.run", owner, tx);
     const locked = await tx.$queryRaw<unknown[]>`

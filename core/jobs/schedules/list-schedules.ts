@@ -4,10 +4,13 @@ import { db } from "../../db.ts";
 import { findJobNamespace, type JobNamespace } from "../find-job-namespace.ts";
 import { type Schedule, toSchedules } from "./schedule.ts";
 
-/** A schedule counts as one more for each of these bytes, so that no page of them has much more than a megabyte (S137). */
+/** Each of these bytes counts a schedule once more, so that no page has much more than a megabyte (S137). */
 const BYTES_PER_SCHEDULE = 10 * 1024;
 
-/** The schedules of a namespace, the newest first; long ones fill a page sooner, and `total` counts them so too. @throws ServiceError `not_found`, `insufficient_scope` */
+/**
+ * The schedules of a namespace, newest first; long ones count more than once, both in a page and in `total`. @throws ServiceError
+ * `not_found`, `insufficient_scope`
+ */
 export async function listSchedules(
   actor: Actor,
   namespace: string,
@@ -15,7 +18,7 @@ export async function listSchedules(
 ): Promise<Page<Schedule> & { owner: JobNamespace }> {
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const { page, pageSize, skip } = pageBounds(request);
-  // Of one owner there are not many (SCHEDULES_MAX_PER_OWNER).
+  // One owner does not have many (SCHEDULES_MAX_PER_OWNER).
   const all = await db().scheduledJob.findMany({
     where: { ownerId: owner.id },
     orderBy: { id: "desc" },

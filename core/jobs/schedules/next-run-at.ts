@@ -1,18 +1,21 @@
 import { Cron } from "croner";
 import { ServiceError } from "../../errors.ts";
 
-/** Names for what people mean most often (docs/specification/jobs-and-spaces.md#schedules). */
+/** Names for the most common schedules (docs/specification/jobs-and-spaces.md#schedules). */
 export const scheduleNames = ["@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"] as const;
 
 const SCHEDULE_MAX = 200;
-/** What does not come within these never does: a 29 February on a given weekday takes 40. Looking through 400 took up to a quarter of a second (S137). */
+/**
+ * A schedule without a time within these years never has one: a 29 February on a given weekday takes 40. Searching 400 took up to a quarter
+ * of a second (S137).
+ */
 const YEARS = 41;
-/** Without seconds: nothing here starts more often than once a minute, and a date is no schedule. */
+/** Without seconds: nothing here starts more often than once a minute, and a date is not a schedule. */
 const FIVE_FIELDS = /^\S+( \S+){4}$/;
 
 /**
- * A schedule as it is kept: single spaces between its fields, its time zone spelled as the IANA's list does.
- * @throws ServiceError `invalid_request` for what is no schedule, no time zone, or never comes (the 30th of February)
+ * A schedule as it is stored: single spaces between its fields, its time zone spelled as in the IANA list.
+ * @throws ServiceError `invalid_request` if it is not a schedule, not a time zone, or never due (the 30th of February)
  */
 export function parseSchedule(input: { schedule: string; timezone?: string | null }): { schedule: string; timezone: string } {
   const schedule = input.schedule.trim().replace(/\s+/g, " ");
@@ -34,9 +37,9 @@ function parseTimezone(name: string): string {
 }
 
 /**
- * The first due time later than `after`; null if there is none. A time that the clocks skip comes right after the gap, one that they
- * show twice comes once.
- * @throws ServiceError `invalid_request` for what is no schedule
+ * The first due time later than `after`; null if there is none. A time skipped by the clocks is due right after the gap; one shown twice is
+ * due once.
+ * @throws ServiceError `invalid_request` if it is not a schedule
  */
 export function nextRunAt({ schedule, timezone }: { schedule: string; timezone: string }, after: Date): Date | null {
   const year = after.getUTCFullYear();

@@ -7,7 +7,7 @@ import type { Prisma } from "../../generated/prisma/client.ts";
 import type { RunOwner } from "../runs/run.ts";
 import { SCHEDULE_CHANNEL } from "./schedule-table.ts";
 
-/** Writes a change of a schedule down, and has workers look at their schedules again. */
+/** Records a change of a schedule, and has workers check their schedules again. */
 export async function recordScheduleChange(
   tx: Db,
   type: Extract<AuditEventType, `scheduled_job.${string}`>,

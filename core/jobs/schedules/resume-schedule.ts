@@ -10,8 +10,8 @@ import { recordScheduleChange } from "./record-schedule-change.ts";
 import { type Schedule, toSchedules } from "./schedule.ts";
 
 /**
- * Goes on with a suspended schedule: times that went by meanwhile do not run, and from now on it runs in the name of whoever resumed it,
- * since the one before may be why it was suspended. Resuming one that is not suspended changes nothing.
+ * Resumes a suspended schedule: times that passed meanwhile do not run, and it now runs in the name of the user who resumed it, since the
+ * previous one may be why it was suspended. Resuming one that is not suspended changes nothing.
  * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function resumeSchedule(

@@ -10,9 +10,9 @@ import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { isRunning, startRunOf } from "./start-run-of.ts";
 
 /**
- * Runs a schedule's job once, now; its due times stay as they are, and one that is suspended stays so.
- * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited` (too many wait), `conflict` while the last run goes on and
- *   runs must not overlap
+ * Runs a schedule's job once, now; its due times do not change, and a suspended one stays suspended.
+ * @throws ServiceError `not_found`, `insufficient_scope`, `rate_limited` (too many wait), `conflict` while the last run goes on and runs
+ * must not overlap
  */
 export async function runScheduleNow(
   actor: Actor,

@@ -4,13 +4,13 @@ import type { Db } from "../../db.ts";
 import { unsealJobSecrets } from "../secrets.ts";
 import type { JobStage } from "../stages.ts";
 
-/** A job that runs again and again (docs/specification/jobs-and-spaces.md#schedules). */
+/** A recurring job (docs/specification/jobs-and-spaces.md#schedules). */
 export type Schedule = {
   id: string;
   ownerId: string;
-  /** In whose name it runs: who made it, or resumed it last. */
+  /** In whose name it runs: the user who created it, or resumed it last. */
   createdById: string | null;
-  /** The app or token by which they did; null where they did so on the pages. */
+  /** The app or token with which they did; null if they did so on the pages. */
   madeWith: MadeWith | null;
   spec: JobSpec;
   /** By name only (S134). */
@@ -19,7 +19,7 @@ export type Schedule = {
   timezone: string;
   mayOverlap: boolean;
   isSuspended: boolean;
-  /** Why it did not run when it was due, or was suspended by itself. */
+  /** Why it did not run when it was due, or was suspended automatically. */
   message: string | null;
   createdAt: Date;
   /** Null while it is suspended. */
@@ -45,7 +45,7 @@ export type ScheduleRow = {
   dueAt: Date | null;
 };
 
-/** Rows as schedules, with their last runs and the apps that made them, in at most two more statements. */
+/** Rows as schedules, with their last runs and the apps that created them, in at most two more statements. */
 export async function toSchedules(tx: Db, rows: readonly ScheduleRow[]): Promise<Schedule[]> {
   const runIds = rows.flatMap(({ lastRunId }) => lastRunId ?? []);
   const found = await tx.jobRun.findMany({

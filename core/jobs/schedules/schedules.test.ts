@@ -46,12 +46,12 @@ test("a schedule is five fields or a name, in a time zone, and comes some day", 
     schedule: "0 9 * * 1",
     timezone: "Europe/Zurich",
   });
-  // 02:30 is skipped on the night that the clocks go forward, and is shown twice on the one that they go back.
+  // 02:30 is skipped in the night in which the clocks go forward, and shown twice when they go back.
   expect(next("30 2 * * *", "Europe/Zurich", new Date("2026-03-28T12:00:00Z"))).toBe("2026-03-29T01:00:00.000Z");
   const once = next("30 2 * * *", "Europe/Zurich", new Date("2026-10-24T12:00:00Z")) as string;
   expect(once).toBe("2026-10-25T00:30:00.000Z");
   expect(next("30 2 * * *", "Europe/Zurich", new Date(once))).toBe("2026-10-26T01:30:00.000Z");
-  // The longest that there is to wait: a 29 February that is a Monday.
+  // The longest possible wait: a 29 February that is a Monday.
   expect(next("0 0 29 2 +1", "UTC", new Date("2072-03-01T00:00:00Z"))).toBe("2112-02-29T00:00:00.000Z");
   for (const wrong of [
     "",
@@ -165,7 +165,7 @@ test("a suspended schedule does not run; resumed, it does not make up for what w
   await makeDue(id);
   expect((await suspendSchedule(ada.actor, of, from)).schedule).toMatchObject({ isSuspended: true, nextRunAt: null });
   await work();
-  // Now and then by hand all the same.
+  // It can still be run by hand.
   await runScheduleNow(ada.actor, of, from);
   expect(await runsOf(id)).toHaveLength(1);
   await deleteSchedule(ada.actor, of, from);
@@ -188,7 +188,7 @@ test("S135 a schedule has the rights of whoever made it, as they are when it is 
   });
   expect(await db().auditEvent.count({ where: { orgId: org.id, type: "scheduled_job.suspend", actorId: null } })).toBe(1);
   await expect(resumeSchedule(writer.actor, of, from)).rejects.toMatchObject({ code: "not_found" });
-  // From now on it is the administrator's, until they are disabled.
+  // It now runs in the administrator's name, until they are disabled.
   await resumeSchedule(admin.actor, of, from);
   await makeDue(schedule.id);
   await work();

@@ -11,16 +11,16 @@ import { nextRunAt } from "./next-run-at.ts";
 import type { ScheduleRow } from "./schedule.ts";
 import { isRunning, ownerOf, startRunOf } from "./start-run-of.ts";
 
-/** A schedule as a worker claims it: the row as the table spells it. */
+/** A claimed schedule: the row with the table's column names. */
 export type ClaimedSchedule = { id: string; owner_id: string; owner_kind: string };
 
 /**
- * What a worker does with a schedule that is due: makes one run and sets the next time, in one transaction and under its claim, so that
- * each due time runs once however many workers there are and whenever one of them dies. Times that went by unseen run once, together.
+ * Runs a due schedule: creates one run and sets the next time, in one transaction and under its claim, so that each due time runs once,
+ * however many workers there are and whenever one of them dies. Missed times run once, together.
  */
 export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Promise<void> {
   await db().$transaction(async (tx) => {
-    // The owner first, as their deletion does.
+    // Locks the owner first, as a deletion of the owner does.
     const isLive = await lockRunOwner(tx, ownerOf({ ownerId: claimed.owner_id, ownerKind: claimed.owner_kind }));
     const [held] = await tx.$queryRaw<{ now: Date; dueAt: Date }[]>`
       SELECT clock_timestamp() AS "now", due_at AS "dueAt" FROM scheduled_job
@@ -35,7 +35,7 @@ export async function startDueRun(claimed: ClaimedSchedule, claimId: string): Pr
       where: { id: row.id },
       data: {
         ...outcome,
-        // Later than the time that is dealt with, whatever this machine's clock says.
+        // Later than the due time handled now, whatever this machine's clock says.
         dueAt: nextRunAt(row, new Date(Math.max(held.now.getTime(), held.dueAt.getTime()))),
         attempts: 0,
         claimId: null,
@@ -54,15 +54,15 @@ async function runUnlessBusy(tx: Db, row: ScheduleRow, dueAt: Date): Promise<Out
   try {
     return { lastRunId: await startRunOf(tx, row, row), message: null };
   } catch (error) {
-    // A limit that is reached now will be another time's: this one is left out.
+    // If a limit is reached now, this run is skipped; the next may succeed.
     if (!isServiceError(error)) throw error;
     return { message: `${due} was left out: ${error.message}` };
   }
 }
 
 /**
- * A schedule has the rights of whoever made or resumed it, person or token, as they are now: none once they have left or the grant has
- * ended, and none to a Space that they cannot read any more.
+ * A schedule has the current rights of the user or token that created or resumed it: none once they have left or the grant has ended, and
+ * none to a Space that they cannot read any more.
  */
 async function mayStillRun(tx: Db, row: ScheduleRow): Promise<boolean> {
   const delegate = await findDelegate(row, tx);

@@ -9,9 +9,9 @@ import { isOver, type JobStage } from "../stages.ts";
 import type { ScheduleRow } from "./schedule.ts";
 
 /**
- * Makes one run of a schedule whose row the caller holds.
+ * Creates one run of a schedule whose row the caller has locked.
  * @returns the run's id
- * @throws ServiceError `rate_limited`: too many of its owner's wait
+ * @throws ServiceError `rate_limited`: too many of its owner's runs wait
  */
 export async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "createdById" | "delegationId">): Promise<string> {
   await requireRoom(tx, { id: row.ownerId });
@@ -24,7 +24,7 @@ export async function startRunOf(tx: Db, row: ScheduleRow, by: Pick<ActsFor, "cr
   });
 }
 
-/** Whether the latest run of a schedule still goes on, or waits to. */
+/** Whether the latest run of a schedule is still running or waiting. */
 export async function isRunning(tx: Db, { lastRunId }: Pick<ScheduleRow, "lastRunId">): Promise<boolean> {
   if (!lastRunId) return false;
   const last = await tx.jobRun.findUnique({ where: { id: lastRunId }, select: { stage: true } });

@@ -5,7 +5,10 @@ import { changeSchedule, type ScheduleOf } from "./find-schedule.ts";
 import { recordScheduleChange } from "./record-schedule-change.ts";
 import { type Schedule, toSchedules } from "./schedule.ts";
 
-/** Starts no more runs until it is resumed; a run that goes on goes on. Suspending twice is no error. @throws ServiceError `not_found`, `insufficient_scope` */
+/**
+ * Starts no more runs until it is resumed; a current run continues. Suspending twice is not an error. @throws ServiceError `not_found`,
+ * `insufficient_scope`
+ */
 export async function suspendSchedule(
   actor: Actor,
   of: ScheduleOf,

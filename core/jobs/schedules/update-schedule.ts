@@ -13,12 +13,12 @@ export type ScheduleChanges = {
   schedule?: string;
   timezone?: string;
   mayOverlap?: boolean;
-  /** All of them, in place of those that there were. */
+  /** Replaces all labels. */
   labels?: JobSpec["labels"];
 };
 
 /**
- * Changes when a job runs, or its labels. What is left out stays. Another schedule counts from now on, and it runs in the name of whoever
+ * Changes when a job runs, or its labels. Omitted fields stay. A new schedule applies from now on, and it runs in the name of the user who
  * changed it.
  * @throws ServiceError `invalid_request`, `not_found`, `insufficient_scope`
  */
@@ -38,10 +38,10 @@ export async function updateSchedule(
       data: {
         ...when,
         mayOverlap,
-        // Whoever changes it answers for it from now on, as for a webhook.
+        // The user who changes it answers for it from now on, as with a webhook.
         ...(actorId(actor) !== null && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         ...(labels && { spec: { ...jobSpecSchema.parse(row.spec), labels } }),
-        // A worker that holds it for a time that is no longer due finds its claim gone.
+        // A worker that holds it for an outdated due time finds its claim gone.
         ...(isMoved && { dueAt: nextRunAt(when, new Date()), claimId: null, claimedUntil: null, message: null }),
       },
     });

@@ -16,8 +16,8 @@ export type Pod = Named & {
 };
 
 /**
- * A stand-in for a cluster: the part of the Kubernetes API that running a command in a pod takes, written from its documentation, over
- * HTTP as the real one. A pod's container is a plain process: it isolates nothing.
+ * A stand-in for a cluster: the part of the Kubernetes API needed to run a command in a pod, written from its documentation, over HTTP like
+ * the real one. A pod's container is a plain process, without isolation.
  */
 export async function startCluster() {
   const pods = new Map<string, Pod>();
@@ -25,7 +25,7 @@ export async function startCluster() {
   const policies = new Map<string, Named>();
   const made: Pod[] = [];
   const madeSecrets: (Named & { stringData: Record<string, string> })[] = [];
-  /** Streams of logs that are cut off once, in the middle. */
+  /** Log streams that are cut off once, in the middle. */
   const cut = { next: false };
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

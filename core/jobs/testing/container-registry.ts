@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 export type ImageConfig = { Volumes?: Record<string, object>; Env?: string[]; Entrypoint?: string[]; Cmd?: string[] };
 
-/** A registry of images on this machine's loopback, as the distribution specification has it, read-only and with what it was asked. */
+/** A registry of images on this machine's loopback, following the distribution specification: read-only, and it records its requests. */
 export async function startRegistry() {
   const blobs = new Map<string, Buffer>();
   const manifests = new Map<string, string>();

@@ -29,8 +29,8 @@ const TOOLS = [
 ];
 
 /**
- * A real engine of its own, Podman with runc, whose images, containers and volumes lie in a folder that is removed at the end.
- * @param hub where it finds what others have from Docker Hub: a registry on this machine
+ * A real engine of its own, Podman with runc, whose images, containers and volumes are in a folder that is removed at the end.
+ * @param hub replaces Docker Hub: a registry on this machine
  */
 export async function startPodman(hub: string) {
   const directory = mkdtempSync(join(tmpdir(), "kh-podman-"));
@@ -40,7 +40,7 @@ export async function startPodman(hub: string) {
   writeFileSync(registries, `${mirrored}[[registry]]\nlocation = "${hub}"\ninsecure = true\n`);
   const storage = ["--root", join(directory, "root"), "--runroot", join(directory, "run"), "--tmpdir", join(directory, "tmp")];
   const options = [...storage, "--runtime", "runc", "--cgroup-manager", "cgroupfs"];
-  // Its locks would otherwise be in memory that every Podman of this user shares, wherever its storage is.
+  // Its locks would otherwise be in memory that all Podman instances of this user share, wherever their storage is.
   const settings = join(directory, "containers.conf");
   writeFileSync(settings, '[engine]\nlock_type = "file"\n');
   const environment = {
@@ -49,9 +49,9 @@ export async function startPodman(hub: string) {
     CONTAINERS_CONF: settings,
     CONTAINERS_REGISTRIES_CONF: registries,
   };
-  // Its monitor leaves files where it was started.
+  // Its monitor leaves files in the directory in which it was started.
   const given = { env: environment as Record<string, string> as NodeJS.ProcessEnv, cwd: directory };
-  // Not synchronously: the registry that it may ask is in this process.
+  // Not synchronously: its registry runs in this process.
   const podman = async (...words: string[]): Promise<string> =>
     (await promisify(execFile)("podman", [...options, ...words], given)).stdout;
   const lines = (text: string): string[] => text.split("\n").filter(Boolean);
@@ -68,12 +68,12 @@ export async function startPodman(hub: string) {
     directory,
     socketPath,
     podman,
-    /** Containers, those that have ended too. */
+    /** Containers, including ended ones. */
     containers: async () => lines(await podman("ps", "--all", "--quiet", "--external")),
     volumes: async () => lines(await podman("volume", "ls", "--quiet")),
     /** Names of images, without their tags. */
     images: async () => lines(await podman("images", "--format", "{{.Repository}}")),
-    /** It no longer answers; what it runs goes on. */
+    /** It no longer responds; what it runs continues. */
     stopService() {
       service.kill("SIGKILL");
       rmSync(socketPath, { force: true });
@@ -85,7 +85,7 @@ export async function startPodman(hub: string) {
         stdio: "ignore",
         timeout: 20_000,
       });
-      // It binds its storage to itself, where it may, under the path that it had then.
+      // It bind-mounts its storage onto itself if it may, under its path at that time.
       for (const path of ["root/overlay", "root", "run"])
         spawnSync("umount", ["--lazy", join(directory, path)], { stdio: "ignore" });
       rmSync(directory, { recursive: true, force: true });
@@ -102,7 +102,7 @@ export function busyboxFiles(directory: string): string {
   return directory;
 }
 
-/** The files of an image with this process's own Node, beside BusyBox. */
+/** The files of an image with this process's own Node besides BusyBox. */
 export function nodeFiles(directory: string): string {
   busyboxFiles(directory);
   const copy = (from: string, to: string) => {

@@ -10,18 +10,18 @@ import type { Repo } from "../../hub/repos/repo.ts";
 import { COLUMNS, type SpaceRuntime } from "../space-runtime.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
-/** What a Space is called from outside. */
+/** A Space's name in URLs. */
 export type SpaceName = Omit<RepoName, "type">;
 
 type Change = {
   type: AuditEventType;
   data?: Record<string, string | number | boolean | null>;
-  /** Does it, and says what of the row it read before. */
+  /** Makes the change, and returns the fields of the row read before. */
   change: (tx: Db, repo: Repo) => Promise<unknown>;
 };
 
 /**
- * Lets one caller at a time change how a Space runs, with a line in the audit log, and tells whoever runs it.
+ * Lets one caller at a time change how a Space runs, records it in the audit log, and notifies the worker that runs it.
  * @throws ServiceError `conflict` while there is no commit; and as `changeRepo`
  */
 export async function changeRuntime(

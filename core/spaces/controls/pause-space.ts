@@ -5,7 +5,7 @@ import { readSpaceConfig } from "../space-config.ts";
 import { changeRuntime, type SpaceName } from "./change-runtime.ts";
 
 /**
- * Stops a Space until it is restarted: no request wakes it, and no push.
+ * Stops a Space until it is restarted: neither a request nor a push wakes it.
  * @throws ServiceError `invalid_request` for one that only shows files; and as `changeRuntime`
  */
 export function pauseSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {

@@ -27,7 +27,7 @@ it("S141 the receiver's address of a Space that is not open to all ends when som
   const openBefore = await generationOf(open);
   expect(await changed(removal)).toBe(true);
   expect(await changed(() => db().user.update({ where: { id: other.id }, data: { disabledAt: new Date() } }))).toBe(true);
-  // Anybody may post there: webhooks' addresses stay.
+  // Anybody may post there: webhooks' URLs stay.
   expect(await generationOf(open)).toBe(openBefore);
   const transfer = { ownerId: admin.id, ownerKind: "user" };
   expect(await changed(() => db().repo.update({ where: { id: closed }, data: transfer }))).toBe(true);

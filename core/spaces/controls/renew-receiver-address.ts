@@ -6,15 +6,12 @@ import { appPath, visitorSegment } from "../app-address.ts";
 import type { SpaceRuntime } from "../space-runtime.ts";
 import { changeRuntime, type SpaceName } from "./change-runtime.ts";
 
-/**
- * The address to which webhooks post what is for a private Space: whoever knows it may post, and nothing else. Shown to those who may
- * manage it.
- */
+/** The URL to which webhooks of a private Space post: whoever knows it may post, and do nothing else. Shown to those who may manage it. */
 export function receiverAddress(repo: Repo, { receiverGeneration }: Pick<SpaceRuntime, "receiverGeneration">): string {
   return `${env().ORIGIN}${appPath(repo)}${visitorSegment(repo.id, { kind: "receiver", generation: receiverGeneration })}/`;
 }
 
-/** Makes another one; the one before leads nowhere from now on. @throws ServiceError as `changeRuntime` */
+/** Creates a new one; the previous one stops working. @throws ServiceError as `changeRuntime` */
 export function renewReceiverAddress(actor: Actor, name: SpaceName, from: RequestOrigin) {
   return changeRuntime(
     actor,

@@ -3,8 +3,8 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { changeRuntime, type SpaceName } from "./change-runtime.ts";
 
 /**
- * Starts a Space anew, whatever its stage, from its latest commit: one that runs, one that has failed, and one that was paused. An
- * organization's counts against whoever does so from now on (SPACE_PARTY).
+ * Restarts a Space from its latest commit, whatever its stage: running, failed, or paused. An organization's Space then counts against the
+ * user who restarted it (SPACE_PARTY).
  * @throws ServiceError as `changeRuntime`
  */
 export function restartSpace(actor: Actor, name: SpaceName, from: RequestOrigin) {

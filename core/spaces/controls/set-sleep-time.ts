@@ -5,7 +5,7 @@ import { SLEEP_AFTER_MIN_SECONDS, SLEEP_AFTER_SECONDS } from "../stages.ts";
 import { changeRuntime, type SpaceName } from "./change-runtime.ts";
 
 /**
- * After how long without a request a Space sleeps.
+ * Sets after how long without a request a Space sleeps.
  * @throws ServiceError `invalid_request` for less than a minute or more than the free flavor's 48 hours
  * (docs/specification/jobs-and-spaces.md#spaces); and as `changeRuntime`
  */

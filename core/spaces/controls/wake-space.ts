@@ -4,27 +4,27 @@ import { currentParty } from "../../fair-queue/party.ts";
 import { SPACE_PARTY } from "../run/space-table.ts";
 import { SPACE_CHANNEL } from "../stages.ts";
 
-/** How exactly it is known when a Space was last asked for, in seconds. */
+/** Resolution of the time of a Space's last request, in seconds. */
 const RESOLUTION_SECONDS = 30;
 const RESOLUTION_MS = RESOLUTION_SECONDS * 1_000;
 const noted = new Map<string, number>();
 
 /**
- * How many accounts' Spaces one visitor may wake within five minutes, and how many of each account: for each, another Space may have to give
- * its place away. It is counted by account as well because webhooks of public Spaces come from this service's own address: one account's
- * must not stop those of all others. What comes by an address for receivers counts for the Space's party alone (door/find-app.ts).
+ * How many accounts' Spaces one visitor may wake within five minutes, and how many of each account: for each, another Space may have to
+ * yield its slot. Also counted by account because webhooks of public Spaces come from this service's own address: one account's must not
+ * stop those of all others. Requests through a URL for receivers count only for the Space's caller (door/find-app.ts).
  */
 export const WAKES: ThrottleLimit = { limit: 8, windowSeconds: 5 * 60 };
 
-/** How long a woken Space keeps waiting for a place when nobody waits for it: a browser that was told to come again needs some seconds. */
+/** How long a woken Space keeps waiting for a slot when nobody waits for it: a browser that was told to retry needs some seconds. */
 export const AWAITED_SECONDS = 15;
 const AWAITED_RESOLUTION_SECONDS = 5;
 
-/** Wakings under way in this process, by Space and visitor: many requests at once count as one. */
+/** Wake-ups under way in this process, by Space and visitor: many requests at once count as one. */
 const waking = new Map<string, Promise<void>>();
 
 /**
- * Has a sleeping Space started, for a request that came for it. Whoever may read it may; one that is paused stays so.
+ * Wakes a sleeping Space for a request. Whoever may read the Space may wake it; a paused one stays paused.
  * @throws ServiceError `rate_limited` for a visitor who woke too many
  */
 export async function wakeSpace(repoId: string): Promise<void> {
@@ -63,7 +63,7 @@ async function countWake(visitor: string, account: string): Promise<void> {
   }
 }
 
-/** Notes that somebody waits for a Space that was woken. */
+/** Notes that a request waits for a Space that was woken. */
 export async function noteWaiting(repoId: string): Promise<void> {
   await pool().query(
     "UPDATE space_runtime SET awaited_at = now() WHERE repo_id = $1 AND is_wanted AND awaited_at < now() - make_interval(secs => $2)",
@@ -71,7 +71,7 @@ export async function noteWaiting(repoId: string): Promise<void> {
   );
 }
 
-/** Notes that a Space is in use; twice a minute is often enough to know when nobody does any more. */
+/** Notes that a Space is in use; twice a minute is enough to know when it no longer is. */
 export async function noteRequest(repoId: string, now = Date.now()): Promise<void> {
   if (now - (noted.get(repoId) ?? 0) < RESOLUTION_MS) return;
   if (noted.size > 10_000) noted.clear();

@@ -4,10 +4,10 @@ import { mayForeignAnswerHave } from "../../http/foreign-answer-headers.ts";
 import { endToEnd } from "../../http/hop-by-hop.ts";
 
 /**
- * What every answer below an app's address says of itself, whoever made it. A Space's pages are somebody's own, and are on our
- * origin: they run in a sandbox, as if they had an origin of their own, so that no script in them reads what is ours, with no cookie
- * and no storage (docs/decisions/057-spaces.md). They may be framed by our pages only. Of an app's own headers only those pass that
- * concern this one answer (core/http/foreign-answer-headers.ts).
+ * Headers of every response below an app's URL, whoever sent it. A Space's pages belong to their author but are on our origin: they run in
+ * a sandbox, as if on an origin of their own, so that their scripts cannot read what is ours, without cookies or storage
+ * (docs/decisions/057-spaces.md). Only our pages may frame them. Of an app's own headers only those that concern this one response pass
+ * (core/http/foreign-answer-headers.ts).
  */
 export const sandboxHeaders = {
   "Content-Security-Policy":
@@ -17,12 +17,12 @@ export const sandboxHeaders = {
   "Referrer-Policy": "no-referrer",
   "Permissions-Policy":
     "camera=(), microphone=(), geolocation=(), payment=(), usb=(), serial=(), hid=(), publickey-credentials-get=()",
-  // Without an origin, whatever a page asks of its own Space is asked from elsewhere. There is no credential to lend.
+  // Without an origin, every request of a page to its own Space is cross-origin. There are no credentials to send.
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "*",
 } as const;
 
-/** What answers a browser that asks whether it may ask. */
+/** The response to a CORS preflight. */
 export function preflightHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   return {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS",
@@ -31,13 +31,13 @@ export function preflightHeaders(headers: IncomingHttpHeaders): OutgoingHttpHead
   };
 }
 
-/** Never passed on: who somebody is to us, and what only we may say of a request. */
+/** Never passed on: the user's credentials with us, and headers that only we may set. */
 const WITHHELD =
   /^(cookie2?|authorization|dpop|host|forwarded|x-forwarded-.*|x-real-ip|x-keyhook-.*|content-security-policy|expect)$/;
 
 /**
- * What an app is told of a request: its headers without our cookies and tokens, and where it came from.
- * @param base what comes before the app's own paths
+ * The request headers that an app gets: without our cookies and tokens, with where the request came from.
+ * @param base the path before the app's own paths
  */
 export function requestHeaders(
   headers: IncomingHttpHeaders,
@@ -51,16 +51,16 @@ export function requestHeaders(
     ...(ip && { "x-forwarded-for": ip }),
     "x-forwarded-host": host,
     "x-forwarded-proto": protocol.slice(0, -1),
-    // Without what let the visitor in: that would tell the app who it is, and let others in by the same address.
+    // Without the visitor segment: it would tell the app who the visitor is, and give others access through the same URL.
     "x-forwarded-prefix": /^.*\/app(?=\/)/.exec(base)?.[0] ?? base.replace(/\/$/, ""),
     "x-request-id": requestId,
   };
 }
 
-/** Where somebody came from on our own pages is not for an app to know. */
+/** An app must not learn from which of our own pages a visitor came. */
 const isOurs = (name: string, value: unknown): boolean => name === "referer" && String(value).startsWith(env().ORIGIN);
 
-/** What of an app's answer is passed back. */
+/** The headers of an app's response that are passed back. */
 export function answerHeaders(
   headers: IncomingHttpHeaders,
   { base, isOpen }: { base: string; isOpen: boolean },
@@ -72,22 +72,22 @@ export function answerHeaders(
   return {
     ...others,
     ...sandboxHeaders,
-    // Several policies hold together: theirs can only take more away.
+    // Several policies apply together: theirs can only restrict further.
     ...(typeof theirs === "string" && { "Content-Security-Policy": `${own}, ${theirs}` }),
     ...(typeof location === "string" && { location: withinApp(location, base) }),
-    // What not everybody may see stays with who has asked for it.
+    // A response that not everybody may see stays with whoever requested it.
     ...(!isOpen && { "cache-control": "private, no-store" }),
   };
 }
 
 const LOOPBACK = /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])(:\d+)?(?=\/|$)/i;
 
-/** An app believes that it is at the root of its host: where it sends a browser there, it is sent below its base. */
+/** An app believes that it is at the root of its host: its redirects are rewritten to stay below its base. */
 function withinApp(location: string, base: string): string {
   const { ORIGIN } = env();
   const local = location.startsWith(`${ORIGIN}/`) ? location.slice(ORIGIN.length) : location.replace(LOOPBACK, "") || "/";
   if (!local.startsWith("/") || local.startsWith("//")) return location;
-  // What it makes of SPACE_BASE_PATH is where it should be, but for what let the visitor in.
+  // A path that the app built from SPACE_BASE_PATH is already correct, except for the visitor segment.
   const [root = ""] = /^.*\/app\//.exec(base) ?? [];
   if (!local.startsWith(root)) return base + local.slice(1);
   return local.startsWith(base) ? local : base + local.slice(root.length);

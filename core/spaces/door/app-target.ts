@@ -1,22 +1,22 @@
-/** What an address of a Space's app names. */
+/** The parts of an app's URL. */
 export type AppTarget = {
   owner: string;
   name: string;
-  /** What follows `/app`, as it was sent; empty where not even a slash does. */
+  /** The rest after `/app`, as sent; empty if not even a slash follows. */
   rest: string;
 };
 
 const APP = /^\/spaces\/([^/]+)\/([^/]+)\/app(?=\/|$)/;
 
-/** Whether an address is that of an app: it goes to the Space's door and to no other. */
+/** Whether a path is an app's: it goes only to the Space's door. */
 export const isAppPath = (pathname: string): boolean => APP.test(pathname);
 
-/** Reads such an address; undefined for one that no app has (S137). */
+/** Parses such a path; undefined if no app can have it (S137). */
 export function parseAppTarget(pathname: string): AppTarget | undefined {
   const [matched = "", owner, name] = APP.exec(pathname) ?? [];
   if (owner === undefined || name === undefined) return undefined;
   const rest = pathname.slice(matched.length);
-  // Whoever resolves dots or slashes that were hidden would arrive somewhere else than we thought.
+  // A server that resolves hidden dots or slashes would arrive at another path than the one checked.
   if (rest.split("/").some((segment) => /^(\.|%2e){1,2}$/i.test(segment)) || rest.includes("\\")) return undefined;
   const [decodedOwner, decodedName] = [decodeURIComponent(owner), decodeURIComponent(name)];
   if (`${decodedOwner}${decodedName}`.includes("/")) return undefined;

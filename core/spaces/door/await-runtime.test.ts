@@ -35,7 +35,7 @@ test("a hundred who wait for a Space ask the database as often as one does, and 
     return Promise.all(waiting);
   });
   expect(result.map((runtime) => runtime?.stage)).toEqual(result.map(() => "RUNNING"));
-  // One at first and one for those who came meanwhile, two a second, one for the news; a few for a machine that takes its time.
+  // One at first and one for those who came meanwhile, two a second, one for the notification; a few more for a slow machine.
   expect(statements).toBeLessThan(20);
 });
 

@@ -5,10 +5,10 @@ import { SPACE_CHANNEL } from "../stages.ts";
 
 // A notification may be missed.
 const POLL_MS = 500;
-/** One that was woken waits for a place only while somebody waits for it. */
+/** A woken Space waits for a slot only while somebody waits for it. */
 const NOTE_MS = 5_000;
 
-/** The Spaces that somebody waits for: one listener for the whole process, and of each Space one look for all who wait. */
+/** The Spaces that are being waited for: one listener for the whole process, and one query per Space for all who wait. */
 const watches = new Map<string, Watch>();
 
 function announce(repoId: string): void {
@@ -16,7 +16,7 @@ function announce(repoId: string): void {
 }
 
 /**
- * How a Space is doing once `isAwaited` is true of it, or as it is when the time is up; undefined for one that is no more.
+ * The state of a Space once `isAwaited` is true of it, or when the time is up; undefined if it no longer exists.
  * @param signal ends the waiting early
  */
 export async function awaitRuntime(
@@ -36,7 +36,7 @@ export async function awaitRuntime(
     else if (!seen.runtime || isAwaited(seen.runtime) || isOver()) resolve(seen.runtime);
   };
   const isOver = () => performance.now() >= until || signal?.aborted === true;
-  // Whoever has seen nothing yet is told what the look shows that is under way.
+  // A waiter without a result gets that of the query under way.
   const end = () => {
     if (latest) hear(latest);
   };
@@ -54,10 +54,10 @@ export async function awaitRuntime(
 
 type Seen = { runtime: SpaceRuntime | undefined } | { error: unknown };
 
-/** Looks at one Space for all who wait for it: at once when there is news of it, and now and then. */
+/** Watches one Space for all who wait for it: checks at once on a notification, and now and then. */
 class Watch {
   readonly #repoId: string;
-  /** With the number of the first look that may be told them: an earlier one began before they asked. */
+  /** With the number of the first check whose result they may get: an earlier one began before they asked. */
   readonly #waiting = new Map<(seen: Seen) => void, number>();
   #looks = 0;
   #isLooking = false;

@@ -9,27 +9,27 @@ import { appPath, readVisitorSegment, visitorSegment } from "../app-address.ts";
 import { readSpaceRuntime, type SpaceRuntime } from "../space-runtime.ts";
 import type { AppTarget } from "./app-target.ts";
 
-/** By what somebody may prove who they are, where the Space is not open to everybody. Nothing of it is looked at otherwise. */
+/** How a caller may authenticate if the Space is not open to everybody. Not evaluated otherwise. */
 export type Credentials = {
   method: string;
-  /** Whoever the token stands for that was sent, if one was. */
+  /** The actor of the token, if one was sent. */
   byToken?: () => Promise<Actor>;
-  /** Whoever is signed in, if anybody. */
+  /** The signed-in user, if any. */
   bySession?: () => Promise<Parameters<typeof personActor>[0] | undefined>;
 };
 
 export type FoundApp =
-  /** They may. `base` is what comes before the path of the app: it ends in a slash and holds what let them in. */
+  /** Access granted. `base` is the path before the app's own path: it ends in a slash and contains what granted access. */
   | { kind: "app"; repo: Repo; runtime: SpaceRuntime | undefined; base: string; path: string; isOpen: boolean }
-  /** They may, at another address. */
+  /** Access granted, at another URL. */
   | { kind: "elsewhere"; path: string };
 
 /**
- * Finds the app of a Space for somebody who may read its content.
+ * Finds the app of a Space for a caller who may read its content.
  *
- * What is open to everybody asks for nothing. Of a private or gated Space, a person who is signed in is sent on to an address that
- * stands for their visit (app-address.ts): the pages of an app have no cookies. The cookie itself opens nothing else, so that no
- * other page can have a browser do something to a private app with it.
+ * A Space that is open to everybody requires nothing. For a private or gated Space, a signed-in user is redirected to a URL for their visit
+ * (app-address.ts): the pages of an app have no cookies. The cookie itself opens nothing else, so that no other page can have a browser do
+ * something to a private app with it.
  * @throws ServiceError `not_found`, and as `findRepo`
  */
 export async function findApp({ owner, name, rest }: AppTarget, credentials: Credentials): Promise<FoundApp> {
@@ -41,14 +41,14 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
     refusal = error;
     return undefined;
   });
-  // Whoever is not told of it by anybody is told nothing by us: what is found here is only to check what was sent.
+  // This lookup only checks the segment that was sent: without a valid one, nothing is revealed.
   const repo = open ?? (await findRepo(operatorCommand, wanted).catch(() => undefined));
   if (!repo || repo.platformId !== null) throw refusal ?? notFound("Repository");
   const runtime = await readSpaceRuntime(repo.id);
   const [, segment = "", path] = /^\/?([^/]*)(.*)$/s.exec(rest) ?? [];
   const isVisiting = await isLetIn(repo, segment, runtime, credentials.method);
   if (isVisiting) return { kind: "app", repo, runtime, base: `${appPath(repo)}${segment}/`, path: path || "/", isOpen: false };
-  // A person's address that is over leads to another one, as long as they are who they were.
+  // A user's expired URL redirects to a new one while their session still allows it.
   const asked = segment.startsWith("~") && !open ? path : rest;
   if (!open) {
     if (credentials.byToken) {
@@ -70,10 +70,10 @@ export async function findApp({ owner, name, rest }: AppTarget, credentials: Cre
 async function isLetIn(repo: Repo, segment: string, runtime: SpaceRuntime | undefined, method: string): Promise<boolean> {
   const visitor = readVisitorSegment(repo.id, segment);
   if (!visitor) return false;
-  // What receivers are sent are posts, and nothing that could be looked at with the address.
+  // Receivers only get POST requests: the URL cannot be used to view anything.
   if (visitor.kind === "receiver") {
     if (method !== "POST" || visitor.generation !== (runtime?.receiverGeneration ?? 0)) return false;
-    // Deliveries all come from this service's own address: there everybody's would share what one visitor may do (S137).
+    // Deliveries all come from this service's own address: counted by address, all would share one visitor's limit (S137).
     countAgainst({ kind: "receivers", ofParty: runtime?.party ?? repo.owner.id });
     return true;
   }

@@ -12,7 +12,7 @@ import { openRepository } from "../../hub/git/repository.ts";
 import { openLfsObject } from "../../hub/lfs/objects/open-lfs-object.ts";
 import type { Repo } from "../../hub/repos/repo.ts";
 
-/** What a Space may have: its files are on the disk of the machine that runs it, for as long as it runs. */
+/** Limits of a Space: its files are on the disk of the machine that runs it, while it runs. */
 export const SPACE_FILES_MAX_BYTES = 1024 ** 3;
 export const SPACE_FILES_MAX = 20_000;
 const SMALL_MAX_BYTES = 1024 * 1024;
@@ -26,19 +26,19 @@ export class CannotLayOut extends Error {
 type File = { path: string; oid: string; size: number; isExecutable: boolean; lfsOid?: string };
 type Link = { path: string; target: string };
 type Options = {
-  /** Is told what was left out, in sentences. */
+  /** Receives notes on what was left out, in sentences. */
   note: (sentence: string) => void;
   maxBytes?: number;
-  /** Ends it between two files: laying out many large ones takes minutes. */
+  /** Stops between two files: laying out many large ones takes minutes. */
   signal?: AbortSignal;
 };
 
-/** What file systems say of names that are too long, or that are one name to them. */
+/** Errors of file systems for names that are too long, or that they treat as the same. */
 const UNWRITABLE: ReadonlySet<unknown> = new Set(["ENAMETOOLONG", "EEXIST", "EISDIR", "ENOTDIR", "EILSEQ", "EINVAL"]);
 
 /**
- * Writes the files of a commit into an empty directory, with what lies in Git LFS. Links are made last, and only those that stay
- * within, so that nothing is ever written through one (S137). What lies in other repositories is left out.
+ * Writes the files of a commit into an empty directory, including those in Git LFS. Links are made last, and only those that stay within
+ * it, so that nothing is ever written through one (S137). Submodules are left out.
  * @returns the paths of its files
  * @throws CannotLayOut; the signal's reason
  */
@@ -51,13 +51,13 @@ export async function layOutFiles(repo: Repo, commit: string, directory: string,
   const small = files.filter(isSmall);
   try {
     for (const folder of new Set(all.map((each) => dirname(each)))) await mkdir(join(directory, folder), { recursive: true });
-    // Some at a time: others look up objects as well, and each look has a deadline.
+    // In batches: others look up objects as well, and each lookup has a deadline.
     for (let at = 0; at < small.length; at += BATCH)
       await withObjects(path, (objects) => writeSmall(objects, small.slice(at, at + BATCH), { directory, signal }));
     for (const file of files.filter((each) => !isSmall(each))) await writeLarge(repo, file, { directory, signal });
     for (const { path, target } of links) await symlink(target, join(directory, path));
   } catch (error) {
-    // Whoever pushed it can mend it, and nobody else: it is not tried again.
+    // Only a push can fix it, so it is not retried.
     const { code, path: at } = error as NodeJS.ErrnoException;
     if (!UNWRITABLE.has(code)) throw error;
     const shown = JSON.stringify(at === undefined ? "" : relative(directory, at).slice(0, 200));
@@ -108,7 +108,7 @@ async function listFiles(
   return { files, links };
 }
 
-/** Trees are made by whoever pushes; git itself checks names, and so do we. */
+/** Whoever pushes makes the trees; git itself checks names, and so do we. */
 const isSafePath = (path: string): boolean =>
   !path.includes("\0") &&
   path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && part.toLowerCase() !== ".git");
@@ -132,7 +132,7 @@ async function writeSmall(objects: GitObjects, files: readonly File[], { directo
 async function writeLarge(repo: Repo, file: File, { directory, signal }: Into): Promise<void> {
   signal?.throwIfAborted();
   const content = file.lfsOid === undefined ? await streamBlob(repo, file.oid) : await openLfs(repo, file.lfsOid, file.path);
-  // What storage sends is measured: a size is only what somebody wrote into a pointer.
+  // The object's real size is measured: a pointer's size is only what its author wrote.
   let left = file.size;
   const measure = new Transform({
     transform(chunk: Buffer, _, done) {
@@ -152,6 +152,6 @@ async function openLfs(repo: Repo, oid: string, path: string) {
   }
 }
 
-/** Never through what is there already. */
+/** Never through an existing file. */
 const openNew = (directory: string, { path, isExecutable }: File) =>
   createWriteStream(join(directory, path), { flags: "wx", mode: isExecutable ? 0o755 : 0o644 });

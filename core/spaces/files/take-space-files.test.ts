@@ -48,7 +48,7 @@ it("S136 a job gets the files of a Space that both its owner and whoever started
     [own.fullName, person(bob), bob.actor],
     [own.fullName, org, ada.actor],
     [shared.fullName, person(eve), eve.actor],
-    // Whoever started the job has left, or the token cannot read what its person can.
+    // The job's starter has left, or the token cannot read what its user can.
     [shared.fullName, org, eve.actor],
     [shared.fullName, org, undefined],
     [own.fullName, person(ada), tokenOf(ada, "jobs")],

@@ -8,12 +8,11 @@ import { CannotLayOut, layOutFiles } from "./lay-out-files.ts";
 type Owner = { kind: "user" | "organization"; id: string };
 
 /**
- * Puts the files of a Space, as its default branch is now, into an empty directory, for a job whose owner may read them now (a person
- * what they may read, an organization what is its own or public) and so may whoever started the job, a person or a token.
+ * Puts the files of a Space, from its current default branch, into an empty directory, for a job whose owner may read them now (a user what
+ * they may read, an organization its own and public ones), and whose starter, a user or a token, may too.
  * @param space `owner/name`
- * @param note is told what was left out, in sentences
- * @throws ServiceError `not_found`, the same for one that is not there (S136); `invalid_request` for one that cannot be run; when
- * the signal is aborted
+ * @param note receives notes on what was left out, in sentences
+ * @throws ServiceError `not_found`, the same if it does not exist (S136); `invalid_request` if it cannot be run; when the signal is aborted
  */
 export async function takeSpaceFiles(
   space: string,
@@ -43,7 +42,7 @@ export async function takeSpaceFiles(
 
 async function mayRead(owner: Owner, repo: Repo): Promise<boolean> {
   if (repo.owner.id === owner.id) return true;
-  // As the person themselves, of whom nothing recent is asked for reading.
+  // As the user themselves, who needs no recent authentication for reading.
   const reader: Actor =
     owner.kind === "user"
       ? { kind: "person", userId: owner.id, isOperator: false, sessionId: "", authenticatedAt: new Date(0) }

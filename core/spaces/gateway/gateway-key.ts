@@ -2,13 +2,13 @@ import { createHmac } from "node:crypto";
 import { derivedKey } from "../../crypto/seal.ts";
 import { isEqualInConstantTime } from "../../crypto/token.ts";
 
-/** By what a worker knows that a request for a Space comes from one of us: the Space, the time, and what only SECRET_KEY makes of them. */
+/** How a worker knows that a request for a Space comes from one of us: the Space, the time, and a MAC of them under SECRET_KEY. */
 export const GATEWAY_KEY_HEADER = "x-keyhook-space";
 
-/** Names the party that asks (core/fair-queue), because one visitor keeps only some Spaces busy. */
+/** Names the caller (core/fair-queue), because one visitor may keep only some Spaces busy. */
 export const PARTY_HEADER = "x-keyhook-party";
 
-/** Clocks of machines differ; a key that was seen is worth nothing afterwards. */
+/** Clocks of machines differ; a key seen by others is soon worthless. */
 const KEY_SECONDS = 120;
 
 export function gatewayKey(repoId: string, now = Date.now()): string {
@@ -16,7 +16,7 @@ export function gatewayKey(repoId: string, now = Date.now()): string {
   return `${said}.${signature(said)}`;
 }
 
-/** The Space that a key is for; undefined for one that is none. */
+/** The Space that a key is for; undefined if it is invalid. */
 export function readGatewayKey(key: string | string[] | undefined, now = Date.now()): string | undefined {
   const [repoId = "", seconds = "", given = ""] = String(key ?? "").split(".");
   if (!isEqualInConstantTime(given, signature(`${repoId}.${seconds}`))) return undefined;

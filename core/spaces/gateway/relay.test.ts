@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { type Passed, relay } from "./relay.ts";
 
-/** What comes of passing a request on to an app that answers with these bytes, and in how many pieces its body goes on. */
+/** The result of relaying a request to an app that responds with these bytes, and in how many pieces its body is passed on. */
 async function passedOn(said: string) {
   const app = createServer((socket) => {
     socket.on("error", () => undefined);

@@ -11,9 +11,9 @@ import {
 import type { Duplex } from "node:stream";
 import { limitEarlyAnswers, passBody } from "../../http/pass-body.ts";
 
-/** Where a request is passed on to. */
+/** Where a request is relayed to. */
 export type Upstream = { connect: Connect } | { host: string; port: number };
-/** Opens a connection. It fails with the code ECONNREFUSED where nobody is there. */
+/** Opens a connection. Fails with the code ECONNREFUSED if nothing listens. */
 export type Connect = () => Promise<Duplex>;
 
 export type Passing = {
@@ -21,29 +21,29 @@ export type Passing = {
   agent?: Agent;
   path: string;
   headers: OutgoingHttpHeaders;
-  /** What may be said of the answer; undefined where it is not to be passed back at all. */
+  /** The response's headers to send back; undefined if the response must not be passed back at all. */
   answer: (status: number, headers: IncomingHttpHeaders) => OutgoingHttpHeaders | undefined;
-  /** Whether the body waits until the other side says that it takes it, so that a refusal leaves the request whole. */
+  /** Whether the body waits until the other side accepts it, so that after a refusal the request is still whole. */
   isBodyHeldBack?: boolean;
 };
 
-/** How long nothing may move: before the answer begins, and within it. There is no limit to the whole (S138). */
+/** How long a relay may be idle: before the response begins, and within it. There is no limit to the whole (S138). */
 export const ANSWER_IDLE_MS = 60_000;
 export const STREAM_IDLE_MS = 10 * 60_000;
 
-/** What came of passing a request on. */
+/** The result of relaying a request. */
 export type Passed =
-  /** It was answered, or whoever asked has left. */
+  /** It was answered, or the client has left. */
   | "answered"
-  /** `answer` did not want what came; nothing was sent, and of the body nothing was taken where it was held back. */
+  /** `answer` declined the response; nothing was sent, and no body was read if it was held back. */
   | "declined"
-  /** Nobody is there. */
+  /** Nothing listens there. */
   | "refused"
-  /** Somebody was, and broke off. */
+  /** The app closed the connection early. */
   | "broken"
   | "timed_out";
 
-/** Passes a request on and its answer back, piece by piece. Never throws; where nothing was sent yet the caller answers. */
+/** Relays a request and its response, piece by piece. Never throws; if nothing was sent yet, the caller responds. */
 export function relay(req: IncomingMessage, res: ServerResponse, passing: Passing): Promise<Passed> {
   const { promise, resolve } = Promise.withResolvers<Passed>();
   const isChunked = req.headers["transfer-encoding"] !== undefined;
@@ -54,7 +54,7 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     ...(isHeldBack && { expect: "100-continue" }),
   });
   if (!out) return Promise.resolve("broken");
-  // Whoever asked may leave at any time.
+  // The client may leave at any time.
   const leave = () => {
     out.destroy();
     resolve("answered");
@@ -85,16 +85,16 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
     try {
       res.writeHead(answer.statusCode ?? 502, headers);
     } catch {
-      // A header or a status that Node reads and would not write.
+      // A header or a status that Node reads but refuses to write.
       out.destroy();
       return end("broken");
     }
     res.flushHeaders();
     res.once("finish", () => end("answered"));
-    // Fewer bytes than were announced do not pass for all of them: it breaks off.
+    // A body shorter than announced must not look complete: the connection is broken off.
     void passBody(answer, res);
   });
-  // Nobody asked for another protocol. Node tells of no answer then, and of no end.
+  // Nobody asked for another protocol. Node then emits neither a response nor an end.
   out.once("upgrade", (_, socket) => {
     socket.destroy();
     end("broken");
@@ -105,7 +105,7 @@ export function relay(req: IncomingMessage, res: ServerResponse, passing: Passin
   return promise;
 }
 
-/** Passes a WebSocket on. What comes of it before it is one, is answered by `refuse`; `onPiece` hears of whatever is said over it. */
+/** Relays a WebSocket. `refuse` answers failures before the upgrade; `onPiece` is called for every piece sent over it. */
 export function relayUpgrade(
   req: IncomingMessage,
   socket: Duplex,
@@ -170,7 +170,7 @@ function open(
   more: OutgoingHttpHeaders,
 ): ClientRequest | undefined {
   try {
-    // Node asks `createConnection` only where there is no agent.
+    // Node calls `createConnection` only if there is no agent.
     const to =
       "connect" in upstream ? { createConnection: connectingBy(upstream.connect) } : { ...upstream, agent: agent ?? false };
     return limitEarlyAnswers(request({ ...to, method: req.method, path, headers: { ...headers, ...more } }));
@@ -179,7 +179,7 @@ function open(
   }
 }
 
-/** As Node takes it: nothing is returned, and the socket is handed over once it is there. */
+/** In the form that Node accepts: it returns nothing, and passes the socket to the callback. */
 function connectingBy(connect: Connect): NonNullable<RequestOptions["createConnection"]> {
   return (_, done) => {
     connect().then(

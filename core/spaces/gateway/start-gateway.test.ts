@@ -6,7 +6,7 @@ import { newId } from "../../ids.ts";
 import { GATEWAY_KEY_HEADER, gatewayKey, PARTY_HEADER } from "./gateway-key.ts";
 import { startGateway } from "./start-gateway.ts";
 
-// An error event that nobody listens to ends the process: Vitest then fails the file.
+// An error event without a listener ends the process: Vitest then fails the file.
 it("S138 a WebSocket that leaves while its Space is not there does not end the worker", async () => {
   const gateway = await startGateway();
   onTestFinished(() => gateway.stop());
@@ -50,14 +50,14 @@ it("a Space is used by whom it answers, and over a WebSocket by who says somethi
   await delay(20);
   const lastBy = (party: string) => gateway.usesOf(repoId)?.lastBy.get(party);
   expect(lastBy("one")).toBeLessThanOrEqual(opened);
-  // It keeps it awake all the same, as long as nobody else needs the place.
+  // It still keeps the Space awake, as long as nobody else needs the slot.
   expect(gateway.idleSince(repoId)).toBeUndefined();
   socket.write("hello");
   await vi.waitFor(() => expect(heard.join("")).toContain("hello"));
   expect(lastBy("one")).toBeGreaterThan(opened);
   const headers = { [GATEWAY_KEY_HEADER]: gatewayKey(repoId), [PARTY_HEADER]: "other" };
   const answer = await fetch(gateway.address, { headers });
-  // As long as it is answered.
+  // While it is being answered.
   const before = Date.now();
   expect(lastBy("other")).toBeGreaterThanOrEqual(before);
   await answer.body?.cancel();

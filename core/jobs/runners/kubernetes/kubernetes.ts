@@ -7,13 +7,13 @@ import { type Cluster, connect, ignoring, isAnswer, messageOf } from "./cluster.
 import { CONTAINER, imageOf, nameOf, networkPolicies, podOf, secretOf } from "./objects.ts";
 
 const POLL_MS = 500;
-/** How long the cluster may be away while a pod runs. */
+/** How long the cluster may be unreachable while a pod runs. */
 const AWAY_MAX_MS = 60_000;
-/** How long the rest of a log is waited for once its container has ended. */
+/** How long to wait for the rest of a log once its container has ended. */
 const LAST_WORDS_MS = 5_000;
-/** A Secret of the cluster's holds a mebibyte. */
+/** A Secret of the cluster holds at most a mebibyte. */
 const SECRET_MAX_BYTES = 1024 ** 2 - 4_096;
-/** Why a container waits that nothing but somebody's doing ends. */
+/** Reasons for which a container waits until somebody intervenes. */
 const NEVER_STARTS = new Set([
   "ErrImagePull",
   "ImagePullBackOff",
@@ -65,8 +65,8 @@ async function removeAll({ core, namespace }: Cluster, id: string): Promise<void
 }
 
 /**
- * An earlier version may have made it with a shorter list of addresses. Replacing it with the same changes nothing. Another one beside
- * it would not help: what one policy allows, others cannot take back.
+ * An earlier version may have created it with a shorter list of addresses. Replacing it with the same content changes nothing. Adding
+ * another one would not help: a policy cannot take back what another one allows.
  */
 async function provide(networking: NetworkingV1Api, namespace: string, body: V1NetworkPolicy): Promise<void> {
   if (await ignoring(409, networking.createNamespacedNetworkPolicy({ namespace, body }))) return;
@@ -118,7 +118,7 @@ class PodRun {
 
   async #run(): Promise<Exit> {
     const { signal, graceMs = GRACE_MS } = this.#task;
-    // The cluster's own way: SIGTERM, and SIGKILL after as many seconds.
+    // The cluster's own way: SIGTERM, then SIGKILL after that many seconds.
     const terminate = () => this.#delete(Math.ceil(graceMs / 1000));
     if (signal.aborted) terminate();
     signal.addEventListener("abort", terminate);
@@ -161,7 +161,7 @@ class PodRun {
     }
   }
 
-  /** A stream that ends before its container does is asked for again, and what was told already is left out. */
+  /** A stream that ends before its container does is requested again, and what was already reported is skipped. */
   async #read(signal: AbortSignal): Promise<void> {
     let told = 0;
     while (!signal.aborted) {
@@ -178,7 +178,7 @@ class PodRun {
         const isRunning = pod !== "away" && pod?.status?.containerStatuses?.some(({ state }) => state?.running);
         if (stream && !isRunning) return;
       } catch {
-        // The connection ended: it is asked for again.
+        // The connection ended: it is opened again.
       }
       await sleep(POLL_MS);
     }
@@ -191,11 +191,11 @@ function exitOf(pod: V1Pod | undefined, status: V1ContainerStatus | undefined): 
   const ended = status?.state?.terminated;
   if (ended?.reason === "OOMKilled") return { kind: "out_of_memory" };
   if (ended) return { kind: "exited", code: ended.exitCode };
-  // It was deleted, by us or by somebody at the cluster.
+  // It was deleted, by us or at the cluster.
   if (!pod) return { kind: "exited", code: TERMINATED };
   const waiting = status?.state?.waiting;
   if (waiting?.reason && NEVER_STARTS.has(waiting.reason)) {
-    // Of an image that cannot be pulled it would tell what its registry answered.
+    // For an image that cannot be pulled, the message would contain its registry's response.
     const more = waiting.message && !waiting.reason.includes("Image") ? `: ${waiting.message.slice(0, 300)}` : "";
     return { kind: "failed", reason: `Its container cannot be started (${waiting.reason}${more}).` };
   }

@@ -8,7 +8,7 @@ export const CONTAINER = "job";
 export const RUN_LABEL = "keyhook.run";
 const NETWORK_LABEL = "keyhook.network";
 const USER = 1000;
-/** Beyond the time that the command has by itself, in case nobody is left to end it. */
+/** In addition to the command's own time limit, in case no worker is left to end it. */
 const DEADLINE_MARGIN_SECONDS = 120;
 
 export const nameOf = (id: string): string => `keyhook-${id}`;
@@ -18,7 +18,7 @@ const labelsOf = ({ id, network }: Task) => ({
   [NETWORK_LABEL]: String(network),
 });
 
-/** The environment and the payload, which may hold secrets: kept apart from the pod, which more people may read. */
+/** The environment and the payload, which may hold secrets: kept apart from the pod, which more people can read. */
 export function secretOf(task: Task): V1Secret {
   const { environment, payload } = task;
   return {
@@ -31,7 +31,7 @@ export function secretOf(task: Task): V1Secret {
   };
 }
 
-/** A bare pod: a Job of the cluster's may start a second one in place of one that it lost, and no run is executed twice. */
+/** A bare pod: a Job of the cluster may start a second pod to replace a lost one, and no run is executed twice. */
 export function podOf(task: Task): V1Pod {
   const { id, command, environment, payload, limits, graceMs = GRACE_MS } = task;
   const half = String(Math.floor(limits.scratchBytes / 2));
@@ -89,7 +89,7 @@ export function podOf(task: Task): V1Pod {
         },
       ],
       volumes: [
-        // In memory, and counted as memory: on the node's disk a size is only looked at now and then, and a pod evicted afterwards.
+        // In memory, and counted as memory: on the node's disk a size is checked only now and then, and a pod evicted afterwards.
         { name: "tmp", emptyDir: { medium: "Memory", sizeLimit: half } },
         { name: "work", emptyDir: { medium: "Memory", sizeLimit: half } },
         ...(payload === undefined
@@ -102,11 +102,11 @@ export function podOf(task: Task): V1Pod {
 
 export function imageOf({ image }: Task): string {
   const allowed = allowImage(image ?? env().JOBS_NODE_IMAGE);
-  // The operator names the one with Node, and allows it by that.
+  // The operator allows the image with Node by naming it.
   return "refusal" in allowed ? env().JOBS_NODE_IMAGE : allowed.name;
 }
 
-/** No network for pods that have not asked for it; for those that have, none of the addresses that no request of ours may reach (S118). */
+/** Pods that did not ask for the network get none; the others reach none of the addresses that our own requests must not reach (S118). */
 export const networkPolicies: readonly V1NetworkPolicy[] = [
   {
     metadata: { name: "keyhook-no-network" },
