@@ -2,8 +2,8 @@ import { type Scope, scopes } from "@keyhook/sdk";
 import { type Action, type Resources, type Rule, rules, type TokenScopes } from "./rules.ts";
 
 /**
- * The table of rules.ts for people to read: who may do what, with which scopes, in Markdown. `npm run access-table` prints it and
- * docs/access.md carries it, so that a change of a right shows as a change of that page.
+ * Renders the rules of rules.ts as Markdown: who may do what, with which scopes. `npm run access-table` prints it and docs/access.md
+ * contains it, so a changed right shows up as a change of that page.
  */
 export function accessTable(): string {
   return [byPerson(), byToken(), byScope()].join("\n\n");
@@ -75,7 +75,7 @@ function byToken(): string {
     if (token === "any") return [[code(action), "any", "any", "", "", "", "any"]];
     if (!token) return [];
     const { own, organization, made, granted, public: ofPublic } = token as TokenScopes;
-    // What is a user's own no exchanged token reaches.
+    // An exchanged token cannot reach what belongs to a user.
     const exchanged = on === "user" || ownPrograms ? [] : [...new Set([...(own ?? []), ...(organization ?? [])])];
     const name = ownPrograms ? `${code(action)} ‡` : code(action);
     return [[name, list(own), list(organization), list(made), list(granted), list(ofPublic) || open, list(exchanged)]];
@@ -85,7 +85,7 @@ function byToken(): string {
   return `## With which scopes\n\n${table(columns, rows)}\n\nBy no token: ${none.join(", ")}.`;
 }
 
-/** The other way round: what each scope is good for. */
+/** The inverse table: what each scope allows. */
 function byScope(): string {
   const opened = (scope: Scope, way: keyof TokenScopes): string =>
     actions
@@ -105,14 +105,14 @@ function byScope(): string {
   ].join("\n\n");
 }
 
-/** What gives a token's person the right, as `TokenScopes` has them. */
+/** What gives a token's user the right, in the terms of `TokenScopes`. */
 const ways = ["Own", "A granted organization's", "Made by the app", "Gated, let in", "Public"];
 
 const code = (text: string): string => `\`${text}\``;
 const mark = (is: true | undefined): string => (is ? "yes" : "");
 const list = (of: readonly Scope[] = []): string => of.map(code).join(" ");
 
-/** Padded, so that it is a table in a terminal too; without the columns in which there is nothing. */
+/** Padded, so that the table is readable in a terminal too. Empty columns are left out. */
 function table(allColumns: readonly string[], allRows: readonly (readonly string[])[]): string {
   const isFilled = (_: string, at: number) => allRows.some((row) => row[at]);
   const [columns, rows] = [allColumns.filter(isFilled), allRows.map((row) => row.filter(isFilled))];

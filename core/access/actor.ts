@@ -1,76 +1,75 @@
 import type { Scope } from "@keyhook/sdk";
 import type { Standing } from "./standing-in-organization.ts";
 
-/** Who asks. Doors build it from what they have authenticated; core trusts it. */
+/** The subject of a decision. Doors build it from what they have authenticated; core trusts it. */
 export type Actor = Anonymous | Person | TokenHolder | Publisher | OperatorCommand;
 
-/** Anybody, who sees what is public. */
+/** An anonymous caller, who sees what is public. */
 export type Anonymous = { kind: "anonymous" };
 
 export const anonymous: Anonymous = { kind: "anonymous" };
 
-/** Somebody signed in to our own pages. */
+/** A user signed in to our own pages. */
 export type Person = {
   kind: "person";
   userId: string;
   isOperator: boolean;
   sessionId: string;
-  /** When they last proved who they are (S113). */
+  /** When they last authenticated (S113). */
   authenticatedAt: Date;
   actsForOrgId?: ActsForOrgId;
 };
 
 /**
- * The organization that owns what acts now and was made earlier. What it asks of members who come to it (a second step, a sign-in by its
- * own provider) is not asked of whoever made it, who is not there: their role is. Otherwise an organization's webhooks and schedules
- * would stop a week after its administrator was last here (decision 071).
+ * The organization that owns what acts now and was created earlier. Its sign-in requirements (a second step, its own identity provider) are
+ * not checked for the absent creator; their role is. Otherwise an organization's webhooks and schedules would stop a week after its
+ * administrator last signed in (decision 071).
  */
 type ActsForOrgId = string;
 
-/** A program with a token: no more than its person, its scopes and its organizations together allow. */
+/** A program with a token. It may do only what its user, its scopes and its organizations all allow. */
 export type TokenHolder = {
   kind: "token";
   userId: string;
-  /** The personal access token's id, or that of the Grant that an OAuth token was issued under. */
+  /** The ID of the personal access token, or of the Grant under which an OAuth token was issued. */
   tokenId: string;
   scopes: readonly Scope[];
   orgIds: readonly string[] | "all";
-  /** The OAuth client that it was issued to; null for a token that a person made for themselves. */
+  /** The OAuth client that got the token; null for a personal access token. */
   clientId: string | null;
   /**
-   * The one organization that an exchanged token acts in (docs/specification/organizations-and-tokens.md#token-exchange): outside it
-   * reads what it may, and nothing else.
+   * The only organization in which an exchanged token acts (docs/specification/organizations-and-tokens.md#token-exchange). Outside it, the
+   * token may only read.
    */
   boundOrgId?: string;
   /**
-   * Of a CI job that reads as its person: it reads what they were let into, and changes nothing
+   * A CI job that reads as its user: it reads what the user was given access to, and changes nothing
    * (docs/specification/organizations-and-tokens.md#trusted-publishers).
    */
   isReadOnly?: true;
-  /** Issued to the command line that comes with the service: as good as a token that the person made for themselves. */
+  /** Issued to the service's own command line, and so equal to a personal access token. */
   isFirstParty?: true;
-  /** When its person last proved who they are before they let it in (S113); absent where that is not on record. */
+  /** When its user last authenticated before allowing it (S113); absent if unknown. */
   authenticatedAt?: Date;
-  /** Where its person stood in their organizations when the token was looked up, by organization: no second question is needed. */
+  /** The user's standing in each organization when the token was looked up. It saves a second query. */
   standings?: ReadonlyMap<string, Standing>;
   actsForOrgId?: ActsForOrgId;
 };
 
 /**
- * A job of continuous integration with a token for one repository: no person stands behind it
- * (docs/specification/organizations-and-tokens.md#trusted-publishers).
+ * A CI job with a token for one repository; no user stands behind it (docs/specification/organizations-and-tokens.md#trusted-publishers).
  */
 export type Publisher = {
   kind: "publisher";
   publisherId: string;
-  /** Who answers for it: the account that trusted the publisher. It lends the job none of its rights. */
+  /** The user responsible for it: the one who trusted the publisher. The job gets none of their rights. */
   trustedById: string;
   repoId: string;
-  /** Which run it was, for logs and for the author of its commits. */
+  /** Identifies the run, for logs and for the author of its commits. */
   description: string;
 };
 
-/** The operator at the machine's own shell (`npm run admin`), who may read the database anyway. */
+/** The operator in the machine's own shell (`npm run admin`), who can read the database anyway. */
 export type OperatorCommand = { kind: "command" };
 
 export const operatorCommand: OperatorCommand = { kind: "command" };
@@ -92,18 +91,18 @@ export function personActor(session: {
 }
 
 /**
- * Who asks, as they are each time it is called: a request may take longer than its token or session lives. What takes such a request asks it
- * at the moment of the change.
+ * Resolves the actor anew at each call, because a request may outlive its token or session. Code that handles such a request calls it when
+ * it makes the change.
  * @throws ServiceError `unauthorized` when the token or the session has ended
  */
 export type ActorNow = () => Promise<Actor>;
 
-/** The user behind an actor, for `actorId` of logs and events; null for the operator's command, for a job and for nobody. */
+/** The user behind an actor, for `actorId` of logs and events; null for anonymous callers, CI jobs and the operator's command. */
 export function actorId(actor: Actor): string | null {
   return actor.kind === "person" || actor.kind === "token" ? actor.userId : null;
 }
 
-/** The OAuth client through which an actor acts; null for everybody else. */
+/** The OAuth client through which an actor acts; null for all others. */
 export function clientIdOf(actor: Actor): string | null {
   return actor.kind === "token" ? actor.clientId : null;
 }

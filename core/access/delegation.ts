@@ -9,19 +9,19 @@ import { membersWhoMay } from "./members-who-may.ts";
 import type { Standing } from "./standing-in-organization.ts";
 
 /**
- * Delegations: what acts later than the request that made it (a webhook, a run, a schedule, a replay, a relay) acts as the token of that
- * request would act now. Its reach is what three things allow at this moment: what the owner may do, what the grant's scopes and
- * organizations cover, and what the organization's app policy admits. A grant that ends, ends it for good (decision 071).
+ * Delegations: what acts after the request that created it (a webhook, a run, a schedule, a replay, a relay) acts as that request's token
+ * would act now. Three things limit it at that moment: the owner's rights, the grant's scopes and organizations, and the organization's app
+ * policy. When the grant ends, the delegation ends for good (decision 071).
  *
- * A person who acts on the pages needs no delegation: what they make has their own rights.
+ * A user who acts on the pages needs no delegation: what they create has their own rights.
  */
 
-/** NOTIFY channel: a delegation has ended, and what it made is to be stopped. */
+/** NOTIFY channel: a delegation has ended, and what was created under it must stop. */
 export const DELEGATION_CHANNEL = "delegation";
 
 /**
- * Records the rights of a token, in the transaction that stores what is to act with them.
- * @returns the delegation's id; null for everybody who is not a token
+ * Records a token's rights, in the transaction that stores what will act with them.
+ * @returns the delegation's ID; null if the actor is not a token
  * @throws ServiceError `unauthorized`
  */
 export async function recordDelegation(tx: Db, actor: Actor): Promise<string | null> {
@@ -32,7 +32,7 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
   const orgIds = actor.orgIds === "all" ? [] : [...actor.orgIds].sort();
   const consentId = await holdToken(tx, actor);
   const same = { userId, tokenId, clientId, boundOrgId, isAllOrgs, consentId, endedAt: null };
-  // A token that makes many things lends the same rights each time. An older row may be swept at this very moment.
+  // A token that creates many things delegates the same rights each time. An older row might be swept right now.
   const known = await tx.delegation.findFirst({
     where: {
       ...same,
@@ -49,12 +49,12 @@ export async function recordDelegation(tx: Db, actor: Actor): Promise<string | n
 }
 
 /**
- * Holds what a token rests on until the transaction ends, so that whoever revokes it finds what it lends. A request that was let in
- * before the revocation, and waited since, lends nothing any more.
+ * Locks what a token depends on until the transaction ends, so that a revocation finds what the token delegated. A request that was
+ * authorized before the revocation and waited since then can no longer delegate.
  *
- * One request at a time holds it, in turn: shared locks that overlap would keep whoever revokes waiting for as long as an app likes. The
- * consent comes before the grant, as where they are revoked.
- * @returns the id of the consent; null for a token without one
+ * One request at a time holds the lock: overlapping shared locks would let an app block a revocation for as long as it likes. The consent
+ * is locked before the grant, in the same order as revocation does it.
+ * @returns the consent's ID; null for a token without one
  * @throws ServiceError `unauthorized`
  */
 async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: TokenHolder): Promise<string | null> {
@@ -76,15 +76,15 @@ async function holdToken(tx: Db, { userId, tokenId, clientId, boundOrgId }: Toke
   return consentId;
 }
 
-/** Far less than the two days after which an unused delegation is swept: an upload address acts with it for one of them, and is no row. */
+/** Far below the two days after which an unused delegation is swept: an upload URL, which has no row, uses it for one day. */
 const REUSED_MS = 3_600_000;
 
-/** In whose name something acts that was kept: the token that lent its rights, or else the person; and whose it is. */
+/** In whose name a stored thing acts (the token that delegated its rights, or else the user), and who owns it. */
 export type ActsFor = { createdById: string | null; delegationId: string | null; ownerKind: string; ownerId: string };
 
 /**
- * Who acts now for what was made earlier: undefined once the grant has ended or the person is gone, and then nothing may be done. What
- * is done is decided by `may`, as for any other actor.
+ * Resolves who acts now for what was created earlier. Undefined once the grant has ended or the user is gone: then nothing may be done.
+ * `may` decides what the result may do, as for any other actor.
  */
 export async function findDelegate(
   { createdById, delegationId, ownerKind, ownerId }: ActsFor,
@@ -99,7 +99,7 @@ async function findPersonDelegate(id: string | null, tx: Db): Promise<Person | u
   return id === null || live === 0 ? undefined : absent(id);
 }
 
-/** Somebody who is not here, and has proved nothing lately. */
+/** A user who is not present and has no recent authentication. */
 const absent = (userId: string): Person => ({
   kind: "person",
   userId,
@@ -141,16 +141,16 @@ async function findTokenDelegate(id: string, tx: Db): Promise<TokenHolder | unde
   };
 }
 
-// Of a live delegation `n` and a member's standing `m`.
+// For a live delegation `n` and a member's standing `m`.
 const isCutOff = Prisma.sql`EXISTS (SELECT 1 FROM organization_revoked_token x WHERE x.org_id = m.org_id AND x.token_id = n.token_id)`;
 const isAdmitted = Prisma.sql`(n.client_id IS NULL OR is_app_admitted(m.org_id, n.client_id))`;
 
-/** What rows are asked about in SQL. */
+/** The actions that can be checked in SQL. */
 type RowAction = "repo.read" | "webhook.manage" | "job.run";
 
 /**
- * SQL: whether a row may act now at all: a person's may; a token's while its grant holds, carries the scope, and reaches the owner of the
- * row, where its person still has the right.
+ * SQL: whether a row may act now at all. A user's row always may. A token's row may while its grant is live, has the scope and reaches the
+ * row's owner, and its user still has the right there.
  * @param delegationId of the row, such as `w.delegation_id`
  * @param ownerId of the row: a user's or an organization's
  */
@@ -159,10 +159,10 @@ export function mayAct(action: "webhook.manage" | "job.run", delegationId: Prism
 }
 
 /**
- * SQL: whether a row's delegation reads the private repositories of an owner now (`repo.read`).
+ * SQL: whether a row's delegation may read an owner's private repositories now (`repo.read`).
  * @param delegationId of the row; null reads whatever its owner reads
  * @param ownerId of the repositories
- * @param makerClientId the client that made the repository, which may reach what it made where it reaches nothing else
+ * @param makerClientId the client that created the repository; it may reach what it created even where it reaches nothing else
  */
 export function delegationReads(
   delegationId: Prisma.Sql,
@@ -173,8 +173,8 @@ export function delegationReads(
 }
 
 /**
- * It says of many rows what `may` says of one, is derived from the same rule by the same functions, and a test compares the two. What an
- * organization asks of members who come to it is asked of a row's owner, where that is a person (webhooks/watchers.ts), and not here.
+ * Answers for many rows what `may` answers for one. It is derived from the same rule by the same functions, and a test compares the two. An
+ * organization's requirements of its members are checked for a row's owner, if that is a user (webhooks/watchers.ts), and not here.
  */
 function delegationMay(action: RowAction, delegationId: Prisma.Sql, ownerId: Prisma.Sql, makerClientId: Prisma.Sql): Prisma.Sql {
   const isScopeEnough = (way: "own" | "organization") => {
@@ -194,7 +194,7 @@ function delegationMay(action: RowAction, delegationId: Prisma.Sql, ownerId: Pri
 
 const kinds: readonly Kind[] = ["own", "app", "exchanged"];
 
-/** The scopes by which a token of a kind may do something to what is its person's own, or an organization's, as an array in SQL. */
+/** SQL array of the scopes that let a token of a kind do something to what its user or an organization owns. */
 function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", isMade: boolean): Prisma.Sql {
   const [clientId, orgId] = ["a client", "an organization"];
   const token = {
@@ -207,26 +207,26 @@ function acceptedBy(action: RowAction, kind: Kind, way: "own" | "organization", 
   return Prisma.raw(`ARRAY[${accepted.map((scope) => `'${scope}'`).join(", ")}]::text[]`);
 }
 
-/** Ends what tokens lent that turned out to be in the wrong hands. Other ends of grants are seen to by triggers of the database. */
+/** Ends the delegations of tokens that have leaked. Database triggers handle all other ends of grants. */
 export async function endDelegationsOf(tx: Db, tokenIds: readonly string[]): Promise<void> {
   await tx.delegation.updateMany({ where: { tokenId: { in: [...tokenIds] }, endedAt: null }, data: { endedAt: new Date() } });
 }
 
-/** Which client or token something was made with, for whoever looks at it. */
+/** Which client or token created something, for display. */
 export type MadeWith = {
   id: string;
   kind: "app" | "token";
-  /** Whether the person made it with a program of their own: a personal access token, or the service's own command line. */
+  /** Whether the user created it with their own program: a personal access token, or the service's own command line. */
   isOwnProgram: boolean;
   /** Null for a personal access token. */
   clientId: string | null;
-  /** The app's name or the token's; null for one that is gone. */
+  /** The app's or the token's name; null if it is gone. */
   name: string | null;
-  /** Whether it may not act any more. */
+  /** Whether it may no longer act. */
   isEnded: boolean;
 };
 
-/** @returns by the ids of delegations; what is not there any more is left out */
+/** @returns descriptions by delegation ID; deleted delegations are left out */
 export async function describeDelegations(ids: readonly (string | null)[], tx: Db = db()): Promise<Map<string, MadeWith>> {
   const wanted = [...new Set(ids.filter((id) => id !== null))];
   if (wanted.length === 0) return new Map();
@@ -244,8 +244,8 @@ export async function describeDelegations(ids: readonly (string | null)[], tx: D
 }
 
 /**
- * As the API says who made something (wire name `createdBy`). An app is not told which other apps its person uses, nor what their own
- * tokens are called: only whether itself, another app or the person made it.
+ * How the API says who created something (wire name `createdBy`). An app does not learn which other apps its user uses or what their tokens
+ * are called, only whether itself, another app or the user created it.
  */
 export function createdByJson(
   { createdById, madeWith }: { createdById: string | null; madeWith: MadeWith | null },
@@ -259,9 +259,9 @@ export function createdByJson(
 }
 
 /**
- * An app does not change what another app made: it would lend that app's work its own reach (confused deputy). Its person may, on the
- * pages or with a program of their own.
- * @param what it is, such as "webhook"
+ * An app must not change what another app created: that would give the other app's work its own reach (confused deputy). Its user may, on
+ * the pages or with a program of their own.
+ * @param what the thing's kind, such as "webhook"
  * @throws ServiceError `forbidden`
  */
 export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: string | null, what: string): Promise<void> {
@@ -269,9 +269,9 @@ export async function requireOwnWorkOf(tx: Db, actor: Actor, delegationId: strin
   requireOwnWork(actor, madeWith.get(delegationId ?? "") ?? null, what);
 }
 
-/** The same, where what it was made with is known. */
+/** The same, if it is known what created it. */
 export function requireOwnWork(actor: Actor, madeWith: MadeWith | null, what: string): void {
   if (actor.kind !== "token" || isOwnProgram(actor) || madeWith === null || madeWith.clientId === actor.clientId) return;
-  // Which app made it is not for this one to know.
+  // This app may not learn which app created it.
   throw new ServiceError("forbidden", `This app did not make this ${what}. Its owner can change it in their settings.`);
 }

@@ -1,4 +1,4 @@
-/** How long after proving who they are a person may make sensitive changes (S113): 15 minutes. */
+/** How long after authenticating a user may make sensitive changes (S113): 15 minutes. */
 export const RECENT_AUTHENTICATION_SECONDS = 15 * 60;
 
 export function isRecentlyAuthenticated({ authenticatedAt }: { authenticatedAt: Date }, now = new Date()): boolean {

@@ -12,7 +12,7 @@ import { type Standing, standingInOrganization, withoutPresence, withTokenRestri
 type Decision = "allowed" | "refused" | "stale" | Missing;
 
 /**
- * The single decision that every door asks (S135): whether `actor` may do `action` to `resource`, by the table in rules.ts.
+ * The one decision that every door asks for (S135): whether `actor` may do `action` to `resource`, according to the table in rules.ts.
  * @param tx pass the transaction in which the change happens, so that the decision and the change see the same members.
  */
 export async function may<A extends Action>(actor: Actor, action: A, resource: ResourceOf<A>, tx: Db = db()): Promise<boolean> {
@@ -20,12 +20,11 @@ export async function may<A extends Action>(actor: Actor, action: A, resource: R
 }
 
 /**
- * Like `may`, but ends the operation when the answer is no.
+ * Like `may`, but throws if the answer is no.
  * @param what names the resource in a 404, for example "OAuth app".
- * @throws ServiceError `not_found` or `forbidden`, as the rule says; `insufficient_scope` where the person may and the token may not;
- * `forbidden` naming what is missing where a role, a grant of the organization or what it asks of its members is;
- * `unauthorized` where nobody is signed in and somebody might; `reauthentication_required` when the right is there but the proof of
- * who it is has grown old (S113).
+ * @throws ServiceError `not_found` or `forbidden`, as the rule says; `insufficient_scope` if the user may and the token may not;
+ * `forbidden` naming what is missing: a role, the organization's grant, or one of its sign-in requirements; `unauthorized` if nobody is
+ * signed in and a user might be allowed; `reauthentication_required` if the user has the right but no recent authentication (S113).
  */
 export async function requirePermission<A extends Action>(
   actor: Actor,
@@ -37,7 +36,7 @@ export async function requirePermission<A extends Action>(
   const decision = await decide(actor, action, target, tx);
   if (decision === "allowed") return;
   const { refusal, tellsScope }: Rule = rules[action];
-  // Whoever has the right and has yet to meet what the organization asks is told so: they know of it, being a member.
+  // Members who have the right but do not meet the organization's requirements may learn that: they know the organization.
   const isHeldBack = typeof decision === "object" && "restrictions" in decision;
   const lacksTokenOnly = tellsScope && typeof decision === "object" && ("missing" in decision || isForOwnPrograms(decision));
   if (refusal === "not_found" && !isHeldBack && !lacksTokenOnly) throw decision === "stale" ? stale(actor) : notFound(what);
@@ -47,7 +46,7 @@ export async function requirePermission<A extends Action>(
     if (least !== "allowed") throw notFound(what);
   }
   if (decision === "stale") throw stale(actor);
-  // What existing clients know a gated repository by, whoever asks (docs/specification/errors-and-limits.md#headers).
+  // The code by which existing clients recognize a gated repository, for any caller (docs/specification/errors-and-limits.md#headers).
   const wireCode = action === "repo.read_content" ? "GatedRepo" : undefined;
   if (actor.kind === "anonymous") throw new ServiceError("unauthorized", "Sign in, or send a token, to do this.", { wireCode });
   const lacking = decision === "refused" ? (unreached(actor, rules[action], target) ?? decision) : decision;
@@ -94,7 +93,7 @@ function targetOf(resource: ResourceOf<Action>): Target {
 
 async function decide(actor: Actor, action: Action, target: Target, tx: Db): Promise<Decision> {
   const rule: Rule = rules[action];
-  // Ids come from addresses and forms: what is none belongs to nobody, and never reaches the database (S138).
+  // IDs come from URLs and forms. An invalid one belongs to nobody and never reaches the database (S138).
   if ([target.userId, target.orgId].some((id) => id && !isId(id))) return "refused";
   if (actor.kind === "command") return "allowed";
   const decision = await decideAlone(actor, rule, target, tx);
@@ -107,18 +106,18 @@ async function decide(actor: Actor, action: Action, target: Target, tx: Db): Pro
   return "allowed";
 }
 
-/** A token that a person made says nothing of when they last proved who they are: it lies in files and variables for months. */
+/** A personal access token says nothing about when its user last authenticated: it lies in files and variables for months. */
 function hasRecentProof(actor: Decided): boolean {
   if (actor.kind === "person") return isRecentlyAuthenticated(actor);
   const at = actor.kind === "token" && actor.isFirstParty ? actor.authenticatedAt : undefined;
   return at !== undefined && isRecentlyAuthenticated({ authenticatedAt: at });
 }
 
-/** Whether a token is in the hands of its person, and of nobody else whom they let in. */
+/** Whether only the token's user holds it, and no app that they allowed. */
 export const isOwnProgram = ({ clientId, isFirstParty, boundOrgId, isReadOnly }: TokenHolder): boolean =>
   (clientId === null || isFirstParty === true) && boundOrgId === undefined && !isReadOnly;
 
-/** What gives a person the right; each has its own scopes for tokens. */
+/** What gives a user the right; each way has its own scopes for tokens. */
 type Way = "any" | keyof TokenScopes;
 
 type Decided = Exclude<Actor, { kind: "command" }>;
@@ -139,7 +138,7 @@ async function decideAlone(actor: Decided, rule: Rule, target: Target, tx: Db): 
   return otherwise === "allowed" ? otherwise : { restrictions: standing.restrictions };
 }
 
-/** Where the actor's person stands in an organization: as it was read with their token, but for a change anew. */
+/** The user's standing in an organization: as read with their token, but read again for a change. */
 async function standingOf(
   actor: Person | TokenHolder,
   { isReading }: Rule,
@@ -154,8 +153,8 @@ async function standingOf(
 }
 
 /**
- * That a token does not reach the organization: said to all alike, member or not, since what its person is there is not for an app to
- * know to which the organization was not granted.
+ * Says that a token does not reach the organization. Members and others get the same answer, because an app to which the organization was
+ * not granted must not learn its user's role there.
  */
 function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undefined {
   if (actor.kind !== "token" || actor.isReadOnly || !orgId || !rule.token || !(rule.role || rule.maker)) return undefined;
@@ -163,16 +162,16 @@ function unreached(actor: Actor, rule: Rule, { orgId }: Target): Missing | undef
   return actor.boundOrgId ? { noToken: "exchanged" } : { ungranted: orgId };
 }
 
-/** What else than membership gives the right. */
+/** What gives the right besides membership. */
 async function waysOf(actor: Person | TokenHolder, rule: Rule, target: Target, tx: Db): Promise<Way[]> {
   const ways: Way[] = [];
   if (rule.everyone) ways.push("any");
   if (rule.operator && actor.kind === "person" && actor.isOperator) ways.push("any");
   if (rule.owner && target.userId === actor.userId) ways.push("own");
   if (rule.public === "signed-in" && target.isPublic) ways.push("public");
-  // What somebody wrote stays theirs to change for as long as they may see where it stands (`also`).
+  // Authors may change what they wrote as long as they can see where it is (`also`).
   if (rule.author && target.authorId === actor.userId) ways.push("public");
-  // A token may have no use of what else its person has: of an organization, say, that is not granted to the app.
+  // A token may be unable to use its user's other rights, for example those of an organization not granted to the app.
   const isAskedFor = ways.length === 0 || actor.kind === "token";
   if (rule.public === "granted" && target.isPublic && isAskedFor && target.repoId) {
     if (await hasGrantedAccess(actor.userId, target.repoId, tx)) ways.push("granted");
@@ -189,7 +188,7 @@ function isEnough(role: OrganizationRole, { role: least, maker }: Rule, isMaker:
   return (least !== undefined && isRoleAtLeast(role, least)) || (isMaker && maker !== undefined && isRoleAtLeast(role, maker));
 }
 
-/** A token never reaches past its scopes and organizations, whatever its person may do (role ∩ scope ∩ organization). */
+/** A token never exceeds its scopes and organizations, whatever its user may do (role ∩ scope ∩ organization). */
 function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Way[]): Decision {
   if (!rule.token) return { noToken: "any" };
   if (rule.ownPrograms && !isOwnProgram(token)) return { noToken: "own programs" };
@@ -203,9 +202,8 @@ function decideForToken(token: TokenHolder, rule: Rule, target: Target, ways: Wa
 }
 
 /**
- * An exchanged token acts in its organization alone; outside it only reads, which leaves the gated repositories that its person was
- * let into (rules 4 and 5 in docs/specification/organizations-and-tokens.md#token-exchange; S95). What is open to everybody was decided
- * before.
+ * An exchanged token acts in its organization only. Outside it, it only reads: that leaves the gated repositories to which its user was
+ * given access (rules 4 and 5 in docs/specification/organizations-and-tokens.md#token-exchange; S95). Public resources were decided before.
  */
 function isWayOpen(way: Way, token: Reach, target: Target): boolean {
   if (token.isReadOnly) return way === "granted";
@@ -213,17 +211,17 @@ function isWayOpen(way: Way, token: Reach, target: Target): boolean {
   return !token.boundOrgId || way === "granted" || target.orgId === token.boundOrgId;
 }
 
-/** Whether an organization is granted to whom the token is for, and is the one that an exchanged token is for. */
+/** Whether an organization was granted to the token's client, and is the one that an exchanged token is for. */
 export function reachesOrganization({ boundOrgId, orgIds }: Reach, orgId: string): boolean {
   return (boundOrgId === undefined || boundOrgId === orgId) && (orgIds === "all" || orgIds.includes(orgId));
 }
 
-/** What decides how far a token reaches, besides its scopes. */
+/** What limits a token's reach, besides its scopes. */
 type Reach = Pick<TokenHolder, "clientId" | "orgIds" | "boundOrgId" | "isReadOnly" | "isFirstParty">;
 
 /**
- * The scopes of which a token needs one where a way gives its person the right: none where that way is closed to it. Lists and
- * conditions on many rows are derived from the rules by this, and so agree with `may`.
+ * The scopes of which a token needs one if a way gives its user the right; empty if that way is closed to it. Lists and conditions on many
+ * rows are derived from the rules through this function, and so agree with `may`.
  */
 export function acceptedScopes(
   action: "repo.read" | "collection.read" | "webhook.manage" | "job.run",
@@ -244,8 +242,9 @@ function scopesFor(
   if (way === "granted" || way === "public") return others[way] ?? [];
   const isMadeByApp = token.clientId !== null && token.clientId === target.makerClientId;
   const isBound = token.boundOrgId !== undefined && token.boundOrgId === target.orgId;
-  // Apps reach an organization's things by the scopes that say so; a token that a person made for themselves reaches all of theirs (as
-  // does the service's own command line, in the organizations that were granted to it), and an exchanged one means its organization wherever a scope means the person's own.
+  // Apps reach an organization's resources with the scopes for organizations. A personal access token reaches all of its user's (the
+  // service's own command line too, in the organizations granted to it). An exchanged token applies the user's own scopes to its
+  // organization.
   const isOwn = token.clientId === null || token.isFirstParty;
   const standing = way === "own" || isOwn ? own : isBound ? [...own, ...organization] : organization;
   return isMadeByApp ? [...made, ...standing] : standing;

@@ -3,10 +3,10 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { type Rule, rules } from "./rules.ts";
 
 /**
- * The members whose standing lets them do something to what their organization owns, as a condition on `member_standing m`: it says of
- * all of them what `may` says of one person, and a test holds the two against each other.
- * @param makerId whoever made it, or SQL of them, for whom a lesser role may do.
- * @param options.isPresent false for what acts later: the organization asks nothing of members who are not there
+ * The members whose standing lets them do something to what their organization owns, as a condition on `member_standing m`. It answers for
+ * all members what `may` answers for one, and a test compares the two.
+ * @param makerId the creator, or SQL for the creator, for whom a lower role is enough.
+ * @param options.isPresent false for what acts later: the organization's requirements do not apply to absent members
  */
 export function membersWhoMay(
   action: "repo.read" | "repo.write" | "repo.manage" | "webhook.manage" | "job.run" | "oauth_app.read",
@@ -19,7 +19,7 @@ export function membersWhoMay(
   return Prisma.sql`(${hasMet} AND (m.role = ANY (${from(role)}) ${asMaker}))`;
 }
 
-/** The roles from one upwards, as text: a condition without parameters can stand in any statement. */
+/** The roles from one upwards, as text, so that the condition has no parameters and fits into any statement. */
 const from = (least: OrganizationRole | undefined): Prisma.Sql => {
   const roles = organizationRoles.filter((role) => least !== undefined && isRoleAtLeast(role, least));
   return Prisma.raw(`ARRAY[${roles.map((role) => `'${role}'`).join(", ")}]::text[]`);

@@ -5,14 +5,14 @@ import { reachesOrganization } from "./may.ts";
 import { type Rule, rules } from "./rules.ts";
 import { standingsOf, withTokenRestrictions } from "./standing-in-organization.ts";
 
-/** What a member's role gives them a right to. */
+/** The actions that a member's role can allow. */
 export type MembersAction = {
   [A in keyof typeof rules]: (typeof rules)[A] extends { role: string } ? A : never;
 }[keyof typeof rules];
 
 /**
- * The organizations, by id, in which somebody's standing gives them a right: with a token those alone that it reaches, and none that
- * asks of its members what this one has not met. Scopes are not looked at.
+ * The IDs of the organizations in which a user's standing gives them a right. With a token, only those that it reaches. Organizations whose
+ * requirements the user does not meet are left out. Scopes are not checked.
  */
 export async function organizationsOf(
   actor: Person | TokenHolder,

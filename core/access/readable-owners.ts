@@ -4,22 +4,22 @@ import type { Actor } from "./actor.ts";
 import { acceptedScopes } from "./may.ts";
 import { organizationsOf } from "./organizations-of.ts";
 
-/** Whose private things an actor may read: what lists filter by, where asking `may` of each row would be a query a row. */
+/** Whose private resources an actor may read. Lists filter by it, because asking `may` for each row would cost a query per row. */
 export type ReadableOwners = {
   /** Everything. */
   isAll: boolean;
   ownerIds: string[];
-  /** Of these owners only what this client made. */
+  /** From these owners, only what this client created. */
   madeBy: { clientId: string; ownerIds: string[] } | null;
-  /** And this one repository. */
+  /** Also this one repository. */
   repoId: string | null;
 };
 
 const nothing: ReadableOwners = { isAll: false, ownerIds: [], madeBy: null, repoId: null };
 
 /**
- * The owners whose private repositories (`repo.read`) or collections (`collection.read`) an actor may read. It says for lists what
- * `may` says for one; a test holds the two against each other.
+ * The owners whose private repositories (`repo.read`) or collections (`collection.read`) an actor may read. It answers for lists what `may`
+ * answers for one resource; a test compares the two.
  */
 export async function readableOwners(
   actor: Actor,
@@ -56,8 +56,8 @@ export function readableWhere(alias: "c" | "r", readable: ReadableOwners): Prism
 }
 
 /**
- * SQL: whether an actor may read what event `e` is about, both as it was then and as it is now. `r` is the event's repository, joined
- * from the left: who made one that is gone is not known any more.
+ * SQL: whether an actor may read what event `e` is about, both as it was then and as it is now. `r` is the event's repository, joined with
+ * LEFT JOIN: the creator of a deleted repository is no longer known.
  */
 export function readableEvent(readable: ReadableOwners): Prisma.Sql {
   const reads = (ownerId: string) => readsPrivate(readable, Prisma.raw(ownerId), Prisma.sql`r.created_by_client_id`);

@@ -2,16 +2,16 @@ import type { OrganizationRole, Scope, SecurityRestriction } from "@keyhook/sdk"
 import { ServiceError, type WireCode } from "../errors.ts";
 import type { Actor } from "./actor.ts";
 
-/** What somebody lacks who would be allowed with it; or that no token of this kind is for it, whatever it carries. */
+/** What the actor lacks and would be allowed with; or that no token of this kind may do it, whatever its scopes. */
 export type Missing =
   | { missing: Scope }
   | { role: OrganizationRole; least: OrganizationRole }
   | { restrictions: readonly SecurityRestriction[] }
-  /** The organization that was not granted to the app, or that does not admit it. */
+  /** The organization that was not granted to the app, or that does not allow it. */
   | { ungranted: string }
   | { noToken: keyof typeof noTokenSentences };
 
-/** A 403 that names what is missing, to people in words and to programs in `requires`. */
+/** A 403 that names what is missing: in words for people, in `requires` for programs. */
 export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: WireCode): ServiceError {
   if (decision === "refused") return new ServiceError("forbidden", sentenceFor(actor), { wireCode });
   if ("missing" in decision) {
@@ -32,7 +32,7 @@ export function refused(actor: Actor, decision: "refused" | Missing, wireCode?: 
   return new ServiceError("forbidden", sentences, { requires: { securityRestrictions: restrictions }, wireCode });
 }
 
-/** The same of a gated repository's content, which people can ask for (docs/specification/errors-and-limits.md#headers). */
+/** The same for a gated repository's content, to which users can request access (docs/specification/errors-and-limits.md#headers). */
 export function refusedContent(actor: Actor, decision: "refused" | Missing): ServiceError {
   const wireCode = "GatedRepo";
   const ask = "Access to this repository is restricted. Ask for it on the repository's page.";
@@ -47,7 +47,7 @@ const FOR_MEMBERS = "Members of the organization can choose it when they sign in
 function sentenceFor({ kind }: Actor): string {
   if (kind === "publisher")
     return "This token is a CI job's: it reads and writes the one repository that trusts the job, and no other.";
-  // For a token it may be either: what its person has no right to, and what no token of its kind can be used for.
+  // For a token it may be either: the user lacks the right, or no token of its kind can be used for it.
   const who = kind === "token" ? "You, or this token, may not do this." : "You may not do this.";
   return `${who} Ask an administrator for the right.`;
 }
@@ -66,7 +66,7 @@ const noTokenSentences = {
   reading: "This token is a CI job's that reads what its person was let into, and nothing more.",
 } as const;
 
-/** What a member is told who has yet to meet one. */
+/** What a member is told for each requirement that they do not meet. */
 const demands: Record<SecurityRestriction, string> = {
   mfa: "The organization asks its members to sign in in two steps: set up a second step in your account's settings.",
   sso: "The organization asks its members to sign in with its own provider: do so on the organization's page.",

@@ -8,7 +8,7 @@ export type Resources = {
   organization: { orgId: string };
   /** An OAuth app, owned by a user or by an organization. */
   oauthApp: { ownerUserId: string | null; ownerOrgId: string | null };
-  /** Whose repositories or collections: a user's or an organization's. */
+  /** The owner of repositories or collections: a user or an organization. */
   namespace: Owner;
   repo: RepoResource;
   /** A discussion, a pull request or a comment, in its repository. */
@@ -18,7 +18,7 @@ export type Resources = {
 
 export type Owner = { ownerUserId: string | null; ownerOrgId: string | null };
 
-/** What somebody made under an owner's name. */
+/** Something that a user created under an owner's name. */
 export type Made = Owner & {
   isPrivate: boolean;
   createdById: string | null;
@@ -29,72 +29,72 @@ export type RepoResource = Made & { repoId: string; isGated: boolean };
 
 export type Rule = {
   on: keyof Resources;
-  /** Everybody who is signed in. */
+  /** Every signed-in user. */
   everyone?: true;
   /**
-   * Of what is public, everybody: `read` also those who are not signed in; `granted` the same, but of a gated repository only
-   * those whose request for access was accepted; `signed-in` whoever has an account.
+   * Who may do it to a public resource: with `read`, everyone, signed in or not; with `granted` the same, but for a gated repository only
+   * users whose access request was accepted; with `signed-in`, every user.
    */
   public?: "read" | "granted" | "signed-in";
   /** The user that the resource is or belongs to. */
   owner?: true;
   /** Members, from this role upwards, of the organization that the resource is or belongs to. */
   role?: OrganizationRole;
-  /** Members may also who have not yet met what the organization asks of them, such as a second step. */
+  /** Includes members who do not yet meet the organization's requirements, such as a second step. */
   beforeRestrictions?: true;
-  /** The member who made it, from this role upwards: a `contributor` of an organization has the run of their own work. */
+  /** The member who created it, from this role upwards: an organization's `contributor` has full control of their own work. */
   maker?: OrganizationRole;
-  /** Whoever wrote it. */
+  /** Its author. */
   author?: true;
-  /** What must be allowed as well. */
+  /** Another action that must be allowed too. */
   also?: "repo.read" | "repo.write";
   /** Operators of the service. */
   operator?: true;
-  /** A job of continuous integration that is trusted with the repository. */
+  /** A CI job that is trusted with the repository. */
   publisher?: true;
   /**
-   * It changes nothing, and may be decided by where the person stood when their token was looked up. Whatever changes something is
-   * decided by what holds then: a push may have been under way for an hour.
+   * The action changes nothing and may be decided by the user's standing when their token was looked up. A change is decided by the current
+   * standing: a push may have been running for an hour.
    */
   isReading?: true;
-  /** Whether the person must have proved who they are a short while ago (S113). */
+  /** Whether it requires recent authentication (S113). */
   recent?: true;
   /**
-   * Only for programs of the person's own: with a token that they made for themselves, or that the service's own command line got. An
-   * app that was let in must not make or take over others, which would outlive it being sent away.
+   * Only for the user's own programs: with a personal access token, or a token of the service's own command line. An app that a user
+   * allowed must not create or take over other apps, which would outlive the revocation of its access.
    */
   ownPrograms?: true;
-  /** What a token needs besides its person's right, `any` for no scope in particular; without it tokens are refused. */
+  /** What a token needs besides its user's right, `any` for no particular scope; if absent, tokens are refused. */
   token?: "any" | TokenScopes;
   /**
-   * How a refusal is answered: what may not be seen must not be told apart from what does not exist (S136). The name of an action
-   * stands for either: `not_found` for those who may not even do that.
+   * The error of a refusal. What the actor may not see must be indistinguishable from what does not exist (S136). The name of an action
+   * stands for either: `not_found` for actors who may not even do that.
    */
   refusal: "forbidden" | "not_found" | "repo.read" | "collection.read";
   /**
-   * With `not_found`: a token that lacks nothing but the scope is told so (docs/specification/errors-and-limits.md#missing-scope). Its
-   * person has the right, and what it is for is found by the person's own name or by an id that nobody guesses.
+   * With `not_found`: a token that lacks only the scope is told so (docs/specification/errors-and-limits.md#missing-scope). Its user has
+   * the right, and the resource is found by the user's own name or by an ID that nobody can guess.
    */
   tellsScope?: true;
 };
 
 /**
- * The scopes of which a token needs one, by what gives its person the right (docs/specification/oauth.md#scopes). What is absent or
- * empty cannot be done with a token that way.
+ * The scopes of which a token needs one, by what gives its user the right (docs/specification/oauth.md#scopes). If a list is absent or
+ * empty, no token can do it that way.
  */
 export type TokenScopes = {
-  /** The person owns it; and all that a token of their own making (a personal access token) reaches. */
+  /** The user owns it. Also covers everything that a personal access token reaches. */
   own?: readonly Scope[];
   /**
-   * An organization owns it, which the person has granted to the app
+   * An organization owns it, and the user granted the organization to the app
    * (docs/specification/oauth.md#organizations-in-an-authorization-request).
    */
   organization?: readonly Scope[];
-  /** The app itself made it. */
+  /** The app itself created it. */
   made?: readonly Scope[];
-  /** It is public and gated, and the person was let in. */
+  /** It is public and gated, and the user was given access. */
   granted?: readonly Scope[];
-  /** It is public, and takes an account. */
+  /** It is public, and requires an account. */
   public?: readonly Scope[];
 };
 
@@ -104,7 +104,7 @@ const reads = {
   made: ["contribute-repos"],
   granted: ["gated-repos"],
 } as const satisfies TokenScopes;
-/** On behalf of the user, wherever they may read: the scope is not for what is theirs alone, as those for repositories are. */
+/** On behalf of the user, wherever they may read. Unlike the scopes for repositories, this one is not limited to what the user owns. */
 const discusses = {
   own: ["write-discussions"],
   organization: ["write-discussions"],
@@ -113,12 +113,12 @@ const discusses = {
 
 const byOwnPrograms = { ownPrograms: true, token: { own: ["manage-repos"] } } as const;
 
-/** The whole of who may do what, as data. Each door and each operation of core asks `may`, none has a rule of its own (S135). */
+/** All rules of who may do what, as data. Each door and each operation of core asks `may`; none has a rule of its own (S135). */
 export const rules = {
   "user.create": { on: "installation", operator: true, refusal: "forbidden" },
   "user.update": { on: "user", owner: true, refusal: "not_found" },
   "user.change_email": { on: "user", owner: true, recent: true, refusal: "not_found" },
-  /** Who they are, where they are signed in and what they let in, as operators see it. */
+  /** Who they are, where they are signed in and which apps they allowed, as operators see it. */
   "user.inspect": { on: "user", operator: true, refusal: "not_found" },
   "user.disable": { on: "user", operator: true, recent: true, refusal: "not_found" },
   "user.end_sessions": { on: "user", operator: true, recent: true, refusal: "not_found" },
@@ -129,14 +129,14 @@ export const rules = {
   "linked_identity.unlink": { on: "user", owner: true, recent: true, refusal: "not_found" },
   /** Passkeys, the authenticator app, recovery codes. */
   "second_step.manage": { on: "user", owner: true, recent: true, refusal: "not_found" },
-  /** For somebody who is locked out. */
+  /** For a user who is locked out. */
   "second_step.reset": { on: "user", operator: true, recent: true, refusal: "not_found" },
   "personal_access_token.list": { on: "user", owner: true, refusal: "not_found" },
   "personal_access_token.create": { on: "user", owner: true, recent: true, refusal: "not_found" },
   "personal_access_token.revoke": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
   "user.list_publishers": { on: "user", owner: true, refusal: "not_found" },
-  /** Whose jobs may read as the user: as good as a token of theirs. */
+  /** Whose CI jobs may read as the user: equal to a token of theirs. */
   "user.manage_publishers": { on: "user", owner: true, recent: true, refusal: "not_found" },
 
   "organization.create": { on: "installation", everyone: true, refusal: "forbidden" },
@@ -149,7 +149,7 @@ export const rules = {
     token: "any",
     refusal: "forbidden",
   },
-  /** Who else is in it. That one is in it oneself, and what it asks, is `read_membership`. */
+  /** Who the other members are. One's own membership and the organization's requirements are `read_membership`. */
   "organization.list_members": {
     on: "organization",
     isReading: true,
@@ -160,22 +160,22 @@ export const rules = {
   },
   "organization.leave": { on: "organization", role: "read", beforeRestrictions: true, refusal: "not_found" },
   "organization.manage": { on: "organization", role: "admin", operator: true, refusal: "forbidden" },
-  /** What it asks of its members' sign-in, and where they prove who they are. */
+  /** Its sign-in requirements for members, and the identity provider at which they sign in. */
   "organization.manage_security": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
-  /** Asking its administrators to let an app in. */
+  /** Asking its administrators to allow an app. */
   "organization.ask_for_app": { on: "organization", role: "read", refusal: "not_found" },
-  /** Handing it over to another member, and stepping down. */
+  /** Transferring it to another member, and stepping down. */
   "organization.transfer": { on: "organization", role: "admin", recent: true, refusal: "forbidden" },
   "organization.delete": { on: "organization", role: "admin", operator: true, recent: true, refusal: "forbidden" },
-  /** Where members were when they did something is for those who look after them; no scope lets an app read it. */
+  /** Where members were when they did something is for administrators and operators only; no scope lets an app read it. */
   "audit_log.read": { on: "organization", role: "admin", operator: true, token: { own: ["manage-repos"] }, refusal: "forbidden" },
-  /** Cutting a member's token off. It takes nothing from the member but that token's way in, and hurries. */
+  /** Revoking a member's token. It costs the member only that token's access, and is urgent. */
   "organization.revoke_token": { on: "organization", role: "admin", token: { own: ["manage-repos"] }, refusal: "forbidden" },
   "security_log.read": { on: "user", owner: true, refusal: "not_found" },
-  /** Without asking the user: administrators invite instead. */
+  /** Without the user's agreement: administrators invite instead. */
   "organization.add_member": { on: "organization", operator: true, refusal: "forbidden" },
   "organization.set_plan": { on: "organization", operator: true, recent: true, refusal: "forbidden" },
-  /** Of all its repositories, those that others made too. */
+  /** All its repositories' publishers, including those that others created. */
   "organization.list_publishers": { on: "organization", role: "admin", refusal: "forbidden" },
 
   "oauth_app.create": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, refusal: "forbidden" },
@@ -189,7 +189,7 @@ export const rules = {
     tellsScope: true,
   },
   "oauth_app.manage": { on: "oauthApp", owner: true, role: "admin", ...byOwnPrograms, refusal: "not_found", tellsScope: true },
-  /** Secret, redirect URIs, token duration, deletion: what would let a stolen session, or a stolen token, take the app over. */
+  /** Secret, redirect URIs, token duration, deletion: with these, a stolen session or token could take the app over. */
   "oauth_app.manage_security": {
     on: "oauthApp",
     owner: true,
@@ -199,10 +199,10 @@ export const rules = {
     refusal: "not_found",
     tellsScope: true,
   },
-  /** Verified mark, block, privileges: what decides whom everybody here trusts. */
+  /** Verified mark, block, privileges: they decide whom all users here trust. */
   "oauth_app.operate": { on: "oauthApp", operator: true, recent: true, refusal: "not_found" },
 
-  /** That it is there, its settings, its card and the names of its files. */
+  /** That it exists, its settings, its card and the names of its files. */
   "repo.read": {
     on: "repo",
     isReading: true,
@@ -213,7 +213,7 @@ export const rules = {
     token: reads,
     refusal: "not_found",
   },
-  /** What is in its files. */
+  /** The content of its files. */
   "repo.read_content": {
     on: "repo",
     isReading: true,
@@ -225,7 +225,7 @@ export const rules = {
     refusal: "repo.read",
   },
   "repo.request_access": { on: "repo", public: "signed-in", refusal: "repo.read" },
-  /** Taking one's own request back, an accepted one too. */
+  /** Withdrawing one's own request, even an accepted one. */
   "access_request.withdraw": { on: "user", owner: true, token: { own: ["gated-repos"] }, refusal: "not_found" },
   "repo.create": {
     on: "namespace",
@@ -243,7 +243,7 @@ export const rules = {
     token: { own: ["write-repos", "manage-repos"], made: ["contribute-repos"] },
     refusal: "repo.read",
   },
-  /** Settings, who may read it, another name or owner, deletion. */
+  /** Settings, visibility, rename, transfer, deletion. */
   "repo.manage": {
     on: "repo",
     owner: true,
@@ -252,7 +252,7 @@ export const rules = {
     token: { own: ["manage-repos"] },
     refusal: "repo.read",
   },
-  /** Whose jobs may change content, with nobody's token: a way in that stays. */
+  /** Which CI jobs may change content without anyone's token: permanent access. */
   "repo.manage_publishers": {
     on: "repo",
     owner: true,
@@ -262,7 +262,7 @@ export const rules = {
     refusal: "repo.read",
   },
 
-  /** Opening one, a pull request too, and commenting. */
+  /** Opening a discussion or pull request, and commenting. */
   "discussion.write": {
     on: "repo",
     public: "signed-in",
@@ -272,9 +272,9 @@ export const rules = {
     token: discusses,
     refusal: "repo.read",
   },
-  /** Putting other words into a comment: nobody speaks for others. */
+  /** Changing the text of a comment: nobody may do it for others. */
   "discussion.edit_comment": { on: "contribution", author: true, also: "repo.read", token: discusses, refusal: "repo.read" },
-  /** Changing one's own title or status or hiding one's own words, or those of others where one may write. */
+  /** Changing the title or status of one's own discussion or hiding one's own comments; with write access, those of others too. */
   "discussion.update": {
     on: "contribution",
     author: true,
@@ -330,7 +330,7 @@ export const rules = {
     refusal: "collection.read",
   },
 
-  /** Asking a model, on whose account it goes: the person's own, or that of the organization that an exchanged token acts in. */
+  /** Asking a model, and on whose account: the user's own, or that of the organization in which an exchanged token acts. */
   "inference.use": {
     on: "namespace",
     owner: true,
@@ -340,10 +340,10 @@ export const rules = {
   },
   "inference.read_usage": { on: "user", owner: true, operator: true, refusal: "not_found" },
 
-  /** How much an owner stores, and of how much. */
+  /** How much an owner stores, and their limit. */
   "storage.read": { on: "namespace", isReading: true, owner: true, role: "read", operator: true, refusal: "not_found" },
 
-  /** Webhooks of a person or an organization: what they tell, whom, and what became of it. */
+  /** Webhooks of a user or an organization: what they send, to whom, and the results. */
   "webhook.read": {
     on: "namespace",
     isReading: true,
@@ -362,7 +362,7 @@ export const rules = {
     tellsScope: true,
   },
 
-  /** Relays are a person's own: whoever listens to one gets what is sent to its address. */
+  /** Relays belong to a user: whoever listens to one gets what is sent to its URL. */
   "relay.read": {
     on: "user",
     isReading: true,
@@ -373,7 +373,7 @@ export const rules = {
   },
   "relay.manage": { on: "user", owner: true, token: { own: ["webhooks"] }, refusal: "not_found", tellsScope: true },
 
-  /** Runs on the account of a person or an organization, their output and their schedules. */
+  /** Runs on a user's or an organization's account, their output and their schedules. */
   "job.read": {
     on: "namespace",
     isReading: true,
@@ -386,7 +386,7 @@ export const rules = {
   "job.run": { on: "namespace", owner: true, role: "write", token: { own: ["jobs"] }, refusal: "not_found", tellsScope: true },
 
   "installation.operate": { on: "installation", operator: true, refusal: "forbidden" },
-  /** Policies, host rules, other services' tokens: what decides whom everybody here may meet. */
+  /** Policies, host rules, other services' tokens: they decide what all users here deal with. */
   "installation.configure": { on: "installation", operator: true, recent: true, refusal: "forbidden" },
 } as const satisfies Record<string, Rule>;
 

@@ -1,25 +1,25 @@
 import { hash } from "node:crypto";
 
-/** What one entry says takes no more than this, whatever was changed: nobody can delete from the log what somebody wrote into it. */
+/** The maximum size of an entry's data, whatever was changed: nobody can delete from the log what somebody wrote into it. */
 export const DATA_MAX_BYTES = 4_096;
 
-/** A text or the name of a field that is cut keeps so many characters, and a list or an object so many of what is in it. */
+/** How many characters of a text or field name are kept when it is cut, and how many items of a list or object. */
 type Measure = { characters: number; items: number };
 /**
- * Tried one after the other. Whatever is left out of a list hides in it, such as one redirect URI among fifty others: so texts are
- * shortened first, down to their hash. All the redirect URIs that an app may have, old and new, then fit.
+ * Tried in order. An item left out of a list is hidden, such as one redirect URI among fifty others. So texts are shortened first, down to
+ * their hash. Then all the redirect URIs that an app may have, old and new, fit.
  */
 const measures: readonly Measure[] = [
   ...[300, 100, 50, 20, 10, 0].map((characters) => ({ characters, items: Number.POSITIVE_INFINITY })),
   ...[50, 10, 0].map((items) => ({ characters: 0, items })),
 ];
-/** Of texts that stand at the top: ids and names, which say what was changed. */
+/** For texts at the top level: IDs and names, which say what was changed. */
 const TOP_CHARACTERS = 150;
 
 /**
- * An entry's data as JSON that Postgres can hold: it has no NUL and no half of a surrogate pair, which names and descriptions from outside
- * may bring. What is too large is cut: texts end in a part of their SHA-256, by which somebody who has the text knows it again, lists
- * say how long they were, and `cutFromBytes` how much it was together.
+ * An entry's data as JSON that Postgres can store: without NUL and lone surrogates, which outside names and descriptions may contain. Data
+ * that is too large is cut: texts end in a part of their SHA-256, which identifies the text to anyone who has it; lists say how long they
+ * were; `cutFromBytes` gives the original total size.
  */
 export function boundedJson(data: object): string {
   const whole = storableJson(data);
@@ -54,7 +54,7 @@ const cutTop = (text: string, { characters }: Measure): string => cutText(text, 
 
 const HASH_DIGITS = 12;
 
-/** What its own mark would make no shorter stays whole. */
+/** A text stays whole if the mark would not make it shorter. */
 function cutText(text: string, characters: number): string {
   const mark = `…#${hash("sha256", text).slice(0, HASH_DIGITS)}`;
   if (Buffer.byteLength(JSON.stringify(text)) - 2 <= characters + Buffer.byteLength(mark)) return text;

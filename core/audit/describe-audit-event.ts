@@ -1,7 +1,7 @@
 import { auditEventTypes, isAuditEventType } from "./event-types.ts";
 
 export type AuditFacts = {
-  /** Names for what the entry refers to by an id; undefined where there is nothing of that kind. */
+  /** Names for the IDs in the entry; undefined if there is none of that kind. */
   subject?: string | undefined;
   app?: string | undefined;
   data: unknown;
@@ -10,14 +10,14 @@ export type AuditFacts = {
 const FIELD = /\{(\w+)\}/g;
 const VALUE_MAX_CHARACTERS = 200;
 
-/** What an entry says, as the rest of a sentence that begins with who did it. */
+/** What an entry says, as the rest of a sentence that begins with its actor. */
 export function describeAuditEvent(type: string, facts: AuditFacts): string {
-  // An entry of a version that is gone by now, or of a newer one.
+  // An entry of an older or newer version.
   if (!isAuditEventType(type)) return type;
   const values = valuesOf(facts);
   const fill = (text: string) => text.replace(FIELD, (_, name: string) => values.get(name) ?? "(unknown)");
   const isWhole = (part: string) => [...part.matchAll(FIELD)].every(([, name = ""]) => values.has(name));
-  // In one pass: what stands in a value is no field.
+  // In one pass, so that braces within a value are not taken for a field.
   return auditEventTypes[type].did.replace(/\[([^[\]]*)\]|\{\w+\}/g, (text, part?: string) => {
     if (part === undefined) return fill(text);
     return isWhole(part) ? fill(part) : "";

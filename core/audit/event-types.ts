@@ -1,26 +1,26 @@
 /**
- * What keeps entries of a kind from filling the log (decision 083). Whatever lets people in or takes something away must never be refused for
- * what else was recorded in their name: otherwise whoever holds a stolen session keeps its owner out by changing other things all the time.
+ * What keeps entries of a kind from filling the log (decision 083). An action that gives or removes access must never be refused because of
+ * other entries in the same name. Otherwise whoever holds a stolen session could lock its owner out by changing other things all the time.
  *
- * - `hour`: counts with the other changes of its actor, and is refused beyond their allowance.
- * - `ends`: never refused. It uses up something that was made under an allowance (a session, a token, a link), and is recorded only then.
- * - `apart`: lets in or takes away, and can be repeated. Counts with nothing but its own kind, from one network.
- * - `elsewhere`: never refused. The operation has a throttle, or the service records it about somebody.
+ * - `hour`: counts with its actor's other changes, and is refused beyond their allowance.
+ * - `ends`: never refused. It uses up something created under an allowance (a session, a token, a link), and is recorded only then.
+ * - `apart`: gives or removes access, and can be repeated. Counts only with its own kind, from one network.
+ * - `elsewhere`: never refused. The operation has a throttle, or the service records it about a user.
  */
 export type Bound = "hour" | "ends" | "apart" | "elsewhere";
 
 type Described = {
   /**
-   * What was done, as the rest of a sentence that begins with who did it. `{subject}` is the user it was done to, `{app}` the OAuth
-   * client, any other word a field of `data`. What stands in square brackets is left out when a field in it is absent.
+   * What was done, as the rest of a sentence that begins with the actor. `{subject}` is the user it was done to, `{app}` the OAuth client,
+   * any other word a field of `data`. Text in square brackets is left out if one of its fields is absent.
    */
   did: string;
   bound: Bound;
-  /** Whether administrators of an organization can meet it in their log; then it is recorded with `orgId` where there is one. */
+  /** Whether it can appear in an organization's log, for its administrators; then it is recorded with `orgId` if there is one. */
   isForOrganizations?: true;
 };
 
-/** Every kind of entry of the audit log, by `scope.action` (S116). `recordAuditEvent` takes no other. */
+/** Every kind of entry of the audit log, by `scope.action` (S116). `recordAuditEvent` accepts no others. */
 export const auditEventTypes = {
   // ---- people: signing in
   "user.sign_in": { did: "signed in[ with {with}]", bound: "apart" },
@@ -101,7 +101,7 @@ export const auditEventTypes = {
   "identity_provider.enable": { did: "enabled the identity provider[ {name}]", bound: "hour", isForOrganizations: true },
   "identity_provider.delete": { did: "deleted the identity provider[ {name}]", bound: "ends", isForOrganizations: true },
 
-  // ---- OAuth: what people allow
+  // ---- OAuth: what users allow
   "oauth_consent.give": { did: "allowed the app {app}", bound: "hour" },
   "oauth_consent.deny": { did: "refused the app {app}", bound: "hour" },
   "oauth_consent.revoke": { did: "took back what the app {app} was allowed", bound: "ends" },
@@ -298,7 +298,7 @@ export const auditEventTypes = {
 
 export type AuditEventType = keyof typeof auditEventTypes;
 
-/** The kinds of one bound. */
+/** The kinds with a given bound. */
 export function typesBound(bound: Bound): AuditEventType[] {
   return (Object.keys(auditEventTypes) as AuditEventType[]).filter((type) => auditEventTypes[type].bound === bound);
 }

@@ -5,24 +5,27 @@ import { Prisma } from "../generated/prisma/client.ts";
 import { type AuditEventType, auditEventTypes, typesBound } from "./event-types.ts";
 import type { RequestOrigin } from "./request-origin.ts";
 
-/** What somebody may record in an hour on the pages, and as much again with each app: far above what people do, and enough for a program that starts jobs. */
+/**
+ * How many entries a user may record per hour on the pages, and as many again with each app: far above normal use, and enough for a program
+ * that starts jobs.
+ */
 export const ENTRIES_PER_HOUR = 1_000;
-/** The same with all tokens of one account together, since an account may have many. */
+/** The limit for all tokens of one account together, since an account may have many. */
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
-/** What may be recorded in an hour of a kind that counts apart. */
+/** The hourly limit for a kind that counts apart. */
 export const APART_PER_HOUR = 200;
-/** What is looked at of an account's last hour. Exchanges, which do not count, may be many more. */
+/** How many entries of an account's last hour are examined. Exchanges, which do not count, may be many more. */
 const LOOKED_AT = 10 * ENTRIES_PER_HOUR;
 
 const hourly = typesBound("hour");
 
 /**
- * Refuses a change whose entry would be more than may be recorded in an hour (decision 083): of the same account on the pages, or with
- * the same app or personal token, so that no app uses up what its person may do.
+ * Refuses a change whose entry would exceed the hourly limit (decision 083): of the account's changes on the pages, or of its changes with
+ * the same app or personal token, so that no app can use up its user's allowance.
  *
- * Entries are counted where they are, so that what was rolled back does not count, and nothing is locked: changes that run at the same
- * time can each be the last one. What belongs to the same transaction counts as one: it began with all of it allowed, or none.
- * `created_at` is its beginning, in milliseconds.
+ * Entries are counted where they are stored, so changes that were rolled back do not count, and nothing is locked: concurrent changes can
+ * each be the last one allowed. Entries of one transaction count as one: all of it was allowed when it began, or none. `created_at` is its
+ * beginning, in milliseconds.
  * @throws ServiceError `rate_limited`
  */
 export async function requireAllowance(db: Db, actorId: string, type: AuditEventType, from?: RequestOrigin): Promise<void> {
@@ -35,7 +38,7 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   const withSame = Prisma.sql`type = ANY (${hourly}) AND ${isSameHolder}`;
   const withTokens = Prisma.sql`type = ANY (${hourly}) AND token ->> 'type' <> 'exchanged'`;
   const limits = bound === "apart" ? [nth(APART_PER_HOUR, ofKind)] : [nth(ENTRIES_PER_HOUR, withSame)];
-  // An organization's program acts in the name of members, who do not pay for it with their own tokens.
+  // An organization's program acts in members' names; it must not use up the allowance of their own tokens.
   if (bound === "hour" && token && token.type !== "exchanged") limits.push(nth(ENTRIES_WITH_TOKENS_PER_HOUR, withTokens));
   const [refused] = await db.$queryRaw<{ seconds: number }[]>`
     WITH latest AS MATERIALIZED (
@@ -51,11 +54,11 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/** When the last entry but so many was recorded: once it is an hour old, there is room for another one. */
+/** When the `limit`-th most recent entry was recorded: once it is an hour old, there is room for another one. */
 const nth = (limit: number, isCounted: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`(SELECT created_at FROM latest WHERE ${isCounted} ORDER BY created_at DESC OFFSET ${limit - 1} LIMIT 1)`;
 
-/** Of the same IPv4 address, or the same /48 of IPv6, which one customer may have: so nobody elsewhere uses up what counts apart. */
+/** From the same IPv4 address, or the same IPv6 /48, which one customer may have: so nobody elsewhere can use up what counts apart. */
 function isOfNetwork(ip: string | null | undefined): Prisma.Sql {
   // A link-local address has its interface after a percent sign.
   const [address = ""] = ip?.split("%") ?? [];

@@ -2,13 +2,13 @@ import type { Db } from "../db.ts";
 import { log } from "../log.ts";
 import { type NewAuditEvent, recordAuditEvent } from "./record-audit-event.ts";
 
-/** Entries of one kind in an hour about one person, of one app and of all apps. One app cannot use up what is recorded of the others. */
+/** Entries of one kind per hour about one user: for one app, and for all apps. So one app cannot use up what is recorded of the others. */
 export const ENTRIES_ABOUT_IN_APP = 20;
 export const ENTRIES_ABOUT = 200;
 
 /**
- * Records what the service did about a person. Nobody acted, so nobody's hourly allowance bounds these entries, and a person can cause
- * them again and again with an app of their own (S144). The service must do it all the same: past the limits only its own log says so.
+ * Records what the service did about a user. No user acted, so no hourly allowance limits these entries, and a user can cause them again
+ * and again with an app of their own (S144). The service must still act: beyond the limits, only its own log records it.
  */
 export async function recordAboutSomebody(
   db: Db,

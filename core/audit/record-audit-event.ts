@@ -14,14 +14,14 @@ export type NewAuditEvent = {
   /** The organization whose administrators may read it. */
   orgId?: string | null;
   clientId?: string | null;
-  /** The user it was done to. */
+  /** The user to whom it was done. */
   subjectId?: string | null;
-  /** What changed; never a secret. What is large is cut (bounded-json.ts). */
+  /** What changed; never a secret. Large data is cut (bounded-json.ts). */
   data?: Prisma.InputJsonObject;
   from?: RequestOrigin;
   /**
-   * Of a kind that goes both ways: this one takes something away, such as a role or that everybody may read. It is never refused for what else
-   * was recorded (event-types.ts, `Bound`): it needs a change the other way first, which counts.
+   * For a kind that goes both ways: this change removes something, such as a role or public visibility. It is never refused because of
+   * other entries (event-types.ts, `Bound`): it requires a change in the other direction first, which counts.
    */
   isTakingAway?: boolean;
 };
@@ -29,23 +29,23 @@ export type NewAuditEvent = {
 const USER_AGENT_MAX_CHARACTERS = 512;
 
 /**
- * Adds to the audit log, in the transaction of the change it reports: either both are kept or neither. Nothing updates or
- * deletes an event; the database refuses it too. Its place in the chain it gets a moment later (seal-audit-events.ts), so that
- * requests never wait for one another here.
- * @throws ServiceError `rate_limited` once as much was recorded as the kind allows in an hour: the change does not happen then
+ * Adds to the audit log, in the transaction of the change that it reports: either both are stored or neither. Nothing updates or deletes an
+ * entry; the database refuses that too. The entry is sealed into the chain a moment later (seal-audit-events.ts), so requests never wait
+ * for one another here.
+ * @throws ServiceError `rate_limited` when the kind's hourly limit is reached: then the change does not happen
  */
 export async function recordAuditEvent(db: Db, event: NewAuditEvent): Promise<void> {
   const { type, actorId = null, orgId = null, clientId = null, subjectId = null, data = {}, from, isTakingAway } = event;
   if (actorId && !isTakingAway) await requireAllowance(db, actorId, type, from);
   const token = from?.token ? storableJson(from.token) : null;
-  // By hand: the ORM's own way costs about three times as much.
+  // Raw SQL: the ORM costs about three times as much.
   await db.$executeRaw`
     INSERT INTO audit_event (id, type, actor_id, org_id, client_id, subject_id, data, ip, user_agent, token)
     VALUES (${newOrderedId()}, ${type}, ${actorId}, ${orgId}, ${clientId}, ${subjectId}, ${boundedJson(data)}::jsonb, ${from?.ip ?? null},
       ${storableUserAgent(from?.userAgent)}, ${token}::jsonb)`;
 }
 
-/** A header is bytes of the sender's choice: it is cut, and what Postgres cannot hold is left out. */
+/** The sender chooses a header's bytes: it is cut, and bytes that Postgres cannot store are removed. */
 export function storableUserAgent(userAgent: string | null | undefined): string | null {
   return userAgent?.replaceAll("\0", "").slice(0, USER_AGENT_MAX_CHARACTERS).toWellFormed() ?? null;
 }

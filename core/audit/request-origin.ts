@@ -1,25 +1,25 @@
-/** The token that a request came with, as its holder and their administrators may know it again; never the token itself. */
+/** The token that a request came with, as its holder and their administrators can recognize it; never the token itself. */
 export type AuditToken = {
-  /** A person's own, one that an app got, one that an app exchanged for, or one of a job of continuous integration. */
+  /** A personal access token, an app's token, an exchanged token, or a CI job's. */
   type: "personal" | "oauth" | "exchanged" | "ci";
-  /** A personal or CI token's id; of an OAuth token that of its Grant, which what it is renewed into shares. */
+  /** The ID of a personal or CI token; for an OAuth token its Grant's ID, which stays the same when the token is refreshed. */
   id: string;
-  /** The OAuth client that it was issued to; absent for a person's own and a job's. */
+  /** The OAuth client that got the token; absent for personal and CI tokens. */
   clientId?: string;
-  /** The name that its owner gave it; of a job's, which run it was. */
+  /** The name that its owner gave it; for a CI job's token, the run. */
   name?: string;
-  /** What it may do at most. */
+  /** The most that it may do. */
   role?: "read" | "write";
   last4?: string;
 };
 
-/** Where a request came from, as the outermost door saw it; both null for the operator's command and for timers. */
+/** Where a request came from, as seen by the outermost door; both null for the operator's command and for timers. */
 export type RequestOrigin = {
   ip: string | null;
   userAgent: string | null;
-  /** Absent where it came without one. */
+  /** Absent if the request had none. */
   token?: AuditToken;
 };
 
-/** What has no request behind it: the operator's command, the worker. */
+/** For what no request causes: the operator's command, the worker. */
 export const noOrigin: RequestOrigin = { ip: null, userAgent: null };

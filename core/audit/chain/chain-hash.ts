@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** An entry of the log as the chain knows it: all that is kept of it. */
+/** An entry of the log as the chain hashes it: everything stored of it. */
 export type AuditEntry = {
   id: string;
   type: string;
@@ -25,10 +25,10 @@ export type AuditSeal = {
   previousHash: Buffer;
 };
 
-/** What the first seal has in the place of the hash before. */
+/** The previous hash in the first seal. */
 export const FIRST_PREVIOUS_HASH = Buffer.alloc(32);
 
-/** The columns of `audit_event`, as `e`, of which an entry is made. */
+/** The columns of `audit_event`, as `e`, that make up an entry. */
 export const ENTRY_COLUMNS = `e.id, e.type, e.actor_id AS "actorId", e.org_id AS "orgId", e.client_id AS "clientId",
   e.subject_id AS "subjectId", e.data, e.ip, e.user_agent AS "userAgent", e.token, e.created_at AS "createdAt"`;
 
@@ -39,8 +39,8 @@ export function hashEntry(entry: AuditEntry): Buffer {
 }
 
 /**
- * SHA-256 of a seal as canonical JSON, its hashes in hexadecimal. It holds the entry by its hash, so that the chain can be verified
- * when the contents of old entries are gone.
+ * SHA-256 of a seal as canonical JSON, with its hashes in hexadecimal. It contains the entry's hash, so the chain can be verified after the
+ * contents of old entries are deleted.
  */
 export function hashSeal({ seq, eventId, eventCreatedAt, contentHash, previousHash }: AuditSeal): Buffer {
   const hashes = { contentHash: contentHash.toString("hex"), previousHash: previousHash.toString("hex") };
@@ -49,7 +49,7 @@ export function hashSeal({ seq, eventId, eventCreatedAt, contentHash, previousHa
 
 const sha256 = (value: object): Buffer => createHash("sha256").update(canonicalJson(value)).digest();
 
-/** JSON with one spelling for each value (RFC 8785): no blanks, keys in the order of their UTF-16 code units. */
+/** JSON with one spelling for each value (RFC 8785): no whitespace, keys in the order of their UTF-16 code units. */
 export function canonicalJson(value: unknown): string {
   if (value instanceof Date) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;

@@ -2,14 +2,14 @@ import { pool } from "../../db.ts";
 import { newOrderedId } from "../../ids.ts";
 import { readAuditRetention } from "../retention.ts";
 
-/** Entries by one call: few enough to hold their locks for moments. */
+/** Entries per call: few enough to hold the locks only for moments. */
 const BATCH = 5_000;
 
 /**
- * Removes the contents of entries that are older than the log is kept, by the only way there is (the function of the same name in the
- * database, with its owner's rights and bounds). Their places in the chain stay, and each batch is an entry of its own.
+ * Deletes the contents of entries older than the retention, in the only possible way: through the database function of the same name, with
+ * its owner's rights and limits. Their seals stay in the chain, and each batch adds an entry of its own.
  * @param stopping ends it between two batches
- * @returns how many went
+ * @returns how many were deleted
  */
 export async function expireAuditEvents(stopping: AbortSignal): Promise<number> {
   const { keepDays } = await readAuditRetention();

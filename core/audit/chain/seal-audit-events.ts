@@ -2,20 +2,20 @@ import type pg from "pg";
 import { withConnection } from "../../db.ts";
 import { type AuditEntry, ENTRY_COLUMNS, FIRST_PREVIOUS_HASH, hashEntry, hashSeal } from "./chain-hash.ts";
 
-/** Entries sealed by one transaction. */
+/** Entries sealed per transaction. */
 const BATCH = 1_000;
-// Any number that nobody else of us uses.
+// Any number that none of our other code uses.
 const SEAL_LOCK = 5_407_227;
 
 type Head = { seq: string; hash: Buffer };
 
 /**
- * Gives entries that have none yet their place in the chain, in the order of their ids. One process at a time: another that asks
- * meanwhile does nothing, or waits for its turn.
+ * Gives unsealed entries their place in the chain, in the order of their IDs. Only one process does it at a time: another caller does
+ * nothing meanwhile, or waits for its turn.
  *
- * An entry waits in `audit_unsealed`, where its own transaction has put it: it is seen once that has committed, though it took
- * minutes and others were sealed before. So none is passed over, and no request waits for the chain.
- * @returns how many; fewer than a batch when that is all there were
+ * An entry waits in `audit_unsealed`, where its own transaction put it. It becomes visible when that commits, even if that took minutes and
+ * later entries were sealed first. So no entry is skipped, and no request waits for the chain.
+ * @returns how many; fewer than a batch if there were no more
  */
 export async function sealAuditEvents({ isWaiting = false } = {}): Promise<{ sealed: number; isMore: boolean }> {
   return withConnection(async (client) => {
@@ -47,7 +47,7 @@ async function sealBatch(client: pg.PoolClient): Promise<number> {
   let previousHash = heads[0]?.hash ?? FIRST_PREVIOUS_HASH;
   const seals = [];
   for (const { isSealed, ...entry } of entries) {
-    // Only somebody who writes to these tables by hand makes a sealed entry wait again; it must not hold up the others.
+    // A sealed entry can wait again only if somebody writes to these tables by hand; it must not block the others.
     if (isSealed) continue;
     seq += 1n;
     const seal = { seq, eventId: entry.id, eventCreatedAt: entry.createdAt, contentHash: hashEntry(entry), previousHash };

@@ -4,37 +4,37 @@ import { type AuditEntry, type AuditSeal, ENTRY_COLUMNS, FIRST_PREVIOUS_HASH, ha
 
 export type AuditHead = { seq: bigint; hash: string };
 
-/** The first thing that is wrong with the log. */
+/** The first flaw found in the log. */
 export type AuditFlaw = {
   kind: "seal_missing" | "seal_altered" | "link_broken" | "entry_missing" | "entry_altered" | "entry_unchained" | "head_differs";
-  /** Its place; absent for an entry that has none. */
+  /** Its place in the chain; absent for an entry without one. */
   seq?: bigint;
   eventId?: string;
 };
 
 export type AuditVerification = {
   flaw: AuditFlaw | undefined;
-  /** Links that were found sound, from the first. */
+  /** Valid links, counted from the first. */
   verified: bigint;
-  /** Of them, entries whose contents are past retention and gone, as the log itself says. */
+  /** How many of their entries were deleted by retention, according to the log itself. */
   expired: number;
-  /** Entries that have no place yet; they get one within seconds. */
+  /** Entries without a seal; they get one within seconds. */
   unsealed: number;
-  /** The end of the chain: kept elsewhere, it proves later that nothing before it has changed. */
+  /** The end of the chain. Stored elsewhere, it proves later that nothing before it has changed. */
   head: AuditHead | undefined;
 };
 
 const BATCH = 2_000;
-// Longer than what answers requests may take: the end of it looks at everything at once.
+// Longer than requests may take: the last step reads all rows at once.
 const STATEMENT_TIMEOUT = "10min";
 
 type Link = Omit<AuditSeal, "seq"> & { seq: string; hash: Buffer; entry: AuditEntry | undefined };
 type LinkRow = Omit<Link, "entry"> & AuditEntry;
 
 /**
- * Walks the chain from its beginning and stops at the first flaw: an entry that was altered, deleted or put in by hand, or a seal
- * that was. It reads one state of the log, in batches, whatever is added meanwhile.
- * @param kept a head of earlier, kept where nobody who can write to the database can write: it must still be in the chain
+ * Checks the chain from its beginning and stops at the first flaw: an entry or a seal that was altered, deleted or inserted by hand. It
+ * reads one snapshot of the log, in batches, whatever is added meanwhile.
+ * @param kept an earlier head, stored where nobody who can write to the database can write: it must still be in the chain
  */
 export async function verifyAuditChain(kept?: AuditHead): Promise<AuditVerification> {
   return withConnection(async (client) => {
@@ -78,7 +78,7 @@ function flawOf(link: Link, before: Before): AuditFlaw | undefined {
   if (!link.previousHash.equals(before.hash)) return { kind: "link_broken", seq, eventId };
   if (!hashSeal({ ...link, seq }).equals(link.hash)) return { kind: "seal_altered", seq, eventId };
   if (!entry) {
-    // The log says itself what was removed: no more than what was made before a certain time.
+    // The log itself says what was deleted: only entries created before a certain time.
     const isExpired = before.removedBefore !== null && link.eventCreatedAt <= before.removedBefore;
     return isExpired ? undefined : { kind: "entry_missing", seq, eventId };
   }
@@ -103,7 +103,7 @@ async function* readLinks(client: pg.PoolClient): AsyncGenerator<Link> {
   }
 }
 
-/** Until when retention has removed contents, by its own entries in the log; null when it never has. */
+/** Up to which time retention has deleted contents, according to its own entries in the log; null if it never has. */
 async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   const { rows } = await client.query<{ at: Date | null }>(
     `SELECT max(created_at - make_interval(days => (data ->> 'keepDays')::int)) AS at FROM audit_event
@@ -112,7 +112,7 @@ async function readRemovedBefore(client: pg.PoolClient): Promise<Date | null> {
   return rows[0]?.at ?? null;
 }
 
-/** What is not in the chain: entries that wait for their place, and one that neither has nor awaits one. */
+/** What is not in the chain: entries that wait to be sealed, and one that is neither sealed nor waiting. */
 async function readOutside(client: pg.PoolClient): Promise<{ unsealed: number; unchained: string | undefined }> {
   const { rows: waiting } = await client.query<{ unsealed: number }>("SELECT count(*)::int AS unsealed FROM audit_unsealed");
   const { rows } = await client.query<{ id: string }>(
