@@ -5,28 +5,28 @@ import { listen } from "../../notifications.ts";
 import { ACTIVITY_CHANNEL } from "../vocabulary.ts";
 import { type Delivery, type DeliveryRow, deliveryColumns, toDelivery } from "./delivery.ts";
 
-/** What a reading found: the deliveries that are new or changed, or that there may be more than these. */
+/** News of one reading: the new or changed deliveries, or that there may be more than these. */
 export type ActivityNews = {
-  /** `Last-Event-ID` from which to go on. */
+  /** The `Last-Event-ID` from which to continue. */
   tail: string;
   deliveries: Delivery[];
-  /** More happened than is told here: the list has to be read again. */
+  /** There may be more changes than these: the list must be read again. */
   isReset: boolean;
 };
 
-/** Readings of one webhook are so far apart, however often it is told of: what happens between two of them is told together. */
+/** The least time between two readings of one webhook; changes in between are reported together. */
 const PAUSE_MS = 500;
-/** The newest deliveries are compared with what they were; so are so many others that wait. */
+/** How many of the newest deliveries, and how many older waiting ones, are compared with their last state. */
 const NEWEST = 100;
 const WAITING = 100;
-/** Nothing happens to what is older, but for what waits: two days are as long as a delivery is tried. */
+/** Older deliveries do not change unless they wait: a delivery is tried for at most two days. */
 const LATELY_MS = 2 * 86_400_000;
-/** How far a delivery's id may be behind its commit, and clocks apart. */
+/** How long after its id was made a delivery may commit, including clock differences. */
 const SLACK_MS = 10_000;
 
 type Known = { deliveries: Map<string, Delivery>; newest: string | null; isFull: boolean };
 
-/** What happens to the deliveries of one webhook, read once for all in this process who follow it. */
+/** The changes of one webhook's deliveries, read once for all followers in this process. */
 class ActivityFeed {
   readonly followers = new Set<(news: ActivityNews) => void>();
   #known: Known | undefined;
@@ -39,18 +39,18 @@ class ActivityFeed {
     this.#webhookId = webhookId;
   }
 
-  /** There may be news. */
+  /** Says that there may be news. */
   wake(): void {
     this.#isStale = true;
     if (this.#reading || this.#pause || this.followers.size === 0) return;
     this.read().catch((error: unknown) => {
-      // It is made up for by the next one.
+      // The next reading makes up for it.
       this.#isStale = true;
       log().warn({ err: error }, "the activity of a webhook cannot be read; trying again");
     });
   }
 
-  /** Reads now, and tells everybody who follows. */
+  /** Reads now, and reports changes to all followers. */
   read(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined;
@@ -77,7 +77,7 @@ class ActivityFeed {
     for (const tell of this.followers) tell({ tail, deliveries: changed, isReset });
   }
 
-  /** What somebody has missed who was here until a time. Something of it may be known to them. */
+  /** What a follower who left at a given time has missed. They may already know part of it. */
   async since(time: number): Promise<ActivityNews> {
     const tail = String(Date.now());
     await this.read();
@@ -101,7 +101,7 @@ const versionOf = (delivery: Delivery | undefined): string =>
     ? ""
     : [delivery.state, delivery.attempts, delivery.lastOutcome, delivery.lastStatus, delivery.nextAttemptAt?.getTime()].join();
 
-/** The newest, those that wait, and those that waited when this was last read. */
+/** The newest, those that wait, and those that waited at the last reading. */
 async function readKnown(webhookId: string, before: Known | undefined): Promise<Known> {
   const waited = [...(before?.deliveries.values() ?? [])].filter(({ state }) => state === "waiting").map(({ id }) => id);
   const { rows } = await pool().query<DeliveryRow & { is_newest: boolean }>({
@@ -129,7 +129,7 @@ async function readKnown(webhookId: string, before: Known | undefined): Promise<
 
 const feeds = new Map<string, ActivityFeed>();
 
-/** The feed of a webhook, for as long as somebody follows it. `leave` has to be called. */
+/** The feed of a webhook, for as long as somebody follows it. The caller must call `leave`. */
 export async function joinFeed(
   webhookId: string,
   tell: (news: ActivityNews) => void,
@@ -145,7 +145,7 @@ export async function joinFeed(
   };
   try {
     await listen(ACTIVITY_CHANNEL, announce);
-    // What is told from now on is what differs from this.
+    // From now on, changes relative to this reading are reported.
     await feed.read();
   } catch (error) {
     leave();
@@ -154,12 +154,12 @@ export async function joinFeed(
   return { feed, leave };
 }
 
-/** After a reconnection, with no id, there may be news of any. */
+/** After a reconnection the id is empty: any webhook may have news. */
 function announce(webhookId: string): void {
   for (const [id, feed] of feeds) if (webhookId === "" || webhookId === id) feed.wake();
 }
 
-/** Looks whether a notification was missed. */
+/** Checks whether a notification was missed. */
 export function recheckFeed(webhookId: string): void {
   feeds.get(webhookId)?.wake();
 }

@@ -46,7 +46,7 @@ type Given = Partial<{
   event: { ownerId: string; isPrivate: boolean; repoId: string };
 }>;
 
-/** A delivery as rows, the last of so many given being the newest. */
+/** Inserts a delivery; the last of several is the newest. */
 async function delivery(webhookId: string, { at = Date.now(), event, ...given }: Given = {}) {
   const [id, eventId] = [newOrderedId(at), newId()];
   const { ownerId = newId(), isPrivate = false, repoId = newId() } = event ?? {};
@@ -171,9 +171,9 @@ describe("the list of deliveries", () => {
       }
     }
     expect((await listDeliveries(ada.actor, shared)).deliveries).toEqual([]);
-    // Where the address says whose it is, it has to be theirs.
+    // If the URL names an owner, the webhook must be theirs.
     await expect(listDeliveries(ada.actor, own, {}, { ownerId: organization.id })).rejects.toMatchObject({ code: "not_found" });
-    // A delivery is found by its own webhook only.
+    // A delivery is found only through its own webhook.
     await expect(readDelivery(ada.actor, shared, id)).rejects.toMatchObject({ code: "not_found" });
   });
 });
@@ -195,11 +195,11 @@ describe("a search among very many", () => {
     const second = await listDeliveries(ada.actor, webhookId, { text: "needle", cursor: first.older ?? "" });
     expect(second.deliveries).toHaveLength(1);
     expect(second).toMatchObject({ older: null, searchedBackTo: null });
-    // A page that is full is not searched to its end.
+    // The search stops once a page is full.
     const hay = await listDeliveries(ada.actor, webhookId, { text: "hay", limit: 5 });
     expect(hay.older).toBe(hay.deliveries[4]?.id);
     expect(hay.searchedBackTo).toBeNull();
-    // However little matches, no more rows than that are read.
+    // However few match, the search reads no more rows than this.
     const { source, matching, values } = deliveryConditions(webhookId, { text: "nothing" }, { from: null, before: null });
     const [row] = await readInOrder<{ "QUERY PLAN": unknown }>(
       `explain (analyze, format json) select * from (select d.* ${source} limit ${SEARCH_WINDOW}) d where ${matching.join(" and ")} order by d.webhook_id desc, d.id desc limit 26`,
@@ -227,7 +227,7 @@ describe("one delivery", () => {
       "x-echo": `you said Bearer topsecret-topsecret and ${SECRET}`,
       "retry-after": "45",
     };
-    // A body that was cut within a letter.
+    // A body cut within a character.
     const responseBody = Buffer.from(`${JSON.stringify({ got: SECRET })} Fuß`, "utf8").subarray(0, -1);
     const timings = { dnsMs: 3, connectMs: 9, tlsMs: 31, firstByteMs: 188, totalMs: 236 };
     const first = await attempt(webhookId, id, {

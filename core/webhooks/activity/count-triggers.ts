@@ -1,10 +1,10 @@
 import { pool } from "../../db.ts";
 import { env } from "../../env.ts";
 
-/** How often a webhook may be set off in 24 hours (S127). */
+/** How many triggers a webhook may have in 24 hours (S127). */
 export const TRIGGER_LIMIT = (): number => env().WEBHOOK_TRIGGERS_PER_DAY;
 
-/** How often a webhook was set off, as its limit counts it: in the current hour and the 24 before it (S127). */
+/** A webhook's triggers as its limit counts them: in the current hour and the 24 before it (S127). */
 export async function countTriggers(webhookId: string): Promise<number> {
   const { rows } = await pool().query<{ count: number }>({
     name: "webhook-triggers",

@@ -5,21 +5,21 @@ import { type Db, db } from "../../db.ts";
 import { isId } from "../../ids.ts";
 
 export type DeliveryConditions = {
-  /** What is looked at, as what follows `SELECT d.*`: read in the order of ids by an index, for as long as somebody asks for more. */
+  /** The rows to look at, as the part after `SELECT d.*`: an index returns them in the order of ids, as far as they are read. */
   source: string;
   /** The values of `source`. */
   sourceValues: unknown[];
-  /** Which of those match: no index answers these, so that the number of rows they look at has to be kept in bounds. */
+  /** Conditions for a match. No index answers them, so the number of rows that they look at must be bounded. */
   matching: string[];
-  /** All values; those of `source` come first. */
+  /** All values, starting with those of `source`. */
   values: unknown[];
 };
 
 export type IdRange = { from: string | null; before: string | null };
 
 /**
- * A list's filter as conditions on deliveries `d`.
- * @param readable for a token: deliveries about repositories that it could not read are not in its list
+ * Turns a list's filter into conditions on deliveries `d`.
+ * @param readable for a token: its list leaves out deliveries about repositories that it cannot read
  */
 export function deliveryConditions(
   webhookId: string,
@@ -27,16 +27,16 @@ export function deliveryConditions(
   { from, before }: IdRange,
   readable: ReadableOwners | null = null,
 ): DeliveryConditions {
-  // Ids are hexadecimal: "g" comes after them all.
+  // Ids are hexadecimal: "g" sorts after them all.
   const values: unknown[] = [webhookId, from ?? "", before ?? "g"];
   const bind = (value: unknown) => `$${values.push(value)}`;
   const { state, scope, action, repo, text, outcome, status } = filter;
 
-  // What waits is found in the queue, which is small; the others by the indexes of `delivery`, two of which know these very words.
+  // Waiting deliveries are found in the queue, which is small, the others by indexes of `delivery`. Two of these need exactly this wording.
   const table = state === "waiting" ? "delivery_queue w JOIN delivery d ON d.id = w.id" : "delivery d";
   const ids = state === "waiting" ? "w" : "d";
-  // Both columns in one comparison and in the order: of a webhook with much of a day's deliveries the planner would go by the id alone,
-  // and read everybody's. The ids once more, for they alone lead to the days.
+  // Both columns are in one comparison and in the order: for a webhook with most of a day's deliveries, the planner would
+  // otherwise go by the id alone and read everybody's. The ids are repeated because only they select the partitions.
   const where = [`(${ids}.webhook_id, ${ids}.id) >= ($1, $2) AND (${ids}.webhook_id, ${ids}.id) < ($1, $3)`];
   if (from !== null) where.push(`${ids}.id >= $2`);
   if (before !== null) where.push(`${ids}.id < $3`);
@@ -67,17 +67,17 @@ function statusCondition(status: string, bind: (value: unknown) => string): stri
   return `d.last_status BETWEEN ${bind(least)} AND ${bind(status.endsWith("xx") ? least + 99 : least)}`;
 }
 
-/** Anywhere in what a row says, whatever its letters' case; `%` and `_` are letters like others. */
+/** Searches all of a row's text, ignoring case; `%` and `_` are taken literally. */
 function textCondition(words: string, bind: (value: unknown) => string): string {
   if (isId(words)) return `${bind(words)} IN (d.id, d.event_id, d.repo_id)`;
   const like = `LIKE ${bind(`%${storable(words).replace(/[\\%_]/g, "\\$&")}%`)}`;
   return `lower(d.repo_name || ' ' || d.scope || '.' || d.action || ' ' || d.scope || ' ' || d.action || ' ' || d.id) ${like}`;
 }
 
-/** Postgres holds no NUL and no half of a surrogate pair: what has one is in no row. */
+/** Postgres cannot store a NUL or an unpaired surrogate, so no row contains one. */
 const storable = (text: string): string => text.replaceAll("\0", "\u{fffd}").toWellFormed();
 
-/** Whether a token could read what a delivery `d` is about. */
+/** Whether a token can read the repository of a delivery `d`. */
 function readableDelivery(readable: ReadableOwners, bind: (value: unknown) => string): string {
   const { strings, values } = readableEvent(readable);
   const condition = strings.reduce((text, part, at) => text + bind(values[at - 1]) + part);
@@ -85,14 +85,14 @@ function readableDelivery(readable: ReadableOwners, bind: (value: unknown) => st
 }
 
 /**
- * What a token may see of a webhook's activity: the webhook may carry more than the token could read, since a person or another app made
- * it. Null for people, who see all of it.
+ * Which of a webhook's activity a token may see: a webhook of a person or another app may carry more than the token can read.
+ * Null for people, who see all of it.
  */
 export async function readableTo(actor: Actor, tx: Db = db()): Promise<ReadableOwners | null> {
   return actor.kind === "token" ? readableOwners(actor, "repo.read", tx) : null;
 }
 
-/** Of these deliveries, the ids of those that a token may see. */
+/** The ids of those deliveries that a token may see. */
 export async function visibleTo(actor: Actor, ids: readonly string[], tx: Db = db()): Promise<Set<string>> {
   const readable = await readableTo(actor, tx);
   if (readable === null || ids.length === 0) return new Set(ids);

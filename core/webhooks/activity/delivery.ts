@@ -1,12 +1,12 @@
 import type { DeliveryJson } from "@keyhook/sdk";
 import type { AttemptOutcome, DeliveryState } from "../vocabulary.ts";
 
-/** One event to one webhook, as lists show it. */
+/** One event for one webhook, as lists show it. */
 export type Delivery = {
   id: string;
   kind: "event" | "test";
   event: { id: string; scope: string; action: string };
-  /** As it was called then. */
+  /** With its name at that time. */
   repo: { id: string; type: string; name: string };
   state: DeliveryState;
   attempts: number;
@@ -15,7 +15,7 @@ export type Delivery = {
   lastDurationMs: number | null;
   createdAt: Date;
   finishedAt: Date | null;
-  /** Of a waiting one; null while its webhook is disabled. */
+  /** Of a waiting delivery; null while its webhook is disabled. */
   nextAttemptAt: Date | null;
 };
 
@@ -40,7 +40,10 @@ export type DeliveryRow = {
   next_attempt_at: Date | null;
 };
 
-/** The columns of a `DeliveryRow`, of a delivery `d` and its row of the queue `q`. What waits for its webhook to be enabled has no time. */
+/**
+ * The columns of a `DeliveryRow`, from a delivery `d` and its row `q` of the queue. A delivery held until its webhook is
+ * enabled has no time.
+ */
 export const deliveryColumns = `d.*, CASE WHEN d.state = 'waiting' AND isfinite(q.due_at) THEN q.due_at END AS next_attempt_at`;
 
 export function toDelivery(row: DeliveryRow): Delivery {
@@ -60,7 +63,7 @@ export function toDelivery(row: DeliveryRow): Delivery {
   };
 }
 
-/** As the API and the live tail of both doors spell it. */
+/** The form used by the API and by both doors' live tails. */
 export function deliveryJson({ createdAt, finishedAt, nextAttemptAt, ...rest }: Delivery): DeliveryJson {
   return {
     ...rest,

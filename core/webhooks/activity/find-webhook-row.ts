@@ -8,9 +8,9 @@ import { findWebhook, type WebhookAction } from "../manage/find-webhook.ts";
 import { webhookNamespace } from "../manage/webhook.ts";
 
 /**
- * The row of a webhook that the actor may read or manage, without the names of what it watches: what is asked on every page of its
- * activity.
- * @param ownerId where the address says whose it is: of another's there is nothing
+ * The row of a webhook that the actor may read or manage, without the names of watched items. Every page of its activity reads
+ * it.
+ * @param ownerId if the URL names an owner: webhooks of others are not found
  * @throws ServiceError as `findWebhook` does
  */
 export async function findWebhookRow(
@@ -24,7 +24,7 @@ export async function findWebhookRow(
     const owner = { kind: row.ownerKind as "user" | "organization", id: row.ownerId };
     if (await may(actor, action, webhookNamespace(owner), tx)) return row;
   }
-  // It knows how each refusal is told.
+  // Throws the right error.
   await findWebhook(actor, webhookId, { action, tx, ...(ownerId !== undefined && { of: ownerId }) });
   throw notFound("Webhook");
 }

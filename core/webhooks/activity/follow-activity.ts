@@ -1,20 +1,20 @@
 import { type ActivityNews, joinFeed, recheckFeed } from "./activity-feed.ts";
 
-/** A follower who is slow is told to read the list again once this many deliveries wait for them. */
+/** A slow follower is told to read the list again once this many deliveries wait for them. */
 const PENDING_MAX = 500;
 export const HEARTBEAT_MS = 15_000;
 
 export type FollowActivity = {
-  /** From the last news, or `tail` of a page of the list; without it only what happens from now on is told. */
+  /** From the last news, or `tail` of a list page; without it, only changes from now on are reported. */
   after?: string | undefined;
   signal: AbortSignal;
   heartbeatMs?: number;
 };
 
 /**
- * What happens to the deliveries of a webhook, as it happens, until `signal` aborts: each as it is then, so that a delivery which is
- * told of twice is the same to whoever keeps them by id. `"heartbeat"` when nothing happened for a while. Whoever calls has found the
- * webhook, and asks at each heartbeat whether it may still be read.
+ * Reports changes of a webhook's deliveries until `signal` aborts, each delivery in its state then, so that repeated reports of
+ * one do no harm to a reader who stores them by id. Yields `"heartbeat"` if nothing happened for a while. The caller has found
+ * the webhook, and checks at each heartbeat that it may still be read.
  */
 export async function* followActivity(
   webhookId: string,
@@ -38,12 +38,12 @@ export async function* followActivity(
   }
 }
 
-/** A time in milliseconds, as `tail` has it. What is none comes from somewhere else, and is as good as nothing. */
+/** A time in milliseconds, as in `tail`. Anything else is ignored: it comes from elsewhere. */
 function timeOf(after: string | undefined): number | undefined {
   return after !== undefined && /^\d{1,15}$/.test(after) ? Number(after) : undefined;
 }
 
-/** News that a follower has not taken yet: of each delivery the latest. */
+/** News that a follower has not taken yet: the latest state of each delivery. */
 class Pending {
   #news: ActivityNews | undefined;
   #wake: (() => void) | undefined;
@@ -61,7 +61,7 @@ class Pending {
     return news && (news.isReset || news.deliveries.length > 0) ? news : undefined;
   }
 
-  /** @returns whether there is news, or else the time is over. */
+  /** @returns true if there is news, false if the time is over. */
   wait(milliseconds: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isNews: boolean) => {

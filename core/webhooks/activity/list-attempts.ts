@@ -12,7 +12,7 @@ export type Attempt = {
   startedAt: Date;
   outcome: AttemptOutcome;
   reason: string | null;
-  /** What was sent, but for the body; null where nothing was, and of a job. */
+  /** What was sent, without the body; null if nothing was sent, and for a job. */
   request: { method: "POST"; url: string; headers: Record<string, string> } | null;
   status: number | null;
   response: { headers: Record<string, string>; body: Content } | null;
@@ -55,7 +55,7 @@ type Row = {
 /** At most 64 KiB each. */
 const PAGE = 20;
 
-/** A delivery's attempts, the latest first. @param before an attempt's id @param secrets what must not be shown where the target sent it back */
+/** A delivery's attempts, the latest first. @param before an attempt's id @param secrets to be masked if the target sent them back */
 export async function listAttempts(
   delivery: { id: string; kind: string },
   { before, secrets }: { before?: string | undefined; secrets: readonly string[] },
@@ -63,7 +63,7 @@ export async function listAttempts(
   const { rows } = await pool().query<Row>({
     name: "list-attempts",
     text: `SELECT * FROM attempt WHERE delivery_id = $1 AND id >= $2 AND id < $3 ORDER BY id DESC LIMIT ${PAGE + 1}`,
-    // None is of a day before its delivery's. An id begins with hexadecimal digits: "g" comes after them all.
+    // No attempt is from a day before its delivery's. An id begins with hexadecimal digits: "g" sorts after them all.
     values: [delivery.id, sinceOf(delivery.id), isId(before) ? before : "g"],
   });
   const hide = hiding(secrets);
@@ -74,7 +74,7 @@ export async function listAttempts(
   };
 }
 
-/** The first id that an attempt of a delivery can have, for all that clocks differ: from some minutes before it was made. */
+/** The first id that an attempt of a delivery can have: some minutes before the delivery's, since clocks differ. */
 function sinceOf(deliveryId: string): string {
   const seconds = Math.max(0, Number.parseInt(deliveryId.slice(0, 8), 16) - CLOCKS_APART_SECONDS);
   return seconds.toString(16).padStart(8, "0");
@@ -101,7 +101,7 @@ function toAttempt(row: Row, delivery: { id: string; kind: string }, hide: (text
   };
 }
 
-/** The headers that the attempt was sent with; all but the secret is on record. */
+/** The headers of the attempt's request; all but the secret is stored. */
 function sentHeaders({ started_at, signature, kind }: Row, delivery: { id: string; kind: string }): Record<string, string> {
   return {
     ...requestHeaders({ "content-type": "application/json" }),
@@ -121,7 +121,7 @@ function timingsOf(row: Row): Attempt["timings"] {
     connectMs: row.connect_ms,
     tlsMs: row.tls_ms,
     firstByteMs: row.first_byte_ms,
-    // Each is rounded for itself.
+    // Each is rounded separately.
     bodyMs: row.first_byte_ms === null ? null : Math.max(0, row.total_ms - before),
     totalMs: row.total_ms,
   };

@@ -11,11 +11,11 @@ import { readInOrder } from "./read-in-order.ts";
 export type DeliveryPage = {
   /** The newest first. */
   deliveries: Delivery[];
-  /** `cursor` of the page of older ones; null where there are none. */
+  /** `cursor` for the page of older deliveries; null if there are none. */
   older: string | null;
-  /** Where the search stopped before the page was full; `older` goes on from there. */
+  /** How far the search got before the page was full; `older` continues from there. */
   searchedBackTo: Date | null;
-  /** From which the live tail goes on where this page ends. */
+  /** Where the live tail continues after this page. */
   tail: string;
 };
 
@@ -23,15 +23,15 @@ export const PAGE_DEFAULT = 25;
 const PAGE_MAX = 100;
 
 /**
- * How many deliveries one page looks at for those that match. No index leads to a text or a status, and without a bound a filter that
- * matches nothing would read a whole month.
+ * How many deliveries one page searches for matches. No index covers a text or a status; without a bound, a filter that matches
+ * nothing would read a whole month.
  */
 export const SEARCH_WINDOW = 5_000;
 
 /**
- * What became of events for one webhook, the newest first, by `cursor`.
- * @param of.ownerId where the address says whose webhook it is
- * @throws ServiceError `not_found`; `invalid_request` for a cursor or a time that is none
+ * The deliveries of one webhook, the newest first, paged by `cursor`.
+ * @param of.ownerId if the URL names the webhook's owner
+ * @throws ServiceError `not_found`; `invalid_request` for an invalid cursor or time
  */
 export async function listDeliveries(
   actor: Actor,
@@ -47,7 +47,7 @@ export async function listDeliveries(
   const conditions = deliveryConditions(webhookId, filter, range, readable);
   const isSearch = conditions.matching.length > 0;
   let rows: DeliveryRow[] = [];
-  // Most pages are full of what happened lately, and to plan a query over two days costs a fraction of one over thirty.
+  // Recent deliveries fill most pages, and planning a query over two days costs a fraction of one over thirty.
   const near = isSearch ? null : nearEndOf(range);
   if (near) rows = await readPage(deliveryConditions(webhookId, filter, near), limit);
   if (rows.length <= limit) rows = await readPage(conditions, limit);
@@ -58,7 +58,7 @@ export async function listDeliveries(
   return { deliveries, older: end?.id ?? null, searchedBackTo: end?.created_at ?? null, tail };
 }
 
-/** One more than the page holds, if there are so many. */
+/** Reads one more than the page holds, if there are so many. */
 function readPage({ source, matching, values }: DeliveryConditions, limit: number): Promise<DeliveryRow[]> {
   const isSearch = matching.length > 0;
   return readInOrder<DeliveryRow>(
@@ -72,17 +72,17 @@ function readPage({ source, matching, values }: DeliveryConditions, limit: numbe
 
 const NEAR_SECONDS = 2 * 86_400;
 
-/** The last two days of a range; null where it has no more than that. */
+/** The last two days of a range; null if it is no longer than that. */
 function nearEndOf({ from, before }: IdRange): IdRange | null {
   const end = before === null ? Date.now() / 1_000 : Number.parseInt(before.slice(0, 8), 16);
   const near = firstIdAt(new Date(Math.max(0, end - NEAR_SECONDS) * 1_000));
   return from !== null && from >= near ? null : { from: near, before };
 }
 
-/** Of one webhook; as the index has it. */
+/** Of one webhook; matches the index. */
 const NEWEST_FIRST = "d.webhook_id DESC, d.id DESC";
 
-/** The last delivery that a search looked at, where there are more behind it. */
+/** The last delivery that a search looks at, if there are more beyond it. */
 async function endOfSearch({ source, sourceValues }: DeliveryConditions): Promise<{ id: string; created_at: Date } | null> {
   const rows = await readInOrder<{ id: string; created_at: Date }>(
     `SELECT d.id, d.created_at ${source} LIMIT 2 OFFSET ${SEARCH_WINDOW - 1}`,
@@ -91,7 +91,7 @@ async function endOfSearch({ source, sourceValues }: DeliveryConditions): Promis
   return rows[1] ? (rows[0] ?? null) : null;
 }
 
-/** Times, a cursor and ids as a range of ids, which leads to the days' partitions. */
+/** Turns times, a cursor and ids into a range of ids, which selects the daily partitions. */
 async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<IdRange> {
   if (cursor !== undefined && !isId(cursor)) {
     throw new ServiceError("invalid_request", "This is no cursor: take `older` of the page before.", { field: "cursor" });
@@ -103,7 +103,7 @@ async function rangeOf({ since, until, cursor, text }: DeliveryFilter): Promise<
   };
 }
 
-/** An event's deliveries were made when it was fanned out, and a delivery's id is where it stands: neither takes a search. */
+/** An event's deliveries were created when it was fanned out, and a delivery's id says when it was: neither needs a search. */
 async function rangeOfId(text: string | undefined): Promise<IdRange> {
   if (!isId(text)) return { from: null, before: null };
   const { rows } = await pool().query<IdRange>(
@@ -117,7 +117,7 @@ async function rangeOfId(text: string | undefined): Promise<IdRange> {
   return rows[0] ?? { from: null, before: null };
 }
 
-/** How far the clocks of the machines that make ids may be apart. */
+/** How far apart the clocks of the machines that make ids may be. */
 const CLOCKS_APART_SECONDS = 60;
 
 const latest = (...ids: (string | null)[]): string | null =>
@@ -131,7 +131,7 @@ const earliest = (...ids: (string | null)[]): string | null =>
     .sort()
     .at(0) ?? null;
 
-// Ids count seconds in eight hexadecimal digits.
+// Ids contain seconds as eight hexadecimal digits.
 const LAST_SECOND = 0xffff_ffff;
 
 function idAt(time: string, field: string): string {

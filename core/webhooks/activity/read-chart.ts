@@ -12,7 +12,7 @@ export type ChartBar = {
   failed: number;
   rateLimited: number;
   triggered: number;
-  /** Of the attempts that were answered in it. */
+  /** Of the answered attempts in it. */
   medianMs: number | null;
   p99Ms: number | null;
 };
@@ -21,17 +21,17 @@ export type WebhookChart = {
   range: ChartRange;
   from: Date;
   to: Date;
-  /** Attempts by how they ended, and what the limit kept back; the oldest first. */
+  /** Attempts by outcome, and rate-limited triggers; the oldest first. */
   bars: ChartBar[];
   delivered: number;
   failed: number;
   rateLimited: number;
-  /** Of the attempts, from 0 to 1; null where there were none. */
+  /** Of the attempts, from 0 to 1; null if there were none. */
   deliveredShare: number | null;
   /** Of answered attempts. */
   medianMs: number | null;
   p99Ms: number | null;
-  /** Tried and to be tried again; counted up to 10,000. */
+  /** Tried and waiting for a retry; counted up to 10,000. */
   waitingToRetry: number;
   triggers: { count: number; limit: number };
 };
@@ -45,7 +45,7 @@ const shapes: Record<ChartRange, { bars: number; hours: number }> = {
 const WAITING_MAX = 10_000;
 
 /**
- * What a webhook did, bar by bar, from what is counted by the hour: no delivery is read. The last bar ends with the current hour.
+ * What a webhook did, bar by bar, from hourly counts: no delivery is read. The last bar ends with the current hour.
  * @throws ServiceError `not_found`
  */
 export async function readChart(

@@ -12,20 +12,21 @@ import { type Attempt, listAttempts } from "./list-attempts.ts";
 import { mayOwnerRead } from "./may-owner-read.ts";
 
 export type DeliveryDetail = Delivery & {
-  /** What was, or is to be, sent: the same bytes in every attempt (S124). */
+  /** What was or will be sent: the same bytes in every attempt (S124). */
   body: { text: string; bytes: number } | null;
-  /** Why there is no body. `access`: it was never sent, and the webhook's owner may not read the repository now (S129). */
+  /** Why there is no body. `access`: it was never sent, and the webhook's owner cannot read the repository now (S129). */
   bodyMissing: "access" | "expired" | null;
   /** The latest first. */
   attemptLog: Attempt[];
-  /** `attemptsBefore` of those before these; null where there are none. */
+  /** `attemptsBefore` for the earlier attempts; null if there are none. */
   olderAttempts: string | null;
   canReplay: boolean;
 };
 
 /**
- * A delivery with what was sent and every attempt, twenty at a time: replays add to the ten of the schedule.
- * @throws ServiceError `not_found` for a delivery of another webhook, or one about a repository that a token could not read, as for none (S136)
+ * A delivery with what was sent and its attempts, twenty at a time: replays add to the ten of the schedule.
+ * @throws ServiceError `not_found` if it does not exist, is another webhook's, or is about a repository that the token cannot
+ * read (S136)
  */
 export async function readDelivery(
   actor: Actor,
@@ -62,7 +63,7 @@ async function readRow(webhookId: string, deliveryId: string): Promise<Row | und
 
 async function bodyOf(row: Row, webhook: Webhook, attempts: Attempt[]): Promise<Pick<DeliveryDetail, "body" | "bodyMissing">> {
   if (row.payload === null) return { body: null, bodyMissing: "expired" };
-  // What was sent is theirs. What was not says no more than they could read for themselves.
+  // The owner may see what was sent to them. What was not sent says no more than they can read themselves.
   const wasSent = attempts.some(({ outcome }) => outcome !== "withheld" && outcome !== "blocked");
   const isTheirs = row.kind === "test" || wasSent || (await mayOwnerRead(webhook.id, row.event_id));
   if (!isTheirs) return { body: null, bodyMissing: "access" };
@@ -70,13 +71,13 @@ async function bodyOf(row: Row, webhook: Webhook, attempts: Attempt[]): Promise<
   return { body: { text, bytes: Buffer.byteLength(text) }, bodyMissing: null };
 }
 
-/** The secrets that a target knows, which it may send back. */
+/** The secrets that a target knows and may send back. */
 function secretsOf({ secret, previousSecret }: Webhook): string[] {
   return [secret, previousSecret].flatMap((sealed) => {
     try {
       return sealed ? [unseal("webhook secret", sealed)] : [];
     } catch {
-      // Sealed under another SECRET_KEY it is lost, and the list is to be read all the same.
+      // If it was sealed under another SECRET_KEY it is lost, but the list must still be readable.
       return [];
     }
   });

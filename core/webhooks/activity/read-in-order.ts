@@ -2,8 +2,8 @@ import type pg from "pg";
 import { withConnection } from "../../db.ts";
 
 /**
- * Runs a query whose rows are to come in the order of an index, from which the first few are taken. The planner takes that way only as
- * long as it knows how many there are: of a day that began a while ago it has no statistics, and would rather read and sort all of them.
+ * Runs a query that needs the first few rows in the order of an index. The planner uses the index only if it knows how many
+ * rows there are: for a recently begun day it has no statistics, and would read and sort all of them.
  */
 export async function readInOrder<Row extends pg.QueryResultRow>(text: string, values: unknown[]): Promise<Row[]> {
   return withConnection(async (client) => {

@@ -1,13 +1,13 @@
-/** A body that was kept, as it can be shown. */
+/** A stored body in a form that can be shown. */
 export type Content = { text: string | null; base64: string | null; bytes: number; isCut: boolean };
 
-/** Control characters that no text has: what holds them is shown as bytes. */
+/** Control characters that do not occur in text: a body with one is shown as bytes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
 const NOT_IN_TEXT = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
 
 /**
- * A body as text where it is text, in the encoding that its `content-type` names or else in UTF-8; otherwise as base64.
- * @param hide takes secrets out of the text
+ * Returns a body as text if it is text, in the encoding of its `content-type` or else in UTF-8; otherwise as base64.
+ * @param hide removes secrets from the text
  */
 export function readableContent(
   body: Uint8Array,
@@ -26,7 +26,7 @@ export function readableContent(
 function decode(body: Uint8Array, contentType: string | undefined, isCut: boolean): string | null {
   const label = /;\s*charset\s*=\s*"?([\w.:-]{1,40})/i.exec(contentType ?? "")?.[1] ?? "utf-8";
   try {
-    // What was cut may end within a character, which is left out.
+    // A cut body may end within a character, which is left out.
     return new TextDecoder(label, { fatal: true }).decode(body, { stream: isCut });
   } catch {
     return null;

@@ -4,7 +4,7 @@ import type { AttemptOutcome, DeliveryState } from "../vocabulary.ts";
 export type Sparkline = {
   /** The last 24 hours, the oldest first. */
   bars: { delivered: number; failed: number }[];
-  /** Of the attempts in those hours, from 0 to 1; null where there were none. */
+  /** Of the attempts in those hours, from 0 to 1; null if there were none. */
   deliveredShare: number | null;
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; createdAt: Date } | null;
 };
@@ -18,9 +18,9 @@ type Row = {
   last: { id: string; state: DeliveryState; outcome: AttemptOutcome | null; status: number | null; at: string } | null;
 };
 
-// The hours say in which days to look for the latest delivery, or else a list of webhooks would look into each day of each.
+// The hours say which days to search for the latest delivery; otherwise a list of webhooks would search each day of each.
 /**
- * What webhooks did lately, for a list of them, in one statement. Whoever asks has found them by what the actor may read.
+ * The recent activity of webhooks, for a list of them, in one statement. The caller has selected those that the actor may read.
  * @returns one for each id
  */
 export async function sparklines(webhookIds: readonly string[], now = new Date()): Promise<Map<string, Sparkline>> {

@@ -7,7 +7,7 @@ import { followActivity } from "./follow-activity.ts";
 import { listDeliveries } from "./list-deliveries.ts";
 import { STREAMS_MAX_PER_PERSON, streamActivity } from "./stream-activity.ts";
 
-// A machine that runs tests is busy with other things too.
+// Machines that run tests may be slow.
 const SOON = { timeout: 15_000 };
 
 let ada: TestPerson;
@@ -55,7 +55,7 @@ it("whoever follows is told of what changes, of late retries too; one who is slo
   const webhookId = await webhookTo({ url: URL_OF_HOOK, ownerId: ada.id });
   const [old = ""] = await queueDeliveries(webhookId, { dueIn: 60 });
   await pool().query("update delivery_queue set kind = 'retry', tries = 3 where id = $1", [old]);
-  // It is far down the list by now.
+  // By now it is far down the list.
   await queueDeliveries(webhookId, { count: 120, dueIn: 3_600 });
   const { tail } = await listDeliveries(ada.actor, webhookId);
   const leave = new AbortController();
@@ -73,7 +73,7 @@ it("whoever follows is told of what changes, of late retries too; one who is slo
   }, SOON);
   expect((await first).deliveries).toMatchObject([{ id: old, lastStatus: 503 }]);
 
-  // Nobody takes these, and of many changes of one delivery the last is kept.
+  // Nobody takes these; of several changes of one delivery the last is kept.
   for (const state of ["failed", "delivered"]) {
     await pool().query("update delivery set state = $2, finished_at = now() where id = $1", [old, state]);
     await announce(webhookId);
@@ -83,7 +83,7 @@ it("whoever follows is told of what changes, of late retries too; one who is slo
   leave.abort();
   expect(await news.next()).toMatchObject({ done: true });
 
-  // From the page that is shown one goes on where it ends; what is no time is as good as none.
+  // A follower continues where the shown page ends; an invalid time is ignored.
   const [late = ""] = await queueDeliveries(webhookId, { dueIn: 3_600 });
   const again = followActivity(webhookId, { after: tail, signal: AbortSignal.timeout(5_000), heartbeatMs: 60_000 });
   const { value } = await again.next();

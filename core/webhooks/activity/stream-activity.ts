@@ -8,15 +8,15 @@ import { visibleTo } from "./delivery-conditions.ts";
 import { findWebhookRow } from "./find-webhook-row.ts";
 import { followActivity, HEARTBEAT_MS } from "./follow-activity.ts";
 
-/** Headers of an answer that is a stream of events. */
+/** Headers of a response that is an event stream. */
 export const EVENT_STREAM_HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-store, no-transform",
-  // Proxies of one kind gather what they pass on unless they are told.
+  // nginx buffers responses unless told not to.
   "X-Accel-Buffering": "no",
 };
 
-/** Live views that one person may have open on one web process. */
+/** Live views that one user may have open on one web process. */
 export const STREAMS_MAX_PER_PERSON = 10;
 const takePlace = streamPlaces({
   perPerson: STREAMS_MAX_PER_PERSON,
@@ -25,26 +25,26 @@ const takePlace = streamPlaces({
   retryAfterSeconds: HEARTBEAT_MS / 1_000,
 });
 
-/** After this long somebody is asked again who they are before they are told anything. */
+/** After this long, the actor is checked again before anything is sent. */
 const TRUST_MS = 5_000;
 
 export type ActivityStream = {
-  /** Whoever is behind the request, as their token or session is now. @throws ServiceError where it has ended */
+  /** The actor behind the request, according to their token or session now. @throws ServiceError if it has ended */
   actorNow: () => Promise<Actor>;
   webhookId: string;
   ownerId?: string | undefined;
-  /** `Last-Event-ID`, or `tail` of the page that is shown. */
+  /** `Last-Event-ID`, or `tail` of the shown page. */
   after?: string | undefined;
-  /** Of the request: a client that goes away ends it. */
+  /** The request's signal: it ends the stream when the client goes away. */
   signal: AbortSignal;
   heartbeatMs?: number;
 };
 
 /**
- * The live tail of a webhook's activity as server-sent events, for each door that shows it: `delivery` (a delivery as lists have it),
- * `reset` (more happened than is told: read the list again), and a comment as a heartbeat. It ends when the webhook may not be read any
- * more; the client comes back and is told why.
- * @throws ServiceError `not_found`; `rate_limited` where somebody has too many open
+ * The live tail of a webhook's activity as server-sent events, for each door that shows it: `delivery` (a delivery as in
+ * lists), `reset` (there may be more changes: read the list again), and a comment as a heartbeat. It ends when the webhook may
+ * no longer be read; the client reconnects and learns why.
+ * @throws ServiceError `not_found`; `rate_limited` if the user has too many open
  */
 export async function streamActivity(request: ActivityStream): Promise<ReadableStream<Uint8Array>> {
   const { actorNow, webhookId, ownerId, after, signal, heartbeatMs = HEARTBEAT_MS } = request;
@@ -69,7 +69,7 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
     }
   }
 
-  /** Without the deliveries that a token may not see. */
+  /** Removes the deliveries that a token may not see. */
   async function visible(news: ActivityNews): Promise<ActivityNews> {
     const ids = await visibleTo(
       actor,
@@ -84,14 +84,14 @@ export async function streamActivity(request: ActivityStream): Promise<ReadableS
     await events.return();
   }
   signal.addEventListener("abort", () => void close().catch(() => undefined), { once: true });
-  // A client that went away while it was asked who it is: nobody would read the stream, nor cancel it.
+  // The client went away during authentication: nobody would read or cancel the stream.
   if (signal.aborted) await close();
 
   let isBegun = false;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        // The head goes out at once: a client that waits for it does not know whether it is connected.
+        // Sends the head at once: a client that waits for it does not know whether it is connected.
         if (!isBegun) {
           isBegun = true;
           return controller.enqueue(encoder.encode(`retry: 3000\n\n`));
@@ -114,10 +114,10 @@ function failed(error: unknown): { done: true; value: undefined } {
   return { done: true, value: undefined };
 }
 
-/** The id stands with the last event, so that whoever is cut off within goes on from before all of them. */
+/** Only the last event has the id, so that a client cut off in between continues from before all of them. */
 function spelled({ tail, deliveries, isReset }: ActivityNews): string {
   if (isReset) return `event: reset\nid: ${tail}\ndata: {}\n\n`;
-  // The oldest first, as they would have come one by one.
+  // The oldest first, as they would have arrived one by one.
   return deliveries
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
     .map((each, at, all) => {
