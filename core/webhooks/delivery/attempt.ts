@@ -1,7 +1,7 @@
 import type { OutboundTimings } from "../../outbound/request.ts";
 import type { AttemptOutcome } from "../vocabulary.ts";
 
-/** One attempt as it went, whatever follows from it. */
+/** How one attempt went, whatever follows from it. */
 export type Attempt = {
   startedAt: Date;
   outcome: AttemptOutcome;
@@ -12,11 +12,11 @@ export type Attempt = {
   totalMs: number;
   answer: Answer | null;
   jobRunId: string | null;
-  /** Whether the receiver said nothing on a connection that had been kept open: it may only have closed it. */
+  /** Whether a kept connection ended without a response: the receiver may only have closed it. */
   isStale: boolean;
-  /** A relay has it, and nobody knows yet what its handler says: this tells nothing of the webhook. */
+  /** A relay has it, and its handler has not answered yet: this says nothing about the webhook. */
   isKept: boolean;
-  /** Of a job: its outcome would be the same again. */
+  /** For a job: its outcome would be the same again. */
   isFinal: boolean;
 };
 
@@ -30,23 +30,23 @@ export type Answer = {
   timings: OutboundTimings;
 };
 
-/** What becomes of a claimed row of the queue. */
+/** The result for a claimed row of the queue. */
 export type Step =
-  /** An attempt was made, and the delivery is decided or due again. */
+  /** An attempt was made; the delivery is finished or due again. */
   | { step: "attempted"; attempt: Attempt; decision: Decision }
-  /** No attempt: due again after so many seconds, or held until its webhook is enabled. */
+  /** No attempt: due again after this many seconds, or held until its webhook is enabled. */
   | { step: "postponed"; seconds: number | "held" }
-  /** There is nothing to send any more: its webhook or its event is gone. */
+  /** There is nothing left to send: its webhook or its event is gone. */
   | { step: "dropped" };
 
 export type Decision = {
-  /** Of the delivery: `waiting` while it is to be tried again. */
+  /** The delivery's state: `waiting` while it is to be tried again. */
   state: "waiting" | "delivered" | "failed" | "withheld";
-  /** Until the next attempt; `held`: when its webhook is enabled. */
+  /** The next attempt; `held`: when its webhook is enabled. */
   again: { seconds: number | "held"; tries: number } | null;
-  /** What it says about the webhook, where it says anything (S126). */
+  /** What it says about the webhook, if anything (S126). */
   health: "works" | "fails" | null;
   disables: "gone" | "failing" | null;
-  /** It had been disabled by us, and this is the first that was delivered since. */
+  /** We had disabled the webhook, and this is its first successful delivery since. */
   isRecovery: boolean;
 };

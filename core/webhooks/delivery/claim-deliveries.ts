@@ -5,45 +5,45 @@ import { type AttemptKind, type DisabledReason, lanes } from "../vocabulary.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import { deliveryPool } from "./delivery-pool.ts";
 
-/** A killed worker's rows are free again after so long (S122: at most 30 seconds); a living one renews four times as often. */
+/** A killed worker's rows become free after this long (S122: at most 30 seconds); a running worker renews four times as often. */
 export const LEASE_SECONDS = 20;
 
-/** What a worker can take on now. Of targets that are not listed it takes what it takes of one that it does not know. */
+/** How much a worker can claim now. Unlisted targets get the default allowance. */
 export type Room = {
   total: number;
-  /** Of it, kept for what was tried before, so that retries never starve (S128). */
+  /** Part of it, reserved for retries, so that they never starve (S128). */
   again: number;
   webhooks: { id: string; free: number }[];
   perWebhook: number;
   hosts: { host: string; standing: HostStanding; free: number }[];
   perHost: number;
-  /** By standing: how many to all hosts of it together. */
+  /** By standing: the limit for all hosts of that standing together. */
   standings: Record<HostStanding, number>;
 };
 
-/** `good`: answered lately, and soon. `bad`: did not, or took its time. */
+/** `good`: last answered, and quickly. `bad`: did not answer, or slowly. */
 export type HostStanding = "good" | "unknown" | "bad";
 
-/** From where on the next look at the backlog goes. */
+/** Where the next look at the backlog begins. */
 export type BacklogPosition = { host: string; webhookId: string };
 export const startOfBacklog: BacklogPosition = { host: "", webhookId: "" };
 
 export type ClaimedDeliveries = {
   rows: ClaimedDelivery[];
   setAside: number;
-  /** Due rows that were seen and stay where they are, for want of room. */
+  /** Due rows that were seen but not claimed, for lack of room. */
   leftBehind: number;
 };
 
-/** So many targets of the backlog are looked at in one claim. */
+/** How many targets of the backlog one claim looks at. */
 const BACKLOG_STEPS = 100;
-/** Beyond every webhook id, which are hexadecimal. */
+/** Sorts after every webhook id: those are hexadecimal. */
 const LAST_ID = "g";
 
 /**
- * Claims due deliveries: what somebody waits for, then first attempts, then what was tried before, of each webhook and host no more
- * than there is room for. What is due beyond that is set aside into the backlog, each row once, so that ten thousand rows of a dead host
- * cost the claims of the healthy ones nothing (S128).
+ * Claims due deliveries: first those that a person waits for, then first attempts, then retries, and no more of each webhook
+ * and host than there is room for. The rest of the due rows is set aside into the backlog, each row once, so that ten thousand
+ * rows of a dead host cost the claims of the healthy ones nothing (S128).
  */
 export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   const told = Prisma.sql`SELECT json_build_array((SELECT count(*) FROM aside),
@@ -53,7 +53,10 @@ export async function claimDeliveries(room: Room): Promise<ClaimedDeliveries> {
   return { rows: rows.flatMap(toDelivery), setAside, leftBehind: unclaimed - setAside };
 }
 
-/** Claims from the backlog what there is room for, target by target from a position on. @returns where to go on: the start, when done. */
+/**
+ * Claims from the backlog what there is room for, target by target from a position on. @returns where to continue: the start,
+ * when done.
+ */
 export async function claimBacklog(
   room: Room,
   from: BacklogPosition,
@@ -67,10 +70,10 @@ export async function claimBacklog(
   return { rows: rows.flatMap(toDelivery), next, isEmpty: !last && from === startOfBacklog };
 }
 
-/** Claims whose answer never came, because the database went away: they may have been made, and nobody works on them. */
+/** Claims whose result never arrived because the database connection was lost: they may have been made, and nobody works on them. */
 const unanswered = new Set<string>();
 
-/** Gives those back first, so that their deliveries need not wait for the end of a lease that nobody holds. */
+/** Releases those first, so that their deliveries need not wait until an abandoned lease expires. */
 async function claim<Found extends Row>(name: string, query: (claimId: string) => Prisma.Sql): Promise<Found[]> {
   const lost = [...unanswered];
   if (lost.length > 0) {
@@ -88,7 +91,7 @@ async function claim<Found extends Row>(name: string, query: (claimId: string) =
   }
 }
 
-/** Puts off the end of leases. A claim that ran out and was taken over stays the other worker's. */
+/** Extends leases. A claim that expired and was taken over stays with the other worker. */
 export async function renewDeliveries(ids: string[], claimIds: string[]): Promise<void> {
   await deliveryPool().query(
     `update delivery_queue set claimed_until = now() + make_interval(secs => $3) where id = any ($1) and claim_id = any ($2)`,
@@ -109,8 +112,8 @@ const fromLanes = ({ total }: Room) => Prisma.sql`
   )`;
 
 /**
- * The first due rows of each target of the backlog, found by stepping over the index from one target to the next. What is looked at is
- * locked, which writes: so of each target its share of its host's room, and not what it might have alone.
+ * The first due rows of each target of the backlog, found by stepping through the index from target to target. Candidates are
+ * locked, which is a write: so each target gets its share of its host's room, not all that it might have alone.
  */
 const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
   steps AS (
@@ -143,7 +146,7 @@ const fromBacklog = (room: Room, from: BacklogPosition) => Prisma.sql`
 const fullHosts = ({ hosts, standings }: Room): string[] =>
   hosts.filter(({ free, standing }) => free <= 0 || standings[standing] <= 0).map(({ host }) => host);
 
-/** Of the candidates those for which there is room become the worker's, and are read with all that sending them takes. */
+/** Claims those candidates for which there is room, and reads all that is needed to send them. */
 function claimOf(claimId: string, candidates: Prisma.Sql, room: Room, told: Prisma.Sql): Prisma.Sql {
   const { webhooks, hosts, standings } = room;
   return Prisma.sql`

@@ -6,7 +6,7 @@ import { RETRY_AFTER_MAX, retryAfterSeconds, retryDelay } from "./retry-schedule
 import { keyOf } from "./signing-secret.ts";
 
 const HOUR = 3_600;
-// Written out, so that the rule does not follow the code.
+// Written out, so that the test does not just repeat the code.
 const FIVE_DAYS_MS = 5 * 24 * HOUR * 1_000;
 const startedAt = new Date("2026-11-22T12:00:00Z");
 

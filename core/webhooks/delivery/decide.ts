@@ -2,10 +2,10 @@ import type { Attempt, Decision } from "./attempt.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 import { retryAfterSeconds, retryDelay } from "./retry-schedule.ts";
 
-/** A webhook whose every attempt has failed for so long is disabled (S126). */
+/** A webhook is disabled once every attempt has failed for this long (S126). */
 export const FAILING_MAX_MS = 5 * 24 * 60 * 60 * 1000;
 
-/** What follows from an attempt (S125, S126, S129). */
+/** Decides what follows from an attempt (S125, S126, S129). */
 export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attempt, random = Math.random): Decision {
   const none = { again: null, health: null, disables: null, isRecovery: false };
   switch (attempt.outcome) {
@@ -16,8 +16,8 @@ export function decide({ kind, tries, webhook }: ClaimedDelivery, attempt: Attem
       return { ...none, state: "withheld" };
     default:
   }
-  // The receiver may have closed a connection that was kept, as it may at any time: that says nothing about it. Once in a round, so that
-  // one that does it each time is tried by the schedule.
+  // The receiver may have closed the kept connection, which it may do at any time: that says nothing about it. Only once in
+  // a round, so that a receiver that always does it is retried by the schedule.
   if (attempt.isStale && kind !== "retry") return { ...none, state: "waiting", again: { seconds: 0, tries } };
 
   const failed = { ...none, health: "fails" as const };

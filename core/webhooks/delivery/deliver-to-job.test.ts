@@ -27,14 +27,14 @@ async function webhookWithJob(script: string): Promise<string> {
   return id;
 }
 
-/** Two workers that deliver, as two machines would have them. */
+/** Two delivering workers, as on two machines. */
 function startEngines(): void {
   const engines = [new DeliveryEngine(), new DeliveryEngine()];
   for (const engine of engines) engine.start();
   onTestFinished(async () => void (await Promise.all(engines.map((engine) => engine.stop()))));
 }
 
-/** A worker that runs jobs, as far as its deliveries: what is due, once. */
+/** The part of a job worker that serves deliveries: runs what is due, once. */
 async function work(runner: Runner): Promise<void> {
   const { claimId, rows } = await claimRows<ClaimedRun>(jobTable, 10);
   await Promise.all(
@@ -81,7 +81,7 @@ describe("a webhook with a job", () => {
     const [id = ""] = await queueDeliveries(webhookId);
     startEngines();
     await waitFor(async () => expect(await runsOf(id)).toHaveLength(1));
-    // The run waits; meanwhile what it would tell is somebody else's, and private.
+    // While the run waits, its repository becomes somebody else's, and private.
     const { eventId = "" } = (await db().delivery.findUnique({ where: { id } })) ?? {};
     await db().event.update({ where: { id: eventId }, data: { isPrivate: true, ownerId: newId() } });
     await work(bubblewrap);

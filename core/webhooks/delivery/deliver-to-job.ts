@@ -10,9 +10,9 @@ import { mayBeTold } from "../may-be-told.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
 export type JobStep =
-  /** Its run is under way or waits: the row is looked at again after so many seconds, or when the run ends. */
+  /** Its run is waiting or in progress: the row is checked again after this many seconds, or when the run ends. */
   | { step: "postponed"; seconds: number }
-  /** There is no such delivery any more. */
+  /** The delivery no longer exists. */
   | { step: "dropped" }
   | {
       step: "over";
@@ -23,18 +23,18 @@ export type JobStep =
       jobRunId: string | null;
     };
 
-/** A run's end wakes its delivery (wake-delivery.ts); this is for one whose worker could not. */
+/** A run's end wakes its delivery (wake-delivery.ts); this covers a worker that could not do so. */
 const LOOK_AGAIN: JobStep = { step: "postponed", seconds: 30 };
-/** Sooner after it began: one that was over before this was on record had nobody to wake. */
+/** Sooner after the start: a run that ended before this was recorded had nothing to wake. */
 const LOOK_SOON: JobStep = { step: "postponed", seconds: 5 };
 
 /**
- * Starts or looks after the run by which a delivery reaches its job: an idempotent step for each try of a delivery. That there is one
- * run for a try, whatever workers there are, is a unique index's doing.
+ * Starts or checks the run that processes a delivery: an idempotent step for each try of a delivery. A unique index ensures one
+ * run for each try, whatever workers there are.
  */
 export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> {
   const recorded = await db().delivery.findUnique({ where: { id: delivery.id }, select: { attempts: true } });
-  // Its history went with its day.
+  // Its history was dropped with its day.
   if (!recorded) return { step: "dropped" };
   const deliveryTry = recorded.attempts + 1;
   const run = await db().jobRun.findUnique({
@@ -50,7 +50,7 @@ export async function deliverToJob(delivery: ClaimedDelivery): Promise<JobStep> 
 
 type Ended = { stage: string; exitCode: number | null; message: string | null };
 
-/** A run without an exit code, and not cancelled, is one that the runner could not run: that is tried again, and a job's own failure not. */
+/** A run without an exit code that was not cancelled could not be run by the runner: it is retried. A failure of the job itself is not. */
 function outcomeOf({ stage, exitCode, message }: Ended): {
   outcome: "delivered" | "rejected" | "unreachable";
   reason: string | null;
@@ -63,11 +63,12 @@ function outcomeOf({ stage, exitCode, message }: Ended): {
     : { outcome: "rejected", reason };
 }
 
-/** A sentence as a part of one, which is how attempts give their reasons. */
+/** Turns a sentence into a clause, the form in which attempts give their reasons. */
 const clause = (sentence: string): string => sentence.charAt(0).toLowerCase() + sentence.slice(1).replace(/\.$/, "");
 
 async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deliveryTry: number): Promise<JobStep> {
-  // The job, its secrets and whether it may be told, as they are at one moment: the webhook may have been changed since the claim.
+  // Reads the job, its secrets and whether the owner may receive the event, all at one moment: the webhook may have changed
+  // since the claim.
   const [kept] = event ? await readJob(webhookId, event.id) : [];
   if (kept && !kept.mayBeTold) return LOOK_AGAIN;
   const spec = jobSpecSchema.safeParse(kept?.job);
@@ -82,7 +83,7 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
     // They were sealed under another SECRET_KEY.
     return neverRun("the secrets of the webhook or of its job cannot be read any more: give them anew");
   }
-  // As many as may be open are: it waits its turn, and is not lost (S122).
+  // The owner has as many open runs as allowed: the delivery waits and is not lost (S122).
   if (!(await hasRoom(db(), ownerId))) return LOOK_AGAIN;
   try {
     await createRun(db(), {
@@ -98,7 +99,7 @@ async function startRun({ id, webhookId, ownerId, event }: ClaimedDelivery, deli
       deliveryTry,
     });
   } catch (error) {
-    // Another worker, to which this one's claim had run out, was first.
+    // This worker's claim had expired, and another worker was first.
     if ((error as { code?: unknown }).code !== "P2002") throw error;
   }
   return LOOK_SOON;

@@ -6,17 +6,17 @@ import type { RelayTarget } from "../../relay/relay-target.ts";
 import type { Answer, Attempt } from "./attempt.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
-/** How an attempt by way of one of our own relays ended. */
+/** How an attempt through one of our own relays ended. */
 export type RelayResult = Pick<Attempt, "outcome" | "reason" | "answer" | "totalMs" | "isKept">;
 
 const RESPONSE_BODY_MAX = 64 * 1024;
-/** RFC 9110 §15.3.3: taken, and what becomes of it is not known yet. */
+/** RFC 9110 §15.3.3: accepted, with an outcome that is not known yet. */
 const ACCEPTED = 202;
 
 /**
- * Hands a delivery to a relay of this service: in the process, with nothing of it on the network, so that no rule about addresses has to
- * be bent (S117). What the handler says is the attempt's answer. Where it says nothing in time, or nobody listens, the relay keeps it, and
- * what the handler says then is an attempt of its own (`relay`).
+ * Hands a delivery to a relay of this service within the process, without the network, so that no address rule needs an
+ * exception (S117). The handler's answer is the attempt's answer. If it does not answer in time, or nobody listens, the relay
+ * keeps the delivery; a later answer becomes an attempt of its own (`relay`).
  */
 export async function deliverToRelay(
   { id, kind, tries }: ClaimedDelivery,
@@ -28,7 +28,7 @@ export async function deliverToRelay(
     const recorded = await recordedAnswer(id);
     if (recorded) return resultOf(recorded, recorded.milliseconds);
   }
-  // Of a worker that died before it had recorded it.
+  // From a worker that died before recording it.
   const earlier = await takeEarlierAnswer(id);
   if (earlier) return resultOf(earlier, earlier.milliseconds);
   const since = () => Math.round(performance.now() - begin);
@@ -77,7 +77,7 @@ const kept = (reason: string, totalMs: number): RelayResult => ({
   isKept: true,
 });
 
-/** There is no name to resolve and no connection to make: all of the time is the handler's. */
+/** There is no name to resolve and no connection to open: all of the time is the handler's. */
 function answered(
   status: number,
   totalMs: number,

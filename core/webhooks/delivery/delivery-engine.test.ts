@@ -27,13 +27,13 @@ beforeEach(async () => {
 
 afterAll(closeDeliveryPool);
 
-// A machine that runs tests is busy with other things too. What comes sooner is seen sooner.
+// Machines that run tests may be slow. Tests end sooner if results come sooner.
 vi.setConfig({ testTimeout: 90_000 });
 const SOON = { timeout: 60_000, interval: 50 };
 
 type Received = { headers: IncomingHttpHeaders; body: string };
 
-/** A receiver on this machine; `answer` decides how it answers, 200 unless given. */
+/** A receiver on this machine; `answer` decides its response, 200 unless given. */
 async function startReceiver(answer: (res: Parameters<RequestListener>[1], nth: number) => void = (res) => void res.end("ok")) {
   const received: Received[] = [];
   const server = createServer(async (req, res) => {
@@ -321,7 +321,7 @@ describe("many at once", () => {
     await vi.waitFor(() => expect(silent.received.length).toBeGreaterThan(0), SOON);
     const known = await webhookTo({ url: healthy.url });
     for (let round = 0; round < 3; round++) await settled(await queueDeliveries(known, { count: 10 }), "delivered");
-    // One that was tried before is not passed over for ever either.
+    // A retry is not passed over forever either.
     await settled(await queueDeliveries(known, { kind: "retry" }), "delivered");
     expect(silent.received.length).toBeLessThanOrEqual(3);
     const lanes = await pool().query(
@@ -333,7 +333,7 @@ describe("many at once", () => {
     const blockers = { host: targetHost(silent.url), standing: "bad", free: 0 } as const;
     const plan = await claimBacklog({ ...room, hosts: [blockers] }, startOfBacklog);
     expect(plan.rows).toEqual([]);
-    // What is left of them goes with the receiver.
+    // The rest ends with the receiver.
     silent.server.closeAllConnections();
     await pool().query("delete from delivery_queue where id = any ($1) and claim_id is null", [stuck]);
   });
@@ -388,10 +388,10 @@ describe("what goes wrong on our side", () => {
     const ids = (await queueDeliveries(await webhookTo({ url: receiver.url }), { count: 2 })).sort();
     const { rows: stale } = await claimDeliveries(new Places().room());
     expect(stale.map(({ id }) => id).sort()).toEqual([...ids].sort());
-    // However slow this machine is at the moment, it is theirs for as long as the test says.
+    // The lease lasts as long as the test needs, however slow this machine is.
     await pool().query("update delivery_queue set claimed_until = now() + interval '1 hour' where id = any ($1)", [ids]);
     expect((await claimDeliveries(new Places().room())).rows).toEqual([]);
-    // The lease of one of them ran out.
+    // The lease of one of them expired.
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [ids[0]]);
     const { rows: taken } = await claimDeliveries(new Places().room());
     expect(taken.map(({ id }) => id)).toEqual([ids[0]]);
@@ -428,7 +428,7 @@ describe("what goes wrong on our side", () => {
     await pool().query("update delivery_queue set claimed_until = now() - interval '1 second' where id = $1", [id]);
     engine.announce();
     await vi.waitFor(async () => expect((await queued([id]))[0]?.claimId).not.toBe(before?.claimId), SOON);
-    // A second request would have come by then.
+    // A second request would have arrived by then.
     await new Promise((resolve) => setTimeout(resolve, 300));
     answer();
     await settled([id], "delivered");
@@ -441,7 +441,7 @@ describe("what goes wrong on our side", () => {
     const webhookId = await webhookTo({ url: receiver.url });
     const other = await pool().connect();
     await other.query("begin");
-    // As operations on a webhook do: its row first, and then what waits for it.
+    // Like operations on a webhook: first its row, then what waits for it.
     await other.query("select from webhook where id = $1 for no key update", [webhookId]);
     const [id = ""] = await queueDeliveries(webhookId);
     startEngine();
@@ -459,7 +459,7 @@ describe("what goes wrong on our side", () => {
     const receiver = await startReceiver();
     const [id = ""] = await queueDeliveries(await webhookTo({ url: receiver.url }));
     const blocker = await pool().connect();
-    // Its record waits for this row, and the worker dies waiting.
+    // Recording waits for this row, and the worker dies waiting.
     await blocker.query("begin; select from delivery where id = '0'; lock table delivery in exclusive mode");
     const script = `import { DeliveryEngine } from ${JSON.stringify(join(import.meta.dirname, "delivery-engine.ts"))};
       new DeliveryEngine().start();`;

@@ -17,22 +17,23 @@ import { sendDelivery } from "./send-delivery.ts";
 import { tellAttempt } from "./tell-attempt.ts";
 import { WaitingDeliveries } from "./waiting-deliveries.ts";
 
-/** What falls due by the clock is not announced, and an announcement may be missed. */
+/** Rows that become due are not announced, and an announcement may be missed. */
 const POLL_MS = 1_000;
 const HEARTBEAT_MS = (LEASE_SECONDS / 4) * 1_000;
-/** Claims come no faster than this, so that under load each brings many. */
+/** The least time between claims, so that under load each returns many. */
 const CLAIM_INTERVAL_MS = 3;
-/** A database that is away is asked again so often, while answers wait to be recorded. */
+/** How often an unreachable database is tried again while answers wait to be recorded. */
 const RECORD_RETRY_MS = 500;
-/** So often what may pass is tried again; the batch may be its reason after all. */
+/** How often a passing error is retried; the batch itself may be its cause after all. */
 const RECORD_RETRIES = 20;
 const RECORD_BATCH_MAX = 256;
 
 /**
- * Claims due deliveries, sends them and records what became of them, many at a time, until it is stopped. Any number of engines share
+ * Claims due deliveries, sends them and records the results, many at a time, until it is stopped. Any number of engines share
  * the queue of one database.
  *
- * A delivery holds a place from its claim to its record, so that what one process holds is bounded, also while the database is away.
+ * A delivery holds a slot from its claim until it is recorded, so that what one process holds is bounded, even while the
+ * database is down.
  */
 export class DeliveryEngine {
   readonly #places: Places;
@@ -42,7 +43,7 @@ export class DeliveryEngine {
   #recording: Promise<void> | undefined;
   #isStopping = false;
   #isAnnounced = false;
-  /** When the lanes are looked at next without a word of anything in them. */
+  /** When to look at the lanes next if nothing is announced. */
   #lookAtLanesAt = 0;
   #isRoomFree = false;
   #wakeUp: () => void = () => undefined;
@@ -50,7 +51,7 @@ export class DeliveryEngine {
   #heartbeat: NodeJS.Timeout | undefined;
   #backlog: BacklogPosition = startOfBacklog;
   #lookAtBacklogAt = 0;
-  /** Whether a claim left something behind for want of room: then a place that becomes free is a reason to claim. */
+  /** Whether a claim left rows behind for lack of room: then a slot that becomes free triggers a claim. */
   #isRoomWanted = false;
   #drained: () => void = () => undefined;
 
@@ -63,14 +64,14 @@ export class DeliveryEngine {
     this.#heartbeat = setInterval(() => this.#renew(), HEARTBEAT_MS);
   }
 
-  /** There may be rows that are due. */
+  /** Says that rows may be due. */
   announce(): void {
     this.#isAnnounced = true;
     this.#lookAtLanesAt = 0;
     this.#wakeUp();
   }
 
-  /** Claims no more, and returns once what is under way is recorded. */
+  /** Stops claiming, and returns once all deliveries under way are recorded. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     this.announce();
@@ -132,7 +133,7 @@ export class DeliveryEngine {
     return isMore;
   }
 
-  /** @returns whether there is one */
+  /** @returns whether there is a backlog */
   async #claimBacklog(): Promise<boolean> {
     const room = this.#places.room();
     const now = performance.now();
@@ -141,7 +142,7 @@ export class DeliveryEngine {
     const { rows, next, isEmpty } = await claimBacklog(room, this.#backlog);
     this.#backlog = next;
     for (const row of rows) this.#begin(row);
-    // While nothing lies there it is looked at now and then, for what another worker has set aside.
+    // While the backlog is empty, it is checked now and then for rows set aside by other workers.
     if (isEmpty) this.#lookAtBacklogAt = now + POLL_MS;
     return !isEmpty;
   }
@@ -149,7 +150,7 @@ export class DeliveryEngine {
   #begin(delivery: ClaimedDelivery): void {
     const earlier = this.#underWay.get(delivery.id);
     if (earlier?.kind === delivery.kind && earlier.tries === delivery.tries) {
-      // Its lease ran out while the database was away, and it is ours again: what is under way is recorded under the new claim.
+      // Its lease expired while the database was down, and we claimed it again: the attempt under way is recorded under the new claim.
       earlier.claimId = delivery.claimId;
       return;
     }
@@ -184,7 +185,10 @@ export class DeliveryEngine {
     this.#waiting.takeSendable(host, maySend, (delivery) => this.#send(delivery));
   }
 
-  /** To the queue, where a claim finds it once its target has shown again that it answers soon: none to it has ended for a second. */
+  /**
+   * Returns it to the queue. It is claimed once its target has shown again that it answers quickly: no request to it has ended
+   * for a second.
+   */
   #giveBack(delivery: ClaimedDelivery): void {
     this.#places.endWaiting(delivery);
     this.#places.endSending(delivery, "unknown");
@@ -214,7 +218,7 @@ export class DeliveryEngine {
         await recordOutcomes(batch);
         return;
       } catch (error) {
-        // The answers are kept and recorded once it is back, unless a lease ran out by then and somebody else was faster.
+        // Results are kept and recorded once the database is back, unless a lease expired by then and another worker was faster.
         if (isDatabaseDown(error) || (isPassing(error) && ++passing <= RECORD_RETRIES)) {
           await delay(RECORD_RETRY_MS);
           continue;
@@ -224,7 +228,7 @@ export class DeliveryEngine {
           log().error({ err: error, deliveryId: first?.delivery.id }, "an attempt cannot be recorded; its claim runs out");
           return;
         }
-        // One that cannot be recorded does not keep the others from it.
+        // One delivery that cannot be recorded must not block the others.
         const half = Math.ceil(batch.length / 2);
         await this.#recordBatch(batch.slice(0, half));
         await this.#recordBatch(batch.slice(half));
@@ -255,6 +259,6 @@ export class DeliveryEngine {
   }
 }
 
-/** Due at once: nobody else announces it. */
+/** Due immediately: nobody else announces it. */
 const isDueAgain = ({ step }: Done): boolean =>
   step.step === "attempted" ? step.decision.again?.seconds === 0 : step.step === "postponed" && step.seconds === 0;

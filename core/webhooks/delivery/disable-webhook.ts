@@ -7,8 +7,8 @@ import { mailOwner } from "./mail-owner.ts";
 import { webhookDisabledLetter } from "./webhook-letters.ts";
 
 /**
- * Disables a webhook whose target is gone, or whose every attempt has failed for five days, and tells its owner (S125, S126). What waits
- * for it is held from then on. One that was disabled, or delivered, meanwhile is left as it is.
+ * Disables a webhook whose target is gone, or whose every attempt has failed for five days, and tells its owner (S125, S126).
+ * Its waiting deliveries are held from then on. A webhook that was disabled meanwhile, or has delivered, is left unchanged.
  */
 export async function disableWebhook(
   tx: Db,
@@ -35,5 +35,5 @@ export async function disableWebhook(
   );
 }
 
-/** Where it goes, without path and query, which may hold a secret. */
+/** The target without path and query, which may contain a secret. */
 const hostOfTarget = (url: string | null): string => (url === null ? "a job" : (URL.parse(url)?.host ?? "its address"));

@@ -2,13 +2,12 @@ import type { Letter } from "../../accounts/mails/letter.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 
-/** A letter goes to so many at most: an organization may make everybody an administrator. */
+/** The most recipients of a letter: an organization may make everybody an administrator. */
 const RECIPIENTS_MAX = 20;
 
 /**
- * Queues a letter to whom a webhook belongs: a person, or the administrators of an organization. Nobody is written to at an address that
- * is not theirs for certain.
- * @param write is given whom it greets and the path of the owner's webhooks
+ * Queues a letter to a webhook's owner: a person, or the administrators of an organization. Only verified addresses get one.
+ * @param write gets the name to greet and the path of the owner's webhooks
  */
 export async function mailOwner(
   tx: Db,

@@ -2,14 +2,14 @@ import type { HostStanding, Room } from "./claim-deliveries.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
 /**
- * How much of one worker everybody may have at once (S128). A target that has shown that it answers gets the most; one that is not known
- * yet is tried out with little; and those that fail or are slow share half of the places, however many they are. So a quarter of the
- * places is always free for targets that work.
+ * The limits for targets on one worker (S128). A target that has been shown to answer gets the most; an unknown one is tried
+ * with little; those that fail or are slow share half of the slots, however many they are. So a quarter of the slots is always
+ * free for targets that work.
  */
 export type Limits = {
-  /** Deliveries under way, sent or waiting for their record; each holds up to 64 KiB of an answer. */
+  /** Deliveries being sent or waiting to be recorded; each holds up to 64 KiB of a response. */
   total: number;
-  /** Claimed beyond that for targets that work, to be sent as soon as others to them end: a claim takes longer than many an answer. */
+  /** Claimed beyond that for working targets, to be sent as soon as others to them end: a claim takes longer than many responses. */
   waiting: number;
   perWebhook: number;
   perHost: Record<HostStanding, number>;
@@ -17,14 +17,14 @@ export type Limits = {
 
 export const standardLimits: Limits = { total: 256, waiting: 128, perWebhook: 32, perHost: { good: 64, unknown: 8, bad: 4 } };
 
-/** An answer that took longer than this holds its place for too long to be given many. */
+/** A response slower than this holds its slot too long for the target to get many. */
 const SLOW_MS = 2_000;
-/** Hosts that are remembered; the one that was used the longest ago is forgotten. */
+/** How many hosts are remembered; the least recently used one is forgotten. */
 const HOSTS_MAX = 512;
 
 type Host = { standing: HostStanding; sending: number; waiting: number };
 
-/** The places of one worker: who has how many, and how much room is left. */
+/** The slots of one worker: who holds how many, and how much room is left. */
 export class Places {
   readonly #limits: Limits;
   readonly #webhooks = new Map<string, { sending: number; waiting: number }>();
@@ -65,14 +65,14 @@ export class Places {
     };
   }
 
-  /** It is claimed, and waits until it may be sent. */
+  /** A delivery was claimed, and waits until it may be sent. */
   wait({ webhookId, host }: ClaimedDelivery): void {
     this.#waiting++;
     const held = this.#webhooks.get(webhookId) ?? { sending: 0, waiting: 0 };
     this.#webhooks.set(webhookId, held);
     held.waiting++;
     const found = this.#hosts.get(host) ?? { standing: "unknown", sending: 0, waiting: 0 };
-    // Put last: the map's order is that of use.
+    // Moved to the end: the map is in order of use.
     this.#hosts.delete(host);
     this.#hosts.set(host, found);
     found.waiting++;
@@ -86,7 +86,7 @@ export class Places {
     return this.#taken < total && ofWebhook < perWebhook && sending < perHost[standing];
   }
 
-  /** It waits no more: it is sent, or given back. */
+  /** A delivery no longer waits: it is sent, or given back. */
   endWaiting({ webhookId, host }: ClaimedDelivery): void {
     this.#waiting--;
     this.#taken++;
@@ -102,7 +102,7 @@ export class Places {
     this.#sending[found.standing]++;
   }
 
-  /** Its request is over: the target has its place back, the worker has not. */
+  /** Its request is over: the target's slot is free, the worker's is not yet. */
   endSending({ webhookId, host }: ClaimedDelivery, shown: HostStanding | null): void {
     const held = this.#webhooks.get(webhookId);
     if (held) {
@@ -119,7 +119,7 @@ export class Places {
     this.#sending[shown] += found.sending;
   }
 
-  /** It is recorded. */
+  /** A delivery was recorded. */
   leave(): void {
     this.#taken--;
   }
@@ -134,7 +134,7 @@ export class Places {
   }
 }
 
-/** What an attempt shows of its host: whether it holds a place for long, not whether it liked what it got. */
+/** What an attempt shows about its host: whether it holds a slot for long, not whether it accepted the request. */
 export function standingShown(answered: boolean, totalMs: number): HostStanding {
   return answered && totalMs <= SLOW_MS ? "good" : "bad";
 }

@@ -9,10 +9,7 @@ import { deliveryPool } from "./delivery-pool.ts";
 
 export type Done = { delivery: ClaimedDelivery; step: Step };
 
-/**
- * Records what became of claimed deliveries. Where a claim has been taken over meanwhile, nothing is recorded of it: it is the other
- * worker's to record.
- */
+/** Records the results of claimed deliveries. If another worker has taken a claim over, nothing is recorded for it: that worker does so. */
 export async function recordDeliveries(all: readonly Done[]): Promise<void> {
   if (all.length === 0) return;
   try {
@@ -27,15 +24,15 @@ export async function recordDeliveries(all: readonly Done[]): Promise<void> {
   );
   const kept = new Set(rows.map(({ id }) => id));
   const ours = all.filter(({ delivery }) => kept.has(delivery.id));
-  // Fewer each time, or else the statement is wrong.
+  // There must be fewer each time, or the statement is wrong.
   if (ours.length === all.length) throw new Error("deliveries under our claim cannot be recorded");
   await recordDeliveries(ours);
 }
 
 /**
- * The same in one statement, all or nothing: the row of the queue, the delivery, the attempt, how much it stores, the hour's counts, since
- * when the webhook fails, and the replay that it is part of (S122).
- * @throws what `isClaimLost` knows, where one of the claims is not ours any more
+ * The same in one statement, all or nothing: the row of the queue, the delivery, the attempt, its storage, the hourly counts,
+ * since when the webhook fails, and the replay that it is part of (S122).
+ * @throws an error recognized by `isClaimLost` if one of the claims is no longer ours
  */
 export async function recordClaimed(
   all: readonly Done[],
@@ -44,12 +41,12 @@ export async function recordClaimed(
   await query(RECORD, valuesOf(all));
 }
 
-/** A division by zero, by which the statement ends itself where it finds fewer claims than it was given. */
+/** The statement aborts itself by a division by zero if it finds fewer claims than it was given. */
 export const isClaimLost = (error: unknown): boolean => databaseCodes(error).includes("22012");
 
 /**
- * An error that says nothing of what was to be recorded, and that the next try may not meet: a deadlock with somebody who changes the
- * webhook, a lock, memory or a connection that was not to be had, of Postgres and of Prisma.
+ * An error unrelated to the data, which the next try may not meet: a deadlock with a change of the webhook, or no lock, memory
+ * or connection available, from Postgres or Prisma.
  */
 export const isPassing = (error: unknown): boolean =>
   databaseCodes(error).some((code) => typeof code === "string" && /^(40...|53...|55P03|P2024|P2028|P2034)$/.test(code));
@@ -136,7 +133,7 @@ function valuesOf(all: readonly Done[]): unknown[] {
 
 function rowOf({ delivery, step }: Done) {
   const { id, claimId: claim_id, webhookId: webhook_id, ownerId: owner_id, kind, tries, webhook } = delivery;
-  // The address may have changed since it was put into the queue.
+  // The URL may have changed since it was queued.
   const host = targetHost(webhook?.url ?? null);
   const row = { id, claim_id, webhook_id, owner_id, kind, tries, host, is_tried: false };
   if (step.step === "dropped") return { ...row, is_attempt: false, is_over: true };
@@ -177,10 +174,10 @@ const secondsOf = (seconds: number | "held") => (seconds === "held" ? null : sec
 
 type Attempted = { delivery: ClaimedDelivery; attempt: Attempt; decision: Decision };
 
-/** In the order of their ids, in which every worker takes the rows' locks. */
+/** By id: every worker locks the rows in this order. */
 const byId = (a: { id: string }, b: { id: string }) => (a.id < b.id ? -1 : 1);
 
-/** What is added to the hour's counts of each webhook; an attempt that was withheld reached nobody and is in none. */
+/** What is added to each webhook's hourly counts; a withheld attempt reached nobody and is not counted. */
 function hoursOf(attempted: readonly Attempted[]) {
   const hours = new Map<
     string,
@@ -202,21 +199,21 @@ function hoursOf(attempted: readonly Attempted[]) {
 }
 
 /**
- * Whether each webhook works or fails. Which of them begin to or cease to is for the statement to find, which is nearly none: how it was
- * when they were claimed may be long ago.
+ * Whether each webhook works or fails. The statement itself finds the few that start or stop failing: their state at the claim
+ * may be long out of date.
  */
 function healthOf(attempted: readonly Attempted[]) {
   const fails = new Map<string, boolean>();
   for (const { delivery, decision } of attempted) {
     if (!decision.health) continue;
-    // One that was delivered shows that not every attempt fails.
+    // A successful delivery shows that not every attempt fails.
     const isFailing = decision.health === "fails" && fails.get(delivery.webhookId) !== false;
     fails.set(delivery.webhookId, isFailing);
   }
   return [...fails].map(([id, is]) => ({ id, fails: is })).sort(byId);
 }
 
-/** What receivers answered takes room with the webhooks' owners, by the day of the attempt, with which it goes (core/storage). */
+/** Responses count as storage of the webhooks' owners, by the day of the attempt, with which they are deleted (core/storage). */
 function storedOf(attempted: readonly Attempted[]) {
   const stored = new Map<string, { id: string; owner_id: string; day: string; bytes: number }>();
   for (const { delivery, attempt } of attempted) {

@@ -4,8 +4,8 @@ import { type Done, isClaimLost, recordClaimed, recordDeliveries } from "./recor
 import { tellRecovery } from "./tell-recovery.ts";
 
 /**
- * Records a batch. What disables a webhook, or is its first delivery since it was enabled again, is recorded in a transaction of its
- * own together with that, and with the letters about it (S126).
+ * Records a batch. A result that disables a webhook, or is its first delivery since it was enabled again, is recorded in its
+ * own transaction together with that and with the letters about it (S126).
  */
 export async function recordOutcomes(all: readonly Done[]): Promise<void> {
   await recordDeliveries(all.filter((done) => !isNews(done)));

@@ -13,11 +13,11 @@ import { deliveryHeaders, type SignedHeaders } from "./delivery-headers.ts";
 const DEADLINE_MS = 15_000;
 export const RESPONSE_BODY_MAX = 64 * 1024;
 
-/** Makes one attempt, and says what becomes of the delivery. Nothing is recorded here. */
+/** Makes one attempt, and returns what becomes of the delivery. It records nothing. */
 export async function sendDelivery(delivery: ClaimedDelivery): Promise<Step> {
   const { webhook, event, mayRead } = delivery;
   if (!webhook || !event) return { step: "dropped" };
-  // A test is how its owner finds out whether it may be enabled again.
+  // Owners use tests to find out whether the webhook may be enabled again.
   if (webhook.isDisabled && !event.isTest) return { step: "postponed", seconds: "held" };
   if (!mayRead) return attempted(delivery, withheld());
   if (webhook.url !== null) return attempted(delivery, await post(delivery, webhook.url, event.payload));
@@ -64,7 +64,7 @@ async function post(delivery: ClaimedDelivery, url: string, payload: string): Pr
   const startedAt = new Date();
   const begin = performance.now();
   const body = deliveryBody(payload, delivery.webhookId);
-  // Whoever sent a test looks at how it ended, and sends another.
+  // The sender of a test sees how it ended, and can send another.
   const isFinal = delivery.event?.isTest === true;
   const signed = signedHeaders(delivery, body, startedAt);
   if (!signed) return { ...nothingSent(startedAt), outcome: "blocked", reason: SECRET_LOST, isFinal };
@@ -100,7 +100,7 @@ async function post(delivery: ClaimedDelivery, url: string, payload: string): Pr
 
 const SECRET_LOST = "the webhook's secret cannot be read any more: give it a new one";
 
-/** Nothing is sent without the signature that its receiver expects; that a secret is lost is for the webhook's owner to see and to mend. */
+/** Nothing is sent without the signature that its receiver expects; the webhook's owner must notice and replace a lost secret. */
 function signedHeaders(delivery: ClaimedDelivery, body: string, startedAt: Date): SignedHeaders | undefined {
   try {
     return deliveryHeaders(delivery, body, startedAt);

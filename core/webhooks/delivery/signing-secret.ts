@@ -3,7 +3,7 @@ import { unseal } from "../../crypto/seal.ts";
 
 export type SigningSecret = { text: string; key: KeyObject };
 
-/** The secrets in use are few and their deliveries many: so many are kept unsealed. */
+/** Few secrets are used for many deliveries: this many are kept unsealed. */
 const KEPT_MAX = 1_000;
 const kept = new Map<string, SigningSecret>();
 
@@ -21,7 +21,7 @@ export function signingSecret(sealed: Buffer): SigningSecret {
   return secret;
 }
 
-/** A secret in the form of Standard Webhooks stands for the bytes that it encodes; every other is its own UTF-8 bytes. */
+/** A secret in the form of Standard Webhooks encodes its bytes; any other is used as its UTF-8 bytes. */
 export function keyOf(secret: string): Buffer {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   const key = encoded === undefined ? undefined : Buffer.from(encoded, "base64");

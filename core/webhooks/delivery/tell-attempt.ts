@@ -2,7 +2,7 @@ import { attemptsSeen } from "../../telemetry.ts";
 import type { Attempt } from "./attempt.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
-/** Says to whoever measures that an attempt was made. */
+/** Publishes telemetry about an attempt. */
 export function tellAttempt({ id, webhookId, kind, event, webhook }: ClaimedDelivery, attempt: Attempt): void {
   if (!attemptsSeen.hasSubscribers) return;
   const { outcome, answer, startedAt, totalMs } = attempt;

@@ -2,7 +2,7 @@ import type { Db } from "../../db.ts";
 import { mailOwner } from "./mail-owner.ts";
 import { webhookRecoveredLetter } from "./webhook-letters.ts";
 
-/** The first delivery of a webhook since it was disabled by us and enabled again: its owner is told once that it works (S126). */
+/** On the first delivery after we disabled a webhook and it was enabled again, tells its owner once that it works (S126). */
 export async function tellRecovery(tx: Db, webhookId: string): Promise<void> {
   const [webhook] = await tx.$queryRaw<{ ownerId: string; ownerKind: "user" | "organization"; url: string | null }[]>`
     UPDATE webhook SET disabled_reason = NULL

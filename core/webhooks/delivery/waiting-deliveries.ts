@@ -1,12 +1,12 @@
 import { lanes } from "../vocabulary.ts";
 import type { ClaimedDelivery } from "./delivery.ts";
 
-/** What was read with the claim, who may read above all, is not older than this when it is sent, as it is with a claim that waits for nothing. */
+/** Data read with the claim, above all who may read, is at most this old when it is sent, as with a claim that is sent at once. */
 const WAIT_MAX_MS = 1_000;
 
 type Waiting = { delivery: ClaimedDelivery; since: number };
 
-/** Deliveries that a worker has claimed and may not send yet, host by host, those first that somebody waits for. */
+/** Deliveries that a worker has claimed and may not send yet, by host; those that a person waits for come first. */
 export class WaitingDeliveries {
   readonly #byHost = new Map<string, Waiting[]>();
 
@@ -19,8 +19,8 @@ export class WaitingDeliveries {
   }
 
   /**
-   * Takes out what may be sent now. `maySend` is asked of one after another, and has counted those before. What is too old stays until it
-   * is given back, which may take a while where the database is slow.
+   * Removes and passes on what may be sent now. `maySend` is asked one by one, and counts those before. Stale deliveries stay
+   * until they are given back, which may take a while if the database is slow.
    */
   takeSendable(
     host: string | null,
@@ -33,7 +33,7 @@ export class WaitingDeliveries {
     }
   }
 
-  /** Takes out what has waited for too long. */
+  /** Removes what has waited too long. */
   takeStale(giveBack: (delivery: ClaimedDelivery) => void): void {
     const before = performance.now() - WAIT_MAX_MS;
     for (const host of [...this.#byHost.keys()]) this.#take(host, ({ since }) => since < before, giveBack);

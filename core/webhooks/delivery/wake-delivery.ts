@@ -1,7 +1,7 @@
 import { pool } from "../../db.ts";
 import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 
-/** The run by which a delivery reached its job is over: its outcome is recorded at once and not when its row falls due. */
+/** A delivery's run has ended: makes its row due, so that the outcome is recorded at once. */
 export async function wakeDelivery(deliveryId: string): Promise<void> {
   await pool().query(
     `with woken as (

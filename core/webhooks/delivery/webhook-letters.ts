@@ -3,7 +3,7 @@ import type { DisabledReason } from "../vocabulary.ts";
 
 type Disabled = { webhookId: string; reason: Exclude<DisabledReason, "owner">; target: string; lastFailure: string | null };
 
-/** To the owner of a webhook that nobody answers any more, or whose target said that it is gone (S126). */
+/** To the owner of a webhook whose target no longer answers, or said that it is gone (S126). */
 export function webhookDisabledLetter(disabled: Disabled, greeted: string, settings: string): Letter {
   const { webhookId, reason, target, lastFailure } = disabled;
   const why = {
@@ -20,7 +20,7 @@ export function webhookDisabledLetter(disabled: Disabled, greeted: string, setti
   ]);
 }
 
-/** To the same, once it delivers again. */
+/** To the same owner, once it delivers again. */
 export function webhookRecoveredLetter(
   { webhookId, target }: { webhookId: string; target: string },
   greeted: string,
