@@ -16,17 +16,17 @@ import { readTarget, type TargetInput } from "./webhook-target.ts";
 
 export type NewWebhook = TargetInput & {
   watched: readonly WatchedItemInput[];
-  /** All of them when left out or empty. */
+  /** All domains if left out or empty. */
   domains?: readonly string[] | null;
-  /** As somebody chose it, `generate` for one of ours; none when left out or empty. */
+  /** The user's own secret, or `generate` for one of ours; none if left out or empty. */
   secret?: string | null | { generate: true };
 };
 
 /**
- * Makes a webhook, enabled.
+ * Creates an enabled webhook.
  * @returns it, and the secret if it was generated: it is never shown again (S130)
- * @throws ServiceError `invalid_request` (with the field: url, job, jobSourceId, watched, domains, secret), `not_found` (the owner),
- * `insufficient_scope`, `conflict` (too many)
+ * @throws ServiceError `invalid_request` (with the field: url, job, jobSourceId, watched, domains, secret), `not_found` (the
+ * owner), `insufficient_scope`, `conflict` (too many)
  */
 export async function createWebhook(
   actor: Actor,
@@ -73,8 +73,8 @@ export async function createWebhook(
 }
 
 /**
- * Lets webhooks of one owner be made one after another, so that they are counted; and holds the owner, so that their deletion waits
- * for it, and finds it. No foreign key says so, since an owner is a user or an organization.
+ * Locks the owner, so that their webhooks are created one after another and counted, and so that deleting the owner waits for a
+ * new webhook and finds it. A foreign key cannot do this, since an owner is a user or an organization.
  */
 async function lockWebhooksOf(tx: Db, { kind, id }: WebhookOwner): Promise<void> {
   const live =

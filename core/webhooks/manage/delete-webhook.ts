@@ -7,9 +7,9 @@ import { removeWebhooks } from "./remove-webhooks.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
 /**
- * Deletes a webhook for good (docs/specification/webhooks.md#states), with what waits to be sent. Its history cannot be reached any
- * more, and goes with its days.
- * @returns what it was
+ * Deletes a webhook for good (docs/specification/webhooks.md#states), with its waiting deliveries. Its history becomes
+ * unreachable and is dropped with its days.
+ * @returns the deleted webhook
  * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function deleteWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {

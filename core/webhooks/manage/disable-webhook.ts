@@ -6,8 +6,8 @@ import { findWebhook, findWebhookToChange } from "./find-webhook.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
 /**
- * Disables a webhook, which is kept (docs/specification/webhooks.md#states): events no longer set it off, and what waits is held until
- * it is enabled. One that is disabled stays as it is, whoever did it.
+ * Disables a webhook without deleting it (docs/specification/webhooks.md#states): events no longer trigger it, and waiting
+ * deliveries are held until it is enabled. One that is already disabled is unchanged, whoever disabled it.
  * @throws ServiceError `not_found`, `insufficient_scope`
  */
 export async function disableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {

@@ -8,8 +8,8 @@ import { releaseHeld } from "./release-held.ts";
 import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 
 /**
- * Enables a webhook; one that is enabled stays so. What was held while it was not is due at once, and its failures are counted from
- * here on (S126).
+ * Enables a webhook; one that is enabled is unchanged. Held deliveries become due at once, and failures are counted from now on
+ * (S126).
  * @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` for another app's
  */
 export async function enableWebhook(actor: Actor, id: string, from: RequestOrigin, of?: string): Promise<Webhook> {
@@ -17,13 +17,13 @@ export async function enableWebhook(actor: Actor, id: string, from: RequestOrigi
     const webhook = await findWebhookToChange(tx, actor, id, of);
     requireOwnWork(actor, webhook.madeWith, "webhook");
     if (webhook.disabledAt === null) return webhook;
-    // What an app made acts with the rights of whoever enables it once the app's grant is gone.
+    // Once an app's grant is gone, its webhook acts with the rights of the person who enables it.
     const isTakenOver = webhook.disabledReason === "grant_ended" || webhook.madeWith?.isEnded === true;
     await tx.webhook.update({
       where: { id },
       data: {
         disabledAt: null,
-        // Why we had disabled it is kept until it delivers again, of which its owner is told then (S126).
+        // The reason for which we disabled it is kept until it delivers again; then its owner is told (S126).
         ...((webhook.disabledReason === "owner" || isTakenOver) && { disabledReason: null }),
         ...(isTakenOver && { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) }),
         failingSince: null,

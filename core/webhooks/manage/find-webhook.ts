@@ -10,10 +10,10 @@ import { type Webhook, webhookNamespace } from "./webhook.ts";
 export type WebhookAction = "webhook.read" | "webhook.manage";
 
 /**
- * A webhook by its id, for somebody who may do `action` with its owner's webhooks.
- * @param of the organization or the user whose it has to be, where an address names them
- * @throws ServiceError `not_found` for what is not there, is somebody else's or may not be seen, alike (S136); `insufficient_scope` for
- * a token without the scope `webhooks`, whatever the id
+ * Finds a webhook by id, for an actor who may do `action` with its owner's webhooks.
+ * @param of the organization or user that must own it, if the URL names them
+ * @throws ServiceError `not_found` if it does not exist, is somebody else's or may not be seen, without distinction (S136);
+ * `insufficient_scope` for a token without the scope `webhooks`, whatever the id
  */
 export async function findWebhook(
   actor: Actor,
@@ -31,7 +31,7 @@ export async function findWebhook(
   return webhook;
 }
 
-/** A token without the scope is told so of every id, so that it learns of none whether there is such a webhook. */
+/** A token without the scope gets this error for every id, so that it does not learn which ones exist. */
 async function refuseAbsent(actor: Actor, action: WebhookAction, tx: Db): Promise<never> {
   if (actor.kind === "token" && !actor.boundOrgId) {
     await requirePermission(actor, action, { ownerUserId: actor.userId, ownerOrgId: null }, { what: "Webhook", tx });
@@ -39,7 +39,7 @@ async function refuseAbsent(actor: Actor, action: WebhookAction, tx: Db): Promis
   throw notFound("Webhook");
 }
 
-/** The same for whoever is about to change it: its row is locked until the transaction ends. */
+/** The same before a change: locks the row until the transaction ends. */
 export async function findWebhookToChange(tx: Db, actor: Actor, id: string, of?: string): Promise<Webhook> {
   if (isId(id)) await tx.$queryRaw`SELECT 1 FROM webhook WHERE id = ${id} FOR NO KEY UPDATE`;
   return findWebhook(actor, id, { action: "webhook.manage", tx, ...(of !== undefined && { of }) });

@@ -6,7 +6,7 @@ import { type Webhook, type WebhookOwner, webhookNamespace } from "./webhook.ts"
 
 /**
  * All webhooks of a user or an organization, the oldest first; there are at most WEBHOOKS_MAX_PER_OWNER.
- * @throws ServiceError `not_found` (an organization whose they may not see), `insufficient_scope`
+ * @throws ServiceError `not_found` (an organization whose webhooks they may not see), `insufficient_scope`
  */
 export async function listWebhooks(actor: Actor, owner: WebhookOwner): Promise<Webhook[]> {
   const what = owner.kind === "organization" ? "Organization" : "Account";

@@ -58,7 +58,7 @@ async function webhookOf(person: TestPerson, watched: WatchedItemInput[], owner:
 const repoOf = (person: TestPerson, owner: string, isPrivate = false) =>
   createRepo(person.actor, { type: "model", owner, name: freshName("tide"), isPrivate }, from);
 
-/** A row of the queue, as the fan-out makes one and the delivery loop holds it. */
+/** A row of the queue, as created by the fan-out and held by the delivery loop. */
 async function queued(webhookId: string, dueAt: "now" | "infinity"): Promise<string> {
   const id = newId();
   await pool().query(
@@ -101,7 +101,7 @@ describe("watched items", () => {
       from,
     );
     expect(namesOf(await findWebhook(ada.actor, webhook.id))).toEqual([organization.name, ada.username, moved.fullName]);
-    // By both names, and in two spellings, it is one thing.
+    // Both names, in two spellings, are one item.
     const twice = [watching(repo), watching(moved), item("model", moved.fullName.toUpperCase())];
     const updated = await updateWebhook(ada.actor, webhook.id, { watched: twice }, from);
     expect(updated.watched).toEqual([{ type: "model", id: repo.id, name: moved.fullName }]);
@@ -109,10 +109,10 @@ describe("watched items", () => {
     await deleteRepo(ada.actor, { type: "model", owner: ada.username, name: moved.name }, from);
     const gone = await findWebhook(ada.actor, webhook.id);
     expect(gone.watched).toEqual([{ type: "model", id: repo.id, name: null }]);
-    // Another one of the same name is another one.
+    // A new repository with the same name is a different item.
     await createRepo(ada.actor, { type: "model", owner: ada.username, name: moved.name }, from);
     expect((await findWebhook(ada.actor, webhook.id)).watched).toEqual(gone.watched);
-    // A list that was read can be sent back; an id that this webhook does not watch is no name.
+    // A list can be sent back as read; an id that this webhook does not watch does not count as a name.
     const kept = await updateWebhook(
       ada.actor,
       webhook.id,
@@ -162,7 +162,7 @@ describe("watched items", () => {
     );
     expect(new Set(sentences)).toEqual(new Set(["There is no model X that you can see."]));
     await expect(webhookOf(grace, [item("user", closed.username)])).rejects.toThrow(`There is no user ${closed.username}.`);
-    // Another type of the same name is not it.
+    // A repository of another type with the same name does not match.
     const { fullName } = await someRepo(ada);
     await expect(webhookOf(grace, [item("dataset", fullName)])).rejects.toThrow("There is no dataset");
     expect(namesOf(await webhookOf(grace, [item("model", fullName)]))).toEqual([fullName]);
@@ -254,7 +254,7 @@ describe("S130 the secret of a webhook", () => {
     ["an address in place of a job", { job }, { url }],
   ])("is not told to %s unless it is given again", async (_what, before, after) => {
     const id = await withSecret(before);
-    // A token with the scope, and the person as well: nobody is shown a secret a second time.
+    // Neither a token with the scope nor the person is shown a secret a second time.
     const app: TokenHolder = {
       kind: "token",
       userId: ada.id,
@@ -266,7 +266,7 @@ describe("S130 the secret of a webhook", () => {
     for (const actor of [app, ada.actor])
       await expect(updateWebhook(actor, id, after, from)).rejects.toMatchObject({ code: "invalid_request", field: "secret" });
     expect(await findWebhook(ada.actor, id)).toMatchObject(before.url ? { url: before.url } : { url: null });
-    // A rotation does not carry the old one along as the one that signs beside it.
+    // When the target changes, a secret replaced earlier no longer signs.
     await updateWebhook(ada.actor, id, { secret: "rotated" }, from);
     expect(await kept(id)).toEqual(["rotated", "tell-nobody"]);
     await updateWebhook(ada.actor, id, { ...after, secret: "fresh" }, from);
@@ -305,7 +305,7 @@ describe("enabling, disabling and deleting", () => {
     }
     expect((await queueOf(webhook.id)).map(({ isDue }) => isDue)).toEqual([true, true]);
     expect((await queueOf(webhook.id)).map(({ id }) => id)).toContain(held);
-    // Where it points now is where what waits goes.
+    // Waiting deliveries go to the current target.
     await updateWebhook(ada.actor, webhook.id, { url: "http://Other.example.com:8080/x" }, from);
     expect((await queueOf(webhook.id)).map(({ host }) => host)).toEqual(["other.example.com:8080", "other.example.com:8080"]);
 
@@ -371,7 +371,7 @@ describe("enabling, disabling and deleting", () => {
     await enableWebhook(ada.actor, webhook.id, from);
     const disabled = await disableWebhook(ada.actor, webhook.id, from);
     expect(await disableWebhook(ada.actor, webhook.id, from)).toEqual(disabled);
-    // Why the service had disabled it is not written over by its owner, and is kept until it delivers again (S126).
+    // Its owner cannot overwrite why the service disabled it; the reason is kept until it delivers again (S126).
     await db().webhook.update({ where: { id: webhook.id }, data: { disabledReason: "failing" } });
     expect((await disableWebhook(ada.actor, webhook.id, from)).disabledReason).toBe("failing");
     await enableWebhook(ada.actor, webhook.id, from);
@@ -426,7 +426,7 @@ it("S122 a change that meets the record of a delivery in a deadlock is begun aga
       "insert into delivery_queue (id, webhook_id, owner_id, event_id, host, kind, lane) values ($1, $2, $3, $4, '', 'first', 1)",
       [deliveryId, id, ada.id, newId()],
     );
-    // The record of a delivery takes its row of the queue, and then the webhook.
+    // Recording a delivery locks its row of the queue, and then the webhook.
     await deadlock(
       `select from delivery_queue where id = '${deliveryId}' for update`,
       act,

@@ -18,14 +18,14 @@ import { relayTargetOf } from "../../relay/relay-target.ts";
 const refuse = (field: string, sentence: string) => new ServiceError("invalid_request", sentence, { field });
 
 /**
- * The address that payloads are posted to, as it was typed. What a name leads to is looked at when something is sent (S117); an address
- * that is refused whenever that may be, is refused here, where somebody reads why.
+ * The URL that payloads are posted to, as typed. What its name resolves to is checked when something is sent (S117); a URL that
+ * would always be refused is refused here, where the user sees why.
  * @throws ServiceError `invalid_request` with the field `url`
  */
 export function parseWebhookUrl(value: unknown): string {
   const text = plainText("url", value, WEBHOOK_URL_MAX_CHARACTERS).trim();
   if (text === "") throw refuse("url", "Enter the address that events are posted to, such as https://example.com/hooks.");
-  // The parser would drop tabs and line breaks, and then another address would be used than the one that is shown.
+  // The parser would drop tabs and line breaks, so that the URL used would differ from the one shown.
   if (/[\s\p{Cc}]/u.test(text)) throw refuse("url", "An address has no spaces or line breaks in it.");
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text) || url.hostname === "") {
@@ -37,7 +37,7 @@ export function parseWebhookUrl(value: unknown): string {
       "Leave the user name and password out of the address: anybody who sees it would read them. Use the secret.",
     );
   }
-  // It never goes over the network (core/webhooks/delivery/deliver-to-relay.ts).
+  // Requests to it never use the network (core/webhooks/delivery/deliver-to-relay.ts).
   if (relayTargetOf(text)) return text;
   const { host } = parseTarget({ url: text });
   if (/^\.*$/.test(host)) throw refuse("url", "The address names no host.");
@@ -51,8 +51,8 @@ export function parseWebhookUrl(value: unknown): string {
 const isLoopbackName = (host: string): boolean => /^(.+\.)?localhost$/i.test(host);
 
 /**
- * A secret as somebody typed it; null for an empty one, which is none. Each delivery has it in a header, so that it has to arrive as it
- * was sent: HTTP drops spaces at the ends and forbids DEL.
+ * A secret as typed; null for an empty one, which means none. Each delivery sends it in a header, so it must arrive unchanged:
+ * HTTP drops spaces at the ends and forbids DEL.
  * @throws ServiceError `invalid_request` with the field `secret`
  */
 export function parseWebhookSecret(value: unknown): string | null {
@@ -68,7 +68,7 @@ export function parseWebhookSecret(value: unknown): string | null {
   return text;
 }
 
-/** What follows it is the key in base64 (Standard Webhooks); libraries fail on what is not. */
+/** It is followed by the key in base64 (Standard Webhooks); libraries fail on anything else. */
 const PREFIX = "whsec_";
 const SECRET_BYTES = 32;
 const SECRET_MIN_BYTES = 16;
@@ -78,12 +78,12 @@ function isBase64(text: string): boolean {
   return bytes.length >= SECRET_MIN_BYTES && bytes.toString("base64") === text;
 }
 
-/** A secret that libraries of Standard Webhooks take as it is. */
+/** A secret that libraries of Standard Webhooks accept unchanged. */
 export function newWebhookSecret(): string {
   return `${PREFIX}${randomBytes(SECRET_BYTES).toString("base64")}`;
 }
 
-/** All of them where none is named: what existing clients leave out or send empty means that (docs/specification/webhooks.md#management). */
+/** All domains if none is named: existing clients leave the field out or send it empty (docs/specification/webhooks.md#management). */
 export function parseDomains(domains: readonly string[] | null | undefined): EventDomain[] {
   if (!domains || domains.length === 0) return [...eventDomains];
   const unknown = domains.find((domain) => !eventDomains.includes(domain as EventDomain));
@@ -91,7 +91,7 @@ export function parseDomains(domains: readonly string[] | null | undefined): Eve
   return eventDomains.filter((domain) => domains.includes(domain));
 }
 
-/** What was asked to be watched, each once. @throws ServiceError `invalid_request` with the field `watched` */
+/** The requested items to watch, without duplicates. @throws ServiceError `invalid_request` with the field `watched` */
 export function parseWatched(items: readonly WatchedItemInput[]): WatchedItemInput[] {
   if (items.length > WATCHED_MAX_PER_WEBHOOK) {
     throw refuse("watched", `A webhook watches at most ${WATCHED_MAX_PER_WEBHOOK} items. Watch an owner to watch all of theirs.`);

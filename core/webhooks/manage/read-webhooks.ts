@@ -21,9 +21,9 @@ type Row = Omit<Webhook, "owner" | "watched" | "job" | "madeWith"> & {
 };
 
 /**
- * Reads webhooks `w` with what they watch, the oldest first: at most three statements, however many there are. It asks nobody's permission, and
- * takes no secret out of the database.
- * @param actor a token is told the names of what it could read itself, and no others
+ * Reads webhooks `w` with what they watch, the oldest first: at most three statements, however many there are. It checks no
+ * permission, and reads no secret.
+ * @param actor a token gets only the names of what it can read itself
  */
 export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx?: Db; actor?: Actor } = {}): Promise<Webhook[]> {
   const rows = await tx.$queryRaw<Row[]>`
@@ -57,8 +57,8 @@ export async function readWebhooks(where: Prisma.Sql, { tx = db(), actor }: { tx
 }
 
 /**
- * The hours say in which partition to look, so that a list of many webhooks does not look into each day of each. A test that somebody
- * sent is a delivery too, and sets nothing off.
+ * The hours say which partition to look in, so that a list of many webhooks does not search each day of each. Tests are
+ * deliveries too, but not triggers.
  */
 const latestDelivery = Prisma.sql`(
   SELECT d.created_at
@@ -68,7 +68,7 @@ const latestDelivery = Prisma.sql`(
 
 type WatchRow = { webhookId: string; type: WatchType; id: string; name: string | null };
 
-/** What is watched, by webhook. A name is there only as long as the webhook, and whoever asks, may read what it names (S129, S136). */
+/** The watched items, by webhook. A name is included only while both the webhook and the actor may read what it names (S129, S136). */
 async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): Promise<Map<string, WatchedItem[]>> {
   const found = new Map<string, WatchedItem[]>();
   if (webhookIds.length === 0) return found;
@@ -97,7 +97,7 @@ async function watchedBy(tx: Db, webhookIds: string[], isReadable: Prisma.Sql): 
   return found;
 }
 
-/** Sealed under another SECRET_KEY they are lost, and with them their names; the list is to be read all the same. */
+/** If sealed under another SECRET_KEY they are lost, with their names, but the list must still be readable. */
 function secretNames(sealed: Uint8Array | null): string[] {
   if (!sealed) return [];
   try {

@@ -1,7 +1,7 @@
 import { type Db, pool } from "../../db.ts";
 import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 
-/** Makes due what the worker put off until the webhook is enabled. @returns how many there were */
+/** Makes the deliveries due that were held until the webhook is enabled. @returns how many there were */
 export async function releaseHeld(tx: Db, webhookId: string): Promise<number> {
   const released =
     await tx.$executeRaw`UPDATE delivery_queue SET due_at = now() WHERE webhook_id = ${webhookId} AND due_at = 'infinity'`;
@@ -10,8 +10,8 @@ export async function releaseHeld(tx: Db, webhookId: string): Promise<number> {
 }
 
 /**
- * The same for what nobody holds any more: a worker that saw its webhook disabled may put a delivery off in the very moment in which the
- * webhook is enabled, or deleted. A worker asks now and then, so that nothing waits for ever (S122).
+ * The same for forgotten ones: a worker that saw its webhook disabled may hold a delivery at the very moment when the webhook
+ * is enabled or deleted. A worker calls this now and then, so that nothing waits forever (S122).
  */
 export async function releaseForgotten(): Promise<number> {
   const { rowCount } = await pool().query(

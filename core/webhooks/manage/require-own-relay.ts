@@ -6,8 +6,8 @@ import { relayTargetOf } from "../../relay/relay-target.ts";
 import type { WebhookOwner } from "./webhook.ts";
 
 /**
- * A webhook may lead to a relay of its owner's; one of an organization to a relay of whoever makes it so. Events go to nobody because
- * somebody else's address was pasted.
+ * A webhook may lead to its owner's relay; an organization's to a relay of the person who configures it. This prevents events
+ * from going to a stranger whose URL was pasted.
  * @throws ServiceError `invalid_request` with the field `url`
  */
 export async function requireOwnRelay(tx: Db, actor: Actor, owner: WebhookOwner, url: string): Promise<void> {

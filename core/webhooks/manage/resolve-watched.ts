@@ -12,9 +12,11 @@ import type { WatchedItem, WebhookOwner } from "./webhook.ts";
 export type ResolvedItem = { type: WatchType; targetId: string };
 
 /**
- * What is to be watched, by id: two statements, however many there are. A name that a repository had before it was moved finds it too.
- * What a webhook watches already may be named by its id, which is how a record shows what is gone: a list that was read can be sent back.
- * @throws ServiceError `invalid_request` with the field `watched`: the same for what is not there and what the actor may not see (S136)
+ * Resolves the items to watch to ids, in two statements, however many there are. A repository is also found by its former
+ * names. Items that a webhook already watches may be given by id, the form in which a response shows deleted ones: so a list
+ * can be sent back as read.
+ * @throws ServiceError `invalid_request` with the field `watched`: the same for what does not exist and what the actor may not
+ * see (S136)
  */
 export async function resolveWatched(
   tx: Db,
@@ -37,7 +39,7 @@ export async function resolveWatched(
     if (kept) return { type, targetId: kept.id };
     return { type, targetId: isRepo(item) ? repoId(repos, item) : accountId(accounts, item) };
   });
-  // Two names of one thing, such as an earlier one and the present one.
+  // Two names of one item, such as a former and the present one.
   return [...new Map(resolved.map((item) => [item.targetId, item])).values()];
 }
 
@@ -62,7 +64,7 @@ function accountId(rows: AccountRow[], { type, name }: WatchedItemInput): string
 
 type RepoRow = { type: string; handle: string; name: string; id: string; isReadable: boolean; isReadableByOwner: boolean };
 
-/** By the name that they have or had, with what the actor and the webhook's owner may read of them. */
+/** By their present or former names, with what the actor and the webhook's owner may read. */
 async function reposNamed(tx: Db, actor: Actor, owner: WebhookOwner, items: WatchedItemInput[]): Promise<RepoRow[]> {
   if (items.length === 0) return [];
   const named = items.map(({ type, name }) => ({ type, ...splitName(type, name) }));
@@ -95,7 +97,7 @@ function repoId(rows: RepoRow[], { type, name }: WatchedItemInput): string {
   const canonical = name.toLowerCase();
   const row = rows.find((one) => one.type === type && `${one.handle}/${one.name}` === canonical);
   if (!row?.isReadable) throw refuse(`There is no ${type} ${name} that you can see.`);
-  // Somebody may see more than whoever the webhook is for: what an organization cannot read is not sent to it (S129).
+  // The actor may see more than the webhook's owner: an organization does not receive what it cannot read (S129).
   if (!row.isReadableByOwner)
     throw refuse(`${name} is private, and this organization cannot read it: make a webhook of your own.`);
   return row.id;

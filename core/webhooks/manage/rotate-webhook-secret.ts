@@ -9,7 +9,7 @@ import { newWebhookSecret } from "./parse-webhook.ts";
 import { auditOrgId, PREVIOUS_SECRET_HOURS, type Webhook } from "./webhook.ts";
 
 /**
- * Gives a webhook a secret of ours. The one before goes on signing beside it for a day, so that receivers can be changed without
+ * Gives a webhook a new generated secret. The previous one also signs for a day, so that receivers can be changed without
  * refusing a delivery (S123).
  * @returns the secret: it is never shown again (S130)
  * @throws ServiceError `not_found`, `insufficient_scope`, `forbidden` for another app's
@@ -25,7 +25,7 @@ export async function rotateWebhookSecret(
     const { owner, madeWith } = await findWebhookToChange(tx, actor, id, of);
     requireOwnWork(actor, madeWith, "webhook");
     await replaceSecret(tx, id, secret);
-    // Whoever is told the secret could sign what the receiver believes: the webhook ends with their grant.
+    // A client that knows the secret could forge deliveries: the webhook ends with its grant.
     await tx.webhook.update({
       where: { id },
       data: { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) },
@@ -43,9 +43,9 @@ export async function rotateWebhookSecret(
 }
 
 /**
- * Puts a secret in place of the one before, which goes on signing for a day; without a secret nothing is signed any more.
- * @param keepsSigning false where the target has changed as well: the new one never knew the old secret, and could replay what is
- * signed with it to the old one
+ * Replaces the secret; the previous one signs for another day. Without a secret nothing is signed.
+ * @param keepsSigning false if the target changed as well: the new receiver never knew the old secret, and could replay to the
+ * old one what is signed with it
  */
 export async function replaceSecret(
   tx: Db,

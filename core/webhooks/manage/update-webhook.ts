@@ -16,17 +16,17 @@ import { auditOrgId, targetInShort, type Webhook } from "./webhook.ts";
 import { hasTarget, readTarget, type TargetColumns, type TargetInput } from "./webhook-target.ts";
 
 export type WebhookChanges = TargetInput & {
-  /** Stays as it is when left out or empty: existing clients send an empty list then (docs/specification/webhooks.md#management). */
+  /** Unchanged if left out or empty: existing clients then send an empty list (docs/specification/webhooks.md#management). */
   watched?: readonly WatchedItemInput[] | null;
   /** The same. */
   domains?: readonly string[] | null;
-  /** An empty one removes it. Left out it stays, unless the target becomes another receiver: then it has to be given. */
+  /** An empty one removes it. If left out it stays, unless the target becomes another receiver: then it is required. */
   secret?: string | null;
 };
 
 /**
- * Changes what is given and nothing else. A job in place of a URL, or the reverse, replaces it.
- * @param of the organization or user whose it has to be, where an address names them
+ * Changes only what is given. A job instead of a URL, or the reverse, replaces it.
+ * @param of the organization or user that must own it, if the URL names them
  * @throws ServiceError as `createWebhook`; `not_found` for a webhook that the actor may not see; `forbidden` for another app's
  */
 export async function updateWebhook(
@@ -49,8 +49,8 @@ export async function updateWebhook(
       changes.watched && changes.watched.length > 0
         ? await resolveWatched(tx, actor, { owner, items: changes.watched, present: before.watched })
         : undefined;
-    // Whoever changes what is sent, or where, or knows its secret, answers for it from now on: a person with their rights, a token with
-    // its own.
+    // Whoever changes what is sent, or where, or knows its secret, is responsible from now on: a person with their rights, a
+    // token with its own.
     const by = { createdById: actorId(actor), delegationId: await recordDelegation(tx, actor) };
     const isTakenOver = target !== undefined || watched !== undefined || domains !== undefined || secret !== undefined;
     await tx.webhook.update({
@@ -63,7 +63,7 @@ export async function updateWebhook(
       await tx.webhookWatch.createMany({ data: watched.map((item) => ({ webhookId: id, ...item })) });
     }
     if (target) {
-      // What waits goes where the webhook points now, and is counted with the others of that host (S128).
+      // Waiting deliveries go to the new target, and are counted with the others of that host (S128).
       await tx.$executeRaw`UPDATE delivery_queue SET host = ${targetHost(target.url)} WHERE webhook_id = ${id}`;
     }
     await recordAuditEvent(tx, {
@@ -85,16 +85,17 @@ export async function updateWebhook(
 }
 
 /**
- * A webhook's secret goes to its target in the clear, as `X-Webhook-Secret` or in a job's environment. If the target could change while
- * the secret stays, a token with `webhooks` could read a secret that nobody showed it: point the webhook at its own server, and send a
- * test. So whoever names another receiver has to name the secret, too; GitHub's API asks the same (docs/decisions/077).
+ * A webhook's secret goes to its target in plain text, as `X-Webhook-Secret` or in a job's environment. If the target could
+ * change while the secret stays, a token with `webhooks` could read a secret that it was never shown: point the webhook at its
+ * own server, and send a test. So changing the receiver requires giving the secret too; GitHub's API does the same
+ * (docs/decisions/077).
  */
 function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, after: Pick<TargetColumns, "url" | "job">): boolean {
-  // Hosts that receive for many people give each a path: an app may keep the address, and nothing else.
+  // Hosts that receive for many people give each a path: an app may keep the URL, but not change any part of it.
   if (actor.kind === "token" && !isOwnProgram(actor) && before.url !== after.url) return false;
   if (before.url !== null && after.url !== null) {
     const schemeOf = (url: string) => URL.parse(url)?.protocol;
-    // Each relay has the same origin, ours, and another reader.
+    // All relays have our origin, but different readers.
     return targetHost(before.url) === targetHost(after.url) && schemeOf(before.url) === schemeOf(after.url);
   }
   if (before.job === null || after.url !== null) return false;
@@ -102,7 +103,7 @@ function isSameReceiver(actor: Actor, before: Pick<Webhook, "url" | "job">, afte
   return isDeepStrictEqual(asStored(job), asStored(after.job));
 }
 
-/** Without the properties that are undefined, as a column of JSON keeps it. */
+/** Without undefined properties, as a JSON column stores it. */
 const asStored = (job: unknown): unknown => JSON.parse(JSON.stringify(job));
 
 const secretNeeded = () =>

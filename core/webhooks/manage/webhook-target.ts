@@ -19,7 +19,7 @@ export type TargetInput = {
   url?: string | null;
   /** A whole spec, with the values of its secrets. */
   job?: z.input<typeof webhookJobSchema> | null;
-  /** A run, whose spec and secrets are copied: later changes of it change nothing here. */
+  /** A run whose spec and secrets are copied: later changes to it have no effect here. */
   jobSourceId?: string | null;
 };
 
@@ -34,8 +34,9 @@ export type TargetColumns = {
 export const hasTarget = ({ url, job, jobSourceId }: TargetInput): boolean => url != null || job != null || jobSourceId != null;
 
 /**
- * A webhook with a job runs it on its owner's account, so that setting one takes the right to run jobs there, and of a token its scope.
- * @throws ServiceError `invalid_request` (none or several, or what is wrong with it), `not_found` (the run, the Space), `insufficient_scope`
+ * A webhook's job runs on its owner's account, so setting one requires the right to run jobs there, and for a token the scope.
+ * @throws ServiceError `invalid_request` (none or several, or what is wrong with it), `not_found` (the run, the Space),
+ * `insufficient_scope`
  */
 export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, input: TargetInput): Promise<TargetColumns> {
   const { url, job, jobSourceId } = input;
@@ -56,7 +57,7 @@ export async function readTarget(tx: Db, actor: Actor, owner: WebhookOwner, inpu
   return target;
 }
 
-/** As much as a request of the API has. Webhooks are listed all at once, with their jobs: a hundred copies of a large run would be 50 MB (S137). */
+/** The limit of an API request. Webhooks are listed all at once, with their jobs: a hundred copies of a large run would be 50 MB (S137). */
 const JOB_MAX_BYTES = 64 * 1024;
 
 function requireSmall({ job, jobSecrets, jobSourceId }: TargetColumns): void {
@@ -95,7 +96,7 @@ type RunRow = {
   secrets: Uint8Array | null;
 };
 
-/** The spec of a run that the actor may read; whoever runs it again in the same place has its secrets too. */
+/** The spec of a run that the actor may read; anybody who may rerun it under the same owner gets its secrets too. */
 async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: string): Promise<TargetColumns> {
   const [run] = isId(runId)
     ? await tx.$queryRaw<
@@ -107,7 +108,7 @@ async function copiedJob(tx: Db, actor: Actor, owner: WebhookOwner, runId: strin
   if (!isReadable)
     throw new ServiceError("invalid_request", "There is no job of this id that you can see.", { field: "jobSourceId" });
   await requireOwnWorkOf(tx, actor, run.delegationId, "job");
-  // Elsewhere they would stay with somebody who is no longer where they belong.
+  // Elsewhere they would stay with somebody who no longer belongs to the owner.
   if (run.secrets && run.ownerId !== owner.id) {
     const sentence = "This job has secrets, which stay with its owner: make the webhook there, or give the job with its secrets.";
     throw new ServiceError("invalid_request", sentence, { field: "jobSourceId" });

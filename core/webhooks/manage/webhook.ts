@@ -4,21 +4,22 @@ import type { Resources } from "../../access/rules.ts";
 import { relayTargetOf } from "../../relay/relay-target.ts";
 import type { DisabledReason } from "../vocabulary.ts";
 
-/** Whose a webhook is. */
+/** The owner of a webhook. */
 export type WebhookOwner = { kind: "user" | "organization"; id: string };
 
 export type WatchedItem = {
   type: WatchType;
-  /** Of the repository, the user or the organization: it stays when they are renamed or moved. */
+  /** Of the repository, user or organization: unchanged when they are renamed or moved. */
   id: string;
   /**
-   * `owner/name` of a repository, a handle otherwise, as it is called now; null for what was deleted and for what the webhook's owner
-   * may not read any more. The two are not told apart: it is nobody's business whether a repository is still there that they lost.
+   * `owner/name` of a repository, otherwise a handle, both current; null for what was deleted and for what the webhook's owner
+   * can no longer read. The two are not distinguished: an owner who lost access must not learn whether a repository still
+   * exists.
    */
   name: string | null;
 };
 
-/** The job that a webhook runs; of its secrets only the names. */
+/** The job that a webhook runs, with only the names of its secrets. */
 export type WebhookJob = JobSpec & { secretNames: string[] };
 
 export type Webhook = {
@@ -32,37 +33,37 @@ export type Webhook = {
   watched: WatchedItem[];
   domains: EventDomain[];
   hasSecret: boolean;
-  /** Until when the secret before this one signs as well; null where there is none (S123). */
+  /** Until when the previous secret also signs; null if there is none (S123). */
   previousSecretUntil: Date | null;
   disabledAt: Date | null;
   disabledReason: DisabledReason | null;
   /** Since when every attempt has failed (S126). */
   failingSince: Date | null;
-  /** Who made it or changed it last. */
+  /** Who created it or changed it last. */
   createdById: string | null;
-  /** The app or token by which they did; null where they did so on the pages. */
+  /** The app or token with which they did; null if they did so on the pages. */
   madeWith: MadeWith | null;
   createdAt: Date;
   updatedAt: Date;
-  /** When an event last set it off, as far back as deliveries are kept. */
+  /** When an event last triggered it, as far back as deliveries are kept. */
   lastTriggeredAt: Date | null;
 };
 
-/** Once a secret was replaced, the old one still signs beside the new one for so long (S123). */
+/** How long a replaced secret still signs beside the new one (S123). */
 export const PREVIOUS_SECRET_HOURS = 24;
 
-/** Whose it is, as core/access asks it. */
+/** The owner in the form that core/access needs. */
 export function webhookNamespace({ kind, id }: WebhookOwner): Resources["namespace"] {
   return { ownerUserId: kind === "user" ? id : null, ownerOrgId: kind === "organization" ? id : null };
 }
 
-/** The organization whose administrators read of it in their audit log. */
+/** The organization whose administrators see it in their audit log. */
 export const auditOrgId = ({ kind, id }: WebhookOwner): string | null => (kind === "organization" ? id : null);
 
-/** Where it sends, in a few words for logs and lists: never the query, which may be a key that somebody put there. */
+/** A short form of the target for logs and lists: never the query, which may contain a key. */
 export function targetInShort({ url }: Pick<Webhook, "url">): string {
   if (url === null) return "a job";
-  // Its path has the key of the relay.
+  // Its path contains the relay's key.
   if (relayTargetOf(url)) return `${new URL(url).origin}/relay/…`;
   const { origin, pathname } = new URL(url);
   return origin + pathname;
