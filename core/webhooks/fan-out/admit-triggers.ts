@@ -3,13 +3,13 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { inTriggerWindow } from "../trigger-limit.ts";
 import type { Match } from "./insert-deliveries.ts";
 
-/** Of a webhook's triggers, those by people who may not write to the repository get a quarter: nobody can mute it for its owner. */
+/** Users who may not write to the repository can use only a quarter of a webhook's triggers, so that nobody can mute it for its owner. */
 const outsidersPart = (limit: number): number => Math.max(1, Math.floor(limit / 4));
 
 /**
- * Counts how often webhooks are triggered, and finds the triggers that are over the limit of 24 hours (S127, S131): the last ones.
- * Exact with several fan-outs at once, since each holds the rows of the hour from here to its end, and takes them in one order.
- * @returns those over it, which are not to be sent
+ * Counts triggers of webhooks, and finds those over the limit of 24 hours (S127, S131): the last ones. The count is exact with
+ * concurrent fan-outs, since each locks the hour's rows until its end, in one order.
+ * @returns those over the limit, which must not be sent
  */
 export async function admitTriggers(tx: pg.ClientBase, matches: readonly Match[], limit: number): Promise<ReadonlySet<Match>> {
   const byWebhook = new Map(
@@ -34,7 +34,7 @@ function counted(byWebhook: ReadonlyMap<string, readonly Match[]>): [ids: string
   return [[...byWebhook.keys()], each.map(({ length }) => length), each.map((matches) => ofOutsiders(matches).length)];
 }
 
-/** First those that outsiders have no part for; they take no room from the others. */
+/** First those over the outsiders' part; they use nothing of the others' limit. */
 function lastOver(matches: readonly Match[], { triggered, byOutsiders }: Triggers, limit: number): Match[] {
   const beyondPart = last(ofOutsiders(matches), byOutsiders - outsidersPart(limit));
   const others = matches.filter((match) => !beyondPart.includes(match));
@@ -43,8 +43,8 @@ function lastOver(matches: readonly Match[], { triggered, byOutsiders }: Trigger
 
 const last = (matches: readonly Match[], count: number): readonly Match[] => (count > 0 ? matches.slice(-count) : []);
 
-// Just after the hour, a transaction that still counts in the last one may not be over. Then both hours' rows are taken, so that it is
-// waited for; rows are made even where nothing is counted, because there is no waiting for what is not there yet.
+// Just after the hour, a transaction that still counts in the previous one may be open. The rows of both hours are then
+// locked, to wait for it. Rows are created even if nothing is counted, because one cannot wait for a missing row.
 const COUNT = `insert into webhook_hour as h (webhook_id, hour, triggered, by_outsiders)
   select w.id, hours.hour, case when hours.is_now then w.count else 0 end, case when hours.is_now then w.by_outsiders else 0 end
   from unnest($1::text[], $2::int[], $3::int[]) w(id, count, by_outsiders)

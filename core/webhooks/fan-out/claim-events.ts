@@ -2,7 +2,7 @@ import type pg from "pg";
 import { membersWhoMay } from "../../access/members-who-may.ts";
 import { Prisma } from "../../generated/prisma/client.ts";
 
-/** An event whose deliveries are to be made, held by the transaction that makes them. */
+/** An event whose deliveries are to be created, locked by the transaction that creates them. */
 export type ClaimedEvent = {
   id: string;
   scope: string;
@@ -12,27 +12,28 @@ export type ClaimedEvent = {
   ownerId: string;
   isPrivate: boolean;
   isTest: boolean;
-  /** Whether somebody did it who may not write to the repository: of a webhook's triggers, these get a part (S127). */
+  /** Whether its actor may not write to the repository: such events get only a part of a webhook's triggers (S127). */
   isByOutsider: boolean;
-  /** The last webhook that was looked at; null at the beginning. */
+  /** The last webhook that was looked at; null at the start. */
   cursor: string | null;
   payload: string;
   traceparent: string | null;
 };
 
-/** Events of one transaction. */
+/** Events per transaction. */
 export const BATCH = 64;
 
 export type Selection = {
-  /** Events to leave alone for now. */
+  /** Events to skip for now. */
   except?: readonly string[];
   /** Only these. */
   only?: readonly string[];
 };
 
 /**
- * Takes the oldest events without deliveries for this transaction: others pass them by, and a killed worker's are free at once (S122).
- * @param part `fresh` ones many at a time; of those `begun`, which have many watchers, one
+ * Takes the oldest events without deliveries for this transaction: others skip them, and those of a killed worker are free at
+ * once (S122).
+ * @param part many `fresh` ones at a time; only one of those `begun`, which have many watchers
  */
 export async function claimEvents(
   tx: pg.ClientBase,
@@ -51,8 +52,8 @@ export async function claimEvents(
 }
 
 /**
- * What the service or a program does without a person has nobody to hold it against. Neither has what a platform tells, but anybody may
- * take part in discussions over there. A subquery and no EXISTS, as in watchers.ts.
+ * Events without a person, from the service or a program, count as a writer's. So do a platform's, except discussions, in which
+ * anybody may take part there. A subquery instead of EXISTS, as in watchers.ts.
  */
 const mayActorWrite: Prisma.Sql = Prisma.sql`(
   (e.actor_id IS NULL AND (e.source IS NULL OR e.scope LIKE 'repo%')) OR e.actor_id IS NOT DISTINCT FROM e.owner_id OR coalesce((

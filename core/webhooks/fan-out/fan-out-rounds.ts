@@ -5,24 +5,25 @@ import { markEvents } from "./mark-events.ts";
 
 type Failed = { times: number; notBefore: number };
 
-/** Events that another worker began and did not finish are looked for so often; our own at once. */
+/** How often to look for events that another worker began and did not finish; our own are continued at once. */
 const BEGUN_POLL_MS = 2_000;
 
-/** So often an event is tried alone before it is set aside. */
+/** How often an event is tried alone before it is set aside. */
 const TRIES = 3;
 
 /**
- * Fans out round by round. An event that makes its transaction fail must not stop the others (a batch is undone as a whole): those of
- * a failed batch are tried one by one, the one that fails alone is left for a while, and set aside when it is its own data that fails.
+ * Fans out round by round. An event that makes its transaction fail must not stop the others (the whole batch is rolled back):
+ * the events of a failed batch are tried one by one. The one that fails alone is skipped for a while, and set aside if its own
+ * data is at fault.
  */
 export class FanOutRounds {
   readonly #failed = new Map<string, Failed>();
   #lookForBegunAt = 0;
 
   /**
-   * One transaction of each part that there may be something of.
+   * Runs one transaction for each part that may have work.
    * @returns whether there may be more to do at once
-   * @throws when the database cannot be asked
+   * @throws if the database cannot be reached
    */
   async next(): Promise<boolean> {
     let isMore = false;
@@ -73,7 +74,7 @@ export class FanOutRounds {
   }
 }
 
-/** Errors of Postgres about the values it was given: data exceptions and violated constraints. All others are no fault of the event. */
+/** Postgres errors about the given values: data exceptions and violated constraints. No other error is the event's fault. */
 function isOfItsData(error: Error): boolean {
   return "code" in error && /^(22|23)...$/.test(String(error.code));
 }

@@ -16,7 +16,7 @@ const user = ({ id }: { id: string }): Owner => ({ kind: "user", id });
 const organization = ({ id }: { id: string }): Owner => ({ kind: "organization", id });
 const someone = () => ({ kind: "user" as const, id: newId() });
 
-/** A person as a row, where nobody has to sign in. */
+/** A user as a row, where nobody has to sign in. */
 async function person(): Promise<Owner> {
   const id = newId();
   const name = freshName("p");
@@ -63,7 +63,7 @@ describe("S122 fanning out", () => {
     const killed = await pool().connect();
     await killed.query("begin");
     expect(await claimEvents(killed, "fresh")).toMatchObject([{ id: event }]);
-    // Held: another worker passes it by.
+    // Locked: another worker skips it.
     expect(await fanOut(fresh)).toMatchObject({ events: 0 });
     const { rows } = await killed.query<{ pid: number }>("select pg_backend_pid() as pid");
     await asOwner(`select pg_terminate_backend(${rows[0]?.pid}, 5000)`);
@@ -103,7 +103,7 @@ describe("S122 fanning out", () => {
       expect(await db().event.findUnique({ where: { id: bad } })).toMatchObject({
         fanOutError: expect.stringContaining("payload"),
       });
-      // It may be the database's fault, until it has failed alone three times.
+      // The database may be at fault, until the event has failed alone three times.
       expect(await db().event.findUnique({ where: { id: refused } })).toMatchObject({ fannedOutAt: null });
       vi.useFakeTimers({ toFake: ["Date"] });
       for (const _ of [2, 3]) {
@@ -386,7 +386,7 @@ describe("matching", () => {
     const many = await read();
     expect(many.plan).not.toMatch(/Seq Scan/);
     expect(many.plan).toContain("webhook_watch_target_id_webhook_id_idx");
-    // Ten watchers each time; the indexes are a level deeper.
+    // Ten watchers each time; the indexes are one level deeper.
     expect(many.buffers).toBeLessThan(few.buffers + 100);
     expect(few.buffers).toBeGreaterThan(10);
   });

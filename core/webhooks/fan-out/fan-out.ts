@@ -11,10 +11,10 @@ import { matchWebhooks, type Watcher } from "./match-webhooks.ts";
 import { type ParsedEvent, parseEvent } from "./parse-event.ts";
 
 export type FannedOut = {
-  /** Events that are done with. */
+  /** Finished events. */
   events: number;
   deliveries: number;
-  /** Events that have more watchers than were looked at. */
+  /** Events with more watchers than one page. */
   begun: number;
   /** Whether there may be more to do at once. */
   isMore: boolean;
@@ -22,21 +22,21 @@ export type FannedOut = {
 
 export type Part = {
   part: "fresh" | "begun";
-  /** Watchers of one event that are looked at in one transaction. */
+  /** How many watchers of one event one transaction looks at. */
   page: number;
 };
 
-/** What one transaction works on, so that it is over soon whatever there is: some 4,000 deliveries at most. */
+/** The work of one transaction, limited so that it ends soon in any case: some 4,000 deliveries at most. */
 export const parts: readonly Part[] = [
   // Events with few watchers, which is nearly all: many at a time.
   { part: "fresh", page: 64 },
-  // One that turned out to have more: from where its last page ended.
+  // An event that turned out to have more: from the end of its last page.
   { part: "begun", page: 64 * BATCH },
 ];
 
 /**
- * Makes the deliveries of events: claims some, finds their webhooks, inserts and marks, all in one transaction (S122; decisions 048
- * and 051). Any number of workers may do so at once.
+ * Creates the deliveries of events: claims some, finds their webhooks, inserts and marks, all in one transaction (S122;
+ * decisions 048 and 051). Any number of workers may do so at once.
  * @throws {FanOutError} having changed nothing
  */
 export async function fanOut({ part, page }: Part, selection: Selection = {}): Promise<FannedOut> {
@@ -54,7 +54,7 @@ export async function fanOut({ part, page }: Part, selection: Selection = {}): P
       }
       return { ...result, isMore: part === "begun" ? claimed.length > 0 : claimed.length === BATCH };
     } catch (error) {
-      // Closing the connection undoes it too, in a while: until then whoever tries these events again would find them held, and pass.
+      // Closing the connection would roll back too, but later: until then the events would still be locked and skipped.
       await client.query("rollback").catch(() => undefined);
       throw new FanOutError(
         claimed.map(({ id }) => id),
@@ -64,7 +64,7 @@ export async function fanOut({ part, page }: Part, selection: Selection = {}): P
   });
 }
 
-/** A fan-out that was undone. */
+/** A fan-out that was rolled back. */
 export class FanOutError extends Error {
   override name = "FanOutError";
   readonly eventIds: readonly string[];
@@ -75,9 +75,9 @@ export class FanOutError extends Error {
   }
 }
 
-// What is looked up is always a small part of its table, which the planner cannot know of targets that it has no statistics of; the cost
-// must never be that of reading all webhooks. Planning costs more than
-// running, and is done once a connection. A worker that hangs gives its events and counters back.
+// Lookups always hit a small part of a table, which the planner cannot know for targets without statistics; they must never
+// cost a scan of all webhooks. Planning costs more than running, so it is done once per connection. A worker that hangs
+// loses its locks on events and counters.
 export const BEGIN = `begin; set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off; set local jit = off;
   set local plan_cache_mode = force_generic_plan;
   set local idle_in_transaction_session_timeout = '30s'`;
@@ -105,7 +105,7 @@ function readEvents(claimed: readonly ClaimedEvent[]): { events: ParsedEvent[]; 
   const events: ParsedEvent[] = [];
   const unusable = new Map<string, string>();
   for (const event of claimed) {
-    // What was made up for one webhook that asked for a test is nobody else's.
+    // A test event is only for the webhook that asked for it.
     if (event.isTest) continue;
     const parsed = parseEvent(event);
     if ("unusable" in parsed) unusable.set(event.id, parsed.unusable);
@@ -119,7 +119,7 @@ function toMatch({ event, webhookId, ownerId, url }: Watcher, events: readonly P
   return { event: events[event] as ParsedEvent, webhookId, ownerId, url };
 }
 
-/** The events of which a full page of watchers was found, with the last of them. */
+/** The events with a full page of watchers, each with the last of them. */
 function unfinished(watchers: readonly Watcher[], events: readonly ParsedEvent[], page: number): Map<string, string> {
   const byEvent = Map.groupBy(watchers, ({ event }) => event);
   const full = [...byEvent].filter(([, found]) => found.length === page);

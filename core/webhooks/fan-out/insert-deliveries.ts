@@ -8,7 +8,7 @@ import type { ParsedEvent } from "./parse-event.ts";
 export type Match = { event: ParsedEvent; webhookId: string; ownerId: string; url: string | null };
 
 /**
- * Records deliveries, puts into the queue what is not over the limit, and tells whoever waits for either.
+ * Records deliveries, queues those within the limit, and notifies those who wait for either.
  * @param over those over the limit
  */
 export async function insertDeliveries(tx: pg.ClientBase, matches: readonly Match[], over: ReadonlySet<Match>): Promise<void> {

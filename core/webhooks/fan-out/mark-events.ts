@@ -1,16 +1,16 @@
 import type pg from "pg";
 
-/** What became of events in a fan-out. */
+/** The results of events in a fan-out. */
 export type Marks = {
-  /** All their deliveries are made. */
+  /** All their deliveries are created. */
   done: readonly string[];
-  /** There are more webhooks than were looked at, and this is the last one of those. */
+  /** There are more webhooks than were looked at; the value is the last of those. */
   begun: ReadonlyMap<string, string>;
-  /** No deliveries can be made of them, and why. */
+  /** No deliveries can be created from them; the value says why. */
   unusable: ReadonlyMap<string, string>;
 };
 
-/** Records it. What cannot be used is set aside, so that it is in nobody's way; `npm run admin -- event retry` has it tried again. */
+/** Records the results. Unusable events are set aside, so that they block nothing; `npm run admin -- event retry` has one tried again. */
 export async function markEvents(tx: Pick<pg.ClientBase, "query">, { done, begun, unusable }: Marks): Promise<void> {
   const rows = [
     ...done.map((id) => ({ id, cursor: null, error: null })),

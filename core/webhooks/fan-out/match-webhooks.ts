@@ -6,7 +6,7 @@ import { mayBeTold } from "../may-be-told.ts";
 export type Watched = {
   repoId: string;
   ownerId: string;
-  /** Whose the repository became, of a move. */
+  /** The new owner, if the event is a move. */
   movedToOwnerId: string | null;
   action: string;
   isPrivate: boolean;
@@ -15,12 +15,13 @@ export type Watched = {
   cursor: string | null;
 };
 
-/** A webhook that watches something of the event, in the order of the events and then of the webhooks. */
+/** A webhook that watches something of the event, ordered by event, then by webhook. */
 export type Watcher = { event: number; webhookId: string; ownerId: string; url: string | null; isTold: boolean };
 
 /**
- * The webhooks of some events, up to `limit` of each. The watchers of a repository, of its owner and of the one it moved to are read in
- * the order of the index and each is found once, so that the cost follows the watchers of these targets, however many webhooks there are.
+ * The webhooks of some events, up to `limit` of each. The watchers of a repository, its owner and its new owner after a move
+ * are read in index order and each is found once, so that the cost depends on the watchers of these targets, not on the number
+ * of webhooks.
  */
 export async function matchWebhooks(tx: pg.ClientBase, events: readonly Watched[], limit: number): Promise<Watcher[]> {
   const { text, values } = matchQuery(events, limit);

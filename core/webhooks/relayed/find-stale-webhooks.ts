@@ -4,7 +4,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { readWebhooks } from "../manage/read-webhooks.ts";
 import { webhookNamespace } from "../manage/webhook.ts";
 
-/** The webhooks that still point to where a relay was, and that the actor may change: their own, and those of their organizations. */
+/** The webhooks that still point to a relay's old URL and that the actor may change: their own, and those of their organizations. */
 export async function findStaleWebhooks(
   actor: Actor,
   userId: string,

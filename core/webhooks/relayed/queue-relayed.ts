@@ -5,8 +5,8 @@ import { DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 const BATCH = 200;
 
 /**
- * Puts deliveries into the queue whose handlers have answered through a relay that had kept them: the engine records the answer as an
- * attempt, and tries those again that have failed (S125). One that waits in the queue by itself finds the answer there.
+ * Queues deliveries that a relay had kept and whose handlers have now answered: the engine records the answer as an attempt,
+ * and retries failed ones (S125). One that is already in the queue finds the answer there.
  * @returns how many there were
  */
 export async function queueRelayed(): Promise<number> {

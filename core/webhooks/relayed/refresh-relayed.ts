@@ -19,10 +19,10 @@ type Row = {
 };
 
 /**
- * The headers of a delivery that waited in a relay's inbox, as it is handed over: signed now, since receivers refuse what was signed long
- * ago (S140).
- * @returns undefined where it may not be handed over any more: its webhook is gone, was disabled or points elsewhere by now, or its owner
- *   may not read the repository (S129)
+ * The headers of a delivery that waited in a relay's inbox, at its hand-over: signed now, since receivers refuse old signatures
+ * (S140).
+ * @returns undefined if it may no longer be handed over: its webhook is gone, was disabled or points elsewhere, or its owner
+ * may not read the repository (S129)
  */
 export async function refreshRelayed(request: {
   id: string;
@@ -39,13 +39,13 @@ export async function refreshRelayed(request: {
     WHERE d.id = ${request.deliveryId}`;
   const { rows } = await pool().query<Row>({ name: "refresh-relayed", text, values: values as unknown[] });
   const [row] = rows;
-  // The engine finds what then becomes of it: held, sent to the new address, or withheld.
+  // The engine decides what happens next: it is held, sent to the new URL, or withheld.
   if (!row?.may_read || (row.is_disabled && !row.is_test) || !leadsTo(row)) return undefined;
   try {
     const { headers } = deliveryHeaders(
       {
         id: request.deliveryId,
-        // Still the replay that somebody asked for.
+        // A requested replay stays one.
         kind: request.headers.some(([name]) => name === "x-webhook-replay") ? "replay" : "first",
         webhook: { secret: row.secret, previousSecret: row.previous_secret },
         event: { isTest: row.is_test },

@@ -49,7 +49,7 @@ async function relayed(name: string) {
 
 type Handed = { id: string; path: string; headers: [string, string][]; bodyBase64: string; isFromInbox: boolean };
 
-/** Answers each request with the next status; the last one goes on. */
+/** Answers each request with the next status; the last one repeats. */
 async function listening(name: string, ...statuses: number[]) {
   return listeningAs(ada.actor, name, ...statuses);
 }
@@ -100,7 +100,7 @@ const delivery = (id: string) => db().delivery.findUniqueOrThrow({ where: { id }
 
 it("S141 a delivery to a relay is handed over within the service, and what the handler says is its attempt's", async () => {
   const { webhookId, relay } = await relayed("online");
-  // No exception for the address is made: none is dialled.
+  // No exception to the address rules is needed: no address is dialled.
   expect(new URL(relay.url).pathname).toMatch(/^\/relay\//);
   const { handed } = await listening("online", 200, 422);
   startEngine();
@@ -125,7 +125,7 @@ it("S122 S125 what nobody listened to is kept, and what the handler says then is
   const [id = ""] = await queueDeliveries(webhookId);
   await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
   expect((await db().attempt.findFirst({ where: { deliveryId: id } }))?.reason).toMatch(/^kept in the relay's inbox/);
-  // Signed long ago by the time that somebody comes.
+  // The signature is old by the time that a listener connects.
   await pool().query(
     "update relay_request set headers = replace(headers::text, 'webhook-timestamp\",\"1', 'webhook-timestamp\",\"0')::json",
   );
@@ -145,7 +145,7 @@ it("S122 S125 what nobody listened to is kept, and what the handler says then is
   expect((await attempts(id)).at(-1)).toEqual(["retry", "delivered", 200]);
   expect(handed.map(({ isFromInbox }) => isFromInbox)).toEqual([true, false]);
   const [first] = handed;
-  // It verifies now: it was signed as it was handed over.
+  // It verifies now: it was signed at the hand-over.
   new Webhook(SECRET).verify(Buffer.from(first?.bodyBase64 ?? "", "base64").toString(), Object.fromEntries(first?.headers ?? []));
 });
 
@@ -182,7 +182,7 @@ it("S129 what a worker was waiting for when it was killed is asked about again t
   startEngine();
   const [id = ""] = await queueDeliveries(webhookId, { isPrivate: true, ownerId: organization.id });
   await vi.waitFor(async () => expect(await attempts(id)).toEqual([["first", "delivered", 202]]), SOON);
-  // As it lies there when a listener was busy, and the worker ended before it could say that it waits no longer.
+  // The state when a listener was busy, and the worker ended before it could say that it stopped waiting.
   await pool().query(
     "update relay_request set is_from_inbox = false, waited_until = now() - interval '1 second' where delivery_id = $1",
     [id],
@@ -247,7 +247,7 @@ it("S141 an app listens to no relay that the person or another app opened: webho
     const answer = { status: 200, headers: [], body: Buffer.alloc(0) };
     await expect(answerRequest(app, { userId: ada.id, name, requestId }, answer)).rejects.toMatchObject(notThere);
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
-    // Nor once its address has ended: what was left there is handed to whoever opens it again.
+    // Nor once its URL has ended: requests left there go to whoever opens it again.
     await db().relay.update({ where: { id: relayId }, data: { expiresAt: new Date(Date.now() - 1) } });
     await expect(openRelay(app, ada.id, name, from)).rejects.toMatchObject({ code: "forbidden" });
   }
@@ -272,7 +272,7 @@ it("S141 a person's own program takes over a relay that an app opened: the app h
   expect(filled.handed[0]?.path).toBe("/new");
   const listener = await listeningAs(app, "taken-over", 200);
   const opened = await openRelay(own, ada.id, "taken-over", from);
-  // Another address: what the app gave the old one to does not reach the person's program.
+  // A new URL: those whom the app gave the old one cannot reach the person's program.
   expect(opened).toMatchObject({ relay: { isListening: false }, previousUrl: relay.url });
   expect(opened.relay.url).not.toBe(relay.url);
   await expect(listeningAs(app, "taken-over", 200)).rejects.toMatchObject({ code: "not_found" });

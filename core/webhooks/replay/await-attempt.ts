@@ -3,25 +3,25 @@ import { pool } from "../../db.ts";
 import { joinFeed } from "../activity/activity-feed.ts";
 import type { AttemptOutcome } from "../vocabulary.ts";
 
-/** What an attempt that somebody waited for came to. */
+/** The result of an attempt that somebody waited for. */
 export type AwaitedAttempt = {
   outcome: AttemptOutcome;
-  /** Null where the target gave none. */
+  /** Null if the target gave none. */
   status: number | null;
   /** Why it failed, as a clause. */
   reason: string | null;
   durationMs: number | null;
 };
 
-/** An attempt takes 15 seconds at most (S120), and a worker a moment to find it. */
+/** An attempt takes 15 seconds at most (S120), plus a moment until a worker finds it. */
 export const WAIT_MS = 20_000;
-/** A notification may be missed. */
+/** In case a notification was missed. */
 const POLL_MS = 1_000;
 
 /**
- * Waits until an attempt beyond those that there were is on record.
+ * Waits until one more attempt than before is recorded.
  * @param before how many attempts the delivery had
- * @returns undefined when the time is over first, or `signal` aborts: the delivery still waits to be sent
+ * @returns undefined if the time is over first, or `signal` aborts: the delivery still waits to be sent
  */
 export async function awaitAttempt(
   delivery: { id: string; webhookId: string },
@@ -47,7 +47,7 @@ export async function awaitAttempt(
 
 type Row = { outcome: AttemptOutcome; status: number | null; reason: string | null; duration_ms: number | null };
 
-// One that met a kept connection which had just been closed is followed by the next at once, and that one is what was asked for.
+// An attempt that hit a just closed kept connection is followed by the next at once; that one is the result.
 async function latestAttempt(deliveryId: string, before: number): Promise<AwaitedAttempt | undefined> {
   const { rows } = await pool().query<Row>({
     name: "awaited-attempt",

@@ -7,8 +7,8 @@ import { ACTIVITY_CHANNEL } from "../vocabulary.ts";
 import { REPLAY_CHANNEL, type ReplayRow, toReplay, type WebhookReplay } from "./webhook-replay.ts";
 
 /**
- * Ends a replay: what of it still waits is taken out of the queue, and is again what it was. An attempt that is under way ends by itself.
- * To cancel one that is over changes nothing.
+ * Ends a replay: its waiting deliveries are taken out of the queue and get their former state back. An attempt under way is
+ * completed. Cancelling a finished replay changes nothing.
  * @throws ServiceError `not_found`
  */
 export async function cancelReplay(
@@ -30,7 +30,7 @@ export async function cancelReplay(
   });
 }
 
-/** What a replay put into the queue and nobody is sending comes out, and its deliveries are what they were before, by what is on record. */
+/** Takes a replay's deliveries that are not being sent out of the queue; they get their former state back from the recorded attempts. */
 export async function takeOutOfQueue(tx: Db, replayId: string, webhookId: string): Promise<void> {
   await tx.$executeRaw`
     WITH waiting AS MATERIALIZED (

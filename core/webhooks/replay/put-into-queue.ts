@@ -10,8 +10,8 @@ export type Queued = {
 };
 
 /**
- * Puts one delivery into the queue, before all that nobody waits for, as the first attempt of a round. One that waits already is
- * brought forward, so that there is never a second of it; one that is under way is left alone.
+ * Queues one delivery as the first attempt of a round, ahead of all that nobody waits for. One that is already waiting is
+ * brought forward, so that it is never queued twice; one that is under way is left alone.
  * @returns how many attempts it had by then
  */
 export async function putIntoQueue(tx: Db, { webhook, deliveryId, eventId, kind }: Queued): Promise<number> {
@@ -25,7 +25,7 @@ export async function putIntoQueue(tx: Db, { webhook, deliveryId, eventId, kind 
     UPDATE delivery SET state = 'waiting', finished_at = NULL
     WHERE id = ${deliveryId} AND state <> 'waiting' AND EXISTS (SELECT FROM delivery_queue q WHERE q.id = ${deliveryId})`;
   await tx.$executeRaw`SELECT pg_notify(${DELIVERY_CHANNEL}, ''), pg_notify(${ACTIVITY_CHANNEL}, ${webhook.id})`;
-  // Only now: an attempt that was being recorded meanwhile is not the one that is waited for.
+  // Read only now: an attempt recorded meanwhile is not the one that is waited for.
   const [row] = await tx.$queryRaw<{ attempts: number }[]>`SELECT attempts FROM delivery WHERE id = ${deliveryId}`;
   return row?.attempts ?? 0;
 }

@@ -7,7 +7,7 @@ import { type ReplayRow, toReplay, type WebhookReplay } from "./webhook-replay.t
 
 type Of = { ownerId?: string | undefined };
 
-/** How far a replay is. @throws ServiceError `not_found` */
+/** The progress of a replay. @throws ServiceError `not_found` */
 export async function readReplay(actor: Actor, webhookId: string, replayId: string, of: Of = {}): Promise<WebhookReplay> {
   await findWebhookRow(actor, webhookId, "webhook.read", of);
   if (!isId(replayId)) throw notFound("Replay");

@@ -12,21 +12,21 @@ import { type AwaitedAttempt, awaitAttempt } from "./await-attempt.ts";
 import { putIntoQueue } from "./put-into-queue.ts";
 import { requireReplayable } from "./require-replayable.ts";
 
-/** A delivery sent because somebody asked for it; without `attempt` it was not sent in time, and still waits to be. */
+/** A delivery sent on request; without `attempt` it was not sent in time, and is still waiting. */
 export type Sent = { deliveryId: string; attempt: AwaitedAttempt | undefined };
 
 export type WaitOptions = { ownerId?: string | undefined; waitMs?: number | undefined; signal?: AbortSignal | undefined };
 
-/** For each webhook: far more than anybody presses, and far less than would be a way around the limit of triggers. */
+/** For each webhook: far more than anybody clicks, and too few to get around the limit of triggers. */
 const REPLAYS = { limit: 120, windowSeconds: 60 };
 
 /**
- * Sends a delivery again, whatever became of it, to where its webhook points now and signed with the secret it has now: the same bytes
- * under the same `webhook-id` (S124). One that waits is sent at once. If it fails, it is retried as a new one would be.
+ * Sends a delivery again, whatever its state, to the webhook's current target and signed with its current secret: the same
+ * bytes under the same `webhook-id` (S124). A waiting one is sent at once. If it fails, it is retried like a new one.
  *
- * It returns when the attempt is on record, or after twenty seconds without it: then the delivery stays in the queue, and to ask again
- * is to wait for the same attempt.
- * @throws ServiceError `not_found`; `conflict` of a disabled webhook; `gone` where what it said is not kept any more; `rate_limited`
+ * It returns when the attempt is recorded, or after twenty seconds without it: then the delivery stays in the queue, and
+ * another call waits for the same attempt.
+ * @throws ServiceError `not_found`; `conflict` for a disabled webhook; `gone` if its content is no longer kept; `rate_limited`
  */
 export async function replayDelivery(
   actor: Actor,
@@ -59,7 +59,7 @@ export async function replayDelivery(
 type Row = { eventId: string; kind: "replay" | "test" };
 
 async function readDeliveryRow(tx: Db, webhookId: string, deliveryId: string): Promise<Row> {
-  // A test stays one when it is sent again: a single attempt.
+  // A resent test stays a test: a single attempt.
   const [row] = await tx.$queryRaw<(Row & { isKept: boolean })[]>`
     SELECT d.event_id AS "eventId", CASE d.kind WHEN 'test' THEN 'test' ELSE 'replay' END AS kind,
       EXISTS (SELECT FROM event e WHERE e.id = d.event_id) AS "isKept"

@@ -26,7 +26,7 @@ import { startReplay } from "./start-replay.ts";
 import { type ReplayRow, replayTable, SELECTED_MAX } from "./webhook-replay.ts";
 import { workReplay } from "./work-replay.ts";
 
-// A machine that runs tests is busy with other things too.
+// Machines that run tests may be slow.
 vi.setConfig({ testTimeout: 120_000 });
 const SOON = { timeout: 45_000 };
 
@@ -65,7 +65,7 @@ async function startEngine(): Promise<DeliveryEngine> {
   return engine;
 }
 
-/** Deliveries that were tried in vain, as an engine leaves them. */
+/** Failed deliveries, as an engine leaves them. */
 async function failedDeliveries(
   webhookId: string,
   count: number,
@@ -88,7 +88,7 @@ const statesOf = async (ids: string[]) => {
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 };
 
-/** One claim of the worker's, as its loop makes it. */
+/** One claim, as in the worker's loop. */
 async function workOnce(): Promise<void> {
   await pool().query("update webhook_replay set due_at = now() - interval '1 second' where finished_at is null");
   const { claimId, rows } = await claimRows<ReplayRow>(replayTable, 10);
@@ -105,7 +105,7 @@ describe("a replay of one", () => {
     const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
     await db().webhook.update({ where: { id: webhookId }, data: { url: current.url, secret: seal("webhook secret", secret) } });
 
-    // It waits for its second attempt: that is brought forward, and there is no second delivery of it.
+    // It waits for its second attempt: that is brought forward, and no second delivery is created.
     await vi.waitFor(async () => expect(await db().attempt.count({ where: { deliveryId: id } })).toBe(1), SOON);
     const { attempt } = await replayDelivery(ada.actor, webhookId, id, from);
     expect(attempt).toMatchObject({ outcome: "delivered", status: 200, reason: null });
@@ -117,7 +117,7 @@ describe("a replay of one", () => {
     expect([first, second].map((each) => each?.headers["x-webhook-replay"])).toEqual([undefined, "true"]);
     new Verifier(secret).verify(second?.body ?? "", second?.headers as Record<string, string>);
 
-    // And once more, of what was delivered; Activity shows what was sent.
+    // And once more, after it was delivered; Activity shows what was sent.
     const again = await replayDelivery(ada.actor, webhookId, id, from);
     expect(again.attempt).toMatchObject({ status: 200 });
     const shown = await readDelivery(ada.actor, webhookId, id);
@@ -169,7 +169,7 @@ describe("a replay of one", () => {
     });
     await replayDelivery(ada.actor, webhookId, id, from, { waitMs: 10 });
     expect(await db().deliveryQueue.findUnique({ where: { id } })).toMatchObject({ claimId: "x", lane: 2 });
-    // Somebody who goes away is not waited with.
+    // The call does not wait for a client that goes away.
     const gone = replayDelivery(ada.actor, webhookId, id, from, { signal: AbortSignal.abort() });
     expect(await gone).toEqual({ deliveryId: id, attempt: undefined });
   });
@@ -216,7 +216,7 @@ describe("a test", () => {
     const payloads = receiver.received.map(({ body }) => webhookPayloadSchema.parse(JSON.parse(body)));
     expect(payloads.map(({ event }) => `${event.scope}.${event.action}`).sort()).toEqual([...testKinds].sort());
     for (const { body } of receiver.received) {
-      // Nothing beyond the contract, which a receiver need not know.
+      // It contains nothing beyond the contract that a receiver would need to know.
       const { webhook: _, ...payload } = JSON.parse(body);
       expect(eventPayloadSchema.parse(payload)).toEqual(payload);
       expect(payload.repo).toMatchObject({ id: repo.id, name: `${ada.username}/tides`, private: true, type: "dataset" });
@@ -268,7 +268,7 @@ describe("a replay of many", () => {
     expect(await db().deliveryQueue.count({ where: { webhookId, lane: 2, replayId: started.id, kind: "replay" } })).toBe(40);
     await startEngine();
     await vi.waitFor(async () => expect(await statesOf(ids)).toEqual({ delivered: 39, waiting: 1 }), SOON);
-    // What failed again is tried again like any other, and the replay goes on until that is over.
+    // A delivery that fails again is retried as usual, and the replay continues until that is over.
     await workOnce();
     expect(await readReplay(ada.actor, webhookId, started.id)).toMatchObject({ state: "running", delivered: 39, failed: 0 });
     await pool().query("update delivery_queue set due_at = now() where replay_id = $1", [started.id]);
@@ -332,7 +332,7 @@ describe("a replay of many", () => {
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 2, rate_limited: 1, withheld: 1, waiting: 1 });
     await workOnce();
     expect(await readReplay(ada.actor, webhookId, replay.id)).toMatchObject({ state: "cancelled", finishedAt: null });
-    // It failed, and would be retried: not as part of what was cancelled.
+    // It failed, and would be retried, but not as part of the cancelled replay.
     await db().deliveryQueue.update({ where: { id: held }, data: { claimId: null, claimedUntil: null, kind: "retry" } });
     await workOnce();
     expect(await statesOf(ids)).toEqual({ delivered: 1, failed: 3, rate_limited: 1, withheld: 1 });
@@ -345,7 +345,7 @@ describe("a replay of many", () => {
     const ids = await failedDeliveries(webhookId, 5_000);
     const replay = await startReplay(ada.actor, webhookId, { since: new Date(Date.now() - 60_000) }, from);
     expect(replay.total).toBe(5_000);
-    // Each time that a row is put into the queue is written down, and what is in there is taken out as if it were delivered.
+    // Records each insertion into the queue, and removes the rows as if delivered.
     const seen: string[] = [];
     async function takeOut(): Promise<void> {
       const { rows } = await pool().query<{ id: string }>("delete from delivery_queue where replay_id = $1 returning id", [
@@ -370,7 +370,7 @@ describe("a replay of many", () => {
       );
       worker.kill("SIGKILL");
       await once(worker, "exit");
-      // Its lease runs out.
+      // Its lease expires.
       await pool().query("update webhook_replay set claimed_until = now() where claimed_until is not null");
     }
     expect(seen.length).toBeLessThan(5_000);
@@ -388,7 +388,7 @@ describe("a replay of many", () => {
   });
 });
 
-/** A process that works replays as the worker does, and nothing else. */
+/** A process that works on replays as the worker does, and on nothing else. */
 function startWorker() {
   const { DATABASE_URL = "", SECRET_KEY = "", DATA_DIR, ORIGIN = "" } = env();
   const root = join(import.meta.dirname, "../../..");

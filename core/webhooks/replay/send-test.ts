@@ -16,12 +16,12 @@ import { testPayload } from "./test-payload.ts";
 const TESTS = { limit: 30, windowSeconds: 60 };
 
 /**
- * Sends an event that was made up: of a repository that the webhook watches, or else of one that is made up too, in the words of a real
- * one of its kind, and with `X-Webhook-Test: true`. It is a delivery like others in the list, of one attempt; it counts towards no
- * limit, and a disabled webhook sends it too, so that one can find out whether it may be enabled.
+ * Sends a made-up event about a repository that the webhook watches, or else about a made-up one, in the form of a real event
+ * of its kind, with `X-Webhook-Test: true`. It appears in the list like other deliveries, but has one attempt and counts
+ * towards no limit. A disabled webhook sends it too, so that its owner can find out whether it may be enabled.
  *
- * It returns as `replayDelivery` does.
- * @param kind by default `repo.content.update`, or `discussion.comment.create` of a webhook that hears of discussions alone
+ * It returns like `replayDelivery`.
+ * @param kind by default `repo.content.update`, or `discussion.comment.create` for a webhook that watches only discussions
  * @throws ServiceError `not_found`, `rate_limited`
  */
 export async function sendTest(

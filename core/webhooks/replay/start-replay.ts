@@ -19,14 +19,14 @@ import {
   type WebhookReplay,
 } from "./webhook-replay.ts";
 
-/** Those that are named, or all that failed since a time. */
+/** Named deliveries, or all that failed since a time. */
 export type WhatToReplay = { deliveryIds: readonly string[] } | { since: Date; until?: Date | undefined };
 
 /**
- * Has many deliveries sent again. What is to be done is on record when this returns; the worker does it, and `readReplay` says how far
- * it is. One that waits already is left as it is.
- * @throws ServiceError `not_found`; `conflict` of a disabled webhook, or where there is nothing to replay; `invalid_request`;
- * `rate_limited` where replays of the webhook run already
+ * Has many deliveries sent again. The work is recorded when this returns; the worker does it, and `readReplay` shows its
+ * progress. A delivery that is already waiting is left unchanged.
+ * @throws ServiceError `not_found`; `conflict` for a disabled webhook, or if there is nothing to replay; `invalid_request`;
+ * `rate_limited` if too many replays of the webhook are running
  */
 export async function startReplay(
   actor: Actor,
@@ -77,7 +77,7 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
   if (ids.length === 0 || ids.length > SELECTED_MAX || !ids.every(isId)) {
     throw new ServiceError("invalid_request", `Name between 1 and ${SELECTED_MAX} deliveries.`, { field: "deliveries" });
   }
-  // One that is not there, or another webhook's, is not told apart from one that was dropped with its day meanwhile (S136).
+  // A missing delivery or another webhook's is not distinguished from one that was meanwhile dropped with its day (S136).
   const rows = await tx.$queryRaw<{ id: string }[]>`
     SELECT d.id FROM delivery d WHERE d.id = ANY (${ids}) AND d.webhook_id = ${webhookId} AND d.state <> 'waiting' ORDER BY d.id`;
   if (rows.length === 0) {
@@ -86,7 +86,7 @@ async function selected(tx: Db, webhookId: string, given: readonly string[]): Pr
   return { ids: rows.map(({ id }) => id), since: null, until: null, total: rows.length };
 }
 
-/** A token that may not see all of what failed replays what it sees, by name. */
+/** A token that may not see all failed deliveries replays those that it sees, by name. */
 async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Scope): Promise<Scope> {
   const readable = await readableTo(actor, tx);
   if (readable === null) return scope;
@@ -104,7 +104,7 @@ async function visibleFailed(tx: Db, actor: Actor, webhookId: string, scope: Sco
 
 async function failed(tx: Db, webhookId: string, { since, until }: { since: Date; until?: Date | undefined }): Promise<Scope> {
   const now = new Date();
-  // A fixed end: what fails from now on is not part of it, and it does not chase itself.
+  // A fixed end: later failures are not included, so that the replay does not chase itself.
   const end = until && until < now ? until : now;
   if (!(since < end) || since.getTime() < 0) {
     throw new ServiceError("invalid_request", "Choose a time in the past to replay from.", { field: "since" });

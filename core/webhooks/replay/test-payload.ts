@@ -5,7 +5,7 @@ import { Prisma, type Webhook } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
 import { webhookReads } from "../watchers.ts";
 
-/** What stands for the id of whoever is nobody: an id is 24 hex digits everywhere. */
+/** The id of a user who does not exist: an id is always 24 hex digits. */
 const NOBODY = "0".repeat(24);
 
 type TestRepo = {
@@ -19,13 +19,13 @@ type TestRepo = {
   tags: string[];
 };
 
-/** A payload of a kind, as the event itself would have it: the repository is real where one is watched, what happens to it is not. */
+/** A payload of a kind, in the form of a real event: the repository is real if one is watched, the event is not. */
 export async function testPayload(tx: Db, webhook: Webhook, kind: TestKind, author: string | null): Promise<EventPayload> {
   const repo = (await watchedRepo(tx, webhook)) ?? madeUpRepo(webhook);
   const at = kind.lastIndexOf(".");
   const event = { scope: kind.slice(0, at), action: kind.slice(at + 1) };
   const about = { event, repo: repoOf(repo, event.scope) };
-  // The type says which of these go together, and the schema checks it when it is recorded.
+  // The type says which of these belong together, and the schema checks it when it is recorded.
   return { ...about, ...detailsOf(kind, repo, author ?? NOBODY) } as EventPayload;
 }
 
@@ -84,7 +84,7 @@ function commentOf(discussionUrl: string, author: string) {
 
 const sha = (of: "old" | "new"): string => (of === "old" ? "1" : "2").repeat(40);
 
-/** A repository that it watches, or the latest one of somebody whom it watches; only one that its owner may read (S129). */
+/** A repository that it watches, or the latest one of a watched owner; only one that its owner can read (S129). */
 async function watchedRepo(tx: Db, webhook: Webhook): Promise<TestRepo | undefined> {
   const [row] = await tx.$queryRaw<TestRepo[]>`
     SELECT r.id, r.type, coalesce(u.username, o.name) || '/' || r.name AS "fullName", r.owner_id AS "ownerId",

@@ -1,20 +1,20 @@
 import type { WebhookReplayJson } from "@keyhook/sdk";
 import type { LeasedTable } from "../../leases/leased-table.ts";
 
-/** Many deliveries to be sent again, worked through by the worker. */
+/** Many deliveries to be sent again, processed by the worker. */
 export type WebhookReplay = {
   id: string;
   webhookId: string;
   createdById: string | null;
-  /** Those that were named, or all that had failed in a range of time. */
+  /** Named deliveries, or all that had failed in a range of time. */
   of: "selected" | "failed";
   since: Date | null;
   until: Date | null;
   state: "running" | "cancelled" | "finished";
   total: number;
-  /** Put into the queue so far; one that waited there already is not among them. */
+  /** How many were queued so far, without those that were already waiting there. */
   queued: number;
-  /** Of the queued, those that are over. */
+  /** How many of the queued ones are finished. */
   delivered: number;
   failed: number;
   createdAt: Date;
@@ -41,13 +41,13 @@ export type ReplayRow = {
 
 export const replayTable: LeasedTable = { name: "webhook_replay", isOpen: "finished_at is null" };
 
-/** NOTIFY channel that wakes whoever works replays. */
+/** NOTIFY channel that wakes the workers of replays. */
 export const REPLAY_CHANNEL = "webhook_replay";
 
-/** So many deliveries can be named in one replay, and so many can be in all that failed. */
+/** How many deliveries one replay can name, and how many it can contain if it is for all that failed. */
 export const SELECTED_MAX = 1_000;
 export const FAILED_MAX = 100_000;
-/** Replays of one webhook that may run at a time. */
+/** How many replays of one webhook may run at a time. */
 export const RUNNING_MAX = 3;
 
 export function toReplay(row: ReplayRow): WebhookReplay {

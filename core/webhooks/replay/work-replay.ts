@@ -6,19 +6,19 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL, lanes } from "../vocabulary.ts";
 import { takeOutOfQueue } from "./cancel-replay.ts";
 import type { ReplayRow } from "./webhook-replay.ts";
 
-/** So many are put into the queue in one transaction, and so many of one replay are in there at a time. */
+/** How many deliveries are queued in one transaction, and how many of one replay are in the queue at a time. */
 const BATCH = 250;
 const IN_QUEUE_MAX = 1_000;
 
-/** How soon a replay whose deliveries are being sent is looked at again, and one whose webhook was disabled meanwhile. */
+/** How soon a replay whose deliveries are being sent is checked again, and one whose webhook was disabled meanwhile. */
 const PAUSE_SECONDS = 1;
 const HELD_SECONDS = 30;
 
 /**
- * One look at a replay under a claim: puts into the queue what it has room for, and gives the row back to be looked at again, until
- * nothing of it is left to be sent.
+ * Processes a replay once under a claim: queues what it has room for, and gives the row back for the next look, until nothing
+ * is left to be sent.
  *
- * Each batch commits together with the cursor behind it, so that a worker that is killed at any moment leaves none out and puts none in
+ * Each batch commits together with its cursor, so that a worker killed at any moment neither skips a delivery nor queues one
  * twice.
  */
 export async function workReplay(replay: ReplayRow, claimId: string): Promise<void> {
@@ -47,7 +47,7 @@ async function countInQueue(replayId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** @returns the cursor behind the batch; null when nothing was left; "lost" when the claim is another worker's by now */
+/** @returns the cursor after the batch; null if nothing was left; "lost" if the claim is now another worker's */
 async function queueBatch(replay: ReplayRow, claimId: string, host: string): Promise<string | null | "lost"> {
   return withConnection(async (client) => {
     await client.query("BEGIN");
@@ -69,7 +69,7 @@ async function queueBatch(replay: ReplayRow, claimId: string, host: string): Pro
   });
 }
 
-/** The ids behind the cursor, in their order. */
+/** The ids after the cursor, in order. */
 async function nextBatch(client: pg.ClientBase, replay: ReplayRow): Promise<string[]> {
   const { webhook_id, delivery_ids, since, until, cursor } = replay;
   if (since === null || until === null) {
@@ -84,7 +84,7 @@ async function nextBatch(client: pg.ClientBase, replay: ReplayRow): Promise<stri
   return rows.map(({ id }) => id);
 }
 
-/** @returns how many were put into the queue: all but those that wait there already, and those that are not kept any more */
+/** @returns how many were queued: all but those already waiting there, and those no longer kept */
 async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[], host: string): Promise<number> {
   const { rows } = await client.query<{ queued: number }>({
     name: "replay-put",
@@ -104,7 +104,7 @@ async function putBatch(client: pg.ClientBase, replay: ReplayRow, batch: string[
   return rows[0]?.queued ?? 0;
 }
 
-/** Gives the claim back: for good when nothing of the replay is to be sent any more, or else to be looked at again. */
+/** Gives the claim back: for good if nothing of the replay is left to send, otherwise for the next look. */
 async function end(
   { id }: ReplayRow,
   claimId: string,
