@@ -76,7 +76,7 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
   expect(await told(mine, alice.id)).toEqual(["reader", "granted", "alices"]);
   expect(await told(open, org.id)).toEqual(["app", "reader", "granted", "alices"]);
 
-  // What the person's own webhook carries is in no answer to the app, neither in lists nor by its id.
+  // No answer to the app shows what the person's own webhook carries, neither lists nor lookups by id.
   const deliveries = async (actor: TokenHolder | TestPerson["actor"]) =>
     (await listDeliveries(actor, webhooks.alices)).deliveries;
   const hidden = (await deliveries(alice.actor)).filter(({ repo }) => repo.id !== open.id);
@@ -105,10 +105,10 @@ it("S129 H1 an app with `webhooks` and no organization never carries a private e
     madeWith: { kind: "app", name: "Night Ferry", isEnded: true },
   });
   for (const id of [webhooks.granted, webhooks.alices]) expect((await findWebhook(alice.actor, id)).disabledAt).toBeNull();
-  // Let in again, the app does not get back what ended.
+  // When the app is allowed again, it does not get back what ended.
   await appToken(alice, ["webhooks", "read-repos"], [org.id], app.clientId ?? "");
   expect(await told(open, org.id)).toEqual(["reader", "granted", "alices"]);
-  // Enabled by its owner it is theirs.
+  // Once its owner has enabled it, it is theirs.
   await enableWebhook(alice.actor, webhooks.app, from);
   expect((await findWebhook(alice.actor, webhooks.app)).madeWith).toBeNull();
   expect(await told(secret, org.id)).toEqual(["app", "granted", "alices"]);
@@ -126,7 +126,7 @@ it("H1 whoever changes a webhook last answers for it; no app changes what anothe
     return (await toldOf(event)).includes(webhook.id);
   };
   expect(await isTold()).toBe(true);
-  // An app that points the person's webhook elsewhere gets no more there than it reads itself.
+  // If an app points the person's webhook elsewhere, it gets no more there than it can read itself.
   await updateWebhook(plain, webhook.id, { url: "https://elsewhere.example.test/" }, from);
   expect(await isTold()).toBe(false);
   await expect(updateWebhook(reader, webhook.id, { domains: ["repo"] }, from)).rejects.toMatchObject({ code: "forbidden" });
@@ -305,7 +305,7 @@ it("an app neither rotates another's secret, nor runs its schedule or job, nor t
     await expect(attempt()).rejects.toMatchObject({ code: "forbidden" });
   }
   await runScheduleNow(alice.actor, of, from);
-  // Of the path too, where many receive at one host.
+  // The path counts too, where many users receive at one host.
   await expect(updateWebhook(one, webhook.id, { url: `${url}/y` }, from)).rejects.toMatchObject({ field: "secret" });
   await openRelay(alice.actor, alice.id, "mine", from);
   await expect(openRelay(one, alice.id, "mine", from)).rejects.toMatchObject({ code: "forbidden" });

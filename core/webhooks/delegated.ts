@@ -9,22 +9,22 @@ import { targetInShort } from "./manage/webhook.ts";
 import { REPLAY_CHANNEL } from "./replay/webhook-replay.ts";
 import { isInForce } from "./watchers.ts";
 
-/** What an app or a token has made that still acts with its rights, and stops when they end. */
+/** What an app or a token has created that still acts with its rights, and stops when they end. */
 export type Delegated = {
   webhooks: { id: string; target: string; organization: string | null; isEnabled: boolean }[];
   schedules: { id: string; command: string; organization: string | null; isSuspended: boolean }[];
   /** Names of its relays. */
   relays: string[];
-  /** Runs that wait or go on. */
+  /** Runs that wait or are in progress. */
   runs: number;
 };
 
 type Row = { of: string } & Delegated;
 
 /**
- * What stops when these grants end, for whoever is about to end them.
+ * What stops when these grants end, for the person about to end them.
  * @param of ids of consents, or of personal access tokens
- * @returns by those ids; what has nothing to stop is left out
+ * @returns by those ids; those with nothing to stop are left out
  */
 export async function listDelegated(of: readonly string[]): Promise<Map<string, Delegated>> {
   const rows = await db().$queryRaw<
@@ -53,12 +53,12 @@ export async function listDelegated(of: readonly string[]): Promise<Map<string, 
   return new Map(found.filter(([, delegated]) => isAny(delegated)));
 }
 
-/** So many delegations are settled in one transaction. */
+/** How many delegations are settled in one transaction. */
 const BATCH = 20;
 
 /**
- * Stops what was made under grants that have ended: disables webhooks, pauses schedules, cancels runs and replays, closes relays. Nothing
- * of it acts any more since the grant ended, whether or not this has happened; this is how people see it.
+ * Stops what was created under grants that have ended: disables webhooks, pauses schedules, cancels runs and replays, closes
+ * relays. None of these can act once the grant has ended, even before this runs; this is how people see it.
  * @returns whether there may be more
  */
 export async function settleEndedDelegations(): Promise<boolean> {
@@ -80,7 +80,7 @@ export async function settleEndedDelegations(): Promise<boolean> {
   });
 }
 
-/** Webhooks of organizations that cannot act any more because whoever made them has lost their right there: they would only look enabled. */
+/** Disables organizations' webhooks that can no longer act because their creator lost the right there: they would only look enabled. */
 function disableOutOfReach(tx: Db): Promise<number> {
   return disableWebhooks(
     tx,
@@ -106,7 +106,7 @@ async function disableWebhooks(tx: Db, which: Prisma.Sql): Promise<number> {
       clientId,
       data: { webhookId: id, reason: "grant_ended", target },
     });
-    // A person ends their own grants, and is shown this before; an organization's administrators are not asked.
+    // A person ends their own grants, and sees beforehand what stops; an organization's administrators are not asked.
     if (ownerKind === "organization") {
       await mailOwner(tx, { id: ownerId, kind: ownerKind }, (greeted, settings) =>
         webhookDisabledLetter({ webhookId: id, reason: "grant_ended", target, lastFailure: null }, greeted, settings),

@@ -2,8 +2,8 @@
 export const PAYLOAD_VERSION = 3;
 
 /**
- * The body of a delivery: the event's text as it was recorded, and the webhook that it comes from. Made of text alone, so that it is the
- * same to the byte in every attempt and replay, whatever this service's next version does with JSON (S124).
+ * The body of a delivery: the stored text of the event, plus the webhook. It is built from text alone, so that every attempt
+ * and replay sends the same bytes, however later versions of this service write JSON (S124).
  * @param event `event.payload` as text: a JSON object that is not empty
  */
 export function deliveryBody(event: string, webhookId: string): string {

@@ -1,15 +1,16 @@
 import { Prisma } from "../generated/prisma/client.ts";
 import { isInForce, webhookReads } from "./watchers.ts";
 
-/** Of an event `e`: whose the repository became, when it says that it moved; NULL otherwise. */
+/** The new owner of the repository if event `e` is a move; otherwise NULL. */
 const movedToOwner: Prisma.Sql = Prisma.sql`(CASE WHEN e.action = 'move' THEN e.payload->'movedTo'->'owner'->>'id' END)`;
 
 /**
- * Whether webhook `w` may carry event `e`, as an SQL condition: asked when its deliveries are made, and again before each attempt (S129).
- * `r` is the event's repository, joined from the left.
+ * SQL condition: whether webhook `w` may carry event `e`, checked when its deliveries are created, and again before each
+ * attempt (S129). `r` is the event's repository, left-joined.
  *
- * The webhook must be able to read the repository both as it was then and as it is now. What happened while it was private is not told
- * to those who can read it only since it became public; what happened before it became private is not told to those who lost access.
+ * The webhook must be able to read the repository both as it was then and as it is now. Those who can read it only since it
+ * became public do not receive what happened while it was private; those who lost access when it became private do not receive
+ * what happened before.
  * @param movedTo SQL of the owner that the repository was moved to with this event
  */
 function mayReadEvent(movedTo: Prisma.Sql): Prisma.Sql {
@@ -18,7 +19,7 @@ function mayReadEvent(movedTo: Prisma.Sql): Prisma.Sql {
     AND (r.id IS NULL OR NOT r.is_private OR ${reads(Prisma.sql`r.owner_id`)}))`;
 }
 
-/** The same, of a webhook that may act at all. */
+/** The same, for a webhook that may act at all. */
 export function mayBeTold(movedTo: Prisma.Sql = movedToOwner): Prisma.Sql {
   return Prisma.sql`(${isInForce} AND ${mayReadEvent(movedTo)})`;
 }

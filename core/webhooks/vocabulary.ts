@@ -1,15 +1,15 @@
 /** The words of deliveries, as rows, pages and the API spell them. */
 
-/** What became of an event for one webhook. */
+/** The state of an event for one webhook. */
 export const deliveryStates = [
   /** In the queue: not sent yet, or to be tried again. */
   "waiting",
   "delivered",
-  /** No attempt of the schedule was answered with 2xx; it can be replayed (S125). */
+  /** No attempt of the schedule got a 2xx response; it can be replayed (S125). */
   "failed",
   /** Over the limit of triggers in 24 hours (S127): recorded, not sent; it can be replayed. */
   "rate_limited",
-  /** The webhook's owner could not read the repository any more when it was to be sent (S129). */
+  /** The webhook's owner could no longer read the repository when it was to be sent (S129). */
   "withheld",
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
@@ -20,11 +20,11 @@ export const attemptOutcomes = [
   "delivered",
   /** Any other status; or a run that exited with another code. */
   "rejected",
-  /** No answer: the name, the connection, TLS, time. Of a job: the runner could not run it. */
+  /** No response: the name, the connection, TLS, time. For a job: the runner could not run it. */
   "unreachable",
   /** We refused to send it: the address, the port, the scheme (S117). */
   "blocked",
-  /** The owner may not read the repository any more (S129). */
+  /** The owner can no longer read the repository (S129). */
   "withheld",
 ] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
@@ -34,20 +34,20 @@ export const attemptKinds = [
   "retry",
   "replay",
   "test",
-  /** What the handler said to a delivery that a relay had kept. */
+  /** A handler's answer to a delivery that a relay had kept. */
   "relay",
 ] as const;
 export type AttemptKind = (typeof attemptKinds)[number];
 
 /**
- * Lanes of the queue: which due row goes first. What a person waits for, then first attempts, then what was tried before, so that late
- * retries and large replays never delay what is new (S128).
+ * Lanes of the queue, in order of precedence: what a person waits for, then first attempts, then retries, so that late retries
+ * and large replays never delay new deliveries (S128).
  */
 export const lanes = {
   waitedFor: 0,
   first: 1,
   again: 2,
-  /** Due, but more than its webhook or host takes at once: set aside, by target, so that no claim has to look past it (decision 052). */
+  /** Due, but more than its webhook or host takes at once: set aside, by target, so that no claim has to skip it (decision 052). */
   backlog: 3,
 } as const;
 
@@ -57,11 +57,11 @@ export const disabledReasons = [
   "failing",
   /** The target answered 410 (S125). */
   "gone",
-  /** A token made the webhook or changed it last, and its grant has ended (decision 071). */
+  /** A token created the webhook or changed it last, and its grant has ended (decision 071). */
   "grant_ended",
 ] as const;
 export type DisabledReason = (typeof disabledReasons)[number];
 
-/** NOTIFY channels. `delivery`: rows were put into the queue. `activity`: its payload is the id of a webhook about whose deliveries there is news. */
+/** NOTIFY channels. `delivery`: rows were queued. `activity`: the payload is the id of a webhook whose deliveries changed. */
 export const DELIVERY_CHANNEL = "delivery";
 export const ACTIVITY_CHANNEL = "activity";

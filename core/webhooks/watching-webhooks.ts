@@ -7,17 +7,17 @@ export type WatchingWebhook = {
   id: string;
   url: string | null;
   domains: string[];
-  /** The name of the organization whose it is; null for the actor's own. */
+  /** The name of the organization that owns it; null for the actor's own. */
   organization: string | null;
 };
 
-/** How many are named; a page that has more says how many. */
+/** How many are named; the page says how many more there are. */
 const NAMED_MAX = 20;
 
 /**
- * The enabled webhooks that watch a repository or its owner and may be told of it (S129). A person's own, and those of organizations
- * whose webhooks they may read, are named, however many others there are; of the others only the number is told, since whom somebody
- * else tells is their affair.
+ * The enabled webhooks that watch a repository or its owner and may receive its events (S129). A person's own and those of
+ * organizations whose webhooks they may read are named, however many others there are; the others are only counted, since whom
+ * they notify is their owners' business.
  */
 export async function watchingWebhooks(actor: Actor, repo: Watchable): Promise<{ named: WatchingWebhook[]; total: number }> {
   const ownerIds = actor.kind === "person" ? [actor.userId, ...(await organizationsOf(actor, "webhook.read"))] : [];

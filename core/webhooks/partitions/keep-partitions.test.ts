@@ -81,7 +81,7 @@ it("waits for nobody for long, and leaves what it did not get to for the next ti
     const startedAt = performance.now();
     await expect(keepPartitions()).rejects.toThrow("lock timeout");
     expect(performance.now() - startedAt).toBeLessThan(10_000);
-    // Whoever comes meanwhile is not held up by what gave up.
+    // The attempt that gave up does not block others meanwhile.
     await deliver(Date.now());
   } finally {
     await reader.query("rollback");

@@ -2,24 +2,24 @@ import type pg from "pg";
 import { withConnection } from "../../db.ts";
 import { env } from "../../env.ts";
 
-/** Days that are there before they begin, so that a week without a worker is no matter. */
+/** How many days are created in advance, so that a week without a worker does no harm. */
 const DAYS_AHEAD = 7;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export type KeptPartitions = {
   made: number;
-  /** Names of the tables that went. */
+  /** Names of the dropped tables. */
   dropped: string[];
 };
 
 /**
- * Makes the days of deliveries and attempts that are to come, and drops those that are over: whole tables, each in a transaction of its
- * own that gives up rather than be waited for. What it did not get to is done the next time.
+ * Creates the coming days of deliveries and attempts, and drops expired ones: whole tables, each in its own transaction, which
+ * gives up rather than make others wait. What is left is done the next time.
  * @param now for tests
  */
 export async function keepPartitions(now = Date.now()): Promise<KeptPartitions> {
   return withConnection(async (client) => {
-    // Moving what had to go into the default partition may take long; everything else is a matter of milliseconds.
+    // Moving rows out of the default partition may take long; everything else takes milliseconds.
     await client.query("set statement_timeout = '5min'");
     const made = await makePartitions(client, now);
     const dropped = await dropPartitions(client, dayOf(now - env().WEBHOOK_KEEP_DAYS * DAY_MS));
@@ -39,7 +39,7 @@ async function makePartitions(client: pg.ClientBase, now: number): Promise<numbe
   return made;
 }
 
-/** Days of which there are rows in a default partition: they came when no table of theirs was there. One a day is found by the index. */
+/** Days with rows in a default partition: they arrived when the day had no table. The index finds one row per day. */
 async function strayDays(client: pg.ClientBase): Promise<string[]> {
   const days = new Set<string>();
   for (const table of ["delivery_default", "attempt_default"]) {

@@ -7,7 +7,7 @@ import { lanes } from "../vocabulary.ts";
 
 type NewWebhook = { ownerId?: string; ownerKind?: "user" | "organization"; secret?: string; url: string };
 
-/** A webhook as rows, for tests of what is done with it; its owner is made unless given. */
+/** A webhook as rows, for tests of its operations; its owner is created unless given. */
 export async function webhookTo({ url, secret, ownerKind = "user", ...more }: NewWebhook): Promise<string> {
   const id = newId();
   const ownerId = more.ownerId ?? (await someOwner());
@@ -16,7 +16,7 @@ export async function webhookTo({ url, secret, ownerKind = "user", ...more }: Ne
   return id;
 }
 
-/** A person as a row, who has confirmed their address. */
+/** A user as a row, with a confirmed address. */
 export async function someOwner(): Promise<string> {
   const id = newId();
   const email = `${id}@example.test`;

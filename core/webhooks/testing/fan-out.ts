@@ -70,7 +70,7 @@ export async function fanOutAll(): Promise<Omit<FannedOut, "isMore" | "begun">> 
   return total;
 }
 
-/** The webhooks to which an event is delivered, in order. */
+/** The webhooks that receive an event, in order. */
 export async function toldOf(eventId: string): Promise<string[]> {
   const { rows } = await pool().query<{ id: string }>(
     "select webhook_id as id from delivery where event_id = $1 order by webhook_id",
