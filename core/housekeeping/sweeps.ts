@@ -17,10 +17,9 @@ export const sweeps: readonly Sweep[] = [
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
   {
     table: "oauth_grant",
-    // Without a consent, there is one for each exchange, which may be many; the audit log remembers them.
+    // One for each sign-in and each exchange, which may be many. It expires with the last of its tokens.
     // One that something still acts with stays, so that it can be revoked.
-    isOver: `(revoked_at < now() - interval '7 days' or expires_at < now() - interval '7 days'
-        or (consent_id is null and expires_at < now() - interval '1 hour'))
+    isOver: `(revoked_at < now() - interval '7 days' or expires_at < now() - interval '1 hour')
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },

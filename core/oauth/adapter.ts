@@ -87,7 +87,7 @@ export class PostgresAdapter implements Adapter {
   }
 
   async upsert(id: string, payload: AdapterPayload, expiresIn: number): Promise<void> {
-    if (this.model === "Grant") return saveGrant(id, payload as Payload, expiresIn);
+    if (this.model === "Grant") return saveGrant(id, payload as Payload);
     if (this.model === "Session") return saveEngineSession(id, payload as Payload, expiresIn);
     if (this.model === "DeviceCode") return storeDeviceCode(id, payload as Payload, expiresIn);
     // The engine stores the question while it handles a request, and the answer when a page of ours calls it.

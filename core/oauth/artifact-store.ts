@@ -45,9 +45,13 @@ export async function findArtifactByUid(model: string, uid: string): Promise<Pay
   return rows[0] && toPayload(rows[0], HASHED + rows[0].id_hash);
 }
 
-const UPSERT = `INSERT INTO oauth_artifact
+/** Prolongs the Grant to the life of what is issued under it. Without its Grant, a token is not stored: it is invalid, as under a revoked one. */
+const UPSERT = `WITH prolonged AS (
+    UPDATE oauth_grant SET expires_at = now() + make_interval(secs => $9) WHERE id = $3 AND expires_at < now() + make_interval(secs => $9))
+  INSERT INTO oauth_artifact
     (model, id_hash, grant_id, payload, uid, user_code, account_id, client_id, expires_at, party)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9), $10)
+  SELECT $1, $2, $3, $4, $5, $6, $7, $8, now() + make_interval(secs => $9), $10
+    WHERE $3 IS NULL OR EXISTS (SELECT FROM oauth_grant WHERE id = $3 FOR KEY SHARE)
   ON CONFLICT (model, id_hash) DO UPDATE SET grant_id = excluded.grant_id, payload = excluded.payload, uid = excluded.uid,
     user_code = excluded.user_code, account_id = excluded.account_id, client_id = excluded.client_id,
     expires_at = excluded.expires_at`;

@@ -2,7 +2,7 @@ import type { Grant } from "oidc-provider";
 import { type Db, pool } from "#core/db.ts";
 import { newId } from "#core/ids.ts";
 import type { Payload } from "./artifact-store.ts";
-import { GRANT_SECONDS } from "./lifetimes.ts";
+import { GRANT_SECONDS, UNUSED_GRANT_SECONDS } from "./lifetimes.ts";
 import { requestRows } from "./request-rows.ts";
 
 /** The engine's Grants, in their own table beside the consent they come from. */
@@ -20,22 +20,38 @@ export async function findGrant(id: string): Promise<Payload | undefined> {
 }
 
 const SAVE = `INSERT INTO oauth_grant (id, consent_id, user_id, client_id, payload, org_ids, is_all_orgs, expires_at)
-  SELECT $1, c.id, c.user_id, c.client_id, $4, c.org_ids, c.is_all_orgs, now() + make_interval(secs => $5)
+  SELECT $1, c.id, c.user_id, c.client_id, $4, c.org_ids, c.is_all_orgs, now() + interval '${UNUSED_GRANT_SECONDS} seconds'
     FROM oauth_consent c WHERE c.user_id = $2 AND c.client_id = $3 AND c.revoked_at IS NULL
       AND string_to_array(coalesce($4::jsonb #>> '{openid,scope}', ''), ' ') <@ c.scopes
     FOR SHARE OF c
   ON CONFLICT (id) DO NOTHING`;
+
+/** How many Grants a user keeps for one client: so many with tokens, and so many without. */
+const KEPT = 200;
+
+/**
+ * Deletes what exceeds the limit: revoked Grants first, then those that expire first, whose tokens were used longest ago. An app that the
+ * user has allowed gets a Grant with each redirect, without a question (S143).
+ */
+const DROP_OLDEST = `DELETE FROM oauth_grant WHERE id IN (SELECT id FROM oauth_grant WHERE id = ANY (ARRAY (
+    SELECT id FROM (SELECT id, row_number() OVER (PARTITION BY expires_at <= created_at + interval '${UNUSED_GRANT_SECONDS} seconds'
+        ORDER BY revoked_at IS NULL DESC, expires_at DESC, created_at DESC) AS place
+      FROM oauth_grant WHERE consent_id = (SELECT consent_id FROM oauth_grant WHERE id = $1)) AS ranked
+    WHERE place > ${KEPT}))
+  FOR UPDATE SKIP LOCKED)`;
 
 /**
  * Stores a Grant with the organizations that the person's consent holds at this moment. A Grant is written once and never
  * widened (S48). Without a live consent that covers it nothing is written and the engine finds no Grant; the lock on the
  * consent lets a person who narrows or revokes it at this very moment have the last word.
  */
-export async function saveGrant(id: string, payload: Payload, expiresIn: number): Promise<void> {
+export async function saveGrant(id: string, payload: Payload): Promise<void> {
   const { jti: _jti, ...stored } = payload;
-  const values = [id, payload.accountId, payload.clientId, JSON.stringify(stored), expiresIn];
+  const values = [id, payload.accountId, payload.clientId, JSON.stringify(stored)];
   const { rowCount } = await pool().query({ name: "grant-save", text: SAVE, values });
-  if (rowCount) requestRows().grants.set(id, stored);
+  if (!rowCount) return;
+  requestRows().grants.set(id, stored);
+  await pool().query({ name: "grant-drop-oldest", text: DROP_OLDEST, values: [id] });
 }
 
 /**
@@ -51,7 +67,8 @@ export async function insertGrant(
   const id = newId();
   const iat = Math.floor(Date.now() / 1000);
   const payload = { iat, exp: iat + GRANT_SECONDS, kind: "Grant", accountId, clientId, openid, rejected, authTime };
-  await tx.$executeRawUnsafe(SAVE, id, accountId, clientId, JSON.stringify(payload), GRANT_SECONDS);
+  await tx.$executeRawUnsafe(SAVE, id, accountId, clientId, JSON.stringify(payload));
+  await tx.$executeRawUnsafe(DROP_OLDEST, id);
   return id;
 }
 

@@ -14,7 +14,7 @@ export const ID_TOKEN_SECONDS = HOUR;
 /** A refresh token that is not used for this long dies; one that is used dies a year after the sign-in (S50, ASVS 10.4.8). */
 export const REFRESH_TOKEN_IDLE_SECONDS = 60 * DAY;
 export const REFRESH_TOKEN_ABSOLUTE_SECONDS = 365 * DAY;
-/** Outlives every token issued under it. */
+/** For the engine; outlives every token issued under it. The row expires with the last of its tokens (grant-store.ts). */
 export const GRANT_SECONDS = REFRESH_TOKEN_ABSOLUTE_SECONDS + DAY;
 /** Time to read the consent page, to sign in and to find the mail with the link. */
 export const INTERACTION_SECONDS = HOUR;
@@ -27,5 +27,7 @@ export const PROVIDER_SESSION_SECONDS = SITE_SESSION_ABSOLUTE_SECONDS;
 export const UNKNOWN_SESSION_SECONDS = 15 * MINUTE;
 /** Time to fetch the phone, sign in and type the code (docs/specification/oauth.md#device-authorization). */
 export const DEVICE_CODE_SECONDS = 15 * MINUTE;
+/** A Grant without tokens. Its code or device code has expired by then. */
+export const UNUSED_GRANT_SECONDS = DEVICE_CODE_SECONDS;
 /** RFC 8628 §3.5: between two polls of a device, and what one that polls faster has to wait longer from then on. */
 export const POLL_INTERVAL_SECONDS = 5;
