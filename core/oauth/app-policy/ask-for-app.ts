@@ -10,16 +10,15 @@ import { findClientRecord } from "../client-records.ts";
 import { findRefusals } from "./find-refusals.ts";
 import { appRequestLetter } from "./mails/app-request-letter.ts";
 
-// Each one is a mail to people who have other work.
+// Each request is a mail to people who have other work.
 const ASK_LIMIT = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** Of an organization with many administrators, those who were there first. */
+/** If an organization has many administrators, the longest-serving ones get the mail. */
 const LETTERS_MAX = 20;
 
 /**
- * A member asks the administrators of an organization to let an app in. It is asked once: the request waits until it is answered, and
- * asking again changes nothing.
- * @throws ServiceError `forbidden` for those who are not members; `not_found` for an unknown app; `conflict` where there is nothing to ask;
- * `rate_limited`
+ * A member asks the administrators of an organization to allow an app. The request waits until it is answered; asking again changes
+ * nothing.
+ * @throws ServiceError `forbidden` for non-members; `not_found` for an unknown app; `conflict` if there is nothing to ask; `rate_limited`
  */
 export async function askForApp(person: Person, orgId: string, clientId: string, from: RequestOrigin): Promise<void> {
   await requirePermission(person, "organization.ask_for_app", { orgId }, { what: "Organization" });
@@ -41,7 +40,7 @@ export async function askForApp(person: Person, orgId: string, clientId: string,
     const isFirst = (await tx.organizationAppRequest.count({ where: { orgId, clientId } })) === 0;
     const { count } = await tx.organizationAppRequest.createMany({ data: [key], skipDuplicates: true });
     if (count === 0) return;
-    // The first who asks brings it to their notice; those after are counted on the page.
+    // The first request notifies them; later ones are only counted on the page.
     if (isFirst) await mailAdministrators(tx, { orgId, askerId: person.userId, app: app.name });
     await recordAuditEvent(tx, {
       type: "organization.request_app",
@@ -60,7 +59,7 @@ async function mailAdministrators(
 ): Promise<void> {
   const organization = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { name: true } });
   const asker = await tx.user.findUniqueOrThrow({ where: { id: askerId }, select: { username: true } });
-  // Who has yet to meet what the organization asks could not answer, and learns nothing of it meanwhile.
+  // Administrators who do not meet the organization's requirements could not answer, and get no mail.
   const admins = await tx.$queryRaw<{ username: string; email: string }[]>`
     SELECT u.username, u.email FROM member_standing s JOIN membership m USING (org_id, user_id) JOIN "user" u ON u.id = s.user_id
     WHERE s.org_id = ${orgId} AND s.role = 'admin' AND cardinality(s.restrictions) = 0

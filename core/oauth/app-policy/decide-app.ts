@@ -10,15 +10,15 @@ import { findClientRecord } from "../client-records.ts";
 import type { AppDecision } from "./app-policies.ts";
 import { requestAnsweredLetter } from "./mails/request-answered-letter.ts";
 
-/** Of those who asked for an app, so many are written to. */
+/** At most this many of the members who asked for an app get a mail. */
 const LETTERS_MAX = 100;
 
 const events = { approved: "organization.approve_app", blocked: "organization.block_app" } as const;
 
 /**
- * Approves an app for an organization, blocks it there, or, with null, takes the word back, so that the policy decides again. It holds
- * from the app's next request; what it may do elsewhere stays as it is. Who asked for the app is told.
- * @throws ServiceError `forbidden`, `not_found`, `invalid_request` for what cannot be kept out
+ * Approves an app for an organization, blocks it there, or, with null, withdraws the decision, so that the policy applies again. It takes
+ * effect with the app's next request and only in this organization. Members who asked for the app are told.
+ * @throws ServiceError `forbidden`, `not_found`, `invalid_request` for an app that cannot be blocked
  */
 export async function decideApp(
   actor: Actor,

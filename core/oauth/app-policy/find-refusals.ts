@@ -1,7 +1,7 @@
 import { type Db, db } from "#core/db.ts";
 import type { AppRefusal } from "./app-policies.ts";
 
-/** Which of these organizations do not let an app in, and why; `is_app_admitted` has the word, as for every token. */
+/** Which of these organizations do not allow an app, and why; `is_app_admitted` decides, as for every token. */
 export async function findRefusals(clientId: string, orgIds: readonly string[], tx: Db = db()): Promise<Map<string, AppRefusal>> {
   if (orgIds.length === 0) return new Map();
   const rows = await tx.$queryRaw<{ orgId: string; refusal: AppRefusal }[]>`

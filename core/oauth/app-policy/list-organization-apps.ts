@@ -10,7 +10,7 @@ export const organizationAppStates = ["waiting", "approved", "blocked", "undecid
 export type OrganizationAppState = (typeof organizationAppStates)[number];
 
 export type OrganizationAppSearch = PageRequest & {
-  /** Part of a name, or a whole client id. */
+  /** Part of a name, or a complete client ID. */
   text?: string;
   state?: OrganizationAppState;
 };
@@ -18,17 +18,17 @@ export type OrganizationAppSearch = PageRequest & {
 export type OrganizationApp = {
   clientId: string;
   name: string;
-  /** Undefined when the app itself is gone and only what was said of it is left. */
+  /** Undefined if the app itself is gone and only the decision about it remains. */
   record: ClientRecord | undefined;
   decision: AppDecision | null;
   isAdmitted: boolean;
   /** Acts for the organization by token exchange. */
   isBound: boolean;
-  /** Members who let it into this organization, or into all of theirs. */
+  /** Members who granted it this organization, or all of theirs. */
   memberCount: number;
   lastUsedAt: Date | null;
   requestCount: number;
-  /** The first who asked. */
+  /** The first member who asked. */
   askedBy: string | null;
 };
 
@@ -42,8 +42,8 @@ const stateWhere: Record<OrganizationAppState, Prisma.Sql> = {
 };
 
 /**
- * The apps that an organization has to do with: what members let into it, what is asked for, what was decided about, and what acts for
- * it. Those that wait for an answer come first, then by name.
+ * The apps that concern an organization: those that members granted it to, requested, decided about, and those that act for it. Apps that
+ * wait for an answer come first, then by name.
  * @throws ServiceError `forbidden`
  */
 export async function listOrganizationApps(
@@ -56,7 +56,7 @@ export async function listOrganizationApps(
   const conditions = [Prisma.sql`TRUE`];
   const words = text.replaceAll("\0", "").trim().slice(0, 2000).toWellFormed();
   if (words) {
-    // Taken literally: in LIKE both % and _ would stand for anything.
+    // Escaped: in LIKE, % and _ are wildcards.
     const pattern = `%${words.toLowerCase().replace(/[\\%_]/g, "\\$&")}%`;
     conditions.push(Prisma.sql`(lower(name) LIKE ${pattern} OR "clientId" = ${words})`);
   }

@@ -8,8 +8,8 @@ import { ServiceError } from "#core/errors.ts";
 import { type AppPolicy, appPolicies } from "./app-policies.ts";
 
 /**
- * Says which apps an organization lets at what is its own. It holds from the next request of every app: no token is revoked, so that
- * an app which is let in again goes on where it was.
+ * Sets which apps an organization allows to access what it owns. It takes effect with every app's next request. No token is revoked, so an
+ * app that is allowed again continues where it was.
  * @throws ServiceError `forbidden`, `not_found`, `invalid_request`
  */
 export async function setAppPolicy(actor: Actor, orgId: string, value: string, from: RequestOrigin): Promise<void> {
@@ -22,7 +22,7 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
     const { appPolicy: before } = await tx.organization.findUniqueOrThrow({ where: { id: orgId }, select: { appPolicy: true } });
     if (before === policy) return;
     await tx.organization.update({ where: { id: orgId }, data: { appPolicy: policy } });
-    // Nothing is left to ask for where every app is let in.
+    // If every app is allowed, there is nothing left to request.
     if (policy === "all") await tx.organizationAppRequest.deleteMany({ where: { orgId } });
     await recordAuditEvent(tx, {
       type: "organization.set_app_policy",
@@ -30,13 +30,13 @@ export async function setAppPolicy(actor: Actor, orgId: string, value: string, f
       orgId,
       data: { from: before, policy },
       from,
-      // They are listed from the one that lets in most.
+      // The list starts with the most permissive one.
       isTakingAway: appPolicies.indexOf(policy) > appPolicies.indexOf(before as AppPolicy),
     });
   });
 }
 
-/** @throws ServiceError `forbidden` for those who do not decide it */
+/** @throws ServiceError `forbidden` for those who may not manage the organization */
 export async function readAppPolicy(actor: Actor, orgId: string): Promise<AppPolicy> {
   await requirePermission(actor, "organization.manage", { orgId }, { what: "Organization" });
   const { appPolicy } = await db().organization.findUniqueOrThrow({ where: { id: orgId }, select: { appPolicy: true } });

@@ -7,10 +7,10 @@ import { auditOrgOf, changeApp, currentSecret } from "./change-app.ts";
 import { hasKeys } from "./has-keys.ts";
 
 /**
- * Gives a public app a secret, which makes it confidential. An app has one secret; a second comes by rotating.
+ * Gives a public app a secret, which makes it confidential. An app has one secret; rotating creates a second.
  *
  * @returns the secret, shown here and never again.
- * @throws ServiceError `conflict` when there is one already, or keys, `reauthentication_required`, `not_found`.
+ * @throws ServiceError `conflict` if it already has a secret or keys, `reauthentication_required`, `not_found`.
  */
 export async function addSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<{ secret: string }> {
   return changeApp(

@@ -1,7 +1,7 @@
 import { env } from "../../env.ts";
 import { protocolRoutes } from "../protocol-routes.ts";
 
-/** The addresses that an app's developer needs. A client library finds all of them from the issuer alone. */
+/** The URLs that an app's developer needs. A client library finds all of them from the issuer alone. */
 export type AppEndpoints = {
   issuer: string;
   discovery: string;
@@ -10,7 +10,7 @@ export type AppEndpoints = {
   userinfo: string;
   jwks: string;
   deviceAuthorization: string;
-  /** The page where people enter a code. */
+  /** The page where users enter a code. */
   codeVerification: string;
 };
 

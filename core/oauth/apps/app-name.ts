@@ -5,12 +5,12 @@ import { isLookAlike } from "./look-alike.ts";
 
 export const APP_NAME_MAX_CHARACTERS = 60;
 
-// Blank letters, such as the Hangul filler, pass for text without showing anything.
+// Blank letters, such as the Hangul filler, count as text but show nothing.
 const BLANK = /[\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 /**
- * An app's name as it will be shown on the consent page.
- * @throws ServiceError `invalid_request`, also for a name that could be taken for the platform's own (S28)
+ * Checks an app's name, as the consent page will show it.
+ * @throws ServiceError `invalid_request`, also for a name that could be mistaken for the platform's own (S28)
  */
 export function parseAppName(value: unknown): string {
   const { BRAND_NAME } = env();

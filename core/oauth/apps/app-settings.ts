@@ -14,28 +14,28 @@ export type AppSettings = {
   redirectUris: string[];
   postLogoutRedirectUris: string[];
   scopes: Scope[];
-  /** May be off only for an app that has a secret or keys: without, PKCE is all that ties a code to its app (S8). */
+  /** May be off only if the app has a secret or keys: without them, only PKCE ties a code to its app (S8). */
   isPkceRequired: boolean;
   /** Whether the app gets refresh tokens without asking for `offline_access`. */
   isRefreshAllowed: boolean;
   isDeviceFlowAllowed: boolean;
-  /** Authorization requests are taken only when they were pushed before (RFC 9126 §6). */
+  /** Only pushed authorization requests are accepted (RFC 9126 §6). */
   isParRequired: boolean;
-  /** Tokens are given only bound to a key that the app proves to hold (RFC 9449 §5.2). */
+  /** Only bound tokens are issued, for a key that the app proves to hold (RFC 9449 §5.2). */
   isDpopRequired: boolean;
-  /** Told when a person's session here ends (OpenID Connect Back-Channel Logout). */
+  /** Notified when a user's session here ends (OpenID Connect Back-Channel Logout). */
   backchannelLogoutUri: string | null;
 };
 
-/** The same before it is checked: text as it was typed, scopes as they were named. */
+/** The same before it is checked: text as typed, scopes as named. */
 export type AppSettingsInput = Omit<AppSettings, "scopes"> & { scopes: readonly string[] };
 
-/** The settings of the input, checked: what was optional stays so. */
+/** The checked settings of the input; what was optional stays optional. */
 type Parsed<Input> = { [Field in keyof Input]: Field extends keyof AppSettings ? AppSettings[Field] : never };
 
 const DESCRIPTION_MAX_CHARACTERS = 300;
 
-/** Checks and normalises the settings that are present; throws `invalid_request` with the field and what to do. */
+/** Checks and normalizes the settings that are present; throws `invalid_request` with the field and what to do. */
 export function parseAppSettings<Input extends Partial<AppSettingsInput>>(input: Input): Parsed<Input> {
   const settings: Partial<AppSettings> = {};
   if (input.name !== undefined) settings.name = parseAppName(input.name);
@@ -57,12 +57,12 @@ export function parseAppSettings<Input extends Partial<AppSettingsInput>>(input:
   return settings as Parsed<Input>;
 }
 
-/** What must hold between settings, once all of them are known. */
+/** Checks the rules between settings, once all of them are known. */
 export function assertConsistent(
   settings: Pick<AppSettings, "redirectUris" | "isDeviceFlowAllowed" | "isPkceRequired">,
   { isConfidential, isBound }: { isConfidential: boolean; isBound: boolean },
 ): void {
-  // One that is bound to an organization may do nothing but exchange tokens.
+  // A bound app may do nothing but exchange tokens.
   if (settings.redirectUris.length === 0 && !settings.isDeviceFlowAllowed && !isBound) {
     throw new ServiceError("invalid_request", "Enter at least one redirect URI, or allow the device flow, which needs none.", {
       field: "redirectUris",
@@ -87,7 +87,7 @@ function parseScopes(names: readonly string[]): Scope[] {
       field: "scopes",
     });
   }
-  // In the order of the catalogue, so that the same choice is always stored the same.
+  // In the catalogue's order, so that the same choice is always stored the same way.
   const chosen = allScopes.filter((scope) => names.includes(scope));
   if (chosen.length === 0) throw new ServiceError("invalid_request", "Choose at least one scope.", { field: "scopes" });
   return chosen;

@@ -13,9 +13,9 @@ export type AppUsageDay = {
 };
 
 export type AppUsage = {
-  /** The last 30 days, oldest first, today last; days without use are there with zeros. */
+  /** The last 30 days, oldest first, ending today; days without use have zeros. */
   days: AppUsageDay[];
-  total: { authorizations: number; tokens: number /** each person once */; activeUsers: number };
+  total: { authorizations: number; tokens: number /** each user once */; activeUsers: number };
 };
 
 /** What an app was used for over the last 30 days. @throws ServiceError `not_found`, as `getApp`. */

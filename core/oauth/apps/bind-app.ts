@@ -6,12 +6,12 @@ import { notFound, ServiceError } from "../../errors.ts";
 import { changeApp } from "./change-app.ts";
 
 /**
- * Binds an app to an organization, for which it may then exchange tokens once it has the privilege
- * (docs/specification/oauth.md#oauth-apps): an organization's app to that organization, a person's to one that they administer. From
- * then on the organization's administrators decide about its secret, scopes and token duration.
+ * Binds an app to an organization, for which it may exchange tokens once it has the privilege (docs/specification/oauth.md#oauth-apps). An
+ * organization's app is bound to that organization, a user's to one that they administer. From then on the organization's administrators
+ * decide about its secret, scopes and token duration.
  *
- * @throws ServiceError `conflict` for an app that is bound already, `invalid_request` for an organization that is not the app's owner,
- *   `reauthentication_required`, `not_found`.
+ * @throws ServiceError `conflict` if the app is already bound, `invalid_request` for an organization that is not the app's owner,
+ * `reauthentication_required`, `not_found`.
  */
 export async function bindApp(actor: Actor, appId: string, orgId: string, from: RequestOrigin): Promise<void> {
   await changeApp(actor, "oauth_app.manage_security", appId, async (tx, app) => {

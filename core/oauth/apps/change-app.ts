@@ -12,17 +12,15 @@ export type LockedApp = OAuthApp & { secrets: OAuthAppSecret[] };
 
 export type ChangeOptions = {
   /**
-   * Whether the change gives power over an organization's members: for a bound app it is then up to the administrators of that
-   * organization, whoever owns the app. Somebody who made the app and has left must not hold its secret for long
-   * (docs/specification/oauth.md#oauth-apps).
+   * Whether the change gives power over an organization's members. For a bound app, that organization's administrators then decide, whoever
+   * owns the app: somebody who created the app and has left must not hold its secret for long (docs/specification/oauth.md#oauth-apps).
    */
   isByOrganization?: boolean;
 };
 
 /**
- * Runs one change of an app in a transaction that holds its row, so that two changes at once (two rotations, say) follow
- * each other, and tells all processes at commit. An app that the actor may not manage is answered as one that does not
- * exist (S136).
+ * Runs one change of an app in a transaction that locks its row, so that concurrent changes (two rotations, say) run one after the other,
+ * and notifies all processes at commit. An app that the actor may not manage gets the same response as one that does not exist (S136).
  */
 export async function changeApp<Result>(
   actor: Actor,
@@ -48,13 +46,14 @@ export async function changeApp<Result>(
 }
 
 /**
- * A condition on `oauth_app a` that is true of every app which somebody might see. Of all others the first statement finds nothing, as of
- * one that does not exist: the time of an answer tells no more than the answer does (S136). It gives nobody a right; `may` does.
+ * A condition on `oauth_app a` that is true of every app that the actor might be allowed to see. For all others the first statement finds
+ * nothing, as for an app that does not exist, so the response time reveals no more than the response (S136). It gives no rights; `may`
+ * does.
  */
 export function seenBy(actor: Actor): Prisma.Sql {
   const userId = actorId(actor);
   if (actor.kind === "command" || (actor.kind === "person" && actor.isOperator)) return Prisma.sql`TRUE`;
-  // Also who has yet to meet what their organization asks: they are told so.
+  // Includes administrators who do not meet their organization's requirements: they are told so.
   const isAdministrator = membersWhoMay("oauth_app.read", null, { isPresent: false });
   return Prisma.sql`(a.owner_user_id = ${userId} OR EXISTS (SELECT FROM member_standing m
     WHERE m.user_id = ${userId} AND m.org_id IN (a.owner_org_id, a.bound_org_id) AND ${isAdministrator}))`;
@@ -70,30 +69,30 @@ async function requireAuthority(
   const what = { what: "OAuth app", tx };
   if (!isByOrganization || !app.boundOrgId) return requirePermission(actor, action, app, what);
   const bound = boundAuthority(app.boundOrgId);
-  // Who sees the app as its owner is told whom to ask; for everybody else it is not there (S136).
+  // Actors who see the app as its owner are told whom to ask; for all others it does not exist (S136).
   if ((await may(actor, "oauth_app.read", app, tx)) && !(await may(actor, "oauth_app.read", bound, tx))) {
     throw new ServiceError("forbidden", "The app is bound to an organization, whose administrators decide about this.");
   }
   await requirePermission(actor, action, bound, what);
 }
 
-/** The organization that an app is bound to in the place of its owner. */
+/** The organization to which an app is bound, in place of its owner. */
 export const boundAuthority = (boundOrgId: string) => ({ ownerUserId: null, ownerOrgId: boundOrgId });
 
-/** Whether somebody sees the app as its owner does, and not only as one to whose organization it is bound. */
+/** Whether the actor sees the app as its owner does, and not only as a member of the organization to which it is bound. */
 export async function isOfOwner(actor: Actor, appId: string): Promise<boolean> {
   const app = isId(appId) ? await db().oAuthApp.findUnique({ where: { id: appId } }) : null;
   return app !== null && (await may(actor, "oauth_app.manage", app));
 }
 
-/** The organization whose administrators read in their log what happens to an app. */
+/** The organization whose log records, for its administrators, what happens to an app. */
 export const auditOrgOf = ({ ownerOrgId, boundOrgId }: Pick<OAuthApp, "ownerOrgId" | "boundOrgId">): string | null =>
   ownerOrgId ?? boundOrgId;
 
-/** The secret that no rotation has replaced; its predecessors carry an end. */
+/** The secret that no rotation has replaced; replaced ones have an expiry. */
 export function currentSecret(app: LockedApp): OAuthAppSecret | undefined {
   return app.secrets.find((secret) => secret.expiresAt === null);
 }
 
-/** Whether it proves who it is, by a secret or by keys; one that does not is a public app. */
+/** Whether it authenticates, with a secret or with keys; otherwise it is a public app. */
 export const isAuthenticated = (app: LockedApp): boolean => hasKeys(app) || currentSecret(app) !== undefined;

@@ -17,7 +17,7 @@ import { notifyAppChange } from "./notify-app-change.ts";
 export type NewApp = Pick<AppSettingsInput, "name" | "redirectUris" | "scopes"> &
   Partial<AppSettingsInput> & {
     owner: { userId: string } | { orgId: string };
-    /** A picture as it was uploaded. */
+    /** The uploaded image. */
     logo?: Uint8Array;
     /** Whether the app starts with a secret. It may get or lose one later. */
     isConfidential?: boolean;
@@ -30,9 +30,9 @@ export const OWNER_MAX_APPS = 200;
 /**
  * Creates an OAuth app for a user or an organization.
  *
- * @returns the app and, for a confidential one, its secret, which is shown here and never again.
- * @throws ServiceError `invalid_request` (also `payload_too_large`) with the field, `not_found` for an owner that the actor may not act for,
- *   `conflict` at the owner's limit.
+ * @returns the app and, if it is confidential, its secret, which is shown here and never again.
+ * @throws ServiceError `invalid_request` (also `payload_too_large`) with the field, `not_found` for an owner for whom the actor may not
+ * act, `conflict` at the owner's limit.
  */
 export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin): Promise<{ app: OAuthApp; secret?: string }> {
   const { owner, logo, isConfidential = false, isBound = false, ...given } = input;
@@ -59,7 +59,7 @@ export async function createApp(actor: Actor, input: NewApp, from: RequestOrigin
     await assertMayOwn(tx, actor, ownership);
     const logoId = encodedLogo && (await insertImage(tx, encodedLogo));
     const app = await tx.oAuthApp.create({
-      // A UUID is in [A-Za-z0-9_-], is no metadata document's address (S85), and can never be a user's id (S101).
+      // A UUID is in [A-Za-z0-9_-], is not a metadata document's URL (S85), and can never be a user's ID (S101).
       data: {
         id: newId(),
         clientId: randomUUID(),
@@ -88,7 +88,7 @@ type Ownership = { ownerUserId: string | null; ownerOrgId: string | null };
 
 async function assertMayOwn(tx: Db, actor: Actor, owner: Ownership): Promise<void> {
   const what = owner.ownerOrgId === null ? "User" : "Organization";
-  // Held: no foreign key says who owns an app, and one of an owner who is being deleted would be nobody's.
+  // Locked: no foreign key ties an app to its owner, and if the owner is being deleted, the app would belong to nobody.
   const held =
     owner.ownerOrgId === null
       ? await tx.$queryRaw<unknown[]>`SELECT 1 FROM "user" WHERE id = ${owner.ownerUserId} FOR KEY SHARE`

@@ -16,7 +16,7 @@ export async function deleteApp(actor: Actor, appId: string, from: RequestOrigin
   await changeApp(actor, "oauth_app.manage_security", appId, (tx, app) => withdrawApp(tx, app, by));
 }
 
-/** What deleting means, in the transaction that holds the app's row. */
+/** The deletion itself, in the transaction that locks the app's row. */
 export async function withdrawApp(
   tx: Db,
   app: LockedApp,

@@ -5,10 +5,10 @@ import { ServiceError } from "../../errors.ts";
 import { auditOrgOf, changeApp } from "./change-app.ts";
 
 /**
- * Deletes an app's secret, with any that a rotation left working: the app is a public one from now on
- * (docs/specification/oauth.md#oauth-apps, S52), so that PKCE is required again.
+ * Deletes an app's secret and any that a rotation left valid. The app is then public (docs/specification/oauth.md#oauth-apps, S52), so PKCE
+ * is required again.
  *
- * @throws ServiceError `conflict` when there is none, `reauthentication_required`, `not_found`.
+ * @throws ServiceError `conflict` if there is none, `reauthentication_required`, `not_found`.
  */
 export async function deleteSecret(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(

@@ -2,16 +2,16 @@ import { calculateJwkThumbprint, type JWK } from "jose";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 import { algorithmsOf } from "../client-keys.ts";
 
-/** What its managers see of one of an app's public keys. */
+/** What an app's managers see of one of its public keys. */
 export type KeyDescription = {
   kid: string;
-  /** What its assertions may be signed with. */
+  /** The algorithms that its assertions may use. */
   algorithms: readonly string[];
-  /** RFC 7638, to compare with the key at hand. */
+  /** RFC 7638, to compare with one's own key. */
   thumbprint: string;
 };
 
-/** The keys of an app; those behind a `jwksUri` are not asked for. */
+/** The keys of an app; those behind a `jwksUri` are not fetched. */
 export async function describeKeys({ jwks }: Pick<OAuthApp, "jwks">): Promise<KeyDescription[]> {
   const { keys } = (jwks ?? { keys: [] }) as { keys: JWK[] };
   return Promise.all(

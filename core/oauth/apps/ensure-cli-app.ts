@@ -5,13 +5,13 @@ import { newId } from "../../ids.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { notifyAppChange } from "./notify-app-change.ts";
 
-/** The client id that the hub's own command line is built with (C8 in docs/specification/existing-clients.md). */
+/** The client ID built into the hub's own command line (C8 in docs/specification/existing-clients.md). */
 export const CLI_CLIENT_ID = "26be6b09-91c5-47da-9861-d2d2bb7a7e36";
 
 /**
- * Makes sure that the app of the command line is there, as this version wants it: public, for the device flow only, with every
- * scope. Its tokens live for 30 days and are renewed, since it renews what has less than a day left with each command (C9 in
- * docs/specification/existing-clients.md). Any number of processes may do this at once; where nothing is to be changed nothing is written.
+ * Makes sure that the command line's app exists as this version wants it: public, for the device flow only, with every scope. Its tokens
+ * last 30 days; with each command it refreshes a token that expires within a day (C9 in docs/specification/existing-clients.md). Any number
+ * of processes may run this at once; if nothing differs, nothing is written.
  */
 export async function ensureCliApp(): Promise<void> {
   const name = `${env().BRAND_NAME} CLI`;

@@ -15,27 +15,27 @@ export type AppSecretDescription = {
   last4: string;
   createdAt: Date;
   lastUsedAt: Date | null;
-  /** Set on one that a rotation has replaced and that still works until then. */
+  /** Set on a secret that a rotation replaced; it is valid until then. */
   expiresAt: Date | null;
 };
 
 export type AppDetails = {
   app: OAuthApp;
-  /** Those that work now, the current one first. */
+  /** The valid ones, the current one first. */
   secrets: AppSecretDescription[];
-  /** Those that were pasted; the ones behind a `jwksUri` are not asked for. */
+  /** The pasted ones; those behind a `jwksUri` are not fetched. */
   keys: KeyDescription[];
-  /** Whether it proves who it is, by secret or by keys; an app that does not is public. */
+  /** Whether it authenticates, with a secret or with keys; otherwise it is public. */
   isConfidential: boolean;
   /** Set when an organization owns the app. */
   organization: { id: string; name: string; fullName: string } | null;
-  /** Set when a person owns it. */
+  /** Set when a user owns it. */
   ownerUsername: string | null;
-  /** The organization that it is bound to, for token exchange. */
+  /** The organization to which it is bound, for token exchange. */
   boundOrganization: { id: string; name: string; fullName: string; hasPlan: boolean } | null;
   /** Whether the actor decides about the app as its owner does. */
   isOwner: boolean;
-  /** Whether the actor decides about its secret, scopes and token duration: of a bound app, as the organization's administrator. */
+  /** Whether the actor decides about its secret, scopes and token duration: for a bound app, as the organization's administrator. */
   isInCharge: boolean;
   userCount: number;
 };
@@ -45,7 +45,7 @@ const organizationFields = { id: true, name: true, fullName: true } as const;
 /**
  * An app with what its managers may see.
  *
- * @throws ServiceError `not_found` for an unknown app and, the same, for one that the actor may not manage (S136).
+ * @throws ServiceError `not_found` for an unknown app and, identically, for one that the actor may not manage (S136).
  */
 export async function getApp(actor: Actor, appId: string): Promise<AppDetails> {
   const [seen] = isId(appId)

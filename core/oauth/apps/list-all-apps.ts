@@ -10,7 +10,7 @@ export const appStates = ["verified", "blocked", "self_registered", "token_excha
 export type AppState = (typeof appStates)[number];
 
 export type AppSearch = PageRequest & {
-  /** Part of a name or of an owner's handle, or a whole client id. */
+  /** Part of a name or of an owner's handle, or a complete client ID. */
   text?: string;
   state?: AppState;
 };
@@ -18,12 +18,12 @@ export type AppSearch = PageRequest & {
 export type OwnedApp = ListedApp & {
   /** Null for an app that comes with the service or registered itself. */
   owner: { handle: string; isOrganization: boolean } | null;
-  /** The handle of the organization that it is bound to, for token exchange. */
+  /** The handle of the organization to which it is bound, for token exchange. */
   boundTo: string | null;
 };
 
 const PAGE_SIZE = 20;
-/** So many owners are looked for by a part of their handle. */
+/** At most this many owners are searched for by part of their handle. */
 const OWNERS_MAX = 200;
 
 const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
@@ -35,7 +35,7 @@ const stateWhere: Record<AppState, Prisma.OAuthAppWhereInput> = {
 };
 
 /**
- * Every OAuth app of the installation, newest first, for its operators.
+ * All OAuth apps of the installation, newest first, for its operators.
  *
  * @throws ServiceError `forbidden`.
  */
@@ -58,7 +58,7 @@ export async function listAllApps(actor: Actor, { text = "", state, ...request }
 }
 
 async function textWhere(text: string): Promise<Prisma.OAuthAppWhereInput> {
-  // Taken literally: in LIKE both would stand for anything.
+  // Escaped: in LIKE, both are wildcards.
   const contains = { contains: text.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" as const };
   const [users, organizations] = await Promise.all([
     db().user.findMany({ where: { username: contains }, select: { id: true }, take: OWNERS_MAX }),

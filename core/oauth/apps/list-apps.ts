@@ -6,14 +6,14 @@ import type { OAuthApp } from "../../generated/prisma/client.ts";
 export const APPS_PAGE_SIZE = 20;
 
 export type ListedApp = OAuthApp & {
-  /** People who have a live consent for the app now. */
+  /** Users with a live consent for the app. */
   userCount: number;
 };
 
 export type AppPage = { apps: ListedApp[]; total: number; page: number; pageCount: number };
 
 /**
- * One page, newest first, of the apps of a user or of an organization; a page past the end is the last one.
+ * One page, newest first, of the apps of a user or an organization; a page past the end is the last one.
  *
  * @throws ServiceError `not_found` for an owner whose apps the actor may not see.
  */
@@ -26,7 +26,7 @@ export async function listApps(
     ownerUserId: "userId" in owner ? owner.userId : null,
     ownerOrgId: "orgId" in owner ? owner.orgId : null,
   };
-  // An organization also has a say in the apps of others that are bound to it.
+  // Includes other owners' apps that are bound to the organization: it has a say in them.
   const where = "orgId" in owner ? { OR: [{ ownerOrgId: owner.orgId }, { boundOrgId: owner.orgId }] } : ownership;
   await requirePermission(actor, "oauth_app.read", ownership, { what: "orgId" in owner ? "Organization" : "User" });
 
@@ -43,7 +43,7 @@ export async function listApps(
   return { apps: rows.map((row) => ({ ...row, userCount: users.get(row.clientId) ?? 0 })), total, page: shown, pageCount };
 }
 
-/** How many people allow an app now, by client id. */
+/** How many users currently allow an app, by client ID. */
 export async function countUsers(clientIds: string[]): Promise<Map<string, number>> {
   const rows = await db().$queryRaw<{ client_id: string; users: number }[]>`
     SELECT client_id, count(DISTINCT user_id)::int AS users

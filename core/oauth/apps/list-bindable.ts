@@ -3,10 +3,10 @@ import { organizationsOf } from "../../access/organizations-of.ts";
 import { db } from "../../db.ts";
 import type { OAuthApp } from "../../generated/prisma/client.ts";
 
-/** A person administers few; whoever administers more finds the app's page of each of them. */
+/** Most users administer few; those who administer more find the app's page of each organization. */
 const ORGANIZATIONS_MAX = 100;
 
-/** The organizations that somebody may bind an app to: its owner, or those that they administer. None for one that is bound. */
+/** The organizations to which a user may bind an app: its owner, or those that they administer. None if it is already bound. */
 export async function listBindable(
   person: Person,
   {

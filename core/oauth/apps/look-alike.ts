@@ -1,6 +1,6 @@
 /**
- * Whether a name could be taken for another at a glance: "Кeyh00k", "Key-hook login". The fold is coarse on purpose. It never
- * decides what is shown, only what is refused (S28), so that reading too much into a name costs its owner one retry.
+ * Whether a name could be mistaken for another at a glance: "Кeyh00k", "Key-hook login". The comparison is coarse on purpose: it never
+ * decides what is shown, only what is refused (S28), so a false positive costs the owner one retry.
  */
 export function isLookAlike(name: string, brand: string): boolean {
   const target = skeleton(brand);
@@ -10,7 +10,7 @@ export function isLookAlike(name: string, brand: string): boolean {
     .map(skeleton)
     .filter(Boolean);
   if (hasRun(words, target)) return true;
-  // A long brand is recognised inside one run-together word as well; "Hub" inside "Hubble" is no look-alike.
+  // A long brand is also recognized within one run-together word; "Hub" in "Hubble" is not a look-alike.
   return target.length >= LONG_BRAND && skeleton(name).includes(target);
 }
 
@@ -25,7 +25,7 @@ function hasRun(words: readonly string[], target: string): boolean {
   });
 }
 
-/** What is left of a name when letters that look alike are one letter and everything that is no letter or digit is gone. */
+/** A name with look-alike letters replaced by one letter and everything but letters and digits removed. */
 export function skeleton(text: string): string {
   const letters = text.normalize("NFKD").replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, "");
   const folded = Array.from(
@@ -39,8 +39,8 @@ export function skeleton(text: string): string {
     .replaceAll("vv", "w");
 }
 
-// Each Latin letter and what passes for it: digits, Cyrillic, Greek, Armenian, Cherokee, small capitals, letters with strokes.
-// Capitals are listed where they look unlike their small letter, and are looked up first.
+// Each Latin letter and its look-alikes: digits, Cyrillic, Greek, Armenian, Cherokee, small capitals, letters with strokes. Capitals are
+// listed if they look unlike their small letter, and are looked up first.
 const likeness = new Map(
   Object.entries({
     a: "4@аɑαΑаᴀ",

@@ -2,10 +2,10 @@ import type { Letter } from "../../accounts/mails/letter.ts";
 import type { Db } from "../../db.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 
-/** A letter goes to so many at most: an organization may make everybody an administrator. */
+/** The most recipients of one letter: an organization may make everybody an administrator. */
 const RECIPIENTS_MAX = 20;
 
-/** Queues a letter to the administrators of an organization, those who have been it the longest. */
+/** Queues a letter to an organization's longest-serving administrators. */
 export async function mailAdministrators(
   tx: Db,
   orgId: string,

@@ -1,13 +1,13 @@
 import type { Db } from "../../db.ts";
 
-/** The channel on which every process hears, at commit, which client it must read anew. */
+/** The channel that tells every process, at commit, which client it must read again. */
 export const APP_CHANGE_CHANNEL = "oauth_app";
 
 export async function notifyAppChange(tx: Db, clientId: string): Promise<void> {
   await tx.$executeRaw`SELECT pg_notify(${APP_CHANGE_CHANNEL}, ${clientId})`;
 }
 
-/** The same for whatever concerns many clients at once. */
+/** The same for a change that affects many clients. */
 export async function notifyEveryClientChange(tx: Db): Promise<void> {
   await notifyAppChange(tx, "");
 }

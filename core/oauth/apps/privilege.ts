@@ -1,4 +1,4 @@
-/** What an operator may let an app do beyond other apps (docs/specification/oauth.md#oauth-apps). */
+/** What an operator may allow an app beyond other apps (docs/specification/oauth.md#oauth-apps). */
 export const appPrivileges = ["token-exchange"] as const;
 export type AppPrivilege = (typeof appPrivileges)[number];
 

@@ -2,7 +2,7 @@ import { explainRedirectUris, isRedirectUriAllowed as isAllowed } from "@keyhook
 import { env } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 
-/** Redirect or post-logout redirect URIs of an app, without repetitions; throws with what to do about the first bad one. */
+/** An app's redirect or post-logout redirect URIs, without duplicates; throws with what to do about the first invalid one. */
 export function parseRedirectUris(uris: readonly string[], field: "redirectUris" | "postLogoutRedirectUris"): string[] {
   const unique = [...new Set(uris)];
   const problem = explainRedirectUris(unique, { ownOrigin: env().ORIGIN });
@@ -10,7 +10,7 @@ export function parseRedirectUris(uris: readonly string[], field: "redirectUris"
   return unique;
 }
 
-/** Whether a request's redirect URI is one of an app's (S2, S4, S5, S20); see the rule in `@keyhook/sdk`. */
+/** Whether a request's redirect URI matches one of an app's (S2, S4, S5, S20); see the rule in `@keyhook/sdk`. */
 export function isRedirectUriAllowed(registered: readonly string[], requested: string): boolean {
   return isAllowed(registered, requested, { ownOrigin: env().ORIGIN });
 }

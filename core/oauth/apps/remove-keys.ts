@@ -7,9 +7,9 @@ import { auditOrgOf, changeApp } from "./change-app.ts";
 import { hasKeys } from "./has-keys.ts";
 
 /**
- * Takes an app's keys away: it is a public app from now on, so that PKCE is required again, until it gets a secret or other keys.
+ * Deletes an app's keys. The app is then public, so PKCE is required again, until it gets a secret or other keys.
  *
- * @throws ServiceError `conflict` when there are none, `reauthentication_required`, `not_found`.
+ * @throws ServiceError `conflict` if there are none, `reauthentication_required`, `not_found`.
  */
 export async function removeKeys(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await changeApp(

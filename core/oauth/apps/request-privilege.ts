@@ -8,15 +8,15 @@ import { changeApp } from "./change-app.ts";
 import { mailOperators } from "./mail-administrators.ts";
 import { TOKEN_EXCHANGE } from "./privilege.ts";
 
-/** Each may be letters to all operators; an app that is bound anew may ask anew. */
+/** Each request may send letters to all operators; an app that is bound again may ask again. */
 const ASKS = { limit: 20, windowSeconds: 24 * 60 * 60 };
-/** Who asks again sooner is told that they have asked. */
+/** An earlier repetition is answered that the request was already made. */
 const ASK_AGAIN_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
  * Asks the operators for the privilege of token exchange: they find the app under Administration, and get a letter.
  *
- * @throws ServiceError `conflict` for an app that is bound to no organization, has the privilege or has asked a short while ago; `rate_limited`.
+ * @throws ServiceError `conflict` for an app that is not bound, has the privilege, or asked recently; `rate_limited`.
  */
 export async function requestPrivilege(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   await consumeThrottle(throttleKey("request-privilege", actorId(actor) ?? "command"), ASKS);

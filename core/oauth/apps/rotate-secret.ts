@@ -5,15 +5,15 @@ import { ServiceError } from "../../errors.ts";
 import { issueAppSecret } from "./app-secret.ts";
 import { auditOrgOf, changeApp, currentSecret } from "./change-app.ts";
 
-/** Seven days: long enough for a release, short enough that a leaked secret ends. */
+/** Seven days: long enough for a release, short enough to end a leaked secret. */
 export const SECRET_OVERLAP_MAX_SECONDS = 7 * 24 * 60 * 60;
 
 /**
- * Replaces an app's secret. The old one ends now or, with an overlap, that many seconds later, so that a running site can
- * be moved over (S52). Secrets that earlier rotations left behind never get a later end than they had.
+ * Replaces an app's secret. The old one ends now or, with an overlap, that many seconds later, so that a running site can switch (S52).
+ * Secrets left by earlier rotations never get a later expiry.
  *
  * @returns the new secret, shown here and never again, and when the old one ends.
- * @throws ServiceError `conflict` when the app has no secret, `invalid_request`, `reauthentication_required`, `not_found`.
+ * @throws ServiceError `conflict` if the app has no secret, `invalid_request`, `reauthentication_required`, `not_found`.
  */
 export async function rotateSecret(
   actor: Actor,

@@ -6,8 +6,8 @@ import { isLoopbackHost } from "../client-identity.ts";
 const MAX_CHARACTERS = 2000;
 
 /**
- * An address of an app's own server that this service calls: for its keys, or to tell it of a sign-out. Whether it may be called,
- * where its name leads, is decided at each call (S77).
+ * Checks the URL of an app's own server that this service calls: for its keys, or for logout notices. Whether the address to which its name
+ * resolves may be called is decided at each call (S77).
  * @throws ServiceError `invalid_request` with the field.
  */
 export function parseServerAddress(value: string, field: "jwksUri" | "backchannelLogoutUri"): string {
@@ -21,7 +21,7 @@ export function parseServerAddress(value: string, field: "jwksUri" | "backchanne
   return url.href;
 }
 
-/** Everything over TLS; on a developer's machine, where this service runs on loopback too, plain http to it as well. */
+/** Only TLS; but on a developer's machine, where this service runs on loopback too, also plain http to loopback. */
 function mayBeCalled({ protocol, hostname }: URL): boolean {
   if (protocol === "https:") return hostname !== "";
   return protocol === "http:" && isLoopbackHost(hostname) && isLoopbackHost(new URL(env().ORIGIN).hostname);

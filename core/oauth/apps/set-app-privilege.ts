@@ -8,10 +8,10 @@ import { mailAdministrators } from "./mail-administrators.ts";
 import type { AppPrivilege } from "./privilege.ts";
 
 /**
- * Gives an app a privilege or takes it away, which operators do (S90). Taken away, all that was exchanged under it ends at once (S95).
- * It is given to an app as it is bound: bound anew, it has to be given anew.
+ * An operator gives an app a privilege or removes it (S90). Removing it ends at once everything that was exchanged under it (S95). The
+ * privilege is for the current binding: after a new binding it must be given again.
  *
- * @throws ServiceError `conflict` for an app that is bound to no organization, `reauthentication_required`, `not_found`.
+ * @throws ServiceError `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
  */
 export async function setAppPrivilege(
   actor: Actor,

@@ -4,8 +4,7 @@ import type { RequestOrigin } from "../../audit/request-origin.ts";
 import { changeApp } from "./change-app.ts";
 
 /**
- * Gives an app the mark that the operator knows who is behind it, or takes it away. People see it where they are asked for their
- * consent.
+ * Gives an app the mark that the operator knows who is behind it, or removes it. Users see it when they are asked for consent.
  *
  * @throws ServiceError `reauthentication_required`, `not_found`.
  */

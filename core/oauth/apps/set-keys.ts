@@ -11,18 +11,18 @@ import { auditOrgOf, changeApp } from "./change-app.ts";
 import { getApp } from "./get-app.ts";
 import { parseServerAddress } from "./server-address.ts";
 
-/** One of the two: keys as they were pasted, or where the app publishes them. The other is empty. */
+/** One of the two: pasted keys, or the URL at which the app publishes them. The other is empty. */
 export type KeysInput = { jwks: string; jwksUri: string };
 
 /**
- * Has an app prove itself with keys of its own (`private_key_jwt`, RFC 7523), in the place of those it had. An app authenticates in
- * one way: its secrets end here (docs/decisions/027), so that an address is read once first, lest the app lose the old way for
- * one that does not work.
+ * Makes an app authenticate with its own keys (`private_key_jwt`, RFC 7523), replacing those it had. An app authenticates in one way, so
+ * its secrets end here (docs/decisions/027). A URL is therefore fetched once first: the app must not lose a working method for a broken
+ * one.
  *
  * @throws ServiceError `invalid_request` with the field, `reauthentication_required`, `not_found`.
  */
 export async function setKeys(actor: Actor, appId: string, input: KeysInput, from: RequestOrigin): Promise<OAuthApp> {
-  // Nobody else makes us fetch anything.
+  // Nobody else may make us fetch anything.
   const { app: known } = await getApp(actor, appId);
   await requirePermission(actor, "oauth_app.manage_security", known, { what: "OAuth app" });
   const { keys, jwksUri } = await readKeys(input);

@@ -5,15 +5,14 @@ import { ServiceError } from "../../errors.ts";
 import { ACCESS_TOKEN_MAX_SECONDS } from "../lifetimes.ts";
 import { changeApp } from "./change-app.ts";
 
-/** docs/specification/oauth.md#oauth-apps: administrators choose between an hour and 30 days. */
+/** docs/specification/oauth.md#oauth-apps: administrators choose between one hour and 30 days. */
 export const TOKEN_DURATION_MIN_SECONDS = 60 * 60;
 export const TOKEN_DURATION_MAX_SECONDS = ACCESS_TOKEN_MAX_SECONDS;
 
 /**
- * Sets how long the tokens of an organization's app last from now on; those that are out keep their end (S97).
+ * Sets how long new tokens of an organization's app last; issued tokens keep their expiry (S97).
  *
- * @throws ServiceError `invalid_request` with the field, `conflict` for an app that is bound to no organization,
- *   `reauthentication_required`, `not_found`.
+ * @throws ServiceError `invalid_request` with the field, `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
  */
 export async function setTokenDuration(actor: Actor, appId: string, seconds: number, from: RequestOrigin): Promise<void> {
   if (!Number.isInteger(seconds) || seconds < TOKEN_DURATION_MIN_SECONDS || seconds > TOKEN_DURATION_MAX_SECONDS) {

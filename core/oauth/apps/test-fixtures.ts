@@ -6,7 +6,7 @@ import type { AuditEvent } from "../../generated/prisma/client.ts";
 import { newId } from "../../ids.ts";
 import { createApp, type NewApp } from "./create-app.ts";
 
-/** Rows that the tests of this folder stand on. */
+/** Rows that the tests of this folder use. */
 export async function someone({ username = `u-${newId()}`, isOperator = false } = {}): Promise<Person> {
   const id = newId();
   const email = `${username}@example.test`;
@@ -18,7 +18,7 @@ export function signedIn(userId: string, { authenticatedAt = new Date(), isOpera
   return personActor({ id: newId(), userId, authenticatedAt, user: { isOperator } });
 }
 
-/** The same person at a screen that was left open since the morning. */
+/** The same user at a screen that was left open since the morning. */
 export function longSignedIn(person: Person): Person {
   return { ...person, authenticatedAt: new Date(Date.now() - 6 * 3600 * 1000) };
 }

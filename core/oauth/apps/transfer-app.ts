@@ -9,13 +9,13 @@ import { changeApp, type LockedApp } from "./change-app.ts";
 import { OWNER_MAX_APPS } from "./create-app.ts";
 
 /**
- * Gives an app to another owner: from a person to an organization, back, or from one organization to another. It takes the right to
- * decide over the app where it is and to make one where it goes, so both sides agree in one person; nobody is given an app unasked.
+ * Transfers an app to another owner: from a user to an organization, back, or between organizations. The actor needs the right to manage
+ * the app where it is and to create one where it goes, so one person agrees for both sides; nobody gets an app unasked.
  *
- * What people allowed the app stays, and its tokens work on. The operator's mark goes: it was about the app in the hands that it was in.
+ * Consents stay, and the app's tokens remain valid. The operator's mark is removed: it was about the previous owner.
  * @param to the new owner's handle
- * @throws ServiceError `reauthentication_required`, `not_found`, `invalid_request`, `conflict`, and `forbidden` where the actor may not
- * make apps
+ * @throws ServiceError `reauthentication_required`, `not_found`, `invalid_request`, `conflict`, and `forbidden` if the actor may not create
+ * apps
  */
 export async function transferApp(
   actor: Actor,
@@ -29,7 +29,7 @@ export async function transferApp(
       ownerUserId: owner?.kind === "user" ? owner.id : null,
       ownerOrgId: owner?.kind === "organization" ? owner.id : null,
     };
-    // Whether somebody of this name is there is public; that one may not act for them is said the same for all.
+    // Whether this name exists is public; that the actor may not act for it gets the same response in every case.
     if (!owner) throw new ServiceError("not_found", "Nobody here has this name.", { field: "owner" });
     await requirePermission(actor, "oauth_app.create", ownership, { what: "Owner", tx });
     if (app.ownerUserId === ownership.ownerUserId && app.ownerOrgId === ownership.ownerOrgId) {
@@ -48,13 +48,13 @@ export async function transferApp(
   });
 }
 
-/** An app that acts for an organization by token exchange does not get a new master by the way. */
+/** An app that acts for an organization by token exchange must not change its owner in passing. */
 function assertFree({ boundOrgId }: LockedApp, newOrgId: string | null): void {
   if (boundOrgId === null || boundOrgId === newOrgId) return;
   throw new ServiceError("conflict", "The app is bound to an organization. Unbind it first.");
 }
 
-/** No foreign key says who owns an app, so an owner who is being deleted is waited for, and then not found. */
+/** No foreign key ties an app to its owner, so this waits for an owner that is being deleted, and then does not find it. */
 async function holdOwner(
   tx: Db,
   { ownerUserId, ownerOrgId }: { ownerUserId: string | null; ownerOrgId: string | null },
@@ -67,7 +67,7 @@ async function holdOwner(
 
 type Transferred = { app: LockedApp; to: string; newOrgId: string | null; actorId: string | null; from: RequestOrigin };
 
-/** The administrators of either organization read of it. */
+/** Records it for the administrators of both organizations. */
 async function record(tx: Db, { app, to, newOrgId, actorId, from }: Transferred): Promise<void> {
   const organizations = [app.ownerOrgId, newOrgId].filter((id) => id !== null);
   for (const orgId of organizations.length > 0 ? organizations : [null]) {

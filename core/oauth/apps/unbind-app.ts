@@ -5,10 +5,10 @@ import { ServiceError } from "../../errors.ts";
 import { changeApp, isOfOwner } from "./change-app.ts";
 
 /**
- * Ends the binding of an app, with all that was exchanged under it (S95). Whoever owns the app may do it, and any administrator of the
- * organization. The privilege was for this organization and goes with it.
+ * Ends an app's binding, with everything that was exchanged under it (S95). The app's owner and any administrator of the organization may
+ * do it. The privilege was for this organization and ends too.
  *
- * @throws ServiceError `conflict` for an app that is bound to none, `reauthentication_required`, `not_found`.
+ * @throws ServiceError `conflict` for an app that is not bound, `reauthentication_required`, `not_found`.
  */
 export async function unbindApp(actor: Actor, appId: string, from: RequestOrigin): Promise<void> {
   const isOwner = await isOfOwner(actor, appId);

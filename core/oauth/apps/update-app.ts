@@ -13,23 +13,23 @@ import { auditOrgOf, boundAuthority, changeApp, isAuthenticated, type LockedApp 
 
 type Field = keyof AppSettings;
 const redirectFields: readonly Field[] = ["redirectUris", "postLogoutRedirectUris"];
-/** What would let a stolen session send people, or news of them, elsewhere (S113). */
+/** With these, a stolen session could redirect users or logout notices elsewhere (S113). */
 const sensitiveFields: readonly Field[] = [...redirectFields, "backchannelLogoutUri"];
 
-/** What is absent stays as it is; a null logo is removed. */
+/** Absent fields stay unchanged; a null logo is removed. */
 export type AppChanges = Partial<AppSettingsInput> & { logo?: Uint8Array | null };
 
 /**
- * Changes the settings that are given.
+ * Changes the given settings.
  *
- * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required`
- *   when an address would change, or a bound app get more scopes, without a recent sign-in (S113).
+ * @throws ServiceError `invalid_request` and `payload_too_large` with the field, `not_found`, and `reauthentication_required` if a URL
+ * would change, or a bound app get more scopes, without a recent sign-in (S113).
  */
 export async function updateApp(actor: Actor, appId: string, changes: AppChanges, from: RequestOrigin): Promise<OAuthApp> {
   const { logo, ...input } = changes;
   const given = parseAppSettings(input);
   const encodedLogo = logo && (await encodeImage(logo, "logo"));
-  // Its scopes are what a bound app gets for any member without asking: they are for the organization to say.
+  // A bound app gets its scopes for any member without asking, so the organization decides about them.
   const isScopesOnly = Object.keys(given).every((field) => field === "scopes") && logo === undefined;
   const change = async (tx: Db, app: LockedApp) => {
     const changed = (Object.keys(given) as Field[]).filter((field) => !isDeepStrictEqual(given[field], app[field]));
@@ -39,7 +39,7 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
       await requirePermission(actor, "oauth_app.manage_security", app, { what: "OAuth app", tx });
     }
     if (changed.includes("scopes") && app.boundOrgId) {
-      // More for every member at once, unasked: not for a session that was left open (S113).
+      // More rights over every member at once, without asking them: a session that was left open must not be enough (S113).
       const isWider = given.scopes?.some((scope) => !app.scopes.includes(scope));
       const action = isWider ? "oauth_app.manage_security" : "oauth_app.manage";
       await requirePermission(actor, action, boundAuthority(app.boundOrgId), { what: "OAuth app", tx });
@@ -58,7 +58,7 @@ export async function updateApp(actor: Actor, appId: string, changes: AppChanges
 
 type AppEvent = Pick<NewAuditEvent, "type" | "data">;
 
-/** Redirect URIs have an event of their own, since a new one is how an app is stolen (S116). */
+/** Redirect URIs have their own event, since adding one is how an app is stolen (S116). */
 function auditEvents(app: LockedApp, given: Partial<AppSettings>, changed: readonly Field[], isLogoChanged: boolean): AppEvent[] {
   const changes = (fields: readonly Field[]) => changesOf(app, given, fields);
   const redirects = changed.filter((field) => redirectFields.includes(field));

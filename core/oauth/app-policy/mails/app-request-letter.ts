@@ -2,7 +2,7 @@ import { type Letter, letter, link } from "#core/accounts/mails/letter.ts";
 
 type Asked = { greeted: string; asker: string; organization: string; app: string };
 
-/** To the administrators of an organization. The app's name is its owner's choice, so it stands in quotation marks. */
+/** To the administrators of an organization. The owner chooses the app's name, so it is put in quotation marks. */
 export function appRequestLetter({ greeted, asker, organization, app }: Asked): Letter {
   return letter(`${asker} asks for an app in ${organization}`, greeted, [
     `${asker} asks that the app "${app}" be let into the organization ${organization}. Approve or block it here:`,
