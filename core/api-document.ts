@@ -1,9 +1,9 @@
 /**
- * The API describes itself (api/openapi), and the reference page shows it: two doors, of which neither knows the other. The API
- * leaves its document here, made when it is first asked for. On `globalThis`, since Next bundles its own instance of this module.
+ * The API describes itself (api/openapi), and the reference page shows it: two doors that do not know each other. The API registers its
+ * document here, built at the first request. On `globalThis`, since Next bundles its own instance of this module.
  */
 
-/** A JSON Schema, as far as anybody here looks into one. */
+/** The parts of a JSON Schema that are read here. */
 export type ApiSchema = {
   $ref?: string;
   type?: string | string[];
@@ -50,7 +50,7 @@ export type ApiOperation = {
   summary?: string;
   description?: string;
   security?: Record<string, string[]>[];
-  /** The scopes of which a token needs one; empty where any token does. */
+  /** A token needs one of these scopes; empty if any token will do. */
   "x-scopes"?: string[];
   parameters?: ApiParameter[];
   requestBody?: { required?: boolean; description?: string; content: ApiContent };
@@ -76,7 +76,7 @@ export function provideApiDocument(make: Maker): void {
   slots[SLOT] = make;
 }
 
-/** Undefined where this process serves pages and no API. */
+/** Undefined if this process serves pages but no API. */
 export function apiDocument(): ApiDocument | undefined {
   return slots[SLOT]?.();
 }

@@ -6,15 +6,15 @@ import { requireNoneHeld, whileHeld } from "./held-connection.ts";
 import { log } from "./log.ts";
 
 /**
- * One pool a process, shared by Prisma (everyday operations) and by hand-written SQL (hot paths). It is kept on
- * `globalThis`, because each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+ * One pool per process, shared by Prisma (everyday operations) and hand-written SQL (hot paths). It is kept on `globalThis`, because each
+ * bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
  */
 type Connections = { pool: pg.Pool; prisma: PrismaClient };
 const keeper = globalThis as typeof globalThis & { keyhookConnections?: { open?: Connections | undefined } };
 keeper.keyhookConnections ??= {};
 const kept = keeper.keyhookConnections;
 
-// A stopped database must answer 503 soon, not hold requests until the client gives up.
+// With a stopped database requests must get a 503 soon, not hang until the client gives up.
 const CONNECT_TIMEOUT_MS = 3_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 const POOL_SIZE = 10;
@@ -30,9 +30,9 @@ function connections(): Connections {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     application_name: "keyhook",
   });
-  // Without a listener an idle connection that the server closes would end the process.
+  // Without a listener, an idle connection closed by the server would end the process.
   pool.on("error", (error) => log().warn({ err: error }, "database connection lost"));
-  // Nor one that is checked out and between two statements: the pool listens to idle ones only. Its next statement fails.
+  // The same for a checked-out connection between two statements, since the pool listens only to idle ones. Its next statement fails.
   pool.on("connect", (client) => void client.on("error", () => undefined));
   kept.open = {
     pool,
@@ -41,7 +41,7 @@ function connections(): Connections {
   return kept.open;
 }
 
-/** The same client. What runs in its transactions counts as holding a connection (held-connection.ts). */
+/** The same client, whose transactions count as holding a connection (held-connection.ts). */
 function watched(prisma: PrismaClient): PrismaClient {
   const begin = prisma.$transaction.bind(prisma) as (work: unknown, options?: object) => Promise<unknown>;
   const transaction = (work: unknown, options?: object) =>
@@ -49,7 +49,7 @@ function watched(prisma: PrismaClient): PrismaClient {
   return Object.assign(prisma, { $transaction: transaction });
 }
 
-/** @throws SecondConnectionError in tests and development, in a transaction: what is part of one uses its `tx`, and nothing else */
+/** @throws SecondConnectionError in tests and development, within a transaction: everything in it must use its `tx` */
 export function db(): PrismaClient {
   requireNoneHeld();
   return connections().prisma;
@@ -61,12 +61,12 @@ export function pool(): pg.Pool {
   return connections().pool;
 }
 
-/** Whether somebody waits for a connection at this moment. */
+/** Whether any caller is waiting for a connection now. */
 export const isPoolExhausted = (): boolean => (kept.open?.pool.waitingCount ?? 0) > 0;
 
 /**
- * Does `work` on one connection of the pool, for hand-written transactions and locks of a session. Where that fails, the connection is
- * closed, which ends both.
+ * Does `work` on one connection of the pool, for hand-written transactions and session locks. If it throws, the connection is closed, which
+ * ends both.
  */
 export async function withConnection<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool().connect();
@@ -81,7 +81,7 @@ export async function withConnection<T>(work: (client: pg.PoolClient) => Promise
   }
 }
 
-/** A transaction's client, or the plain one: what an operation takes when it may be part of a larger one. */
+/** A transaction's client, or the plain one: the parameter of operations that may be part of a larger one. */
 export type Db = Omit<PrismaClient, "$connect" | "$disconnect" | "$on" | "$transaction" | "$extends">;
 
 export const isTransaction = (tx: Db): boolean => tx !== connections().prisma;
@@ -106,7 +106,7 @@ const DOWN = new Set<unknown>([
   "ECONNRESET",
   "EPIPE",
   "ETIMEDOUT",
-  // Where it has a name, a container's say, the name goes with it.
+  // The lookup of its host name can fail too, for example of a container.
   "ENOTFOUND",
   "EAI_AGAIN",
   "EHOSTUNREACH",
@@ -122,7 +122,7 @@ const DOWN = new Set<unknown>([
   "P1017",
 ]);
 
-/** The codes of an error and of what caused it: Postgres's and, of Prisma's adapter, the one it wraps. */
+/** The codes of an error and of its causes: Postgres's, and the one that Prisma's adapter wraps. */
 export function databaseCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {
@@ -137,8 +137,8 @@ const DEADLOCK = "40P01";
 const MOST_TRIES = 3;
 
 /**
- * A transaction that is begun again where Postgres ended it for a deadlock: nothing of it was done, and what it met is done by then.
- * `work` must do nothing outside its transaction.
+ * Runs a transaction, and repeats it if Postgres ended it because of a deadlock: nothing of it was done, and the other transaction has
+ * finished by then. `work` must do nothing outside its transaction.
  */
 export async function inTransaction<T>(work: (tx: Db) => Promise<T>, options?: { timeout: number }): Promise<T> {
   for (let tries = 1; ; tries++) {
@@ -150,11 +150,14 @@ export async function inTransaction<T>(work: (tx: Db) => Promise<T>, options?: {
   }
 }
 
-/** As pg, its pool and Prisma put it. The last: no connection was free in time, and nothing of the transaction was begun. */
+/** Messages of pg, its pool and Prisma. The last: no connection was free in time, and the transaction did not begin. */
 const DOWN_MESSAGE =
   /timeout exceeded when trying to connect|Connection terminated|Can't reach database server|the database system is|Unable to start a transaction in the given time/i;
 
-/** Whether an error means that the database is away, or that others hold the connection or lock that was needed: the answer is 503 with Retry-After, not 500. */
+/**
+ * Whether an error means that the database is unavailable, or that others hold the needed connection or lock: the response is then 503 with
+ * Retry-After, not 500.
+ */
 export function isDatabaseDown(error: unknown): boolean {
   if (databaseCodes(error).some((code) => DOWN.has(code))) return true;
   for (let at: unknown = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth++) {

@@ -2,17 +2,17 @@ import type { Code, RootContent } from "mdast";
 import remarkParse from "remark-parse";
 import { unified } from "unified";
 
-/** An example of a guide, with what its author says about running it in the comment before it. */
+/** An example of a guide, with its author's directive about running it, from the comment before it. */
 export type CodeBlock = Readonly<{
   language: string;
   code: string;
-  /** In the Markdown, from 1. */
+  /** In the Markdown, starting at 1. */
   line: number;
-  /** Such as `{ verb: "not run", what: "needs a telephone" }`, of `<!-- not run: needs a telephone -->`. */
+  /** For example `{ verb: "not run", what: "needs a telephone" }`, for `<!-- not run: needs a telephone -->`. */
   directive?: Readonly<{ verb: string; what: string }>;
 }>;
 
-/** The fenced blocks of a guide, in their order, those inside lists too. */
+/** The fenced blocks of a guide, in order, including those in lists. */
 export function codeBlocks(markdown: string): CodeBlock[] {
   return collect(unified().use(remarkParse).parse(markdown).children);
 }

@@ -1,18 +1,18 @@
-/** What stands in a guide in place of what each reader has: readable where the file lies, filled in where it is shown or run. */
+/** The values that replace a guide's placeholders: the file is readable as it is, and filled in where it is shown or run. */
 export type Filling = Readonly<{
-  /** The service's own address, without a slash at its end. */
+  /** The service's own origin, without a trailing slash. */
   origin: string;
   brand: string;
   /** The word in `urn:<vendor>:…`. */
   vendor: string;
   tokenPrefix: string;
-  /** An app of the reader's. */
+  /** One of the reader's apps. */
   app?: FillingApp;
 }>;
 
 export type FillingApp = Readonly<{
   clientId: string;
-  /** One that is registered. */
+  /** A registered one. */
   redirectUri?: string;
   /** Space-separated. */
   scope: string;
@@ -21,14 +21,14 @@ export type FillingApp = Readonly<{
 export const PLACEHOLDER_ORIGIN = "http://localhost:3000";
 export const PLACEHOLDER_CLIENT_ID = "YOUR_CLIENT_ID";
 export const PLACEHOLDER_REDIRECT_URI = "http://localhost:8080/callback";
-/** What guides ask for, as it stands in code, in a query and in a shell. */
+/** The scopes in the guides, as written in code, in a query and in a shell. */
 const PLACEHOLDER_SCOPES = [" ", "+", "%20"].map((between) => ["openid", "profile", "email"].join(between));
 
-/** The product's name as a word of its own: not in `Keyhook/1.0`, which is what the service calls itself to others. */
+/** The product's name as a separate word: not in `Keyhook/1.0`, the service's own user agent. */
 const BRAND = /(?<![-\w@/.])Keyhook(?![-/\w])/g;
 const ORIGIN = /http:\/\/localhost:3000(?!\d)|https:\/\/(?:hub|keyhook)\.example\.com(?![\w.-])/g;
 
-/** Code, an address or a command, for one reader. */
+/** Fills in code, an address or a command for one reader. */
 export function fillInCode(code: string, { origin, brand, vendor, tokenPrefix, app }: Filling): string {
   const filled = code
     .replace(ORIGIN, () => origin)
@@ -49,12 +49,12 @@ export function fillInCode(code: string, { origin, brand, vendor, tokenPrefix, a
   return withApp;
 }
 
-/** A sentence, for one instance. */
+/** Fills in a sentence for one installation. */
 export function fillInProse(text: string, { origin, brand }: Filling): string {
   return text.replace(ORIGIN, () => origin).replace(BRAND, () => brand);
 }
 
-/** Whether an app of the reader's would change anything. */
+/** Whether one of the reader's apps would change anything. */
 export function namesAnApp(markdown: string): boolean {
   return markdown.includes(PLACEHOLDER_CLIENT_ID);
 }

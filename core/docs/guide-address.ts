@@ -2,12 +2,12 @@ import { posix } from "node:path";
 import { PLACEHOLDER_ORIGIN } from "./fill-in.ts";
 import { guides } from "./guides.ts";
 
-/** Where a link of a guide leads: on this site, to another one, or to a file of the repository that has no page here. */
+/** Where a guide's link leads: on this site, to another site, or to a file of the repository without a page here. */
 export type GuideAddress = { kind: "page" | "elsewhere"; href: string } | { kind: "source"; path: string };
 
 /**
- * @param href as it stands in the Markdown: relative to its file, or absolute. Pages of the service are written with the placeholder's
- *   origin, so that they lead somewhere from where the file lies too.
+ * @param href as in the Markdown: relative to its file, or absolute. Pages of the service are written with the placeholder's origin, so
+ * that they also work from the file.
  * @param from the file's path from the project's root
  */
 export function guideAddress(href: string, from: string): GuideAddress {

@@ -1,4 +1,4 @@
-/** One page under `/docs`, made from one Markdown file of the repository, which reads as well where it lies. */
+/** One page under `/docs`, made from a Markdown file of the repository, which is readable on its own. */
 export type Guide = Readonly<{
   /** Its address: `/docs/<slug>`. */
   slug: string;
@@ -6,7 +6,7 @@ export type Guide = Readonly<{
   path: string;
   /** Its name in the navigation; the page's title is the file's own first heading. */
   label: string;
-  /** Whoever has this reads this guide, in the words of the index: "a site or an app". */
+  /** Who reads this guide, in the words of the index: those who have "a site or an app". */
   has: string;
   /** What to use, in one line. */
   use: string;

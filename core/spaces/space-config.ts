@@ -1,33 +1,33 @@
 import type { Repo } from "../hub/repos/repo.ts";
 
-/** What a Space's front matter asks for. */
+/** What a Space's front matter configures. */
 export type SpaceConfig =
-  /** Its files as they are, from this folder (empty: the root), this one for the folder itself. */
+  /** Its files unchanged, from the folder of `index`, which is what that folder shows. */
   | { kind: "static"; index: string }
   | ServiceConfig
-  /** Nothing that could run here. */
+  /** Nothing that can run here. */
   | { kind: "unusable"; message: string };
 
 export type ServiceConfig = {
   kind: "service";
-  /** What is started in the folder of its files. */
+  /** The command, started in the folder of its files. */
   command: string[];
-  /** The file that has to be there for it, where the command is ours. */
+  /** The file that must exist for it, if we choose the command. */
   appFile: string | undefined;
   /** Where it listens, on the loopback of its sandbox. */
   port: number;
 };
 
-/** Where an app listens unless its front matter says otherwise; the public hub's number. */
+/** The port of an app unless its front matter names one; the same as the public hub's. */
 export const APP_PORT = 7860;
 const COMMAND_MAX = 64;
 const TEXT_MAX_CHARACTERS = 4_096;
 
 /**
- * Reads what `sdk`, `app_file`, `app_port` and `command` of the front matter ask for.
+ * Reads `sdk`, `app_file`, `app_port` and `command` of the front matter.
  *
- * `sdk: node` runs `node <app_file>` (app.js), or `command`: a list of words, or a line for a shell. `sdk: static` shows files;
- * `app_file` (index.html) is what a folder shows. A Space that says neither is static if it was made as one.
+ * `sdk: node` runs `node <app_file>` (app.js), or `command`: a list of words, or a line for a shell. `sdk: static` serves files; `app_file`
+ * (index.html) is what a folder shows. A Space with neither is static if it was created as one.
  */
 export function readSpaceConfig({ card, sdk }: Pick<Repo, "card" | "sdk">): SpaceConfig {
   const { app_file: appFile, app_port: port = APP_PORT, command } = card ?? {};
@@ -62,7 +62,7 @@ function wordsOf(command: unknown): string[] | undefined {
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.length <= TEXT_MAX_CHARACTERS && !value.includes("\0") && value.isWellFormed();
 
-/** A relative path that stays where it begins. */
+/** A relative path that stays inside its folder. */
 function isPath(value: unknown): value is string {
   return isText(value) && value !== "" && value.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 }

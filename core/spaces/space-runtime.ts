@@ -2,27 +2,27 @@ import { pool } from "../db.ts";
 import { SPACE_PARTY } from "./run/space-table.ts";
 import type { SpaceStage } from "./stages.ts";
 
-/** How a Space is doing: its row of `space_runtime`. */
+/** The runtime of a Space: its row of `space_runtime`. */
 export type SpaceRuntime = {
   repoId: string;
   stage: SpaceStage;
   message: string | null;
   /** The commit that runs, or ran last. */
   commit: string | null;
-  /** Where the worker that runs it takes requests for it; null when none does. */
+  /** Where the worker that runs it accepts requests for it; null if none does. */
   address: string | null;
   restarts: number;
   generation: number;
   /** Null: the flavor's own. */
   sleepSeconds: number | null;
   receiverGeneration: number;
-  /** Which visits are not over: whenever somebody loses their access, another begins. */
+  /** Counts invalidations of visits: increased whenever anybody loses their access. */
   visitorGeneration: number;
   lastRequestAt: Date | null;
   startedAt: Date | null;
   /** A visitor woke it, and it has not run since. */
   isAwaited: boolean;
-  /** Whose place it takes. */
+  /** The caller whose slot it takes. */
   party: string;
 };
 
@@ -31,7 +31,7 @@ export const COLUMNS = `repo_id AS "repoId", stage, message, commit, restarts, g
   awaited_at IS NOT NULL AS "isAwaited", ${SPACE_PARTY} AS party,
   CASE WHEN claimed_until > now() THEN address END AS address`;
 
-/** Undefined for a Space without a commit. An address whose worker no longer holds on to it is none (S122). */
+/** Undefined for a Space without a commit. The address is omitted if its worker no longer holds the claim (S122). */
 export async function readSpaceRuntime(repoId: string): Promise<SpaceRuntime | undefined> {
   const { rows } = await pool().query<SpaceRuntime>({
     name: "read-space-runtime",

@@ -4,7 +4,7 @@ export const badgePath = (size: BadgeSize, theme: BadgeTheme): string => `/badge
 
 export type BadgeHtml = Readonly<{ origin: string; brand: string; size: BadgeSize }>;
 
-/** A link with the badge in it, to be pasted: the picture follows the reader's theme, and its words are there for those who cannot see it. */
+/** HTML to paste, a link with the badge: the picture follows the reader's theme, and its text is available to screen readers. */
 export function badgeHtml({ origin, brand, size }: BadgeHtml, href = "/sign-in"): string {
   const { label, widthPx, heightPx } = drawBadge(brand, size, "light");
   return `<a href="${href}">
@@ -16,7 +16,7 @@ export function badgeHtml({ origin, brand, size }: BadgeHtml, href = "/sign-in")
 `;
 }
 
-/** The size and theme of a badge's file name, if it is one. */
+/** The size and theme in a badge's file name, if it is one. */
 export function parseBadgeName(name: string): { size: BadgeSize; theme: BadgeTheme } | undefined {
   const [, size, theme] = /^sign-in-([a-z]+)-(light|dark)\.svg$/.exec(name) ?? [];
   const known = badgeSizes.find((one) => one === size);

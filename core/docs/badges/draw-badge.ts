@@ -14,15 +14,15 @@ const measures: Record<BadgeSize, Measures> = {
   lg: { heightPx: 48, fontPx: 17, paddingPx: 18, markPx: 24, gapPx: 12 },
 };
 
-/** Words and edge have 4.5:1 and 3:1 on their ground (draw-badge.test.ts measures it). */
+/** Text and border have a contrast of 4.5:1 and 3:1 with the background (draw-badge.test.ts measures it). */
 export const badgeColours: Record<BadgeTheme, Record<"ground" | "edge" | "ink" | "mark", string>> = {
   light: { ground: "#ffffff", edge: "#8a837a", ink: "#1c1917", mark: "#a8600a" },
   dark: { ground: "#1c1a18", edge: "#7b746c", ink: "#f3f1ee", mark: "#e0a458" },
 };
 
 /**
- * The button "Sign in with …" as a picture for other people's sites. Its words are outlines of Inter, since a picture may not load a font
- * and every reader's system has another: nothing is cut, and it looks the same everywhere.
+ * The button "Sign in with …" as a picture for other sites. Its text consists of outlines of Inter, since a picture must not load a font
+ * and readers' systems differ: nothing is cut, and it looks the same everywhere.
  */
 export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Badge {
   const { heightPx, fontPx, paddingPx, markPx, gapPx } = measures[size];
@@ -31,7 +31,7 @@ export function drawBadge(brand: string, size: BadgeSize, theme: BadgeTheme): Ba
   const words = layOut(label, fontPx);
   const wordsAt = paddingPx + markPx + gapPx;
   const widthPx = Math.ceil(wordsAt + words.widthPx + paddingPx);
-  // Capitals stand in the middle, by which the eye judges a line.
+  // Capitals are centred vertically, because the eye judges a line by them.
   const baseline = round((heightPx + (inter.capHeight / inter.unitsPerEm) * fontPx) / 2);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${widthPx}" height="${heightPx}" viewBox="0 0 ${widthPx} ${heightPx}" role="img" aria-labelledby="t">
 <title id="t">${escaped(label)}</title>
@@ -60,7 +60,7 @@ function layOut(label: string, fontPx: number): Words {
   return { drawn: `<g transform="scale(${scale.toFixed(6)})">${paths.join("")}</g>`, widthPx: at * scale };
 }
 
-/** A name in letters that we have no outlines of: written in a font of the reader's, fitted to the width that was left for it. */
+/** A name in letters for which we have no outlines: set in one of the reader's fonts, fitted to the remaining width. */
 function inReadersFont(label: string, fontPx: number): Words {
   const widthPx = [...label].reduce((sum, character) => sum + (character > "\u{2e7f}" ? 1 : 0.62), 0) * fontPx;
   const drawn = `<text font-family="Inter, system-ui, sans-serif" font-size="${fontPx}" font-weight="600" textLength="${round(widthPx)}" lengthAdjust="spacingAndGlyphs">${escaped(label)}</text>`;

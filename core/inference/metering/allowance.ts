@@ -9,13 +9,13 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import { isId } from "../../ids.ts";
 import type { InferenceAccount } from "./inference-account.ts";
 
-/** What may be used in a month (UTC); null is without limit. */
+/** What may be used in a month (UTC); null means no limit. */
 export type Allowance = { monthlyTokens: number | null; monthlyRequests: number | null };
 
 const TOKENS_MAX = 1_000_000_000_000;
 const REQUESTS_MAX = 1_000_000_000;
 
-/** SQL: the allowance of an account, of all that could apply the most particular one. Without any nothing is limited. */
+/** SQL: the most specific allowance that applies to an account. Without any there is no limit. */
 export const allowanceOf = ({ ownerId, orgId }: Pick<InferenceAccount, "ownerId" | "orgId">) =>
   orgId
     ? Prisma.sql`SELECT a.monthly_tokens, a.monthly_requests FROM inference_allowance a
@@ -28,13 +28,13 @@ export const allowanceOf = ({ ownerId, orgId }: Pick<InferenceAccount, "ownerId"
 export type AllowanceRow = Allowance & {
   /** `user`, `organization`, `plan:<plan>`, or an id. */
   subject: string;
-  /** The handle behind an id; null for the others, and for somebody who is gone. */
+  /** The handle behind an id; null for the others, and if its owner is gone. */
   handle: string | null;
 };
 
 const ROWS_MAX = 200;
 
-/** What operators have set, the general ones first. @throws ServiceError `forbidden` */
+/** The allowances set by operators, general ones first. @throws ServiceError `forbidden` */
 export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().$queryRaw<
@@ -49,9 +49,9 @@ export async function listAllowances(actor: Actor): Promise<AllowanceRow[]> {
 }
 
 /**
- * Sets what may be used in a month, from now on and for the month that has begun.
+ * Sets what may be used in a month, from now on and including the current month.
  * @param subject `user`, `organization`, `plan:<plan>`, or the handle of a user or an organization
- * @param allowance null takes the particular rule away, so that the general one counts; the two general ones stay
+ * @param allowance null removes the specific rule, so that the general one applies; the two general ones stay
  * @throws ServiceError `invalid_request`, `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function setAllowance(
@@ -104,7 +104,7 @@ async function orgIdOf(tx: Db, id: string): Promise<string | null> {
   return (await tx.organization.findUnique({ where: { id }, select: { id: true } }))?.id ?? null;
 }
 
-/** Empty is without limit. */
+/** Empty means no limit. */
 function parseLimit(field: string, text: string, max: number): number | null {
   const digits = text.trim().replace(/[,_\s]/g, "");
   if (digits === "") return null;

@@ -7,7 +7,7 @@ import { db } from "../../db.ts";
 import { isServiceError, ServiceError } from "../../errors.ts";
 import type { InferenceAccount } from "./inference-account.ts";
 
-/** How many requests a minute one person may make, and one app for all who use it. */
+/** Requests per minute of one user, and of one app for all its users. */
 export type InferenceRates = { perUser: number; perApp: number };
 
 export const RATES_KEY = "inference_rates";
@@ -15,7 +15,7 @@ const DEFAULT_RATES: InferenceRates = { perUser: 60, perApp: 600 };
 const RATE_MAX = 100_000;
 const WINDOW_SECONDS = 60;
 
-/** What the setting's row says; it may come from a newer or an older version. */
+/** Reads the setting's row, which a newer or an older version may have written. */
 export function ratesOf(value: unknown): InferenceRates {
   const { perUser, perApp } = Object(value) as Partial<Record<keyof InferenceRates, unknown>>;
   const or = (rate: unknown, otherwise: number) => (Number.isInteger(rate) && Number(rate) > 0 ? Number(rate) : otherwise);
@@ -45,7 +45,7 @@ function parseRate(field: string, text: string): number {
   return rate;
 }
 
-/** Counts a request of a person and of their app. @throws ServiceError `rate_limited` with the seconds to wait */
+/** Counts a request for a user and for their app. @throws ServiceError `rate_limited` with the seconds to wait */
 export async function countRequest({ userId, clientId }: InferenceAccount, { perUser, perApp }: InferenceRates): Promise<void> {
   await within(`inference-user:${userId}`, perUser, `You may make ${perUser} requests a minute.`);
   if (clientId) await within(`inference-app:${clientId}`, perApp, `This app may make ${perApp} requests a minute.`);

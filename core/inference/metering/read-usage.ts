@@ -6,9 +6,9 @@ import { monthOf } from "./reserve.ts";
 
 /** What one app used of one model in a month. */
 export type UsageLine = {
-  /** Empty for tokens that the person made for themselves. */
+  /** Empty for personal access tokens. */
   clientId: string;
-  /** The organization that paid for it; null for the person's own. */
+  /** The organization that paid for it; null if the user did. */
   orgName: string | null;
   isOrganizations: boolean;
   model: string;
@@ -24,17 +24,17 @@ export type MonthOfUsage = {
   month: string;
   tokens: number;
   requests: number;
-  /** Put aside by requests under way. */
+  /** Reserved by requests under way. */
   underWay: number;
   allowance: Allowance;
   lines: UsageLine[];
-  /** Tokens of each day of the month up to today, those that organizations paid for too. */
+  /** Tokens of each day of the month up to today, including those that organizations paid for. */
   days: { day: string; tokens: number }[];
 };
 
 const LINES_MAX = 200;
 
-/** What a person has used this month, by app and model, and what they may use. */
+/** A user's use in this month, by app and model, and their allowance. */
 export async function readUsage(actor: Actor, userId: string, now = new Date()): Promise<MonthOfUsage> {
   await requirePermission(actor, "inference.read_usage", { userId }, { what: "User" });
   const month = monthOf(now);
@@ -80,7 +80,7 @@ export type InstallationUsage = { month: string; tokens: number; requests: numbe
 
 const CONSUMERS_MAX = 10;
 
-/** What everybody together has used this month, and who most of it. @throws ServiceError `forbidden` */
+/** The use of all accounts in this month, and the accounts with the most. @throws ServiceError `forbidden` */
 export async function readInstallationUsage(actor: Actor, now = new Date()): Promise<InstallationUsage> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const month = monthOf(now);

@@ -4,26 +4,25 @@ import { newId } from "../../ids.ts";
 import { allowanceOf } from "./allowance.ts";
 import type { InferenceAccount } from "./inference-account.ts";
 
-/** What a request under way has put aside, to be settled when it ends. */
+/** What a request under way has reserved; it is settled when the request ends. */
 export type Reservation = { id: string; ownerId: string; month: string };
 
-/** How long a request may take at most; with a margin, what is older belongs to a process that was killed. */
+/** The longest duration of a request; with a margin, an older reservation belongs to a killed process. */
 export const REQUEST_MAX_MS = 30 * 60_000;
 const EXPIRES_AFTER_SECONDS = REQUEST_MAX_MS / 1000 + 5 * 60;
-/** At the same time, of a person and of an organization: slow answers hold connections. */
+/** Concurrent requests of a user and of an organization: slow responses hold connections. */
 const UNDER_WAY_MAX = { user: 32, organization: 256 };
 const WAIT_SECONDS = 5;
 
 /**
- * Puts tokens aside for a request that begins, in one statement on the meter's row, which is locked by it: of however many parallel
- * requests each sees what the others have put aside. One may begin while anything is left, so that a month is overrun by the length of
- * its last request and no more.
+ * Reserves tokens for a request that begins, in one statement that locks the meter's row: each of any number of parallel requests sees what
+ * the others have reserved. A request may begin while anything is left, so a month is exceeded by at most the length of its last request.
  * @throws ServiceError `quota_exceeded`; `rate_limited` while too many are under way
  */
 export async function reserve(account: InferenceAccount, tokens: number): Promise<Reservation> {
   const reservation = { id: newId(), ownerId: account.ownerId, month: monthOf(new Date()) };
   if (await tryToReserve(account, reservation, tokens)) return reservation;
-  // Before it is refused for what killed processes have left behind:
+  // Before refusing because of what killed processes left behind:
   const { rowCount } = await pool().query("DELETE FROM inference_reservation WHERE owner_id = $1 AND expires_at < now()", [
     account.ownerId,
   ]);
@@ -51,7 +50,7 @@ async function tryToReserve(account: InferenceAccount, { id, ownerId, month }: R
   return rows.length > 0;
 }
 
-/** Which of the limits it was. */
+/** Finds out which limit was reached. */
 async function refusal(account: InferenceAccount, month: string): Promise<ServiceError> {
   const [row] = await db().$queryRaw<
     { tokenLimit: bigint | null; requestLimit: number | null; tokens: bigint; requests: number; underWay: number }[]

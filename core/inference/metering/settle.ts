@@ -3,12 +3,12 @@ import type { InferenceAccount } from "./inference-account.ts";
 import type { Reservation } from "./reserve.ts";
 import type { TokenCount } from "./token-count.ts";
 
-/** How a request ended: what it used, or undefined when the provider did not answer, which costs nobody anything. */
+/** How a request ended: what it used, or undefined if the provider did not respond, which costs nothing. */
 export type Settlement = { model: string; used: TokenCount | undefined };
 
 /**
- * Gives back what a request had put aside, and writes down what it used: on the meter, and for the day. One statement, so that either
- * all of it is kept or nothing.
+ * Releases what a request had reserved, and records what it used: on the meter, and for the day. One statement, so that either all of it is
+ * stored or nothing.
  */
 export async function settle(account: InferenceAccount, reservation: Reservation, { model, used }: Settlement): Promise<void> {
   const { prompt, completion, isEstimated } = used ?? { prompt: 0, completion: 0, isEstimated: false };

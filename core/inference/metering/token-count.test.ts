@@ -21,7 +21,7 @@ test("a prompt is estimated by its text, wherever it stands; pictures and sounds
   const messages = [{ content: [{ text: "x".repeat(4_000) }, picture, sound] }];
   expect(estimatePrompt({ messages })).toBeGreaterThanOrEqual(1_000);
   expect(estimatePrompt({ messages })).toBeLessThan(1_050);
-  // What only begins like a picture is read by the model, and counts.
+  // Text that only begins like a picture is read by the model, and counts.
   expect(estimatePrompt({ messages: [{ content: `data:image/png;base64,${"word ".repeat(1_000)}` }] })).toBeGreaterThan(1_000);
   expect(estimatePrompt({ prompt: [1, 2, 3, 4] })).toBe(4);
   let deep: unknown = "word";

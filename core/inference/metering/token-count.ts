@@ -2,7 +2,7 @@
 export type TokenCount = {
   prompt: number;
   completion: number;
-  /** We counted, since the provider told nothing or the answer broke off before it could. */
+  /** Counted here, because the provider reported nothing or the response ended early. */
   isEstimated: boolean;
 };
 
@@ -11,7 +11,7 @@ const TOKENS_MAX = 1_000_000_000;
 const COMPLETION_USUAL = 1_000;
 const COMPLETION_MAX = 100_000;
 
-/** `usage` of an answer, in the words of either API; undefined where it is none. What a provider tells is bounded all the same. */
+/** Reads `usage` of a response of either API; undefined if it is invalid. The provider's numbers are limited too. */
 export function tokenCountOf(usage: unknown): TokenCount | undefined {
   const told = Object(usage) as Record<string, unknown>;
   const prompt = tokens(told.prompt_tokens ?? told.input_tokens);
@@ -29,7 +29,7 @@ function tokens(value: unknown): number | undefined {
 
 export const tokensOfText = (characters: number): number => Math.ceil(characters / CHARACTERS_PER_TOKEN);
 
-/** About how many tokens a request's text is. Pictures and sounds within are left out: their length says nothing. */
+/** Estimates the tokens of a request's text. Embedded pictures and sounds are skipped: their length says nothing. */
 export function estimatePrompt(body: unknown): number {
   let characters = 0;
   const waiting: unknown[] = [body];
@@ -38,7 +38,7 @@ export function estimatePrompt(body: unknown): number {
     if (typeof value === "string") {
       characters += value.length;
     } else if (Array.isArray(value)) {
-      // A prompt may be given as tokens already.
+      // A prompt may already consist of tokens.
       if (typeof value[0] === "number") characters += value.length * CHARACTERS_PER_TOKEN;
       else for (const item of value) waiting.push(item);
     } else if (typeof value === "object" && value !== null) {
@@ -51,12 +51,12 @@ export function estimatePrompt(body: unknown): number {
   return tokensOfText(characters);
 }
 
-/** Only where a file stands: a text that begins like one is a text. */
+/** Only in a field for files: elsewhere, text that begins like a file is text. */
 const FILE_FIELDS: ReadonlySet<string> = new Set(["url", "image_url", "file_data"]);
 const isInlineFile = (name: string, value: unknown): boolean =>
   FILE_FIELDS.has(name) && typeof value === "string" && value.startsWith("data:");
 
-/** How much of an answer to put aside: what is asked for at most, or what is usual. */
+/** How much to reserve for a response: the requested maximum, or a typical length. */
 export function estimateCompletion(body: Record<string, unknown>): number {
   const most = [body.max_completion_tokens, body.max_tokens, body.max_output_tokens]
     .map(tokens)

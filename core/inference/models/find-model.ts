@@ -4,7 +4,7 @@ import { Prisma } from "../../generated/prisma/client.ts";
 import type { InferenceAccount } from "../metering/inference-account.ts";
 import { type InferenceRates, RATES_KEY, ratesOf } from "../metering/rates.ts";
 
-/** A model that may be used, how its provider is reached, and how often anybody may ask. */
+/** A usable model, how its provider is reached, and the rate limits. */
 export type UsableModel = {
   name: string;
   rates: InferenceRates;
@@ -14,11 +14,11 @@ export type UsableModel = {
 
 const MODELS_LISTED_MAX = 500;
 
-/** Models of providers at work, and of these those that are for everybody or for the plan of the organization that pays. */
+/** Models of enabled providers that are for everybody or for the plan of the paying organization. */
 const usable = ({ orgId }: InferenceAccount) => Prisma.sql`p.disabled_at IS NULL AND (m.plans = '{}' OR EXISTS (
   SELECT FROM organization o WHERE o.id = ${orgId} AND o.plan = ANY(m.plans)))`;
 
-/** @throws ServiceError `not_found`, whether it is not there or not for this account (S136) */
+/** @throws ServiceError `not_found`, whether it does not exist or is not for this account (S136) */
 export async function findModel(account: InferenceAccount, name: unknown): Promise<UsableModel> {
   if (typeof name !== "string" || name === "") {
     throw new ServiceError("invalid_request", "Name the model, as GET /v1/models lists it.", { field: "model" });

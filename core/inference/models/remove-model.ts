@@ -6,7 +6,7 @@ import { db } from "../../db.ts";
 import { notFound } from "../../errors.ts";
 import { isId } from "../../ids.ts";
 
-/** Offers a model no more. What was used of it stays on record. @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
+/** Stops offering a model. Its recorded use stays. @throws ServiceError `not_found`, `forbidden`, `reauthentication_required` */
 export async function removeModel(actor: Actor, modelId: string, from: RequestOrigin): Promise<{ name: string }> {
   await requirePermission(actor, "installation.configure", null, { what: "The installation" });
   if (!isId(modelId)) throw notFound("Model");

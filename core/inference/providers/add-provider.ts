@@ -12,14 +12,14 @@ export type ProviderInput = {
   name: string;
   baseUrl: string;
   apiKey?: string | null;
-  /** Whether it may be on a private address (docs/decisions/047). */
+  /** Whether it may have a private address (docs/decisions/047). */
   isOwnNetworkAllowed?: boolean;
   models?: readonly { name: string; upstreamName?: string | undefined; plans?: readonly string[] }[];
 };
 
 /**
- * Adds a provider that inference requests are passed on to. Its key is kept sealed and shown to nobody again.
- * @throws ServiceError `invalid_request`, `conflict` (its name or a model's is another one's), `forbidden`, `reauthentication_required`
+ * Adds a provider to which inference requests are passed. Its key is stored sealed and never shown again.
+ * @throws ServiceError `invalid_request`, `conflict` (its name or a model's is taken), `forbidden`, `reauthentication_required`
  */
 export async function addProvider(
   actor: Actor,

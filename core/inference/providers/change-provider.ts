@@ -8,7 +8,7 @@ import { isId } from "../../ids.ts";
 import { parseApiKey, sealedKey } from "./provider.ts";
 
 /**
- * Replaces a provider's key; requests that begin from now on use the new one.
+ * Replaces a provider's key; new requests use the new one.
  * @throws ServiceError `not_found`, `invalid_request`, `forbidden`, `reauthentication_required`
  */
 export async function rotateProviderKey(actor: Actor, providerId: string, apiKey: string, from: RequestOrigin): Promise<void> {
@@ -21,7 +21,7 @@ export async function rotateProviderKey(actor: Actor, providerId: string, apiKey
 }
 
 /**
- * Stops a provider from being used, or lets it be used again; its models come and go with it. What is under way is finished.
+ * Disables or enables a provider, and with it its models. Requests under way are finished.
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function setProviderDisabled(
@@ -37,7 +37,7 @@ export async function setProviderDisabled(
 }
 
 /**
- * Removes a provider with its key and its models. What was used of them stays on record.
+ * Deletes a provider with its key and its models. Their recorded use stays.
  * @throws ServiceError `not_found`, `forbidden`, `reauthentication_required`
  */
 export async function removeProvider(actor: Actor, providerId: string, from: RequestOrigin): Promise<{ name: string }> {
@@ -45,7 +45,7 @@ export async function removeProvider(actor: Actor, providerId: string, from: Req
   return change(actor, providerId, undefined, from, (tx) => tx.inferenceProvider.delete({ where: { id: providerId } }));
 }
 
-/** @param what changed; undefined: it is gone. */
+/** @param what changed; undefined: it is deleted. */
 async function change(
   actor: Actor,
   providerId: string,

@@ -8,7 +8,7 @@ export type ListedProvider = {
   id: string;
   name: string;
   baseUrl: string;
-  /** The end of its key; null where it has none, or one too short to show any of it. */
+  /** The end of its key; null if it has none, or one too short to show any of it. */
   last4: string | null;
   hasKey: boolean;
   isOwnNetworkAllowed: boolean;
@@ -17,7 +17,7 @@ export type ListedProvider = {
   models: { id: string; name: string; upstreamName: string; plans: string[] }[];
 };
 
-/** Every provider with its models, by name; both are bounded. @throws ServiceError `forbidden` */
+/** Every provider with its models, by name; the numbers of both are limited. @throws ServiceError `forbidden` */
 export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const rows = await db().inferenceProvider.findMany({
@@ -30,7 +30,7 @@ export async function listProviders(actor: Actor): Promise<ListedProvider[]> {
   return rows.map(({ sealedApiKey, ...provider }) => ({ ...provider, hasKey: sealedApiKey !== null }));
 }
 
-/** A provider by its name, in any case, for the operator's command. @throws ServiceError `not_found` */
+/** A provider by its name, ignoring case, for the operator's command. @throws ServiceError `not_found` */
 export async function findProviderByName(name: string): Promise<{ id: string; name: string }> {
   const found = await db().inferenceProvider.findFirst({
     where: { name: { equals: name.replaceAll("\0", "").replace(/[\\%_]/g, "\\$&"), mode: "insensitive" } },

@@ -17,7 +17,7 @@ export function parseProviderName(value: unknown): string {
 }
 
 /**
- * The address before `/chat/completions`, such as `https://api.example.com/v1`, without a slash at its end.
+ * The URL before `/chat/completions`, such as `https://api.example.com/v1`, without a trailing slash.
  * @throws ServiceError `invalid_request`
  */
 export function parseBaseUrl(value: unknown): string {
@@ -31,7 +31,7 @@ export function parseBaseUrl(value: unknown): string {
   return url.href.replace(/(?<!\/)\/+$/, "");
 }
 
-/** A key as it goes into a header; null where the provider takes none. @throws ServiceError `invalid_request` */
+/** A key as sent in the header; null if the provider needs none. @throws ServiceError `invalid_request` */
 export function parseApiKey(value: unknown): string | null {
   const key = plainText("apiKey", value ?? "", KEY_MAX_CHARACTERS).trim();
   if (key === "") return null;
@@ -41,9 +41,9 @@ export function parseApiKey(value: unknown): string | null {
   return key;
 }
 
-/** What is kept of a key: itself, sealed, and its end for people (S55). */
+/** What is stored of a key: the sealed key, and its end for display (S55). */
 export function sealedKey(key: string | null): { sealedApiKey: Uint8Array<ArrayBuffer> | null; last4: string | null } {
-  // Of a short key the end would be too much of it.
+  // The end of a short key would reveal too much of it.
   return { sealedApiKey: key === null ? null : seal(PURPOSE, key), last4: key && key.length >= 12 ? key.slice(-4) : null };
 }
 
@@ -51,7 +51,7 @@ export function openKey(sealed: Uint8Array | null): string | null {
   return sealed && unseal(PURPOSE, sealed);
 }
 
-/** A model as people ask for it, what its provider calls it, and the plans that it is for; none: for everybody. */
+/** A model by its public name, its provider's name for it, and the plans that it is for; none means everybody. */
 export type NewModel = { name: string; upstreamName: string; plans: string[] };
 
 /** @throws ServiceError `invalid_request` */

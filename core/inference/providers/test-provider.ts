@@ -9,10 +9,12 @@ import { openUpstream } from "../requests/open-upstream.ts";
 const TEST_MS = 10_000;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** What a provider said to the question that costs nothing: which models it has. */
+/** A provider's response to a request that costs nothing: the list of its models. */
 export type ProviderTest = { isReached: true; models: string[]; milliseconds: number } | { isReached: false; problem: string };
 
-/** Asks a provider for its models, with its key and by the way that requests take. @throws ServiceError `not_found`, `forbidden` */
+/**
+ * Requests a provider's models, with its key and over the same path as inference requests. @throws ServiceError `not_found`, `forbidden`
+ */
 export async function testProvider(actor: Actor, providerId: string): Promise<ProviderTest> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const provider = isId(providerId) ? await db().inferenceProvider.findUnique({ where: { id: providerId } }) : null;

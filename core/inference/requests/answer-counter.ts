@@ -1,6 +1,6 @@
 import { type TokenCount, tokenCountOf, tokensOfText } from "../metering/token-count.ts";
 
-/** Counts what an answer uses as it passes: what the provider tells, or else the text that went by. */
+/** Counts what a response uses as it passes: as the provider reports, or else by its text. */
 export class AnswerCounter {
   readonly #promptEstimate: number;
   #told: TokenCount | undefined;
@@ -10,7 +10,7 @@ export class AnswerCounter {
     this.#promptEstimate = promptEstimate;
   }
 
-  /** Takes a whole answer, or one event of a stream. */
+  /** Takes a whole response, or one event of a stream. */
   take(data: Record<string, unknown>): void {
     const response = Object(data.response) as Record<string, unknown>;
     this.#told = tokenCountOf(data.usage) ?? tokenCountOf(response.usage) ?? this.#told;
@@ -23,7 +23,7 @@ export class AnswerCounter {
   }
 }
 
-/** The text that a model wrote, in each of the forms in which it comes. */
+/** The text written by a model, in each of the forms in which it arrives. */
 function charactersOf(data: Record<string, unknown>): number {
   // An event of the responses API; its other events repeat what these had.
   if (typeof data.type === "string" && data.type.endsWith(".delta")) return lengthOf(data.delta);

@@ -5,7 +5,7 @@ import { openKey } from "../providers/provider.ts";
 export type Upstream = { baseUrl: string; sealedApiKey: Uint8Array | null; isOwnNetworkAllowed: boolean };
 
 export type UpstreamRequest = {
-  /** Behind the base address, such as `/chat/completions`. */
+  /** After the base URL, such as `/chat/completions`. */
   path: string;
   /** JSON; a request without one is a GET. */
   body?: string;
@@ -16,8 +16,8 @@ export type UpstreamRequest = {
 };
 
 /**
- * A request to a provider, with its key and nothing of the request that it is made for but the body: no token, no cookie, no address
- * of whoever asks. Where it may connect to is up to core/outbound, as for any address that somebody chose.
+ * Opens a request to a provider, with its key and only the body of the original request: no token, no cookie, no address of the client.
+ * core/outbound decides where it may connect, as for any address that somebody else chose.
  */
 export function openUpstream(
   { baseUrl, sealedApiKey, isOwnNetworkAllowed }: Upstream,

@@ -1,14 +1,14 @@
 import { env } from "../../env.ts";
 import { ServiceError } from "../../errors.ts";
 
-/** What is passed on, by its path behind the base address. */
+/** The endpoints that are passed on, by their path after the base URL. */
 export const inferenceEndpoints = ["chat/completions", "completions", "embeddings", "responses"] as const;
 export type InferenceEndpoint = (typeof inferenceEndpoints)[number];
 
 export type PreparedBody = {
   json: string;
   isStreamed: boolean;
-  /** Whether the client itself wants the tokens of a stream counted at its end. */
+  /** Whether the client itself requested a token count at the end of the stream. */
   isUsageWanted: boolean;
 };
 
@@ -26,7 +26,10 @@ export function parseBody(text: string): Record<string, unknown> {
   return body as Record<string, unknown>;
 }
 
-/** What the interface has, of all endpoints: openai 7. Without what it charges for or grants to the account that all people here share. */
+/**
+ * The standard fields of all endpoints: openai 7. Excludes what the provider charges for or grants to the account that all users here
+ * share.
+ */
 const STANDARD = `
   messages model input prompt instructions stream stream_options store metadata user max_tokens max_completion_tokens
   max_output_tokens max_tool_calls temperature top_p n best_of seed stop suffix echo truncation frequency_penalty
@@ -35,7 +38,7 @@ const STANDARD = `
   dimensions encoding_format moderation safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention
   context_management previous_response_id conversation background`;
 
-/** What servers of models and providers have beside it, about how a text is made: vLLM, SGLang, TGI, llama.cpp, Mistral, Qwen and others. */
+/** Further fields of model servers and providers, about how text is generated: vLLM, SGLang, TGI, llama.cpp, Mistral, Qwen and others. */
 const EXTRAS = `
   top_k top_a min_p typical_p tfs_z repetition_penalty length_penalty repeat_penalty repeat_last_n mirostat mirostat_tau
   mirostat_eta dynatemp_range dynatemp_exponent xtc_probability xtc_threshold samplers dry_multiplier dry_base
@@ -51,10 +54,10 @@ const EXTRAS = `
   output_dtype output_dimension`;
 
 /**
- * A list of what may be said, since nobody can list what may not (docs/decisions/084). What to fall back on, and where and by whose key a
- * request is answered, is not the client's to choose: a provider that is a gateway itself would send the prompt, or its own key, to an
- * address of the client's. Neither is what runs as code there, costs more than its tokens, or comes before other people's requests.
- * Names in other letters are in no list either: for providers written in Go `Model` is what `model` is.
+ * An allow list, since nobody can list all fields to forbid (docs/decisions/084). The client must not choose fallbacks, nor where and with
+ * whose key a request is answered: a provider that is itself a gateway would send the prompt, or its own key, to an address of the
+ * client's. Also excluded is what runs as code there, costs more than its tokens, or gets priority over other users' requests. Names in
+ * other letter case are not listed either: providers written in Go read `Model` as `model`.
  */
 const KNOWN: ReadonlySet<string> = new Set(`${STANDARD} ${EXTRAS}`.trim().split(/\s+/));
 /** Of `chat_template_kwargs`: older vLLM lets them replace the template, which is code (CVE-2025-61620). */
@@ -80,9 +83,9 @@ function requireKnown(body: Record<string, unknown>, options: Record<string, unk
 }
 
 /**
- * The body as the provider gets it: the client's own, as far as its fields are known, but for the name of the model, what makes a stream say what it
- * used, and what would leave something at the provider. All people here share one account there: whatever it keeps for later, each of
- * them could ask for (docs/decisions/047).
+ * The body as the provider gets it: the client's known fields, with the model's name replaced, usage reporting added to streams, and
+ * without what would store something at the provider. All users here share one account there: each of them could request whatever it stores
+ * (docs/decisions/047).
  * @throws ServiceError `invalid_request`
  */
 export function prepareBody(endpoint: InferenceEndpoint, body: Record<string, unknown>, upstreamName: string): PreparedBody {
@@ -109,7 +112,7 @@ function serialized(body: Record<string, unknown>): string {
   try {
     return JSON.stringify(body);
   } catch (cause) {
-    // What can be parsed can still be too deep to be written.
+    // A value that can be parsed can still be nested too deeply to serialize.
     throw new ServiceError("invalid_request", "The body is nested too deeply.", { cause });
   }
 }

@@ -2,7 +2,7 @@ import { ServiceError } from "../../errors.ts";
 import { log } from "../../log.ts";
 import type { UsableModel } from "../models/find-model.ts";
 
-/** What a provider holds against a request, in its own words. */
+/** A provider's objection to a request, in its own words. */
 export type PassedRefusal = {
   status: number;
   error: { message: string; type: string | null; code: string | null; param: string | null };
@@ -12,12 +12,12 @@ const MESSAGE_MAX_CHARACTERS = 2_000;
 const RETRY_SECONDS = 5;
 const RETRY_MAX_SECONDS = 3_600;
 
-/** About the request, and so the business of whoever made it. */
+/** About the request, and so of interest to whoever made it. */
 const OF_THE_REQUEST = new Set([400, 413, 422]);
 
 /**
- * An answer of a provider that is none. What is wrong with the request is passed on; what is wrong between the provider and us is ours
- * to say, in our words: its own may tell of the account that we have there.
+ * The error for a provider's failed response. Errors in the request are passed on; failures between the provider and us are reported in our
+ * words: the provider's own may reveal details of our account there.
  * @throws ServiceError `rate_limited`, `upstream_error`, `upstream_timeout`
  */
 export function refusalOfUpstream(

@@ -3,7 +3,7 @@ import { log } from "../../log.ts";
 import { isOutboundFailure } from "../../outbound/request.ts";
 import type { AnswerCounter } from "./answer-counter.ts";
 
-/** An event is a few words; one of this length is none. */
+/** An event is a few words; this length is not plausible. */
 const EVENT_MAX_BYTES = 8 * 1024 * 1024;
 
 export type Relay = {
@@ -11,13 +11,13 @@ export type Relay = {
   counter: AnswerCounter;
   names: { name: string; upstreamName: string };
   isUsageWanted: boolean;
-  /** Whoever asked has gone: there is nobody to tell anything. */
+  /** Aborted when the client has left: nobody needs a message then. */
   signal: AbortSignal;
 };
 
 /**
- * The events of a provider's answer, each as soon as it has come (text/event-stream): with the model's name as it was asked for, and
- * without the count of tokens that we asked for ourselves. An answer that breaks off ends with an event that says so.
+ * The events of a provider's response, each as soon as it arrives (text/event-stream): with the model's requested name, and without the
+ * token count if only we requested it. A response that breaks off ends with an event that says so.
  */
 export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGenerator<string, void, undefined> {
   const ready: string[] = [];
@@ -27,13 +27,13 @@ export async function* relayEvents({ body, signal, ...relay }: Relay): AsyncGene
       pending = 0;
       ready.push(relayed(event, relay));
     },
-    // What keeps connections awake passes on.
+    // Comments that keep connections awake are passed on.
     onComment: (comment) => void ready.push(`:${comment}\n\n`),
   });
   const decoder = new TextDecoder();
   try {
     for await (const piece of body) {
-      // Before it is fed: an event within it begins the count anew. Comments do not, or an event could grow behind them without end.
+      // Before it is fed: an event within it resets the count. Comments do not, or an event could grow behind them without end.
       pending += piece.length;
       parser.feed(decoder.decode(piece, { stream: true }));
       const text = ready.splice(0).join("");
@@ -70,7 +70,7 @@ function relayed(event: EventSourceMessage, { counter, names, isUsageWanted }: O
   if (typeof response === "object" && response !== null)
     isChanged = rename(response as Record<string, unknown>, names) || isChanged;
   if (!isUsageWanted && "usage" in data) {
-    // The event that is there for the count alone is not for a client that did not ask for it.
+    // A client that did not request the count does not get the event that only contains it.
     if (data.usage !== null && Array.isArray(data.choices) && data.choices.length === 0) return "";
     delete data.usage;
     isChanged = true;
@@ -99,7 +99,7 @@ function written({ event, id }: EventSourceMessage, data: string): string {
   return `${event ? `event: ${event}\n` : ""}${id ? `id: ${id}\n` : ""}${lines.join("")}\n`;
 }
 
-/** As clients of this API know failures within a stream. */
+/** In the form in which clients of this API expect failures within a stream. */
 function failure(code: string, message: string): string {
   return `data: ${JSON.stringify({ error: { message, type: code === "server_error" ? code : "upstream_error", code, param: null } })}\n\n`;
 }

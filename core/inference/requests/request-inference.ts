@@ -20,7 +20,7 @@ import { type PassedRefusal, refusalOfUpstream } from "./refusal-of-upstream.ts"
 import { relayEvents, rename } from "./relay-events.ts";
 
 const ANSWER_MAX_BYTES = 16 * 1024 * 1024;
-/** What is larger is read as JSON by one after another: it takes the event loop some hundred milliseconds (S137). */
+/** Larger bodies are parsed as JSON one after another: each takes the event loop some hundred milliseconds (S137). */
 const LARGE_JSON_BYTES = 256 * 1024;
 const largeJson = fairQueue({ name: "inference_json", places: 1, waitMaxMs: 30_000 });
 const REFUSAL_MAX_BYTES = 64 * 1024;
@@ -29,21 +29,22 @@ export type InferenceRequest = {
   endpoint: InferenceEndpoint;
   /** JSON, as the client sent it. */
   body: string;
-  /** Ends when the client has gone. */
+  /** Aborted when the client has left. */
   signal: AbortSignal;
 };
 
 export type InferenceAnswer =
   | { kind: "whole"; json: string }
   | { kind: "events"; events: AsyncGenerator<string, void, undefined> }
-  /** The provider does not take the request as it is. */
+  /** The provider rejects the request as it is. */
   | ({ kind: "refused" } & PassedRefusal);
 
 type Answered = Extract<StreamedResult, { outcome: "answered" }>;
 
 /**
- * Passes a request on to the provider of its model, and its answer back: from top to bottom, who asks, for what, whether they may still,
- * and then what comes. Events are to be read to their end or left with `return()`, or what was put aside stays so for a while.
+ * Passes a request on to the provider of its model, and its response back. From top to bottom: who asks, for what, whether their limits
+ * allow it, and then the result. The caller has to read the events to their end or leave them with `return()`; otherwise the reservation
+ * lasts for a while.
  * @throws ServiceError `insufficient_scope`, `forbidden`, `invalid_request`, `not_found`, `rate_limited`, `quota_exceeded`,
  * `upstream_error`, `upstream_timeout`
  */
@@ -70,7 +71,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
         answered.close();
         await finish(counter.result());
       };
-      // Whoever has gone before the first event is asked for never lets the events come to their end.
+      // If the client leaves before the first event is requested, the events never end by themselves.
       signal.addEventListener("abort", () => void end());
       if (signal.aborted) await end();
       return { kind: "events", events: events(answered, { model, isUsageWanted, counter, signal, end }) };
@@ -79,7 +80,7 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
     await finish(counter.result());
     return { kind: "whole", json };
   } catch (error) {
-    // Whoever leaves before the answer has had it worked on all the same: free of charge, an allowance could be wasted without end.
+    // A client that leaves before the response still caused work: if that were free, it could bypass its allowance without end.
     await finish(signal.aborted ? new AnswerCounter(promptEstimate).result() : undefined);
     throw failureOfUpstream(model, error, signal);
   }
@@ -87,14 +88,14 @@ export async function requestInference(actor: Actor, { endpoint, body, signal }:
 
 type Finish = (used: TokenCount | undefined) => Promise<void>;
 
-/** Puts aside what the request will use; what is returned settles it, once. */
+/** Reserves what the request will use; the returned function settles it, once. */
 async function begin(account: InferenceAccount, { name }: UsableModel, estimate: number): Promise<Finish> {
   const reservation = await reserve(account, estimate);
   let isOpen = true;
   return async (used) => {
     if (!isOpen) return;
     isOpen = false;
-    // The answer is there already: that it could not be counted is no reason to take it away.
+    // The response is ready: failing to count it is no reason to withhold it.
     await settle(account, reservation, { model: name, used }).catch((error: unknown) =>
       log().error({ err: error, ...reservation, used }, "what a request used for inference could not be recorded"),
     );
@@ -122,7 +123,7 @@ async function ask(
 
 type Passing = {
   model: UsableModel;
-  /** Not the whole of the prepared body: of many megabytes, for as long as an answer takes. */
+  /** Not the whole prepared body, which may have many megabytes, for as long as a response takes. */
   isUsageWanted: boolean;
   counter: AnswerCounter;
   signal: AbortSignal;
@@ -164,7 +165,7 @@ function written(data: Record<string, unknown>, { provider, name }: UsableModel)
   try {
     return JSON.stringify(data);
   } catch (cause) {
-    // What can be parsed can still be too deep to be written.
+    // A value that can be parsed can still be nested too deeply to serialize.
     log().warn({ provider: provider.name, model: name, err: cause }, "an inference provider's answer cannot be written");
     throw new ServiceError("upstream_error", "What the provider of this model answered could not be read.", { cause });
   }
@@ -176,7 +177,7 @@ async function readRefusal(model: UsableModel, answered: Answered): Promise<Pass
   return refusalOfUpstream(model, { status, headers, text, key: openKey(model.provider.sealedApiKey) });
 }
 
-/** Undefined for what is longer. @throws ServiceError `unavailable` while there is no room for it */
+/** Undefined if it is longer. @throws ServiceError `unavailable` while there is no room for it */
 async function readText({ body, close }: Answered, maxBytes: number): Promise<string | undefined> {
   const room = new BodyRoom();
   const pieces: Uint8Array[] = [];

@@ -5,33 +5,33 @@ import { endToEnd } from "../../http/hop-by-hop.ts";
 import { GATEWAY_KEY_HEADER, PARTY_HEADER, readGatewayKey } from "./gateway-key.ts";
 import { type Connect, type Passing, relay, relayUpgrade } from "./relay.ts";
 
-/** What a gateway answers, beside a status, when the Space itself did not: why. */
+/** Header of a gateway's own responses: why the Space itself did not respond. */
 export const GATEWAY_ANSWER_HEADER = "x-keyhook-gateway";
 
 /**
- * Of one Space, from all web processes together; more is refused. It is for the worker's memory only: who gets how much of a Space is
- * decided where it is known who asks (server/spaces/pass-to-app.ts).
+ * Limit for one Space, over all web processes; further requests are refused. It protects only the worker's memory: a Space is shared among
+ * callers where they are known (server/spaces/pass-to-app.ts).
  */
 export const REQUESTS_MAX = 512;
 
-/** For how many parties the gateway remembers when they last used a Space. */
+/** For how many callers the gateway remembers their last use of a Space. */
 const PARTIES_MAX = 64;
 
-/** How many requests of one party are being answered, and when it last sent or was sent anything. */
+/** How many requests of one caller are being answered, and when it last sent or received anything. */
 type Use = { requests: number; lastAt: number };
 type Served = { connect: Connect; active: number; lastUsedAt: number; since: number; uses: Map<string, Use> };
 
-/** Where a worker takes requests for the Spaces that it runs, and hands them to their doors. */
+/** Where a worker accepts requests for the Spaces that it runs, and passes them to their doors. */
 export type Gateway = {
-  /** As other processes of ours reach it. */
+  /** Address for our other processes. */
   address: string;
   add(repoId: string, connect: Connect): void;
   remove(repoId: string): void;
-  /** Since when nobody asks for it; undefined while somebody does. */
+  /** Since when it has had no requests; undefined while it has one. */
   idleSince(repoId: string): number | undefined;
   /**
-   * Since when a Space takes requests, and when each party used it last: "now" while one of its requests is being answered. A WebSocket over
-   * which nobody sends anything does not count as use. Undefined for a Space that does not take requests yet.
+   * Since when a Space has accepted requests, and when each caller last used it: "now" while one of its requests is being answered. A
+   * WebSocket on which nothing is sent does not count as use. Undefined for a Space that does not accept requests yet.
    */
   usesOf(repoId: string): { since: number; lastBy: ReadonlyMap<string, number> } | undefined;
   stop(): Promise<void>;
@@ -62,12 +62,12 @@ export async function startGateway(): Promise<Gateway> {
     });
   }
 
-  // Its own limits are those of who relays to it: nothing here ends a stream that moves.
+  // The relaying process has limits of its own: nothing here ends a stream that moves.
   const server = createServer({ keepAliveTimeout: 75_000, requestTimeout: 0, headersTimeout: 60_000 });
   server.on("request", (req, res) => void serve(req, res, false));
   server.on("checkContinue", (req, res) => void serve(req, res, true));
   server.on("upgrade", (req, socket, head) => {
-    // Node has just taken its own listener away: without one, a peer that resets the connection ends the worker.
+    // Node has just removed its own listener: without one, a peer that resets the connection ends the worker.
     socket.on("error", () => socket.destroy());
     const space = find(req);
     const refuse = (why: string) =>
@@ -120,7 +120,7 @@ function note(space: Served, use: Use): void {
   space.lastUsedAt = use.lastAt;
 }
 
-/** The use of the party that the web process names. The latest parties are remembered. */
+/** The use by the caller that the web process names. The latest callers are remembered. */
 function noteUse({ uses }: Served, req: IncomingMessage): Use {
   const party = String(req.headers[PARTY_HEADER] ?? "unknown");
   const use = uses.get(party) ?? { requests: 0, lastAt: 0 };
@@ -135,7 +135,7 @@ function noteUse({ uses }: Served, req: IncomingMessage): Use {
 function passingTo({ connect }: Served, req: IncomingMessage): Passing {
   const { [GATEWAY_KEY_HEADER]: _, [PARTY_HEADER]: __, ...headers } = endToEnd(req.headers);
   const answer = (_: number, given: IncomingHttpHeaders) => {
-    // What an app says of itself is not why we did not reach it.
+    // An app must not set our reason for failing to reach it.
     const { [GATEWAY_ANSWER_HEADER]: ___, ...passed } = endToEnd(given);
     return passed;
   };

@@ -2,16 +2,16 @@ import { pool } from "../../db.ts";
 import { newOrderedId } from "../../ids.ts";
 import { SPACE_LOG_CHANNEL } from "../stages.ts";
 
-/** What is kept of what a Space prints: the last so many bytes, in at most so many pieces. */
+/** Limits of a Space's stored log: the last bytes, in at most this many pieces. */
 export const SPACE_LOG_MAX_BYTES = 256 * 1024;
 const PIECES_MAX = 2_000;
-/** Taken away when it is this much more: not with every line. */
+/** Pruned every so many pieces, not with every line. */
 const PRUNE_EVERY = 64;
 const appended = new Map<string, number>();
 
-/** Adds pieces to the log of a Space, tells those who follow it, and now and then takes the oldest away. */
+/** Appends pieces to the log of a Space, notifies its followers, and now and then deletes the oldest. */
 export async function appendSpaceLog(repoId: string, ...texts: string[]): Promise<void> {
-  // A Space that was deleted meanwhile has no log.
+  // A Space deleted meanwhile has no log.
   await pool().query(
     `WITH added AS (
        INSERT INTO space_log (repo_id, id, text) SELECT repo.id, piece.id, piece.text
@@ -35,5 +35,5 @@ async function pruneSpaceLog(repoId: string): Promise<void> {
   );
 }
 
-/** Postgres keeps no NUL. */
+/** Postgres stores no NUL. */
 const storable = (text: string): string => text.replaceAll("\0", "\u{fffd}").toWellFormed();

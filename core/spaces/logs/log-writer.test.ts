@@ -22,7 +22,7 @@ it("S134 a Space that prints without end costs the database a few statements a s
     }
     await writer.close();
   });
-  // Each flush is a statement, and some also take away what is old.
+  // Each flush is a statement, and some also delete old pieces.
   expect(statements).toBeLessThan(SECONDS * 5 * 2 + 3);
   const { rows } = await pool().query(
     "select sum(octet_length(text))::int as bytes, max(length(text)) as most from space_log where repo_id = $1",
@@ -71,7 +71,7 @@ it("S134 the worker's event loop is not a Space's to fill, whatever its secrets 
   const lines = Array.from({ length: 10_000 }, (_, n) => `${(n * 7_919 + 10_000_000).toString(36)}-${n}`);
   const secrets = Array.from({ length: 5 }, (_, at) => lines.slice(at * 2_000, (at + 1) * 2_000).join("\n"));
   const writer = await LogWriter.open(await aSpace(), { party: "ada", secrets });
-  // Side by side: all of it is one mask, so that nothing has to wait to be stored.
+  // Adjacent secrets are one mask, so that nothing has to wait to be stored.
   const bytes = Buffer.from(lines.slice(0, 5_000).join(""));
   const before = performance.eventLoopUtilization();
   for (const end = performance.now() + 2_000; performance.now() < end; ) await writer.output("stdout", bytes);

@@ -8,21 +8,21 @@ import { appendSpaceLog } from "./append-space-log.ts";
 
 /** How often a Space's output is stored: five statements a second. */
 const FLUSH_MS = 200;
-/** Once this much waits to be stored, no more is read: so no Space prints more than some 640 KiB a second. */
+/** Once this much waits to be stored, reading pauses: so a Space prints at most some 640 KiB a second. */
 const WAITING_MAX_CHARACTERS = 128 * 1024;
-/** A line that is longer is cut. */
+/** Longer lines are cut. */
 const PIECE_MAX_CHARACTERS = 16 * 1024;
 
 /**
- * So much of what a Space prints is stored at once, and from then on a piece a second: the rest could not be read for long, since only the
- * last 256 KiB are kept, but the database would write it to disk all the same.
+ * This much output is stored at once, then a piece a second: the rest would be readable only briefly, since only the last 256 KiB are kept,
+ * but the database would write it to disk all the same.
  */
 const ROOM_MAX_CHARACTERS = 2 * 1024 ** 2;
 const ROOM_CHARACTERS_PER_SECOND = PIECE_MAX_CHARACTERS;
 const FULL_FLUSH_MS = 1_000;
 const LEFT_OUT = "===== It prints more than is stored: what came here is not kept. =====\n";
 
-/** Takes what a Space prints, whole lines at a time, masks its secrets (S134) and stores it. */
+/** Takes a Space's output, whole lines at a time, masks its secrets (S134) and stores it. */
 export class LogWriter {
   readonly #repoId: string;
   readonly #masks: Record<"stdout" | "stderr", SecretMask>;
@@ -42,18 +42,18 @@ export class LogWriter {
     this.#share = share;
   }
 
-  /** @param of.party whose Space it is, as places are shared @param of.secrets what is masked */
+  /** @param of.party the caller whose Space it is, as slots are shared @param of.secrets what is masked */
   static async open(repoId: string, { party, secrets }: { party: string; secrets: readonly string[] }): Promise<LogWriter> {
     const share = new LogShare(party);
     return new LogWriter(repoId, { windows: await SecretWindows.of(secrets, share), share });
   }
 
-  /** What this service has to say. */
+  /** A message of this service. */
   note(sentence: string): void {
     this.#add(`===== ${sentence} =====\n`);
   }
 
-  /** What the command wrote. Resolves when more may come: a Space that prints without end waits for its log. */
+  /** Output of the command. Resolves when more may come: a Space that prints without end waits for its log. */
   async output(stream: "stdout" | "stderr", bytes: Buffer): Promise<void> {
     await this.#share.take(() => this.#take(stream, this.#masks[stream].push(this.#decoders[stream].write(bytes))));
     if (this.#waiting.length > WAITING_MAX_CHARACTERS) await this.#due;
@@ -82,7 +82,7 @@ export class LogWriter {
     this.#due ??= sleep(this.#room < PIECE_MAX_CHARACTERS ? FULL_FLUSH_MS : FLUSH_MS).then(() => this.#flush());
   }
 
-  /** Stores all that has come. */
+  /** Stores all pending output. */
   async #flush(): Promise<void> {
     this.#due = undefined;
     const text = this.#fit(this.#waiting);
@@ -91,7 +91,7 @@ export class LogWriter {
     await this.#storing;
   }
 
-  /** As much of the end of a text as there is room for. */
+  /** As much of the end of a text as fits. */
   #fit(text: string): string {
     const now = performance.now();
     const more = ((now - this.#roomAt) / 1_000) * ROOM_CHARACTERS_PER_SECOND;
@@ -107,7 +107,7 @@ export class LogWriter {
     const pieces = Array.from({ length: count }, (_, at) =>
       text.slice(at * PIECE_MAX_CHARACTERS, (at + 1) * PIECE_MAX_CHARACTERS),
     );
-    // A Space goes on without its log while the database is away.
+    // A Space continues without its log while the database is unavailable.
     await appendSpaceLog(this.#repoId, ...pieces).catch((error: unknown) =>
       log().warn({ err: error }, "cannot keep what a Space printed"),
     );

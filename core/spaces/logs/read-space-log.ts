@@ -1,14 +1,14 @@
 import { pool } from "../../db.ts";
 
-/** A piece of what a Space printed: some lines. */
+/** A piece of a Space's output: some lines. */
 export type SpaceLogPiece = { id: string; at: Date; text: string };
 
-/** In one answer. */
+/** In one response. */
 export const PIECES_MAX = 500;
 
 /**
- * What is kept of what a Space printed, the oldest first. Whoever calls has asked whether it may be read.
- * @param after the id of a piece that is known; without it the latest ones
+ * The stored log of a Space, oldest first. The caller has checked that it may be read.
+ * @param after the id of a known piece; without it the latest ones
  */
 export async function readSpaceLog(repoId: string, { after }: { after?: string } = {}): Promise<SpaceLogPiece[]> {
   const { rows } = await pool().query<SpaceLogPiece>(

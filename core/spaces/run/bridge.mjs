@@ -8,7 +8,7 @@ import { constants } from "node:os";
 
 const [port, door, command, ...words] = process.argv.slice(2);
 const PROBE_MS = 20;
-/** Connections that wait at the door: how many requests can begin at the same moment without waiting for one. */
+/** Connections that wait at the door: how many requests can begin at once without waiting for one. */
 const OFFERS = 8;
 const OPEN = Buffer.from([1]);
 

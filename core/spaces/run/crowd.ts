@@ -6,12 +6,12 @@ import { SPACE_CHANNEL } from "../stages.ts";
 import type { Run } from "./record-run.ts";
 import { SPACE_PARTY } from "./space-table.ts";
 
-/** Whose Space is next to get a place, and how many places each party has on all workers. */
+/** Whose Space gets the next slot, and how many slots each caller has on all workers. */
 export type Crowd = { waiting: string; places: ReadonlyMap<string, number> };
 
 /**
- * Puts one Space of this worker to sleep for one that waits for a place, if `choose` finds one. Only one worker does so at a time, and none
- * while a place becomes free anyway: otherwise each worker would end one for the same Space.
+ * Puts one Space of this worker to sleep for one that waits for a slot, if `choose` finds one. Only one worker does so at a time, and none
+ * while a slot is becoming free: otherwise each worker would end one for the same Space.
  * @returns the run to stop
  */
 export async function makeRoom(choose: (crowd: Crowd) => Run | undefined): Promise<Run | undefined> {
@@ -29,7 +29,7 @@ export async function makeRoom(choose: (crowd: Crowd) => Run | undefined): Promi
   });
 }
 
-/** Undefined while no Space waits for a place, or while a place becomes free. */
+/** Undefined while no Space waits for a slot, or while a slot is becoming free. */
 async function readCrowd(client: PoolClient): Promise<Crowd | undefined> {
   const leaving = await client.query("SELECT FROM space_runtime WHERE NOT is_wanted AND claimed_until > now() LIMIT 1");
   if (leaving.rowCount !== 0) return undefined;
@@ -42,7 +42,7 @@ async function readCrowd(client: PoolClient): Promise<Crowd | undefined> {
   return next && { waiting: next.party, places: new Map(rows.map(({ party, places }) => [party, places])) };
 }
 
-/** Woken Spaces that found no place go back to sleep when nobody waits for them any more. */
+/** Woken Spaces that found no slot go back to sleep when nobody waits for them any more. */
 async function letUnawaitedSleep(client: PoolClient): Promise<void> {
   await client.query(
     `WITH asleep AS (
@@ -57,7 +57,7 @@ async function letUnawaitedSleep(client: PoolClient): Promise<void> {
   );
 }
 
-/** From now on its place counts as free, though its command gets a moment to end. Whoever wakes it meanwhile has a new run started. */
+/** From now on its slot counts as free, though its command gets a moment to end. Waking it meanwhile starts a new run. */
 async function putToSleep(client: PoolClient, { repoId, claimId, generation }: Run): Promise<boolean> {
   const { rowCount } = await client.query(
     `WITH asleep AS (
@@ -73,20 +73,20 @@ async function putToSleep(client: PoolClient, { repoId, claimId, generation }: R
 /** A Space that runs on this worker. */
 export type Occupant = Run & {
   startedAt: number;
-  /** A visitor woke it; its owner did not start it. */
+  /** Woken by a visitor, not started by its owner. */
   isWoken: boolean;
-  /** How many places its party has on all workers. */
+  /** How many slots its caller has on all workers. */
   held: number;
   uses: ReturnType<Gateway["usesOf"]>;
 };
 
 /**
- * While a Space waits for a place, one gives way that was quiet for this long, if its party has no fewer places than the one that waits. Or
- * else one that has run for this long, however busy it is, if its party then still has no fewer: otherwise the two would only swap, and any
- * request for a sleeping Space would end somebody else's busy one.
+ * While a Space waits for a slot, another yields its own: one that was quiet for this long, if its caller has at least as many slots as the
+ * waiting one; otherwise one that has run for this long, however busy, if its caller would still have at least as many. Without that the
+ * two would only swap, and any request for a sleeping Space would end somebody else's busy one.
  */
 const TURN_SECONDS = 5 * 60;
-/** The part of a worker's places that one visitor keeps busy at most: otherwise a request to each Space now and then would keep all. */
+/** The part of a worker's slots that one visitor can keep busy: otherwise an occasional request to each Space would keep all. */
 const KEPT_SHARE = 1 / 4;
 
 export function chooseToEnd({ waiting, places }: Crowd, occupants: readonly Occupant[], capacity: number): Occupant | undefined {
@@ -111,7 +111,7 @@ const usersSince = ({ uses }: Occupant, since: number): string[] =>
 
 const lastUse = ({ startedAt, uses }: Occupant): number => Math.max(startedAt, ...(uses?.lastBy.values() ?? []));
 
-/** The Spaces that some party uses which does not use too many. Those with few visitors come first: the others have other visitors. */
+/** The Spaces used by callers that do not use too many. Those with few visitors are counted first: the others have other visitors. */
 function busyOnes(users: ReadonlyMap<Occupant, readonly string[]>, most: number): ReadonlySet<Occupant> {
   const kept = new Map<string, number>();
   const keeps = (party: string) => {

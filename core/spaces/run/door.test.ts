@@ -12,7 +12,7 @@ import { openDoor } from "./door.ts";
 
 const PORT = 3000;
 
-/** An app in a real sandbox, and what asks it through a real gateway. */
+/** An app in a real sandbox, and a client that requests it through a real gateway. */
 async function serve(app: string) {
   const parent = await mkdtemp(join(tmpdir(), "keyhook-door-"));
   const door = await openDoor(parent);
@@ -78,7 +78,7 @@ it("H4 a Space that writes to every place it can reach stays within its scratch 
   expect(written).toBeLessThanOrEqual(smallLimits.scratchBytes);
   expect(smallLimits.scratchBytes).toBeLessThan(64 * MEBIBYTE);
   expect((await readdir(door.directory)).sort()).toEqual(["bridge.mjs", "door.sock"]);
-  // Whoever reaches the socket could pass for the app.
+  // Anyone who reaches the socket could pose as the app.
   expect((await stat(parent)).mode & 0o007).toBe(0);
 });
 

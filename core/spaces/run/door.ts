@@ -9,41 +9,43 @@ import { REQUESTS_MAX } from "../gateway/start-gateway.ts";
 const SOCKET = "door.sock";
 const BRIDGE = "bridge.mjs";
 const OPEN = Buffer.from([1]);
-/** A bridge offers eight at a time. What a sandbox opens beyond this costs the worker file descriptors and is closed. */
+/**
+ * A bridge offers eight at a time. Connections of a sandbox beyond this limit would use up the worker's file descriptors, and are closed.
+ */
 const OFFERS_MAX = 32;
-/** Requests under way at once, and the offers. */
+/** Concurrent requests, plus the offers. */
 const CONNECTIONS_MAX = REQUESTS_MAX + OFFERS_MAX;
 /**
- * How many more connections come in a second than are taken. A bridge offers another one for each that is taken; whoever opens them in a loop
- * has the worker accept them with all of its time (S132).
+ * How many surplus connections may arrive in a second. A bridge replaces each connection that is used; a program that opens them in a loop
+ * would take all of the worker's time (S132).
  */
 const SPARE_MAX_PER_SECOND = 1_000;
 /** How long a request waits for a connection, or for the app to accept it. */
 const CONNECT_MS = 10_000;
 
 /**
- * How requests reach an app in a sandbox that has no network and may write nothing to this machine's disk. The worker listens, and the
- * sandbox dials: it finds the socket in a directory that is mounted read-only, to which one can connect but not write (H4).
+ * How requests reach an app in a sandbox that has no network and must not write to this machine's disk. The worker listens and the sandbox
+ * connects, through a socket in a directory mounted read-only, which allows connecting but not writing (H4).
  *
  * The bridge inside opens a few connections and waits. The worker takes one and sends a byte; the bridge connects to the app and answers
- * with a byte, and from then on passes everything on. A connection that closes before that byte means that the app refused it, so that
- * a request is never half sent to nobody.
+ * with a byte, and from then on passes everything on. If the connection closes before that byte, the app refused it: so no request is half
+ * sent to nothing.
  */
 export type Door = {
-  /** A directory for the sandbox to find, read-only, at `SOCKET_DIRECTORY`. */
+  /** A directory mounted read-only in the sandbox at `SOCKET_DIRECTORY`. */
   directory: string;
-  /** What to run in the sandbox so that `command`, which listens on `port`, is reached through the door. */
+  /** The command line to run in the sandbox, so that `command`, which listens on `port`, is reached through the door. */
   through(port: number, command: readonly string[]): string[];
   /** Resolves once the app listens. */
   opened: Promise<void>;
-  /** Resolves when the sandbox opens connections without end; nobody can open any more. */
+  /** Resolves when the sandbox opens too many connections; then it can open no more. */
   flooded: Promise<void>;
-  /** A connection to the app. @throws an error with the code ECONNREFUSED when the app takes none */
+  /** A connection to the app. @throws an error with the code ECONNREFUSED if the app refuses it */
   connect(): Promise<Duplex>;
   close(): void;
 };
 
-/** @param parent a directory that only this service may enter: whoever reaches the socket can pass for the app */
+/** @param parent a directory that only this service may enter: anyone who reaches the socket can pose as the app */
 export async function openDoor(parent: string): Promise<Door> {
   const directory = join(parent, "door");
   await mkdir(directory);
@@ -80,7 +82,7 @@ export async function openDoor(parent: string): Promise<Door> {
   server.on("drop", countSpare);
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    // The sandbox's user is another one than the worker's: the parent directory keeps everybody else out.
+    // The sandbox's user differs from the worker's: the parent directory keeps all others out.
     server.listen({ path: join(directory, SOCKET), readableAll: true, writableAll: true }, resolve);
   });
   await chmod(directory, 0o755);
@@ -129,7 +131,7 @@ export async function openDoor(parent: string): Promise<Door> {
   };
 }
 
-/** Resolves once the app has taken the connection. */
+/** Resolves once the app has accepted the connection. */
 function accepted(socket: Socket, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const hear = () => {

@@ -5,8 +5,8 @@ import { SPACE_CHANNEL, type SpaceStage } from "../stages.ts";
 export type Run = { repoId: string; claimId: string; generation: number };
 
 /**
- * Records how far a run is, while it is the one that is wanted.
- * @returns false when it is not any more: somebody has paused or restarted it, or another worker has taken it over
+ * Records a run's stage, while it is the current one.
+ * @returns false if it is not any more: it was paused or restarted, or another worker has taken it over
  */
 export async function recordStage(
   { repoId, claimId, generation }: Run,
@@ -27,12 +27,12 @@ export async function recordStage(
   return rowCount === 1;
 }
 
-/** A run that was lost later than this after its start had been running well: the loss says nothing about the Space. */
+/** A run lost later than this after its start had been running well: the loss is not the Space's fault. */
 const LOST_EARLY_SECONDS = 120;
 
 /**
- * How many workers in a row were lost soon after they had claimed this Space, without recording the end of its run. Otherwise a Space that
- * ends its worker would go from worker to worker for ever.
+ * How many workers in a row were lost soon after claiming this Space, without recording the end of its run. Otherwise a Space that kills
+ * its worker would go from worker to worker forever.
  */
 export async function countLosses({ repoId, claimId }: Run): Promise<number> {
   const { rows } = await pool().query<{ attempts: number }>(
@@ -45,12 +45,12 @@ export async function countLosses({ repoId, claimId }: Run): Promise<number> {
 
 /** How a run ends. */
 export type End =
-  /** Nothing is to run until somebody asks for it, or changes something. */
+  /** Nothing runs until there is a request or a change. */
   | { kind: "rest"; stage: SpaceStage; message?: string | undefined }
-  /** It is to be started again: by whichever worker is first, after a while. */
+  /** To be started again after a delay, by whichever worker is first. */
   | { kind: "again"; message?: string | undefined; restarts?: number | undefined; delaySeconds: number };
 
-/** Gives a claim back, with how the run ended unless something else is wanted by now. */
+/** Releases a claim, and records how the run ended unless the Space was changed meanwhile. */
 export async function recordEnd({ repoId, claimId, generation }: Run, end: End): Promise<void> {
   const isOver = end.kind === "rest";
   await pool().query(

@@ -18,20 +18,19 @@ import { leftPrefix, nameOf } from "./sweep-left-files.ts";
 
 /** How long a command may take until it listens. */
 export const START_SECONDS = 60;
-/** How often it is started again before somebody has to look, and after how long it counts as having run. */
+/** How often it is restarted automatically, and how long it must run to count as steady. */
 export const RESTARTS_MAX = 5;
 export const STEADY_SECONDS = 60;
 
-/** Why a run is to end, though its command goes on. */
+/** Why a run has to end although its command still runs. */
 export type StopReason = "superseded" | "idle" | "leaving" | "crowded";
 
 export type Hosting = { runner: Runner | NoRunner; gateway: Gateway; signal: AbortSignal };
 
 /**
- * Lays out the files of a Space's latest commit, starts its command in a sandbox, and has requests reach it until it ends or is
- * stopped.
+ * Lays out the files of a Space's latest commit, starts its command in a sandbox, and relays requests to it until it ends or is stopped.
  * @param signal aborted with a StopReason
- * @returns how it ended, for `recordEnd`; undefined when the run is not ours any more
+ * @returns how it ended, for `recordEnd`; undefined if the run is not ours any more
  */
 export async function runSpace(
   repo: Repo,
@@ -43,14 +42,14 @@ export async function runSpace(
   if (commit === null) return { kind: "rest", stage: "NO_APP_FILE", message: "There is no commit yet." };
   if (config.kind === "unusable") return { kind: "rest", stage: "CONFIG_ERROR", message: config.message };
   if (!(await recordStage(run, { stage: "BUILDING", commit }))) return undefined;
-  // Its files are shown as they are in git, by whoever is asked for them.
+  // Its files are served from git by the process that is asked for them.
   if (config.kind === "static") return { kind: "rest", stage: "RUNNING" };
   const { runner } = hosting;
   const refusal = refusalOf(runner);
   if (refusal !== undefined || "refusal" in runner) return { kind: "rest", stage: "RUNTIME_ERROR", message: refusal };
   const { environment, secrets } = await readSpaceEnvironment(repo.id);
   const writer = await LogWriter.open(repo.id, { party: run.party, secrets });
-  // Each directly in the machine's folder for such things: whom the sandbox belongs to may not look into ours.
+  // Each directly in the machine's temporary folder: the sandbox's user must not look into ours.
   const directory = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   const doorway = await mkdtemp(`${leftPrefix()}${nameOf(run)}-`);
   let door: Door | undefined;
@@ -71,7 +70,7 @@ export async function runSpace(
   }
 }
 
-/** An app is reached through a directory of this machine that its sandbox finds, and listens on a loopback of its own. */
+/** An app is reached through a directory of this machine that its sandbox mounts, and listens on a loopback of its own. */
 function refusalOf(runner: Runner | NoRunner): string | undefined {
   if ("refusal" in runner) return runner.refusal;
   if (runner.name === "bubblewrap" || runner.name === "docker") return undefined;
@@ -80,7 +79,7 @@ function refusalOf(runner: Runner | NoRunner): string | undefined {
 
 type LayingOut = Pick<Service, "directory" | "config" | "writer"> & { signal: AbortSignal };
 
-/** @returns why it cannot run; undefined also when it is to be stopped */
+/** @returns why it cannot run; undefined also if it has to stop */
 async function layOut(
   repo: Repo,
   commit: string,
@@ -177,11 +176,11 @@ function stopped(reason: StopReason, writer: LogWriter): End | undefined {
   if (reason === "superseded") return undefined;
   if (reason === "leaving") return { kind: "again", delaySeconds: 0 };
   writer.note(reason === "idle" ? "asleep: nobody has asked for it for a while" : "asleep: others wait for its place");
-  // Of one that gives its place away that is recorded, and somebody may have woken it since.
+  // For a Space that yielded its slot this is already recorded, and it may have been woken since.
   return reason === "crowded" ? undefined : { kind: "rest", stage: "SLEEPING" };
 }
 
-/** It is started again, each time after twice as long as before; when it has never come to run, somebody has to look. */
+/** It is restarted, each time after twice the delay; if it never came to run, its owner has to look. */
 function crashed({ restarts }: { restarts: number }, message: string, startedAt: number | undefined): End {
   const wasSteady = startedAt !== undefined && performance.now() - startedAt >= STEADY_SECONDS * 1_000;
   const count = wasSteady ? 1 : restarts + 1;
@@ -198,7 +197,7 @@ function told(exit: Exit): [note: string, message: string] {
 function limits() {
   const flavor = findFlavor(SPACE_FLAVOR) ?? flavors()[0];
   const { memoryBytes = 2 * 1024 ** 3, cpus = 2 } = flavor ?? {};
-  // It runs for days; what is bounded is how much at once.
+  // It runs for days; only concurrent use is limited.
   return { memoryBytes, cpus, processes: 256, scratchBytes: 512 * 1024 ** 2, cpuSeconds: 10 * 365 * 24 * 60 * 60 };
 }
 
@@ -207,7 +206,7 @@ function aborted(signal: AbortSignal): Promise<"aborted"> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve("aborted"), { once: true }));
 }
 
-/** What the runner kills after its time of grace is gone a moment later. */
+/** A process that the runner kills after the grace period is gone a moment later. */
 async function ended(execution: Execution): Promise<void> {
   await execution.exited.catch(() => undefined);
 }

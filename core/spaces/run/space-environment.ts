@@ -3,7 +3,7 @@ import type { Repo } from "../../hub/repos/repo.ts";
 import { appPath, appUrl } from "../app-address.ts";
 import type { ServiceConfig } from "../space-config.ts";
 
-/** What an app finds in its environment besides its own variables (docs/specification/jobs-and-spaces.md#spaces). */
+/** An app's environment besides its own variables (docs/specification/jobs-and-spaces.md#spaces). */
 export function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port">): Record<string, string> {
   return {
     PORT: String(port),
@@ -12,7 +12,7 @@ export function spaceEnvironment(repo: Repo, { port }: Pick<ServiceConfig, "port
     SPACE_ID: repo.fullName,
     SPACE_AUTHOR_NAME: repo.owner.handle,
     SPACE_REPO_NAME: repo.name,
-    // Without scheme and slash, as libraries put `https://` before it and a path behind.
+    // Without scheme and trailing slash: libraries prepend `https://` and append a path.
     SPACE_HOST: new URL(env().ORIGIN).host + appPath(repo).replace(/\/$/, ""),
     SPACE_URL: appUrl(repo),
     SPACE_BASE_PATH: appPath(repo),

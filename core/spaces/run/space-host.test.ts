@@ -23,7 +23,7 @@ beforeEach(() => pool().query("delete from space_runtime"));
 afterAll(stopListening);
 afterEach(() => void vi.useRealTimers());
 
-/** Commands that go on until they are told to end; and the Spaces of those that do. */
+/** Commands that run until told to end, and the Spaces of the running ones. */
 const commands: string[] = [];
 const runner: Runner = {
   name: "bubblewrap",
@@ -34,7 +34,7 @@ const runner: Runner = {
   },
 };
 
-/** A Space that has waited for a place for some seconds, longer than those that come later. */
+/** A Space that has waited for a slot for some seconds, longer than those created later. */
 let waited = 1_000;
 async function waiting(person: TestPerson, owner = person.username): Promise<string> {
   const repo = await someRepo(person, { type: "space", sdk: "node", owner });
@@ -53,7 +53,7 @@ async function stages(...ids: string[]): Promise<(string | undefined)[]> {
   return ids.map((id) => rows.find((row) => row.id === id)?.stage);
 }
 
-/** A worker with so many places. */
+/** A worker with this many slots. */
 async function worker(capacity: number) {
   const gateway = await startGateway();
   const host = new SpaceHost(async () => runner, gateway);
@@ -67,7 +67,7 @@ async function worker(capacity: number) {
   return {
     gateway,
     host,
-    /** Starts what is next. */
+    /** Starts the next ones. */
     async work(): Promise<string[]> {
       const { claimId, rows } = await claimRows<{ id: string }>(spaceTable, capacity - host.size);
       claims.push(claimId);
@@ -76,7 +76,7 @@ async function worker(capacity: number) {
       await vi.waitFor(async () => expect(await stages(...ids)).toEqual(ids.map(() => "APP_STARTING")), 20_000);
       return ids;
     },
-    /** Looks twice, as it does every two seconds, after which so many are to run. */
+    /** Checks twice, as it does every two seconds, until this many are left. */
     async check(left = capacity): Promise<void> {
       await renewClaims(spaceTable, claims);
       await host.check(capacity);
@@ -105,12 +105,12 @@ test("a Space of whoever has most gives its place to one of somebody else's, how
   expect((await work()).sort()).toEqual(adas.toSorted());
   const fourth = await waiting(ada);
   tenMinutesLater();
-  // Busy as they are, they need not end for another of hers.
+  // They are busy, so they need not end for another of hers.
   await check();
   expect(await stages(...adas)).toEqual(["APP_STARTING", "APP_STARTING", "APP_STARTING"]);
 
   const bobs = await waiting(bob);
-  // One of them, and not one at each look.
+  // One of them, and not one at each check.
   await check(2);
   expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(1);
   // Hers has waited for longer.
@@ -122,7 +122,7 @@ test("a Space of whoever has most gives its place to one of somebody else's, how
   expect((await stages(...adas)).filter((stage) => stage === "SLEEPING")).toHaveLength(2);
   expect(await work()).toEqual([eves]);
   expect(await stages(bobs)).toEqual(["APP_STARTING"]);
-  // Each has one now: hers that waits is no better than the others, and nor is that of who has none.
+  // Each has one now: hers that waits has no precedence over the others, and neither has one whose owner has none.
   const dans = await waiting(await signedInPerson("dan"));
   tenMinutesLater();
   await check();
@@ -138,7 +138,7 @@ test("S132 a Space that is claimed again before its run has ended runs once, and
   const running = (count: number) => vi.waitFor(() => expect(commands.filter((one) => one === id)).toHaveLength(count), 20_000);
   await work();
   await running(1);
-  // Nobody renews the claim of a Space that is paused. Its files were being laid out meanwhile, or this process did not run.
+  // Nobody renews the claim of a paused Space. Its files were being laid out meanwhile, or this process was suspended.
   const runOut = "update space_runtime set claimed_until = now() - interval '1 second' where repo_id = $1";
   for (let again = 0; again < 2; again++) {
     await pauseSpace(ada.actor, await nameOf(id), from);
@@ -165,7 +165,7 @@ test("S137 what cannot be run is tried again after longer and longer", async () 
   for (let time = 0; time < 8; time++) {
     const { claimId } = await claimRows<{ id: string }>(spaceTable, 1);
     await host.run(id, claimId);
-    // The column keeps milliseconds: now(), rounded up, can be later than the next claim.
+    // The column stores milliseconds: a rounded now() can be later than the next claim.
     const { rows } = await pool().query<{ seconds: number }>(
       "update space_runtime set due_at = now() - interval '1 second' from (select repo_id as id, due_at - now() as wait from space_runtime) as was where id = $1 and repo_id = id returning extract(epoch from wait)::float8 as seconds",
       [id],
@@ -226,7 +226,7 @@ test("S137 a Space that a visitor woke waits for a place as long as the visitor 
   expect(await work()).toEqual([eves]);
   expect((await stages(...adas)).toSorted()).toEqual(["APP_STARTING", "SLEEPING"]);
 
-  // Somebody waits, but would only take the other's turn.
+  // It waits, but would only take the other's turn.
   tenMinutesLater();
   await visit(someAddress(), () => wakeSpace(left));
   await pool().query("update space_runtime set due_at = now() - interval '1 hour' where repo_id = $1", [left]);
@@ -276,13 +276,13 @@ test("S137 one visitor wakes a few Spaces of a few accounts in five minutes, and
   for (const id of ids.slice(0, WAKES.limit)) await Promise.all([wake(id), wake(id), wake(id)]);
   await expect(wake(ids.at(-1))).rejects.toMatchObject({ code: "rate_limited" });
   expect(await stages(...ids)).toEqual([...Array(WAKES.limit).fill("APP_STARTING"), "SLEEPING"]);
-  // Awake, asleep again, or woken by somebody else: what is awake is theirs too.
+  // Awake, asleep again, or woken by another visitor: a Space that is awake is open to them too.
   await wake(ids[0]);
   await visit(other, () => wakeSpace(ids.at(-1) as string));
   expect(await stages(...ids.slice(-1))).toEqual(["APP_STARTING"]);
 
   await fallAsleep(...ids);
-  // Of other accounts, each one's.
+  // For other accounts, each one's.
   for (const [at, id] of ids.entries()) {
     await pool().query("update space_runtime set owner_id = $2 where repo_id = $1", [id, newId()]);
     if (at + 1 < WAKES.limit) await wake(id);
@@ -301,7 +301,7 @@ test("a Space of an organization counts against whoever made it, and then agains
   expect(await partyOf(theirs)).toBe(ada.id);
   await restartSpace(bob.actor, await nameOf(theirs), from);
   expect(await partyOf(theirs)).toBe(bob.id);
-  // One's own is one's own, whoever restarts it.
+  // One's own Space counts as one's own, whoever restarts it.
   await restartSpace(ada.actor, await nameOf(adas), from);
   expect(await partyOf(adas)).toBe(ada.id);
 });

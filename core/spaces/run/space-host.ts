@@ -11,7 +11,7 @@ import { countLosses, type End, recordEnd } from "./record-run.ts";
 import { RESTARTS_MAX, runSpace, type StopReason } from "./run-space.ts";
 import { SPACE_PARTY } from "./space-table.ts";
 
-/** A run that could not be made is tried again after a while, which doubles each time: what was pushed may be the reason (S137). */
+/** A run that could not be created is retried after a delay that doubles each time: the pushed content may be the reason (S137). */
 const FAILED_DELAY_SECONDS = 10;
 const NOT_MADE = "It could not be started, for a reason in this service's log. It is tried again.";
 
@@ -55,12 +55,12 @@ export class SpaceHost {
     return this.#running.has(repoId);
   }
 
-  /** Runs a Space that this worker has claimed, until it ends or is stopped, and gives the claim back. */
+  /** Runs a Space that this worker has claimed, until it ends or is stopped, and releases the claim. */
   async run(repoId: string, claimId: string): Promise<void> {
     const [row, repo] = [await readSpaceRuntime(repoId), await readRepo(repoId)];
     if (!row) return;
     const run = { repoId, claimId, generation: row.generation, restarts: row.restarts, party: row.party };
-    // Of a disabled person nothing runs; once they are back, the next request wakes it.
+    // A disabled user's Spaces do not run; once the user is enabled, the next request wakes them.
     if (!repo) return recordEnd(run, { kind: "rest", stage: "SLEEPING" });
     if ((await countLosses(run)) > RESTARTS_MAX) {
       log().error({ repoId }, "a Space is given up: each worker that ran it was lost");
@@ -83,14 +83,14 @@ export class SpaceHost {
     } finally {
       this.#running.delete(repoId);
       hasEnded();
-      // What is not ours any more is only given back.
+      // If the run is not ours any more, the claim is only released.
       await recordEnd(run, end ?? { kind: "again", delaySeconds: 0 });
     }
   }
 
   /**
-   * A claim can run out before its run has ended: nobody renews that of a paused Space, nor any while this process does not run. Otherwise
-   * whoever pauses and restarts theirs at the right moment would have it run several times, and nobody would watch over all of them (S132).
+   * A claim can expire before its run has ended: nobody renews it for a paused Space, or while this process is suspended. Otherwise a user
+   * who pauses and restarts a Space at the right moment would have it run several times, without anything watching all of the runs (S132).
    */
   async #endFormer(repoId: string): Promise<void> {
     for (let former = this.#running.get(repoId); former; former = this.#running.get(repoId)) {
@@ -99,7 +99,7 @@ export class SpaceHost {
     }
   }
 
-  /** Stops what is not wanted as it runs: paused, restarted, pushed to, deleted, taken over, asleep. */
+  /** Stops runs that are no longer wanted: paused, restarted, pushed to, deleted, taken over, or asleep. */
   async check(capacity: number): Promise<void> {
     const ids = [...this.#running.keys()];
     if (ids.length === 0) return;
@@ -117,14 +117,14 @@ export class SpaceHost {
       const reason = stopReason(now.get(repoId), running, this.#gateway.idleSince(repoId) !== undefined);
       if (reason) running.stopping.abort(reason);
     }
-    // One that stops already makes room enough.
+    // One that is stopping already makes enough room.
     if (this.#running.size < capacity || [...this.#running.values()].some(({ stopping }) => stopping.signal.aborted)) return;
     const parties = new Map(rows.map(({ repoId, party }) => [repoId, party]));
     const chosen = await makeRoom((crowd) => chooseToEnd(crowd, this.#occupants(crowd, parties), capacity));
     if (chosen) this.#running.get(chosen.repoId)?.stopping.abort("crowded" satisfies StopReason);
   }
 
-  /** Stops all, for other workers to take over at once. */
+  /** Stops all, so that other workers take them over at once. */
   leave(): void {
     this.#isLeaving = true;
     for (const { stopping } of this.#running.values()) stopping.abort("leaving" satisfies StopReason);

@@ -8,15 +8,15 @@ import { serviceMark, sweepTemporaryFolders } from "../../temporary-folder.ts";
 import type { Run } from "./record-run.ts";
 
 /**
- * What the folders of running Spaces begin with. Several services may share a machine: each knows its own by its database. Short, since
- * the path of a socket in one has at most 107 bytes.
+ * Prefix of the folders of running Spaces. Several services may share a machine: each recognizes its own by its database. It is short,
+ * because the path of a socket in one has at most 107 bytes.
  */
 export const leftPrefix = (): string => join(tmpdir(), `keyhook-space-${serviceMark()}-`);
 
-/** What a run's folders are called, behind that. */
+/** The rest of the name of a run's folder. */
 export const nameOf = ({ repoId, claimId }: Pick<Run, "repoId" | "claimId">): string => `${repoId}-${claimId.slice(0, 8)}`;
 
-/** Removes what killed processes have left on this machine: folders of Spaces and of runs that nobody has in hand, and temporary ones. */
+/** Removes what killed processes left on this machine: folders of Spaces and runs that no process holds, and temporary ones. */
 export async function sweepLeftFiles(): Promise<void> {
   const prefix = leftPrefix();
   const names = (await readdir(dirname(prefix))).filter((name) => name.startsWith(basename(prefix)));
@@ -30,7 +30,7 @@ export async function sweepLeftFiles(): Promise<void> {
   await sweepTemporaryFolders();
 }
 
-/** Removes what killed workers have left where the runner keeps it, such as containers. */
+/** Removes what killed workers left with the runner, such as containers. */
 export async function sweepRunner(): Promise<void> {
   const runner = await findRunner();
   if ("sweep" in runner) await runner.sweep?.(async (ids) => heldAmong(ids, idsOf(await claimedSpaces())));

@@ -13,18 +13,18 @@ import { SPACE_VARIABLE } from "./read-space-environment.ts";
 
 const VARIABLES_MAX = 100;
 const VALUE_MAX_CHARACTERS = 32_768;
-/** Of all values together: secrets are looked for in whatever the Space prints, and no system starts a program with much more. */
+/** For all values together: the Space's output is searched for secrets, and no system starts a program with much more. */
 const VALUES_MAX_BYTES = 512 * 1024;
 const DESCRIPTION_MAX_CHARACTERS = 500;
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
-/** What says where the app is and listens is ours to say. */
+/** Only we set the variables that say where the app is and listens. */
 const OURS = /^(PORT|SPACE_.*)$/;
 
 export type NewVariable = { name: string; value: string; isSecret: boolean; description?: string | null | undefined };
 
 /**
- * Gives a Space's environment a variable, in place of one of that name; what runs or has failed is started again with it. The value of a secret
- * is not shown again.
+ * Creates or replaces a variable of a Space's environment; a running or failed Space is restarted with it. A secret's value is not shown
+ * again.
  * @throws ServiceError `invalid_request` with the field, and as `changeRepo`
  */
 export async function setSpaceVariable(actor: Actor, space: SpaceName, given: NewVariable, from: RequestOrigin): Promise<void> {
@@ -73,7 +73,7 @@ async function change(
 ): Promise<void> {
   await changeRepo(actor, { type: "space", ...space }, async (tx, repo) => {
     await perform(tx, repo);
-    // What has failed may have failed for want of it.
+    // A failed Space may have failed for lack of it.
     await tx.$executeRaw`
       UPDATE space_runtime SET generation = generation + 1, restarts = 0, updated_at = now(), due_at = now(), awaited_at = NULL,
         is_wanted = is_wanted OR stage = 'RUNTIME_ERROR',
