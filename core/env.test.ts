@@ -99,7 +99,7 @@ it("reads secrets from files that are named instead, and hands the files on to n
   expect(env().METRICS_TOKEN).toBe("a token in a file");
   expect(process.env.METRICS_TOKEN_FILE).toBeUndefined();
 
-  // What is set itself comes first.
+  // A variable that is set directly has priority.
   process.env.METRICS_TOKEN_FILE = "/nowhere/at/all";
   loadSettingsFile();
   expect(env().METRICS_TOKEN).toBe("a token in a file");

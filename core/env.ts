@@ -4,9 +4,9 @@ import { resolve } from "node:path";
 import { z } from "zod";
 
 /**
- * The only reader of `process.env`. One schema, parsed on first use; a bad value stops the start with its name and the
- * reason. Values that the supervisor finds out at run time (the embedded database, the kept secret key) reach the other
- * processes as ordinary environment variables, so that they too come in through this door.
+ * The only reader of `process.env`. One schema, parsed on first use; an invalid value stops the start with its name and the reason. Values
+ * that the supervisor finds out at run time (the embedded database, the stored secret key) reach the other processes as ordinary
+ * environment variables, so they are parsed here too.
  */
 
 function isAddressRange(entry: string): boolean {
@@ -59,7 +59,7 @@ function megabytes(standard: number) {
   return z.coerce.number(reason).int(reason).min(1, reason).max(1_000_000, reason).default(standard);
 }
 
-/** Names of flavors with what they have: `cpu-basic=2x2`, two CPUs and two GiB. */
+/** Names of flavors with their resources: `cpu-basic=2x2` is two CPUs and two GiB. */
 const flavorList = z
   .string()
   .default("cpu-basic=2x2,cpu-upgrade=4x8")
@@ -76,7 +76,7 @@ const flavorList = z
 
 const uidRange = z
   .string()
-  // Numbers that systemd leaves unused.
+  // UIDs that systemd leaves unused.
   .default("60706-61183")
   .transform((text, context) => {
     const [first = 0, last = 0] = (/^(\d{4,9})-(\d{4,9})$/.exec(text.trim()) ?? []).slice(1).map(Number);
@@ -113,7 +113,7 @@ const fields = z.object({
     .default("./data")
     .transform((path) => resolve(path)),
   DATABASE_URL: z.string().refine(isUrlOf("postgres:", "postgresql:"), "must be a postgres:// or postgresql:// URL").optional(),
-  /** As whom migrations run, when the role of DATABASE_URL is not to own what it uses. */
+  /** The role that runs migrations, if the role of DATABASE_URL must not own the tables. */
   DATABASE_OWNER_URL: z
     .string()
     .refine(isUrlOf("postgres:", "postgresql:"), "must be a postgres:// or postgresql:// URL")
@@ -189,7 +189,7 @@ const fields = z.object({
   JOBS_CGROUP: z.enum(["auto", "off"], { error: "must be auto or off" }).default("auto"),
   JOBS_UIDS: uidRange,
   JOBS_IMAGES: nameList("debian,ubuntu,python,node"),
-  /** Registries, or parts of them, whose images jobs may run in: those with curated content, since an image fills a disk. */
+  /** Registries, or parts of them, from which jobs may use images: those with curated content, since an image can fill a disk. */
   JOBS_REGISTRIES: nameList("docker.io/library,public.ecr.aws/docker/library,gcr.io/distroless,mcr.microsoft.com").refine(
     (list) => list.every((entry) => /^[a-z0-9.[\]:-]+(\/[a-z0-9._-]+)*$/.test(entry)),
     "must be a comma-separated list of registries or parts of them, in lower case, such as docker.io/library,ghcr.io/acme",
@@ -204,7 +204,7 @@ const fields = z.object({
     .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, "must be a namespace's name: lower-case letters, digits and -")
     .default("default"),
   WEBHOOK_TRIGGERS_PER_DAY: wholeNumber(1, 10_000_000, 1_000),
-  // Longer than a delivery can be retried: nine times, each put off by the target for a day at most (S125).
+  // Longer than a delivery can be retried: nine times, each deferred by the target for at most a day (S125).
   WEBHOOK_KEEP_DAYS: wholeNumber(10, 365, 30),
   SPACES_CONCURRENCY: z.coerce
     .number("must be a whole number between 0 and 1000")
@@ -232,7 +232,7 @@ const fields = z.object({
     .refine(isUrlOf("http:", "https:"), "must be an http or https URL, such as http://collector:4318")
     .optional(),
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("info"),
-  /** Set by the supervisor: the database is its own child, not the operator's. */
+  /** Set by the supervisor: the database is its own child process, not the operator's. */
   KEYHOOK_EMBEDDED: z.enum(["0", "1"]).default("0"),
 });
 
@@ -254,7 +254,7 @@ export const settingNames = Object.keys(fields.shape);
 
 export type Env = z.infer<typeof schema>;
 
-/** Thrown for bad settings; its message is meant for the operator's terminal. */
+/** Thrown for invalid settings; the message is shown on the operator's terminal. */
 export class SettingsError extends Error {
   override name = "SettingsError";
 }
@@ -268,7 +268,7 @@ export function parseEnv(source: Record<string, string | undefined>): Env {
   throw new SettingsError(`These settings cannot be used:\n${lines.join("\n")}\nSee .env.example for what each one means.`);
 }
 
-/** Reads `.env` of the working directory, if there is one; variables that are set already win over it. */
+/** Reads `.env` from the working directory, if it exists; variables that are already set have priority. */
 export function loadSettingsFile(): void {
   try {
     process.loadEnvFile();
@@ -280,7 +280,7 @@ export function loadSettingsFile(): void {
   cached = undefined;
 }
 
-/** Those that may lie in files, where Docker and Kubernetes mount secrets: `SECRET_KEY_FILE=/run/secrets/secret-key`. */
+/** Settings that may come from files, where Docker and Kubernetes mount secrets: `SECRET_KEY_FILE=/run/secrets/secret-key`. */
 const secretSettings = [
   "SECRET_KEY",
   "DATABASE_URL",
@@ -292,7 +292,7 @@ const secretSettings = [
 
 function readSecretFile(name: (typeof secretSettings)[number]): void {
   const path = process.env[`${name}_FILE`];
-  // Child processes get the value, or an empty one where they are to have none (core/instance/child.ts): not the way to it.
+  // Child processes get the value, or an empty one if they must not have it (core/instance/child.ts), never the file's path.
   delete process.env[`${name}_FILE`];
   if (!path || process.env[name]) return;
   try {
@@ -307,13 +307,13 @@ let cached: Env | undefined;
 export function env(): Env {
   if (!cached) {
     cached = parseEnv(process.env);
-    // next-auth can be told where it lives in no other way; it would take http://localhost:3000.
+    // The only way to tell next-auth its URL; it would assume http://localhost:3000.
     process.env.NEXTAUTH_URL = cached.ORIGIN;
   }
   return cached;
 }
 
-/** Adds what was found out at run time (embedded database URL, kept secret key), for this process and its children. */
+/** Adds settings found out at run time (embedded database URL, stored secret key), for this process and its children. */
 export function provideSettings(found: Partial<Record<keyof Env, string>>): Env {
   Object.assign(process.env, found);
   cached = undefined;
@@ -340,7 +340,7 @@ export function databaseUrl(): string {
   return DATABASE_URL;
 }
 
-/** Only for tests: a superuser's URL of a server on which they may make databases; without it they start one of their own. */
+/** Only for tests: a superuser's URL of a server on which they may create databases; without it they start their own. */
 export function testServerUrl(): string | undefined {
   return process.env.TEST_DATABASE_URL || undefined;
 }

@@ -1,13 +1,13 @@
 import type { OrganizationRole, SecurityRestriction } from "@keyhook/sdk";
 
 /**
- * Expected failures outside the OAuth endpoints. One class, one table; each door translates it once: the REST API into
- * the body of docs/specification/errors-and-limits.md#error-body, pages into text beside the field, the CLI into a line on stderr.
+ * Expected failures outside the OAuth endpoints. One class, one table; each door translates it once: the REST API into the body of
+ * docs/specification/errors-and-limits.md#error-body, pages into text beside the field, the CLI into a line on stderr.
  */
 export const statusOf = {
   invalid_request: 400,
   unauthorized: 401,
-  /** What was allowed for this month is used up. */
+  /** This month's allowance is used up. */
   quota_exceeded: 402,
   insufficient_scope: 403,
   forbidden: 403,
@@ -19,11 +19,13 @@ export const statusOf = {
   payload_too_large: 413,
   rate_limited: 429,
   server_error: 500,
-  /** A service that we passed a request on to failed, or did not answer in time. */
+  /** A service to which a request was passed failed, or did not respond in time. */
   upstream_error: 502,
   upstream_timeout: 504,
   unavailable: 503,
-  /** Their repositories take as much room as they may (core/storage). RFC 4918; Git LFS knows it, and no client tries again. */
+  /**
+   * The owner's repositories have reached their storage limit (core/storage). RFC 4918; Git LFS knows the status, and no client retries.
+   */
   storage_full: 507,
 } as const;
 
@@ -35,15 +37,17 @@ type Details = {
   field?: string;
   /** Seconds, for `rate_limited` and `unavailable`. */
   retryAfterSeconds?: number;
-  /** What the token would have needed, for `insufficient_scope`. */
+  /** The missing scope, for `insufficient_scope`. */
   scope?: string;
-  /** What else than a scope would have let them, for `forbidden`. */
+  /** What is missing other than a scope, for `forbidden`. */
   requires?: Requirement;
-  /** The word by which existing clients tell failures apart (docs/specification/errors-and-limits.md#headers). */
+  /** The code by which existing clients distinguish failures (docs/specification/errors-and-limits.md#headers). */
   wireCode?: WireCode | undefined;
 };
 
-/** What a refusal names, for programs: a role, what an organization asks of its members, or the organization that the app is to ask for. */
+/**
+ * What an error names, for programs: a role, what an organization requires of its members, or the organization that the app has to request.
+ */
 export type Requirement = {
   role?: OrganizationRole;
   securityRestrictions?: readonly SecurityRestriction[];
@@ -61,7 +65,7 @@ export class ServiceError extends Error {
   readonly requires: Requirement | undefined;
   readonly wireCode: WireCode | undefined;
 
-  /** @param description a sentence for the person or program that asked; it says what to do. */
+  /** @param description a sentence for the user or program that made the request; it says what to do. */
   constructor(
     code: ErrorCode,
     description: string,
@@ -81,7 +85,7 @@ export class ServiceError extends Error {
   }
 }
 
-/** The answer for what does not exist and for what the caller may not see: the same, so that neither is told apart (S136). */
+/** The error for what does not exist and for what the caller may not see: the same, so that the two cannot be distinguished (S136). */
 export function notFound(what: string): ServiceError {
   const wireCode = wireCodes[what];
   return new ServiceError("not_found", `${what} not found`, wireCode && { wireCode });

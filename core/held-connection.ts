@@ -4,33 +4,33 @@ import { log } from "./log.ts";
 import { secondConnectionsSeen } from "./telemetry.ts";
 
 /**
- * Whoever holds a connection of the pool must not ask the pool for another. Ten requests that do so at once wait for each other, and with
- * them every request of the process, until they give up. Neither Postgres nor the pool sees that deadlock: each of them waits in Node.
+ * A holder of a pool connection must not request another. Ten requests that do so at once wait for each other, and with them every request
+ * of the process, until they time out. Neither Postgres nor the pool sees that deadlock: each of them waits in Node.
  */
 export class SecondConnectionError extends Error {
   override name = "SecondConnectionError";
 }
 
-// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// One per process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 type Hold = { isOver: boolean };
 const keeper = globalThis as typeof globalThis & { keyhookHeldConnection?: AsyncLocalStorage<Hold> };
 keeper.keyhookHeldConnection ??= new AsyncLocalStorage();
 const holds = keeper.keyhookHeldConnection;
 
-/** Runs `work` as the holder of a connection, in a transaction for example. */
+/** Runs `work` as the holder of a connection, for example in a transaction. */
 export async function whileHeld<T>(work: () => Promise<T>): Promise<T> {
   const hold = { isOver: false };
   try {
     return await holds.run(hold, work);
   } finally {
-    // What the work began and did not wait for, a timer say, goes on in the same context and may use the pool from now on.
+    // Work that was started but not awaited, such as a timer, continues in the same context and may use the pool from now on.
     hold.isOver = true;
   }
 }
 
 /**
- * Asked before the pool is used. In production it only says so in the log: the request is more likely to succeed than not.
- * @throws SecondConnectionError in tests and development, where this context holds a connection
+ * Called before the pool is used. In production it only logs: the request will probably succeed.
+ * @throws SecondConnectionError in tests and development, if this context holds a connection
  */
 export function requireNoneHeld(): void {
   const hold = holds.getStore();
@@ -46,7 +46,7 @@ function refuseSecond(): void {
   );
   secondConnectionsSeen.publish(error);
   if (env().NODE_ENV !== "production") throw error;
-  // Once for each place in the code, since it may happen with every request.
+  // Logged once for each place in the code, since it may happen with every request.
   const place = error.stack ?? "";
   if (logged.has(place) || logged.size >= MOST_LOGGED) return;
   logged.add(place);

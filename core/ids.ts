@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 
 const RANDOM_BYTES = 8;
-// Asking the system for random bytes costs the same for eight as for four thousand, and every request has an id.
+// The system's random bytes cost the same for eight as for four thousand, and every request has an id.
 const drawn = Buffer.alloc(512 * RANDOM_BYTES);
 let used = drawn.length;
 
@@ -22,8 +22,8 @@ const STEPS_PER_SECOND = 0x10000;
 let lastStep = 0;
 
 /**
- * An id whose order is that of time, and within a process that of the calls: two of the same millisecond too. 4 bytes of seconds, 2 of
- * the fraction of a second, 6 random. For what is listed in the order in which it happened, or partitioned by its id.
+ * An id that sorts by time, and within a process by the order of calls, even within a millisecond. 4 bytes of seconds, 2 of the fraction of
+ * a second, 6 random. For rows listed in the order in which they happened, or partitioned by id.
  */
 export function newOrderedId(at?: number): string {
   const step = Math.floor(((at ?? Date.now()) * STEPS_PER_SECOND) / 1000);
@@ -36,7 +36,7 @@ function orderedId(step: number): string {
   return step.toString(16).padStart(12, "0") + newId().slice(-12);
 }
 
-/** The first id, of either kind, that can have been made at a time: what a range of time is as a range of ids. */
+/** The first id, of either kind, that can have been made at a time: converts a range of time into a range of ids. */
 export function firstIdAt(at: Date): string {
   return newOrderedId(at.getTime()).slice(0, 12).padEnd(24, "0");
 }

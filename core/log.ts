@@ -3,40 +3,40 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from "p
 import { env } from "./env.ts";
 import { withoutSecrets } from "./without-secrets.ts";
 
-/** The request that is being answered. */
+/** The request being answered. */
 export type RequestContext = {
-  /** On every line logged meanwhile and in the `X-Request-Id` header. */
+  /** On every line logged for it and in the `X-Request-Id` header. */
   requestId: string;
-  /** Path and query as they were sent, which Next does not tell pages. */
+  /** Path and query as sent, which Next does not pass to pages. */
   address?: string;
   /** The client's address (core/http/client-address.ts). */
   ip?: string | null;
-  /** Whom the request's expensive work is counted against (core/fair-queue/party.ts). */
+  /** The caller that the request's expensive work counts against (core/fair-queue/party.ts). */
   party?: { key: string; isAnonymous: boolean };
-  /** Calls `listener` once the answer is over or the client is gone. @returns stops listening */
+  /** Calls `listener` once the response is over or the client has disconnected. @returns stops listening */
   whenClosed?: (listener: () => void) => () => void;
-  /** Whether somebody else waits for the place that the answer holds. Then a slow reader is ended (server/limit-time.ts). */
+  /** Whether others wait for the slot that the response holds. Then a slow reader is disconnected (server/limit-time.ts). */
   yields?: () => boolean;
-  /** Of the trace that the request is part of (W3C Trace Context), where traces are kept. */
+  /** The trace that the request belongs to (W3C Trace Context), if traces are recorded. */
   traceparent?: string;
-  /** What a page wants its status to be, since Next lets it say only 200, 404 and redirects (app/_server/page-status.ts). */
+  /** The status that a page wants, since Next allows it only 200, 404 and redirects (app/_server/page-status.ts). */
   pageStatus?: number;
-  /** When that status may be another one, in seconds. */
+  /** After how many seconds a retry may get another status. */
   pageRetryAfter?: number;
-  /** Why a page failed, where its error told (instrumentation.ts); without it the fault is ours. */
+  /** Why a page failed, if its error says so (instrumentation.ts); otherwise the fault is ours. */
   failure?: Failure;
 };
 
-/** An answer that says that nothing came of the request. */
+/** The response to a request that failed. */
 export type Failure = {
   status: number;
-  /** For programs. */
+  /** The error code, for programs. */
   error: string;
   /** One sentence, without the full stop. */
   description: string;
 };
 
-// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// One per process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookRequestContext?: AsyncLocalStorage<RequestContext> };
 keeper.keyhookRequestContext ??= new AsyncLocalStorage();
 export const requestContext = keeper.keyhookRequestContext;
@@ -49,7 +49,7 @@ export function log(): Logger {
   return root;
 }
 
-/** @param destination where lines go in place of stdout, for tests. */
+/** @param destination replaces stdout, for tests. */
 export function makeLogger(destination?: DestinationStream): Logger {
   const options: LoggerOptions = {
     level: env().LOG_LEVEL,

@@ -3,9 +3,8 @@ import { databaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 
 /**
- * Postgres NOTIFY, on one connection of its own for the whole process. It only tells that something changed; what changed is
- * read from rows. While the connection is away nothing may be trusted that a notification would have invalidated:
- * `isListening()` tells.
+ * Postgres NOTIFY, on one dedicated connection for the whole process. A notification only says that something changed; the change is read
+ * from rows. While the connection is down, caches that notifications invalidate must not be trusted: check `isListening()`.
  */
 type Handler = (payload: string) => void;
 type Channel = { handlers: Set<Handler>; begun: Promise<unknown> | undefined };
@@ -39,7 +38,7 @@ async function connect(): Promise<void> {
   for (const channel of state.channels.keys()) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
   if (state.closed) return client.end();
   state.client = client;
-  // Whatever happened while we were away was missed: tell every handler that anything may have changed.
+  // Notifications were missed while the connection was down: tell every handler that anything may have changed.
   for (const { handlers } of state.channels.values()) for (const handler of handlers) handler("");
 }
 
@@ -61,11 +60,14 @@ function ensureConnected(): Promise<void> {
   return state.connecting;
 }
 
-/** Calls `handler` for every notification on the channel `name`, with an empty payload after a reconnection. Asking again changes nothing. */
+/**
+ * Calls `handler` for every notification on the channel `name`, with an empty payload after a reconnection. Calling it again changes
+ * nothing.
+ */
 export async function listen(name: string, handler: Handler): Promise<void> {
   state.closed = false;
   const known = state.channels.get(name);
-  // One that fails has lost its connection, and the next connection listens to all channels.
+  // A LISTEN that fails has lost its connection, and the next connection listens to all channels.
   const begun = known?.begun ?? state.client?.query(`LISTEN ${state.client.escapeIdentifier(name)}`).catch(() => undefined);
   const channel = known ?? { handlers: new Set(), begun };
   state.channels.set(name, channel);

@@ -1,8 +1,8 @@
 import { listen } from "./notifications.ts";
 
-/** Something that only grows at its end, such as a log: how it is read, and which NOTIFY channel announces its id. */
+/** Something that only grows at its end, such as a log: how to read it, and the NOTIFY channel that announces its id. */
 export type Tail<Entry, State, Cursor extends number | string> = {
-  /** Tells it from other kinds of tails. */
+  /** Distinguishes it from other kinds of tails. */
   name: string;
   channel: string;
   /** What comes after a cursor, or from the beginning; undefined if the thing no longer exists. */
@@ -13,24 +13,24 @@ export type Tail<Entry, State, Cursor extends number | string> = {
 
 export type Page<Entry, State, Cursor> = {
   entries: readonly Entry[];
-  /** The last entry's cursor. Where there is none, the one that was asked for, but never past what there is. */
+  /** The last entry's cursor. Without entries, the requested one, but never beyond the end. */
   end: Cursor;
   /** Whether there is more than fits into this page. */
   isCut: boolean;
-  /** What else followers are told, whenever it changes. */
+  /** What else followers receive, whenever it changes. */
   state: State;
 };
 
-// A notification may be missed, and none comes while the connection is away.
+// A notification may be missed, and none arrives while the connection is down.
 const POLL_MS = 5_000;
-/** The end is read at most this often, however often there is news. */
+/** The end is read at most this often, however many notifications arrive. */
 const LOOK_MS = 200;
-/** What is kept of the end, for followers that are a little behind. */
+/** How much of the end is cached, for followers that are a little behind. */
 const KEPT_BYTES = 64 * 1024;
 
 /**
- * The pages from a cursor on, as they come, until `signal` aborts or the thing no longer exists. All who follow the same thing in this process
- * share one reader: when each follower read for itself, a few hundred followers of one talkative job took the database from everybody. The
+ * The pages from a cursor on, as they appear, until `signal` aborts or the thing no longer exists. All followers of the same thing in this
+ * process share one reader: when each follower read for itself, a few hundred followers of one talkative job overloaded the database. The
  * caller has checked that it may be read.
  */
 export async function* followTail<Entry, State, Cursor extends number | string>(
@@ -88,16 +88,16 @@ type Waiting<Page, Cursor> = {
   fail: (error: unknown) => void;
 };
 
-/** Reads one thing for all who follow it, with one statement at a time. */
+/** Reads one thing for all its followers, with one statement at a time. */
 class Reader<Entry, State, Cursor extends number | string> {
   readonly #tail: Tail<Entry, State, Cursor>;
   readonly #id: string;
   #followers = 0;
-  /** The end as it was read last: what comes after `from`. */
+  /** The end as of the last read: what comes after `from`. */
   #kept: (Page<Entry, State, Cursor> & { from: Cursor }) | undefined;
-  /** Followers who have been told all that was read. */
+  /** Followers who have received everything that was read. */
   readonly #waiting = new Set<Waiting<Page<Entry, State, Cursor>, Cursor>>();
-  /** Reads under way, by their cursor; and the latest of them, for which the next one waits. */
+  /** Reads under way by cursor, and the latest of them, for which the next one waits. */
   readonly #reads = new Map<Cursor | undefined, Promise<Page<Entry, State, Cursor> | undefined>>();
   #latest: Promise<unknown> = Promise.resolve();
   #isNews = false;
@@ -126,7 +126,7 @@ class Reader<Entry, State, Cursor extends number | string> {
     this.#schedule();
   }
 
-  /** The next page for a follower who was told one before: from what is kept, read for them, or when there is news. */
+  /** The next page for a follower who has received one: from the cache, from a read, or after a notification. */
   async next(after: Cursor, told: Page<Entry, State, Cursor>, signal: AbortSignal) {
     const kept = this.#kept;
     if (!kept || after < kept.from) return this.read(after);
@@ -145,13 +145,13 @@ class Reader<Entry, State, Cursor extends number | string> {
     }
   }
 
-  /** Reads a page, once for all who want the same at the same time. */
+  /** Reads a page, once for all who request the same one at the same time. */
   read(after: Cursor | undefined): Promise<Page<Entry, State, Cursor> | undefined> {
     const underWay = this.#reads.get(after);
     if (underWay) return underWay;
     const reading = this.#latest
       .then(() => {
-        // This reads the end: only news that comes after this moment needs another read.
+        // This reads the end: only a later notification requires another read.
         if (after !== undefined && after === this.#kept?.end) this.#isNews = false;
         return this.#tail.read(this.#id, after);
       })
@@ -185,7 +185,7 @@ class Reader<Entry, State, Cursor extends number | string> {
       this.#kept = { ...page, entries, from };
       this.#tell(page);
     } else if (page.state !== kept.state) {
-      // Reads come one after another, so this state is newer. What was written before it changed may not be kept yet.
+      // Reads come one after another, so this state is newer. The cache may lack what was written before the change.
       this.#kept = { ...kept, state: page.state, isCut: true };
       this.#tell(this.#kept);
       this.hear();
@@ -221,7 +221,7 @@ class Reader<Entry, State, Cursor extends number | string> {
   }
 }
 
-/** A follower may be ahead of the page: then only what else it says can be new. */
+/** A follower may be ahead of the page: then only the state can be new. */
 function isNewTo<State, Cursor>(
   { after, told }: { after: Cursor; told: { state: State; isCut: boolean } },
   page: { end: Cursor; state: State; isCut: boolean },

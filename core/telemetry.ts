@@ -3,11 +3,11 @@ import type { PartyKind } from "./fair-queue/request-pace.ts";
 import { requestContext } from "./log.ts";
 
 /**
- * What metrics and traces are made of. Whoever does something says so here, and knows nothing of who listens; where nobody does, it costs
- * a look at a flag. The channels are the process's own, whichever bundle speaks (ARCHITECTURE.md, Processes).
+ * The events behind metrics and traces. Code publishes them here without knowing who listens; without a listener it costs a check of a
+ * flag. The channels belong to the process, whichever bundle publishes (ARCHITECTURE.md, Processes).
  */
 
-/** A request that was answered, or given up. */
+/** A request that was answered, or aborted. */
 export type RequestSeen = { method: string; door: RequestDoor; status: number; milliseconds: number; isAborted: boolean };
 export type RequestDoor = "page" | "api" | "git" | "oauth" | "asset";
 
@@ -34,7 +34,7 @@ export type AttemptSeen = {
   startedAt: Date;
   milliseconds: number;
   timings: { dnsMs: number | null; connectMs: number | null; tlsMs: number | null; firstByteMs: number } | null;
-  /** Of the change that it tells of. */
+  /** Of the change that caused it. */
   traceparent: string | null;
 };
 
@@ -62,7 +62,7 @@ export const requestsSeen = typed<RequestSeen>("keyhook.request");
 export const pacedSeen = typed<PacedSeen>("keyhook.paced");
 export const fanOutsSeen = typed<FanOutSeen>("keyhook.fan-out");
 export const attemptsSeen = typed<AttemptSeen>("keyhook.attempt");
-/** Code that asked the pool for a second connection: a bug of ours (core/held-connection.ts). */
+/** Code that requested a second connection from the pool: a bug of ours (core/held-connection.ts). */
 export const secondConnectionsSeen = typed<Error>("keyhook.second-connection");
 
 /** Unhandled rejections: bugs of ours (core/instance/outlive-rejections.ts). */
@@ -73,5 +73,5 @@ const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}
 
 export const isTraceparent = (text: unknown): text is string => typeof text === "string" && TRACEPARENT.test(text);
 
-/** The trace of the request that is being answered; null where none is kept (core/operations/traces). */
+/** The trace of the current request; null if none is recorded (core/operations/traces). */
 export const currentTraceparent = (): string | null => requestContext.getStore()?.traceparent ?? null;

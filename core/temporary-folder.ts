@@ -5,21 +5,21 @@ import { join } from "node:path";
 import { databaseUrl } from "./env.ts";
 import { log } from "./log.ts";
 
-/** Several services may share a machine: each knows its own folders by its database. */
+/** Several services may share a machine: each recognizes its own folders by its database. */
 export const serviceMark = (): string => hash("sha256", databaseUrl(), "hex").slice(0, 8);
 
-/** Nothing that uses one of these folders takes nearly as long. */
+/** No use of one of these folders takes nearly as long. */
 const LEFT_AFTER_MS = 24 * 60 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 
 /**
- * A folder of this machine for one short piece of work. Whoever makes it removes it. A process that is killed meanwhile does not, so its
- * name says which service it belongs to.
+ * A folder on this machine for one short task. The creator removes it, unless the process is killed before that; therefore its name says
+ * which service it belongs to.
  */
 export const makeTemporaryFolder = (kind: "merge" | "fetch" | "payload"): Promise<string> =>
   mkdtemp(join(tmpdir(), `keyhook-${kind}-${serviceMark()}-`));
 
-/** Removes those of this service that a killed process has left: without this, each kill would cost the machine some of its disk for good. */
+/** Removes this service's folders left by a killed process: otherwise each kill would permanently cost some of the disk. */
 export async function sweepTemporaryFolders(): Promise<void> {
   const ours = new RegExp(`^keyhook-(?:merge|fetch|payload)-${serviceMark()}-[^-]+$`);
   for (const name of (await readdir(tmpdir())).filter((name) => ours.test(name))) {
@@ -29,7 +29,7 @@ export async function sweepTemporaryFolders(): Promise<void> {
   }
 }
 
-/** For a process without other housekeeping: sweeps now, and once an hour for as long as it runs. */
+/** For a process without other housekeeping: sweeps now, and every hour while it runs. */
 export function keepSweepingTemporaryFolders(): void {
   const sweep = () =>
     sweepTemporaryFolders().catch((error: unknown) => log().warn({ err: error }, "cannot sweep temporary folders; trying again"));

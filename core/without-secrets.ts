@@ -1,4 +1,4 @@
-/** What carries a credential wherever it stands, by the name of its field (S55, S130). */
+/** Field names that always contain a credential (S55, S130). */
 const secretNames = new Set([
   "password",
   "secret",
@@ -23,9 +23,9 @@ const secretNames = new Set([
 const DEPTH = 4;
 
 /**
- * The same value, with `[redacted]` in place of whatever stands in a field that is named after a credential: what is logged by
- * mistake must not carry one. The value itself is left as it is, and copied only where something is cut, since nearly every
- * line has nothing to cut. (pino's own `redact` with wildcards takes ten times as long as the line.)
+ * The same value, with `[redacted]` for each field named after a credential: accidental logging must not reveal one. The value itself is
+ * not changed, and copied only if something is redacted, since nearly every line has nothing to redact. (pino's own `redact` with wildcards
+ * takes ten times as long as the line.)
  *
  * An error's `code`, such as ECONNREFUSED, is not a credential and stays.
  */

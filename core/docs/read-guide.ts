@@ -4,11 +4,11 @@ import type { Filling } from "./fill-in.ts";
 import { type Guide, type GuideSection, guideSections, guides } from "./guides.ts";
 import { type RenderedGuide, renderGuide } from "./render-guide.ts";
 
-/** Pages without an app of the reader's are the same for everybody. */
+/** Pages without one of the reader's apps are the same for everybody. */
 const KEPT_MAX = 100;
 const kept = new Map<string, RenderedGuide>();
 
-/** The Markdown of a guide as it lies in the repository; undefined where this installation has not got it. */
+/** The Markdown of a guide as in the repository; undefined if this installation does not have it. */
 export async function readGuide(slug: string): Promise<(Guide & { markdown: string }) | undefined> {
   const guide = guides.find((one) => one.slug === slug);
   if (!guide) return undefined;
@@ -20,7 +20,7 @@ export async function readGuide(slug: string): Promise<(Guide & { markdown: stri
   }
 }
 
-/** The same, laid out. What one reader's app is filled into is not kept. */
+/** The same, rendered. Pages filled in for one reader's app are not cached. */
 export function layOutGuide({ path, markdown }: { path: string; markdown: string }, filling: Filling): RenderedGuide {
   if (filling.app) return renderGuide(markdown, path, filling);
   const key = JSON.stringify([path, markdown.length, markdown, filling]);

@@ -13,14 +13,14 @@ export type GuideHeading = Readonly<{ id: string; text: string; level: 2 | 3 }>;
 
 export type RenderedGuide = Readonly<{
   title: string;
-  /** All below the title. Each `pre` has its code, plain, under its element for copying. */
+  /** Everything below the title. Each `pre` carries its code as plain text for copying. */
   tree: Root;
   headings: readonly GuideHeading[];
 }>;
 
 /**
- * A guide of the project's own as a tree of elements, filled in for one reader. Its text is ours and needs no sanitiser (texts of
- * others go through core/hub/markdown); raw HTML, which is comments to those who run the snippets, is left out.
+ * Renders one of the project's own guides as a tree of elements, filled in for one reader. Its text is ours and needs no sanitiser (others'
+ * texts go through core/hub/markdown); raw HTML, which is comments for the snippet runner, is left out.
  */
 export function renderGuide(markdown: string, path: string, filling: Filling): RenderedGuide {
   const processor = unified()
@@ -41,7 +41,7 @@ export function renderGuide(markdown: string, path: string, filling: Filling): R
   return { title: top ? textOf(top) : path, tree, headings };
 }
 
-/** The words of an element, without its marks. */
+/** The text of an element, without markup. */
 export function textOf(node: Nodes): string {
   if (node.type === "text") return node.value;
   return "children" in node ? node.children.map(textOf).join("") : "";
@@ -65,7 +65,7 @@ function leadLinks(tree: Root, path: string): void {
   }
 }
 
-/** Files that only those have who have the source: named, not linked. */
+/** Files that only readers with the source code have: named, not linked. */
 function nameSource(element: Element, path: string): void {
   const isNamed = textOf(element).includes(path);
   const where: Text = { type: "text", value: `${path} in the source` };

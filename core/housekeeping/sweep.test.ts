@@ -41,7 +41,7 @@ describe("sweep", () => {
     await pool().query("update oauth_client_document set last_seen_at = now() - interval '8 days' where client_id like '%/1'");
     await pool().query(`insert into oauth_consent (id, user_id, client_id, client_fingerprint) select
       client_id, 'somebody', client_id, '' from oauth_client_document where client_id in ('https://a.example/10003')`);
-    // One is too old; of the 10,001 that nobody uses besides, one is too many.
+    // One is too old; of the 10,001 other unused ones, one is too many.
     expect(await sweep(never)).toEqual({ oauth_client_document: 2 });
     const { rows } = await pool().query<{ id: number }>(
       "select id from generate_series(1, 10003) n(id) where 'https://a.example/' || id not in (select client_id from oauth_client_document)",

@@ -2,15 +2,15 @@ import type pg from "pg";
 import { withConnection } from "../db.ts";
 import { type Sweep, sweeps } from "./sweeps.ts";
 
-/** Rows deleted by one statement: few enough to hold their locks for milliseconds. */
+/** Rows deleted by one statement: few enough to hold their locks for milliseconds only. */
 const BATCH = 1_000;
-// Any number that nobody else of us uses.
+// Any number not used for another lock of ours.
 export const SWEEP_LOCK = 5_407_221;
 
 /**
- * Deletes what is over, in small batches. One process at a time does it; another one that asks meanwhile does nothing.
+ * Deletes expired rows, in small batches. One process at a time does it; another one does nothing meanwhile.
  * @param stopping ends it between two batches.
- * @returns how many rows went, by table; only tables that lost some.
+ * @returns how many rows were deleted, by table; only tables that lost some.
  */
 export async function sweep(stopping: AbortSignal, plan: readonly Sweep[] = sweeps): Promise<Record<string, number>> {
   return withConnection(async (client) => {

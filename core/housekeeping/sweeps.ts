@@ -1,17 +1,17 @@
 import { env } from "../env.ts";
 
-/** What is deleted, and when. Nothing here is needed for safety: what has expired is refused wherever it is read. */
+/** What is deleted, and when. None of it is needed for security: expired rows are rejected wherever they are read. */
 export type Sweep = { table: string; isOver: string | (() => string) };
 
-// Anybody can have us read a metadata document; what nobody has allowed anything is kept for a while, and never in any number (S79).
+// Anybody can have us fetch a metadata document; one without a consent is kept for a while, and their number is limited (S79).
 const UNUSED_DOCUMENT = "not exists (select 1 from oauth_consent c where c.client_id = oauth_client_document.client_id)";
 const OLDER_UNUSED_DOCUMENTS = `select client_id from oauth_client_document where ${UNUSED_DOCUMENT} order by last_seen_at desc offset 10000`;
 
 const keptDays = () => env().WEBHOOK_KEEP_DAYS;
 
 export const sweeps: readonly Sweep[] = [
-  // An expired device code stays for an hour, so that its device is told what happened (S62).
-  // Used codes and refresh tokens stay until they expire, since a replay of theirs must be recognised (S43, S47).
+  // An expired device code stays for an hour, so that its device is told what happened (S62). Used codes and refresh tokens stay until they
+  // expire, since their replay must be detected (S43, S47).
   { table: "oauth_artifact", isOver: "expires_at < now() - interval '1 hour'" },
   // Longer than a device code lives.
   { table: "oauth_device_poll", isOver: "polled_at < now() - interval '30 minutes'" },
@@ -23,8 +23,8 @@ export const sweeps: readonly Sweep[] = [
       and (bound_org_id is null or revoked_at is not null or not exists (
         select from delegation d where d.token_id = oauth_grant.id and d.ended_at is null))`,
   },
-  // A token's rights that nothing acts with any more (core/access/delegation.ts, which reuses young rows only). Addresses for uploading
-  // act with them for a day and are not on record (core/hub/lfs/transfer/uploader.ts).
+  // A token's rights with which nothing acts any more (core/access/delegation.ts, which reuses only young rows). Upload URLs act with them
+  // for a day without a record (core/hub/lfs/transfer/uploader.ts).
   {
     table: "delegation",
     isOver: `created_at < now() - interval '2 days' and ${["webhook", "webhook_replay", "job_run", "scheduled_job", "relay"]
@@ -32,7 +32,7 @@ export const sweeps: readonly Sweep[] = [
       .join(" and ")}`,
   },
   { table: "oauth_consent", isOver: "revoked_at < now() - interval '30 days'" },
-  // Apps that registered themselves and that nobody has allowed anything (core/oauth/registration/make-room.ts).
+  // Self-registered apps without a consent (core/oauth/registration/make-room.ts).
   {
     table: "oauth_app",
     isOver: `registration_token_hash is not null and updated_at < now() - interval '14 days'
@@ -53,24 +53,25 @@ export const sweeps: readonly Sweep[] = [
     isOver: `revoked_at < now() - interval '30 days' or (expires_at < now() - interval '90 days'
       and not exists (select from delegation d where d.token_id = personal_access_token.id and d.ended_at is null))`,
   },
-  // A job that asks why its token is dead may still be told which it was.
+  // A job that asks why its token is invalid can still be told which it was.
   { table: "ci_token", isOver: "expires_at < now() - interval '1 day'" },
-  // What was recorded and told long ago (core/events). An event from outside that is sent again after that is taken anew. Deliveries take
-  // their body from it, and go by whole days, so that it outlives them. What is still to be told stays, however long no worker ran (S122).
+  // Events recorded and delivered long ago (core/events). An external event sent again after that counts as new. Deliveries take their body
+  // from the event, and are deleted by whole days, so it must outlive them. An event not yet delivered stays, however long no worker ran
+  // (S122).
   {
     table: "event",
     isOver: () =>
       `created_at < now() - interval '${keptDays() + 2} days' and fanned_out_at < now() - interval '${keptDays() + 2} days'`,
   },
-  // What was still to be sent of deliveries that went with their day (core/webhooks/partitions): those of a disabled webhook.
+  // The queue of deliveries that were deleted with their day (core/webhooks/partitions): those of a disabled webhook.
   {
     table: "delivery_queue",
     isOver: () => `id < lpad(to_hex(extract(epoch from now() - interval '${keptDays() + 1} days')::bigint), 8, '0')`,
   },
-  // As long as the deliveries that they were about.
+  // As long as their deliveries.
   { table: "webhook_replay", isOver: () => `finished_at < now() - interval '${keptDays()} days'` },
   { table: "webhook_hour", isOver: "hour < now() - interval '90 days'" },
-  // With its log. An id begins with its time, so that those of the last days are not looked at.
+  // With its log. An id begins with its time, so the rows of the last days are not read.
   {
     table: "job_run",
     isOver: `id < lpad(to_hex(extract(epoch from now() - interval '30 days')::bigint), 8, '0')
@@ -78,7 +79,7 @@ export const sweeps: readonly Sweep[] = [
   },
   { table: "throttle", isOver: "reset_at < now()" },
   { table: "oauth_logout_notice", isOver: "sent_at < now() - interval '1 day' or failed_at < now() - interval '30 days'" },
-  // The trigger of each gives its meter back what a killed process had put aside.
+  // A trigger on each returns to its meter what a killed process had reserved.
   { table: "inference_reservation", isOver: "expires_at < now()" },
   { table: "inference_usage", isOver: "day < current_date - 400" },
   { table: "inference_meter", isOver: "month < current_date - 400" },

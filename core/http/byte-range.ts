@@ -1,9 +1,9 @@
-/** First and last byte, both included. */
+/** First and last byte, both inclusive. */
 export type ByteRange = { start: number; end: number };
 
 /**
- * Reads the header `Range` (RFC 9110 §14.2) for something of `size` bytes: undefined where there is none to follow, which is so for
- * several ranges at once too; "unsatisfiable" for one that begins behind the end.
+ * Parses the header `Range` (RFC 9110 §14.2) for a body of `size` bytes: undefined if there is none to apply, also for several ranges at
+ * once; "unsatisfiable" for one that begins after the end.
  */
 export function parseRange(header: string | undefined, size: number): ByteRange | "unsatisfiable" | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? "") ?? [];

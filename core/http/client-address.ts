@@ -6,21 +6,21 @@ import { isEqualInConstantTime } from "../crypto/token.ts";
 import { env } from "../env.ts";
 
 /**
- * The vetted address of whoever made a request, written by `server.ts` for every door behind it. What comes from outside
- * under this name is dropped first.
+ * The verified address of a request's client, written by `server.ts` for every door behind it. A header of this name from outside is
+ * removed first.
  */
 export const CLIENT_ADDRESS_HEADER = "x-keyhook-client-address";
 
 /**
- * Next asks the service itself for what a page's action leads to, and for an action of another page, with the headers that it was given.
- * By this one, which only Next is given, such a request goes by the address of whoever it is made for, and not by our own.
+ * Next requests from the service itself the target of a page's action, and an action of another page, with the original headers. This
+ * header, which only Next gets, makes such a request count for the original client's address instead of ours.
  */
 export const ON_BEHALF_HEADER = "x-keyhook-on-behalf-of";
 
 export const onBehalfOf = (address: string): string =>
   `${address} ${createHmac("sha256", derivedKey("requests of Next")).update(address).digest("base64url")}`;
 
-/** Whom Next makes this request for, if it is one of Next's. */
+/** The client for which Next makes this request, if it is one of Next's. */
 export function askedOnBehalfOf({ headers }: IncomingMessage): string | undefined {
   const given = headers[ON_BEHALF_HEADER];
   if (typeof given !== "string") return undefined;
@@ -49,9 +49,9 @@ export function isFromTrustedProxy(req: IncomingMessage): boolean {
 }
 
 /**
- * The address that throttles and logs go by (S110): the other end of the connection or, as long as that is a trusted proxy,
- * whom it says it had the request from. `X-Forwarded-For` is read from the right, since its left part is whatever the client
- * sent. Null when the connection is gone already.
+ * The address used by throttles and logs (S110): the other end of the connection or, while that is a trusted proxy, the address from which
+ * it says the request came. `X-Forwarded-For` is read from the right, since its left part is whatever the client sent. Null if the
+ * connection is already gone.
  */
 export function clientAddress(req: IncomingMessage): string | null {
   const asked = askedOnBehalfOf(req);
@@ -66,12 +66,12 @@ export function clientAddress(req: IncomingMessage): string | null {
   return address;
 }
 
-/** Whether TRUST_PROXY names it. @param address without port or brackets */
+/** Whether TRUST_PROXY includes it. @param address without port or brackets */
 export function isTrustedAddress(address: string | null): boolean {
   return address !== null && trustedProxies().check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-/** An address without port, brackets or the IPv6 form of an IPv4 one; null when it is none. */
+/** An address without port, brackets or the IPv6 form of an IPv4 one; null if it is invalid. */
 export function plainAddress(text: string | undefined): string | null {
   let address = text?.trim() ?? "";
   address = address.replace(/^\[(.*)\](:\d+)?$/, "$1").replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1");

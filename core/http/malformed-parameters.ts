@@ -1,10 +1,10 @@
-/** More parameters than any request here has; what is beyond is a flood. */
+/** More parameters than any request here has; more is a flood. */
 const PARAMETERS_MAX = 100;
 
 /**
- * What is wrong with the text of a query or a form, for every door that reads one; undefined when nothing is. Refused is what
- * cannot be stored or would be read differently by two readers: percent-encoding that is no UTF-8, NUL, which Postgres has no
- * room for, and a flood of parameters (S51, S138).
+ * The flaw in the text of a query or a form, for every door that reads one; undefined if there is none. Rejects what cannot be stored or
+ * what two readers would read differently: percent-encoding that is not UTF-8, NUL, which Postgres cannot store, and a flood of parameters
+ * (S51, S138).
  */
 export function malformedParameters(encoded: string): string | undefined {
   if (encoded.split("&", PARAMETERS_MAX + 1).length > PARAMETERS_MAX) {

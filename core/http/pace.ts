@@ -1,30 +1,30 @@
-/** What a client has to send or to read, on average; a telephone line of 1998 does four times as much. */
+/** The average rate that a client has to send or read; a modem line of 1998 is four times as fast. */
 const BYTES_PER_SECOND = 1024;
 const CHECK_EVERY_MS = 1_000;
-/** What keeps a place that somebody else waits for, and how long less will do. */
+/** The rate required to keep a slot that others wait for, and how long a slower one is tolerated. */
 const WANTED_BYTES_PER_SECOND = 64 * 1024;
 const WANTED_GRACE_MS = 10_000;
 
 export type Watched = {
   /** How many bytes have passed so far. */
   bytes: () => number;
-  /** Whether we wait for the client at this moment, and not the client for us. */
+  /** Whether we are waiting for the client now, rather than the client for us. */
   isWaiting: () => boolean;
-  /** How long we wait for nothing at all. */
+  /** How long a client may send or read nothing at all. */
   graceMs: number;
   onTooSlow: () => void;
   bytesPerSecond?: number;
   checkEveryMs?: number;
-  /** Whether somebody else waits for the place that is held meanwhile (core/fair-queue): then a client has to keep 64 KiB a second. */
+  /** Whether others are waiting for the slot held meanwhile (core/fair-queue): then the client has to keep 64 KiB a second. */
   yields?: (() => boolean) | undefined;
   wantedGraceMs?: number;
 };
 
 /**
- * Tells when a client takes too long over a transfer: somebody who sends a byte now and then would keep a place from others for hours
- * (S137). Each byte earns a client time, up to the grace that it begins with, and the time that we wait for it uses it up. So a
- * client may pause for as long as the grace, also in the middle, and has to keep 1 KiB a second on average. Time in which git is the
- * slow one does not count.
+ * Calls `onTooSlow` when a client takes too long over a transfer: a client that sends a byte now and then would keep a slot from others for
+ * hours (S137). Each byte earns the client time, up to the initial grace, and our waiting for it uses that time up. So a client may pause
+ * for as long as the grace, also in the middle, and has to keep 1 KiB a second on average. Time in which git is the slow one does not
+ * count.
  * @returns stops watching
  */
 export function watchPace({

@@ -3,17 +3,19 @@ import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Node calls us for each piece of a chunked body, of which ten thousand fit into what it reads at once. So many cost no more than others. */
+/**
+ * Node calls us for each piece of a chunked body, and reads up to ten thousand at once. Up to this many cost no more than larger pieces.
+ */
 const PIECES_AT_ONCE = 256;
-/** For each piece beyond; about ten times as long as it takes. */
+/** Pause for each further piece; about ten times as long as handling it. */
 const REST_MS = 0.02;
-/** One after another: many bodies in tiny pieces take no more of the event loop than one does. */
+/** In turn: many bodies in tiny pieces take no more of the event loop than one does. */
 let restsUntil = 0;
 
 /**
- * Passes a body on that somebody else made. What has come in many pieces goes on in one, and tiny pieces take a tenth of the event loop at
- * most: otherwise one answer in pieces of one byte takes all of it (S132, S137).
- * @returns when all was passed on. Where that fails, both sides are destroyed.
+ * Passes on a body from another server. Pieces that arrived together are passed on as one, and tiny pieces take at most a tenth of the
+ * event loop: otherwise one response in one-byte pieces takes all of it (S132, S137).
+ * @returns when everything was passed on. On failure, both sides are destroyed.
  */
 export async function passBody(from: IncomingMessage, to: Writable): Promise<void> {
   let pieces = 0;
@@ -39,10 +41,10 @@ export async function passBody(from: IncomingMessage, to: Writable): Promise<voi
   });
 }
 
-/** More than any program says before it answers. */
+/** More interim responses than any program sends. */
 const EARLY_MAX = 16;
 
-/** Ends a request that is answered by "not yet" (1xx) again and again: each counts as news, and so it would never end (S132). */
+/** Ends a request that gets interim responses (1xx) without end: each counts as activity, so it would never time out (S132). */
 export function limitEarlyAnswers(request: ClientRequest): ClientRequest {
   let early = 0;
   return request.on("information", () => {

@@ -1,4 +1,4 @@
-/** Text that is made piece by piece, as the body of an answer: the next piece is made once the last was taken. */
+/** Text generated piece by piece as the body of a response: the next piece is made once the last was taken. */
 export function streamOfText(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
@@ -7,7 +7,7 @@ export function streamOfText(pieces: AsyncGenerator<string>): ReadableStream<Uin
       if (done) controller.close();
       else controller.enqueue(encoder.encode(value));
     },
-    // Whoever goes away before the end: nothing more is read for them.
+    // The client left before the end: nothing more is read for it.
     async cancel() {
       await pieces.return(undefined);
     },

@@ -1,17 +1,17 @@
 import { ServiceError } from "../errors.ts";
 
 type Limits = {
-  /** Of one person on one web process, and of all of them together. */
+  /** For one user on one web process, and for all users together. */
   perPerson: number;
   inAll: number;
-  /** To whoever gets no place. */
+  /** The error's sentence, if there is no slot. */
   sentence: string;
   retryAfterSeconds: number;
 };
 
 /**
- * Places for answers that do not end: each holds a connection.
- * @returns takes one; what that returns gives it back, however often it is called. It throws ServiceError `rate_limited`.
+ * Slots for responses that do not end: each holds a connection.
+ * @returns a function that takes one; the function it returns releases it, however often it is called. Throws ServiceError `rate_limited`.
  */
 export function streamPlaces({ perPerson, inAll, sentence, retryAfterSeconds }: Limits): (person: string) => () => void {
   const open = new Map<string, number>();

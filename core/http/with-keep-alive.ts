@@ -4,8 +4,8 @@ import { isServiceError } from "../errors.ts";
 const KEEP_ALIVE_MS = 15_000;
 
 /**
- * Server-sent events that say something while there is nothing to say, so that nobody on the way takes the stream for dead.
- * @param check runs with each; a refusal (ServiceError) ends the stream
+ * Adds comments to server-sent events while there are none, so that no proxy takes the stream for dead.
+ * @param check runs with each comment; a ServiceError from it ends the stream
  */
 export async function* withKeepAlive(
   events: AsyncGenerator<string, void, undefined>,
@@ -20,7 +20,7 @@ export async function* withKeepAlive(
         timer = setTimeout(() => resolve("quiet"), KEEP_ALIVE_MS);
       });
       const come = await Promise.race([next, quiet]).finally(() => clearTimeout(timer));
-      // A stream that is never quiet is looked at as often.
+      // A stream that is never quiet is checked as often.
       if (performance.now() - checkedAt >= KEEP_ALIVE_MS) {
         if (!(await mayGoOn(check))) return;
         checkedAt = performance.now();
@@ -34,7 +34,7 @@ export async function* withKeepAlive(
       next = events.next();
     }
   } finally {
-    // Whatever it waits for is told to stop by the request's signal.
+    // The request's signal stops whatever it waits for.
     void events.return().catch(() => undefined);
   }
 }

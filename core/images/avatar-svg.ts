@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-// White letters stand out from each of them by at least 4.5 : 1 (WCAG 1.4.3); a test computes it.
+// White letters have a contrast of at least 4.5 : 1 with each of them (WCAG 1.4.3); a test computes it.
 export const avatarColours = [
   "#8a5a00",
   "#9a4b1c",
@@ -17,9 +17,9 @@ export const avatarColours = [
 ] as const;
 
 /**
- * The picture of whoever has none: initials on a colour. It is the same every time, since the colour follows from `seed`.
- * @param name full name or handle; it may hold anything, so it is escaped
- * @param seed what does not change when the name does, such as the id
+ * The picture for a user or organization without one: initials on a colour. It never varies, since the colour follows from `seed`.
+ * @param name full name or handle; it may contain anything, so it is escaped
+ * @param seed a value that does not change with the name, such as the id
  */
 export function avatarSvg(name: string, seed: string): string {
   const digest = hash("sha256", seed, "buffer");
@@ -29,7 +29,7 @@ export function avatarSvg(name: string, seed: string): string {
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The first letters of the first and the last word; "?" when there is no letter and no digit. */
+/** The first letters of the first and the last word; "?" if there is neither a letter nor a digit. */
 export function initials(name: string): string {
   const words = name.split(/[\s._-]+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
   const ends = words.length > 1 ? [words[0], words.at(-1)] : words;

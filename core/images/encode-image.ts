@@ -5,14 +5,14 @@ import { IMAGE_MAX_BYTES, IMAGE_MAX_PIXELS, IMAGE_MAX_SECONDS, IMAGE_SIDE_PIXELS
 
 export const IMAGE_CONTENT_TYPE = "image/webp";
 
-// Decoding runs in libuv's threads, of which there are four for files and names too: pictures never take more than half of them.
+// Decoding runs in libuv's four threads, which also serve files and name lookups: pictures never take more than half of them.
 const decoding = fairQueue({ name: "images", places: 2 });
 
 /**
- * Makes our own picture from an upload (S24, S82): 256×256 WebP, the middle of the upright original. Nothing of the file itself is
- * kept, so neither its metadata (EXIF holds where a photo was taken) nor anything hidden in it is ever served.
- * @throws ServiceError `payload_too_large` over 5 MB; `invalid_request` for anything but a PNG, JPEG, WebP, GIF or AVIF picture of
- * at most 40 megapixels, or fewer where the caller says so; `unavailable` while too many others are read
+ * Makes our own picture from an upload (S24, S82): 256×256 WebP, the middle of the upright original. Nothing of the file itself is stored,
+ * so neither its metadata (EXIF contains where a photo was taken) nor anything hidden in it is ever served.
+ * @throws ServiceError `payload_too_large` over 5 MB; `invalid_request` for anything but a PNG, JPEG, WebP, GIF or AVIF picture of at most
+ * 40 megapixels, or fewer if the caller says so; `unavailable` while too many others are decoded
  */
 export async function encodeImage(
   bytes: Uint8Array,

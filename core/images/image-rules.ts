@@ -1,20 +1,20 @@
 /** Largest upload, in bytes: 5 MB. */
 export const IMAGE_MAX_BYTES = 5 * 1024 * 1024;
 
-/** Largest picture, in pixels: a small file can unfold into gigabytes (decompression bomb). */
+/** Largest picture, in pixels: a small file can expand to gigabytes (decompression bomb). */
 export const IMAGE_MAX_PIXELS = 40_000_000;
 
 /** Avatars and logos are squares of this many pixels. */
 export const IMAGE_SIDE_PIXELS = 256;
 
-/** A hostile picture must not keep a thread: decoding is given up after this many seconds. */
+/** A malicious picture must not block a thread: decoding is aborted after this many seconds. */
 export const IMAGE_MAX_SECONDS = 10;
 
 type Format = "png" | "jpeg" | "webp" | "gif" | "avif";
 
 /**
- * The format that a file's first bytes say it has; undefined for all but the five that are accepted. Only those reach a decoder:
- * SVG can carry script and read other files, and every further decoder is one more that a hostile file can attack.
+ * The format according to a file's first bytes; undefined for all but the five that are accepted. Only those reach a decoder: SVG can
+ * contain script and read other files, and every further decoder is one more that a malicious file can attack.
  */
 export function sniffImageFormat(bytes: Uint8Array): Format | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, 64));

@@ -11,7 +11,7 @@ const store = async (bytes: Uint8Array, field?: string) => insertImage(db(), awa
 
 const canvas = (width: number, height: number) => sharp({ create: { width, height, channels: 3, background: "#b5892e" } });
 
-/** Left half red, right half blue; EXIF says "turn it upright", and where it was taken. */
+/** Left half red, right half blue; EXIF with a rotation, and where it was taken. */
 const photo = async () => {
   const half = await canvas(50, 100).tint("#f00").png().toBuffer();
   return sharp({ create: { width: 100, height: 100, channels: 3, background: "#00f" } })

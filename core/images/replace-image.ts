@@ -2,7 +2,7 @@ import type { Db } from "../db.ts";
 import { insertImage } from "./insert-image.ts";
 
 /**
- * Puts a picture, from `encodeImage`, in the place of another, which is deleted; null for none.
+ * Replaces a picture by one from `encodeImage` (null for none), and deletes the old one.
  * @returns the id of the new one, or null
  */
 export async function replaceImage(

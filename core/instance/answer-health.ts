@@ -3,14 +3,14 @@ import { createServer, type ServerResponse } from "node:http";
 import { SettingsError } from "../env.ts";
 import { isDatabaseUp } from "../postgres/availability.ts";
 
-/** Four signs that were missed, on a machine that may be busy. */
+/** Four missed heartbeats, on a machine that may be busy. */
 const SILENT_MS = 30_000;
 
 /**
- * What a worker that runs alone says of its health, since it listens on no port itself: `GET /healthz` while it runs and its event loop
- * turns, `GET /readyz` while its database answers too. The web process answers the same itself (server/health.ts).
+ * Health endpoints for a worker that runs alone, since it listens on no port itself: `GET /healthz` while it runs and its event loop turns,
+ * `GET /readyz` while its database answers too. The web process answers these itself (server/health.ts).
  *
- * @param heardAt when the worker last gave a sign of life
+ * @param heardAt when the worker last sent a heartbeat
  * @throws {SettingsError} when it cannot listen there
  */
 export async function answerHealth(port: number, heardAt: () => number | undefined): Promise<{ stop(): Promise<void> }> {

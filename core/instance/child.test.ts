@@ -13,7 +13,7 @@ it("S116 a process that answers requests is given nothing that leads to the owne
   vi.stubEnv("POSTGRES_PASSWORD", secret);
   vi.stubEnv("KEYHOOK_PASSED_ON", "yes");
   onTestFinished(() => void vi.unstubAllEnvs());
-  // It stays, and says which process it is.
+  // It keeps running, and prints its PID.
   const file = join(folder, "child.mjs");
   writeFileSync(
     file,

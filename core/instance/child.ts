@@ -10,13 +10,13 @@ export type Child = {
   exited: Promise<Exit>;
   /** Settles at the child's "ready" message; rejects when it ends before. */
   ready: Promise<void>;
-  /** When it last said something, in milliseconds of the epoch: "ready" first, then every few seconds (`sayAlive`). */
+  /** The time of its last message, in milliseconds of the epoch: "ready" first, then one every few seconds (`sayAlive`). */
   heardAt(): number;
-  /** Asks it to end, insists after 7 seconds, and returns once it is gone. */
+  /** Asks it to end, kills it after 7 seconds, and returns once it is gone. */
   stop(): Promise<void>;
 };
 
-/** Thrown when a child ended before it was ready. It has said why itself, when its status is CANNOT_START. */
+/** Thrown if a child ended before it was ready. With status CANNOT_START, it has printed the reason itself. */
 export class ChildFailed extends Error {
   override name = "ChildFailed";
   readonly isExplained: boolean;
@@ -31,8 +31,8 @@ const ROOT = join(import.meta.dirname, "../..");
 const STOP_MS = 7_000;
 
 /**
- * Whatever leads to the role that owns the database, which could change the audit log (S116). What answers requests gets none of it:
- * empty, so that no .env file brings it back. POSTGRES_PASSWORD is the owner's in compose.yaml, and in a .env beside it.
+ * Credentials of the role that owns the database and could change the audit log (S116). Processes that answer requests get none of them:
+ * they are set to empty, so that no .env file restores them. POSTGRES_PASSWORD is the owner's in compose.yaml, and in a .env beside it.
  */
 const OWNERS_SECRETS = { DATABASE_OWNER_URL: "", DATABASE_OWNER_URL_FILE: "", POSTGRES_PASSWORD: "" };
 

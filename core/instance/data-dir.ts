@@ -1,10 +1,10 @@
 import { mkdirSync } from "node:fs";
 import { env, SettingsError } from "../env.ts";
 
-/** DATA_DIR, made when it is not there. */
+/** DATA_DIR, created if it does not exist. */
 export function dataDir(): string {
   const { DATA_DIR } = env();
-  // As root the database runs as another user, who must be able to pass through; what lies in here is closed by itself.
+  // If we are root, the database runs as another user, who must be able to traverse it; its contents have restrictive modes of their own.
   const mode = process.getuid?.() === 0 ? 0o711 : 0o700;
   try {
     mkdirSync(DATA_DIR, { recursive: true, mode });

@@ -3,7 +3,7 @@ import { keptSecret } from "../crypto/kept-secret.ts";
 import { type Env, env } from "../env.ts";
 import type { EmbeddedUrls } from "../postgres/embedded.ts";
 
-/** What an installation with an embedded database finds out at run time: where that is, and the key it made itself. */
+/** Settings that an installation with an embedded database finds out at run time: its URL, and the key that it generated. */
 export function embeddedSettings(dataDir: string, { url, ownerUrl }: EmbeddedUrls): Partial<Record<keyof Env, string>> {
   return {
     DATABASE_URL: url,

@@ -1,2 +1,2 @@
-/** Exit status of a child whose start can only fail again (EX_CONFIG of sysexits.h): the supervisor gives up with it. */
+/** Exit status of a child that cannot start with its configuration (EX_CONFIG of sysexits.h): the supervisor then exits with it. */
 export const CANNOT_START = 78;

@@ -6,13 +6,13 @@ import type { Kept } from "./keep-running.ts";
 const ROOT = join(import.meta.dirname, "../..");
 const SETTLE_MS = 200;
 
-/** What each process runs outside Next, which follows its own files. */
+/** The code that each process runs outside of Next, which watches its own files. */
 const sources = {
   web: ["core", "api", "server", "packages"],
   worker: ["core", "worker", "packages"],
 } as const;
 
-/** For `npm run dev`: starts a process again when code that it runs has changed. */
+/** For `npm run dev`: restarts a process when its code has changed. */
 export function followChanges(kept: Record<keyof typeof sources, Kept>, stopping: AbortSignal): void {
   for (const [name, folders] of Object.entries(sources) as [keyof typeof sources, readonly string[]][]) {
     let timer: NodeJS.Timeout | undefined;

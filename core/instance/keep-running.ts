@@ -5,7 +5,7 @@ import { log } from "../log.ts";
 export type Running<Exit> = { exited: Promise<Exit>; stop(): Promise<void> };
 
 export type Kept = {
-  /** Ends it, and lets it be started again at once, for changed code or settings. */
+  /** Ends it, and starts it again at once, for changed code or settings. */
   restart(): Promise<void>;
   /** Ends it for good. */
   stop(): Promise<void>;
@@ -13,15 +13,15 @@ export type Kept = {
 
 const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 10_000;
-/** What has run this long did not crash because of its start. */
+/** A run this long did not crash because of its start. */
 const STEADY_MS = 30_000;
 
 /**
- * Starts something, and again whenever it ends by itself: soon after a steady run, later and later when it crashes over and
- * over. The first start's failure is the caller's.
+ * Starts something, and restarts it whenever it ends by itself: soon after a steady run, with growing delays if it keeps crashing. A
+ * failure of the first start is the caller's to handle.
  *
- * @param start is given what ran before.
- * @param crashed hears of each end that nobody asked for.
+ * @param start is given the previous run.
+ * @param crashed is called for each unrequested end.
  */
 export async function keepRunning<Exit, Thing extends Running<Exit>>(
   name: string,

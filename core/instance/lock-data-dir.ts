@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
 import { SettingsError } from "../env.ts";
 
-/** Who may hold a data directory: the running service, or a command that needs its database for a moment. */
+/** The holders of a data directory's lock: the running service, or a command that needs its database for a moment. */
 export type Holder = "service" | "command";
 
 export type DataDirLock = { release(): void };
@@ -12,11 +12,11 @@ export type DataDirLock = { release(): void };
 const COMMAND_SECONDS = 60;
 
 /**
- * Takes a data directory for one process. Node has no file locks of its own; SQLite's are the kernel's, which ends them with
- * the process however that ends, so that there are no stale ones to judge.
+ * Locks a data directory for one process. Node has no file locks; SQLite's are the kernel's, which releases them however the process ends,
+ * so there are no stale locks to detect.
  *
- * @returns undefined when a service holds it and a command asks; the command may then use the service's database.
- * @throws {SettingsError} when a service holds it and a second one asks.
+ * @returns undefined if a service holds it and a command asks; the command may then use the service's database.
+ * @throws {SettingsError} if a service holds it and a second one asks.
  */
 export async function lockDataDir(dataDir: string, holder: Holder): Promise<DataDirLock | undefined> {
   for (const deadline = Date.now() + COMMAND_SECONDS * 1_000; ; await delay(100)) {

@@ -17,22 +17,22 @@ export type DatabaseMove = {
   tables: number;
   rows: number;
   auditHead: AuditHead | undefined;
-  /** Where the key lies that the other settings need beside them; absent where SECRET_KEY was set already. */
+  /** The file with the key that must be moved with the settings; absent if SECRET_KEY was set. */
   secretKeyFile: string | undefined;
 };
 
 type Options = {
-  /** The new DATABASE_URL, and DATABASE_OWNER_URL where another role owns it. */
+  /** The new DATABASE_URL, and DATABASE_OWNER_URL if another role owns it. */
   to: string;
   toOwner?: string | undefined;
-  /** Whether the embedded database is not to be started any more. */
+  /** Whether the embedded database must not be started any more. */
   isMove: boolean;
   copied?: (table: string, rows: number) => void;
 };
 
 /**
- * Copies everything that the database of this installation has to another one, which the service can then be told to use. The service
- * must be stopped, and cannot start meanwhile; the audit log's chain is verified before and after.
+ * Copies the whole database of this installation to another one, which the service can then be configured to use. The service must be
+ * stopped, and cannot start meanwhile; the audit log's chain is verified before and after.
  *
  * @throws {SettingsError} or {DatabaseCopyError}, with a message for the operator's terminal; the target is then as empty as before
  */
@@ -58,7 +58,7 @@ export async function moveDatabase({ to, toOwner, isMove, copied }: Options): Pr
   }
 }
 
-/** Looked at first: what is wrong with it should not cost a stop of the service. */
+/** Checked first: a problem with the target must not require stopping the service. */
 async function requireTarget(ownerUrl: string, url: string): Promise<void> {
   const owner = await connect("--to", ownerUrl);
   try {
@@ -77,7 +77,7 @@ type Source = {
   close(): Promise<void>;
 };
 
-/** Holds what is to be moved, so that nobody starts to work on it: the data directory's lock, or else a look who is there. */
+/** Locks the source so that nobody starts to use it: with the data directory's lock, or else by checking for other sessions. */
 async function openSource(): Promise<Source> {
   const { DATABASE_URL, DATABASE_OWNER_URL, SECRET_KEY } = env();
   if (DATABASE_URL) {
@@ -116,11 +116,11 @@ async function requireStopped(url: string): Promise<void> {
   }
 }
 
-/** Gives every entry its place, and proves that there is nothing wrong with the log before it goes on a journey. */
+/** Seals every entry, and verifies the log before it is moved. */
 async function verifySource(): Promise<AuditHead | undefined> {
   while ((await sealAuditEvents({ isWaiting: true })).isMore);
   const { flaw, head } = await verifyAuditChain();
-  // Its connections would count as a service that is still there.
+  // Its connections would count as a service that still runs.
   await closeConnections();
   if (flaw)
     throw new DatabaseCopyError(

@@ -4,14 +4,14 @@ import { SettingsError } from "../env.ts";
 
 const file = (dataDir: string) => join(dataDir, "database-moved");
 
-/** Remembers that what the embedded database of this directory has is elsewhere now. */
+/** Records that the data of this directory's embedded database has moved. */
 export function noteMoved(dataDir: string, to: string): void {
   const { host, pathname } = new URL(to);
   writeFileSync(file(dataDir), `${new Date().toISOString()} to ${host}${pathname}\n`, { mode: 0o600 });
 }
 
 /**
- * A service that lost its DATABASE_URL would go on with what was there before the move, and the two would drift apart.
+ * A service without its DATABASE_URL would continue with the data from before the move, and the two would diverge.
  * @throws {SettingsError}
  */
 export function requireNotMoved(dataDir: string): void {

@@ -14,8 +14,8 @@ export type Instance = { close(): Promise<void> };
 const SERVICE_START_SECONDS = 60;
 
 /**
- * Makes the installation that the settings describe usable for one command: after it `db()` and `secretKey()` work. It joins
- * the database of a service that is running; when none is, it starts the embedded one until `close()`, and migrates it.
+ * Opens the installation described by the settings for one command: afterwards `db()` and `secretKey()` work. It uses the database of a
+ * running service; if there is none, it starts the embedded one until `close()`, and migrates it.
  *
  * @throws {SettingsError} with a message for the operator's terminal.
  */
@@ -52,7 +52,7 @@ async function joinService(directory: string): Promise<Instance> {
   for (const deadline = Date.now() + SERVICE_START_SECONDS * 1_000; Date.now() < deadline; await delay(100)) {
     const urls = findEmbedded(directory);
     if (!urls) continue; // it is starting, or recovers
-    // As the owner: a service of an older version may know no other role.
+    // As the owner: a service of an older version may have no other role.
     const pending = await pendingMigrations(urls.ownerUrl);
     if (pending.length > 0) throw new SettingsError(`The running service is older than this command. Restart it first.`);
     provideSettings(embeddedSettings(directory, urls));

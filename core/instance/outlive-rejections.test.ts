@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 
-/** A process that outlives rejections, does something, and a moment later says that it is still there. */
+/** A process that survives rejections, does something, and a moment later prints that it still runs. */
 function processThat(does: string) {
   const script = `
     const { outliveRejections } = await import("./core/instance/outlive-rejections.ts");

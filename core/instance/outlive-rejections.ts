@@ -2,9 +2,9 @@ import { log } from "../log.ts";
 import { rejectionsSeen } from "../telemetry.ts";
 
 /**
- * A worker is one process for everybody's mail, deliveries, jobs and Spaces. An unhandled rejection ends one piece of work, and others must
- * not pay for it: it is logged and counted, and the process goes on. An uncaught exception still ends the process, because it may have left
- * something half done (docs/decisions/074-what-holds-a-sandbox.md).
+ * A worker handles everybody's mail, deliveries, jobs and Spaces in one process. An unhandled rejection ends one piece of work, and must
+ * not affect others: it is logged and counted, and the process continues. An uncaught exception still ends the process, because it may have
+ * left something half done (docs/decisions/074-what-holds-a-sandbox.md).
  */
 export function outliveRejections(): void {
   process.on("unhandledRejection", (error) => {

@@ -19,12 +19,12 @@ import { requireNotMoved } from "./moved-database.ts";
 
 export type ServiceOptions = {
   isDevelopment: boolean;
-  /** One of the two processes, on a machine or in a container of its own; both when absent. */
+  /** Only one of the two processes, on a machine or in a container of its own; both if absent. */
   only?: ServiceProcess | undefined;
 };
 export type ServiceProcess = "web" | "worker";
 
-/** What is left of the ten seconds in which the service ends, after the processes that answer requests. */
+/** The rest of the ten seconds in which the service ends, after the processes that answer requests. */
 const DATABASE_GRACE_SECONDS = 1;
 const DATABASE_WAIT_SECONDS = 60;
 const ONLY_WITH_DATABASE =
@@ -32,8 +32,8 @@ const ONLY_WITH_DATABASE =
   "service. `npm run admin -- database move` moves what is in it.";
 
 /**
- * Runs the service until it is told to stop: the database, unless DATABASE_URL names another one, then the web process and the worker,
- * or one of them. Each is started again when it crashes.
+ * Runs the service until it is told to stop: the database, unless DATABASE_URL names another one, then the web process and the worker, or
+ * one of them. Each is restarted when it crashes.
  *
  * @returns the exit status for this process.
  * @throws {SettingsError} or {MigrationError} when it cannot start, with a message for the operator's terminal.
@@ -45,7 +45,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   const isEmbedded = !env().DATABASE_URL;
   if (isEmbedded && only) throw new SettingsError(ONLY_WITH_DATABASE);
   const directory = dataDir();
-  // It guards the embedded database. What else lies there is made to be shared by processes and machines.
+  // It guards the embedded database. The other contents may be shared by processes and machines.
   if (isEmbedded) requireNotMoved(directory);
   const lock = isEmbedded ? await lockDataDir(directory, "service") : undefined;
   const children: Kept[] = [];
@@ -84,7 +84,7 @@ export async function runService({ isDevelopment, only, stopping }: ServiceOptio
   }
 }
 
-/** The embedded database. Its address goes into the settings, from which the children take it when they start. */
+/** The embedded database. Its URL goes into the settings, from which the children get it when they start. */
 function keepDatabase(directory: string, moved: () => void): Promise<Kept> {
   return keepRunning("database", async (previous?: EmbeddedServer) => {
     const server = await startEmbedded(directory, { preferredPort: previous?.port });
@@ -101,7 +101,7 @@ async function startReady(file: string, started: (child: Child) => void = () => 
   return child;
 }
 
-/** A database of the operator's may be starting at this moment too, as after a reboot. */
+/** The operator's database may also be starting at this moment, for example after a reboot. */
 async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
   for (const deadline = Date.now() + DATABASE_WAIT_SECONDS * 1_000; ; await delay(1_000, undefined, { signal: stopping })) {
     try {
@@ -117,7 +117,7 @@ async function migrateWhenUp(stopping: AbortSignal): Promise<void> {
   }
 }
 
-/** For the person at the terminal; the rest of what is printed is the log. */
+/** For the operator at the terminal; everything else printed is the log. */
 async function announce(only: ServiceProcess | undefined): Promise<void> {
   const { BRAND_NAME, ORIGIN } = env();
   if (only === "worker") return console.log(`\n  A worker of ${BRAND_NAME} is ready: it works for ${ORIGIN}\n`);

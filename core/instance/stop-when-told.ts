@@ -3,8 +3,7 @@ import { log } from "../log.ts";
 const DEADLINE_MS = 6_500;
 
 /**
- * Ends this process when it is told to, by a signal, or by its supervisor's end: a child must not live on alone, holding the
- * port and its claims.
+ * Ends this process on a signal, or when its supervisor ends: a child must not continue alone, holding the port and its claims.
  *
  * @param stop finishes what is under way; after 6.5 seconds the process ends without it.
  */

@@ -4,7 +4,7 @@ import { type Examined, examineAddress } from "../outbound/examine-address.ts";
 
 const URL_MAX_CHARACTERS = 2_000;
 
-/** What would become of a request to an address, without making one. @throws ServiceError `forbidden` */
+/** What would happen to a request to an address, without making one. @throws ServiceError `forbidden` */
 export async function examineOutbound(actor: Actor, url: string): Promise<Examined> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   if (url.length > URL_MAX_CHARACTERS) return { outcome: "refused", reason: "it is too long for an address" };

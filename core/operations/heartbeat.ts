@@ -7,19 +7,19 @@ import { log } from "../log.ts";
 export type ProcessKind = "web" | "worker";
 
 const EVERY_MS = 15_000;
-/** A process that has not been seen for so long is gone, or in trouble. */
+/** A process not seen for this long is gone, or in trouble. */
 export const SILENT_AFTER_SECONDS = 60;
 
 export type Heartbeat = {
-  /** Of its row. */
+  /** The id of its row. */
   readonly id: string;
-  /** Ends the process's row with it: one that stops in good order is not missed. */
+  /** Deletes the process's row: one that stops in good order is not reported as silent. */
   stop(): Promise<void>;
 };
 
 /**
- * Writes down that this process is alive, now and every 15 seconds, for the operators' overview. Trouble with it stops nothing else.
- * @param report what it measured of itself, for whoever reads metrics
+ * Records that this process is alive, now and every 15 seconds, for the operators' overview. Its failures stop nothing else.
+ * @param report the process's own measurements, for metrics
  */
 export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown>): Heartbeat {
   const id = newId();
@@ -52,7 +52,7 @@ export function startHeartbeat(kind: ProcessKind, report?: () => Promise<unknown
   };
 }
 
-/** How many processes of each kind have been seen within a minute. */
+/** How many processes of each kind were seen within a minute. */
 export async function countAlive(): Promise<Record<ProcessKind, number>> {
   const { rows } = await pool().query<Record<ProcessKind, number>>(
     `SELECT count(*) FILTER (WHERE kind = 'web')::int AS web, count(*) FILTER (WHERE kind = 'worker')::int AS worker

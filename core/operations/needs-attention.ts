@@ -1,12 +1,12 @@
 import { env } from "../env.ts";
 import type { Overview, Queue } from "./read-overview.ts";
 
-/** Something that an operator should look at, and where. */
+/** Something that needs an operator's attention, and where. */
 export type Concern = {
   tone: "bad" | "warn";
-  /** What is wrong and what to do, in whole sentences. */
+  /** What is wrong and what to do, in full sentences. */
   text: string;
-  /** The page that has more; null where the machine itself is to be looked at. */
+  /** The page with details; null if the operator has to check the machine itself. */
   href: string | null;
 };
 
@@ -17,7 +17,7 @@ const DISK_LOW_SHARE = 0.1;
 const DISK_LOW_BYTES = 5 * 1024 ** 3;
 const CONNECTIONS_HIGH_SHARE = 0.85;
 
-/** What needs attention in an installation, the worst first; nothing when all is well. */
+/** What needs attention in an installation, worst first; empty if all is well. */
 export function needsAttention(overview: Overview, now = new Date()): Concern[] {
   const { processes, queues, work, database, disk, signingKeySince, version } = overview;
   const alive = processes.filter(({ isSilent }) => !isSilent);

@@ -162,7 +162,7 @@ test("users are found by how their name or address begins, taken literally, by i
     expect(await ids(text), text).not.toContain(one.id);
   }
   expect((await listUsers(operator.actor, { page: Number.NaN, pageSize: -1 })).page).toBe(1);
-  // However few there are now, it is the index that would answer.
+  // With few rows too, the index has to answer.
   await pool().query("set enable_seqscan = off");
   const { rows } = await pool().query<{ "QUERY PLAN": string }>(
     `explain select id from "user" u where lower(u.username) like 'ab%' or lower(u.full_name) like 'ab%' or lower(u.email_canonical) like 'ab%'`,

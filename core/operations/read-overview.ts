@@ -19,7 +19,7 @@ export type RunningProcess = {
   isSilent: boolean;
 };
 
-/** Work that waits in the database, and what was given up within the last week. */
+/** Waiting work in the database, and work given up within the last week. */
 export type Queue = { waiting: number; oldestAt: Date | null; failed: number };
 
 export type Overview = {
@@ -32,18 +32,18 @@ export type Overview = {
   /** Recorded within the last day. */
   events: number;
   database: { sizeBytes: number; connections: number; maxConnections: number };
-  /** Of the volume on which DATA_DIR is; null where the system does not tell. */
+  /** Of the volume of DATA_DIR; null if the system does not report it. */
   disk: { path: string; freeBytes: number; totalBytes: number } | null;
-  /** Which forwarded requests within a day although TRUST_PROXY does not name them. */
+  /** Proxies that forwarded requests within a day although TRUST_PROXY does not include them. */
   untrustedProxies: UntrustedProxy[];
-  /** Of the newest key that signs; null before the first start. */
+  /** Of the newest signing key; null before the first start. */
   signingKeySince: Date | null;
   people: { users: number; disabled: number; operators: number };
 };
 
 const PROCESSES_MAX = 50;
 
-/** The service at a glance, for its operators: real figures, each from an index or from what Postgres keeps anyway. */
+/** The service at a glance, for its operators: real figures, each from an index or from Postgres's own statistics. */
 export async function readOverview(actor: Actor): Promise<Overview> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const [processes, counts, work, attempts, disk, untrustedProxies] = await Promise.all([

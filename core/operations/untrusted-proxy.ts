@@ -5,12 +5,12 @@ import { askedOnBehalfOf, isTrustedAddress, plainAddress } from "../http/client-
 import { log } from "../log.ts";
 
 /**
- * A proxy that TRUST_PROXY does not name makes everybody one client: one person's wrong passwords then throttle all. Nobody notices before it
- * happens, so requests that a proxy has forwarded are noted, and the log, the operator's overview and `admin doctor` say so.
+ * A proxy that TRUST_PROXY does not include makes everybody one client: one user's wrong passwords then throttle all. Nobody notices before
+ * it happens, so forwarded requests are noted, and the log, the operator's overview and `admin doctor` report it.
  */
 export type UntrustedProxy = {
   address: string;
-  /** On this machine or in its own networks, where proxies are. From anywhere else it may as well be a client that lies. */
+  /** On this machine or in a private network, where proxies are. From elsewhere it may be a client that lies. */
   isNear: boolean;
   seenAt: Date;
 };
@@ -21,7 +21,7 @@ const keyOf = (isNear: boolean): string => `untrusted_proxy_${isNear ? "near" : 
 
 const quietUntil = { near: 0, far: 0 };
 
-/** For the outermost door, before it drops what the request says of its way. It costs nothing where no such header came. */
+/** For the outermost door, before it removes the forwarding headers. It costs nothing if no such header was sent. */
 export function noteUntrustedProxy(req: IncomingMessage, now = Date.now()): void {
   const { headers, socket } = req;
   if ((headers["x-forwarded-for"] === undefined && headers.forwarded === undefined) || askedOnBehalfOf(req) !== undefined) return;
@@ -41,7 +41,7 @@ export function noteUntrustedProxy(req: IncomingMessage, now = Date.now()): void
     .catch((error: unknown) => log().debug({ err: error }, "an untrusted proxy could not be noted"));
 }
 
-/** Those that forwarded something within a day and that TRUST_PROXY, as it is set now, does not name; the near one first. */
+/** Proxies that forwarded something within a day and that the current TRUST_PROXY does not include; near ones first. */
 export async function findUntrustedProxies(now = new Date()): Promise<UntrustedProxy[]> {
   const rows = await db().setting.findMany({
     where: { key: { in: [keyOf(true), keyOf(false)] }, updatedAt: { gt: new Date(now.getTime() - SEEN_WITHIN_MS) } },

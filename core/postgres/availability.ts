@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { pool } from "../db.ts";
 
-// How old an answer may be. A page asks before it renders, so this bounds both the cost and the time of wrong answers.
+// How old a result may be. A page asks before it renders, so this limits both the cost and the time of wrong results.
 const FRESH_MS = 500;
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -22,12 +22,12 @@ function stateOf(connections: pg.Pool): State {
   return state;
 }
 
-/** Whether the database answers, as of half a second ago at most. Never throws. */
+/** Whether the database answers, as of at most half a second ago. Never throws. */
 export async function isDatabaseUp(): Promise<boolean> {
   const connections = pool();
   const state = stateOf(connections);
   if (Date.now() - state.at < FRESH_MS) return state.isUp;
-  // All connections busy is load, not absence.
+  // If all connections are busy, the database is under load, not unavailable.
   if (connections.waitingCount > 0 && state.isUp) return true;
   state.probe ??= probe(connections).then((isUp) => {
     Object.assign(state, { isUp, at: Date.now(), probe: undefined });
@@ -38,7 +38,7 @@ export async function isDatabaseUp(): Promise<boolean> {
 
 async function probe(connections: pg.Pool): Promise<boolean> {
   try {
-    // On the client's clock: a server that hangs does not keep its own.
+    // A timeout on the client: a server that hangs does not enforce its own.
     const query = { text: "select 1", query_timeout: PROBE_TIMEOUT_MS };
     await connections.query(query);
     return true;

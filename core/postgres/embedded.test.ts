@@ -36,7 +36,7 @@ describe("the embedded database", () => {
     const dataDir = directory();
     const first = await start(dataDir);
     await ask(first.ownerUrl, "create table kept (id int)");
-    // As an earlier version left it, or a backup without that file.
+    // As left by an earlier version, or by a backup without that file.
     await ask(first.superuserUrl, "drop role keyhook_service");
     await first.stop();
     await first.exited;
@@ -54,7 +54,7 @@ describe("the embedded database", () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     expect(status).not.toMatch(/^Uid:\s+0\s/m);
-    // CAP_DAC_OVERRIDE and nothing else, nor anything to be had.
+    // Only CAP_DAC_OVERRIDE, and nothing more to be gained.
     for (const set of ["CapEff", "CapPrm", "CapBnd"]) expect(status).toMatch(new RegExp(`^${set}:\\s+0*2$`, "m"));
   });
 
@@ -154,7 +154,7 @@ describe("an embedded database that runs", () => {
 
   it("has no capability where it needs none", async () => {
     if (process.platform !== "linux" || process.getuid?.() !== 0) return;
-    // What root's tests need is reachable for everybody only if the checkout is.
+    // Files that root's tests need are reachable for everybody only if the checkout is.
     const { pid } = server;
     const effective = readFileSync(`/proc/${pid}/status`, "utf8").match(/^CapEff:\s+(\w+)$/m)?.[1];
     const isCheckoutOpen = import.meta.dirname

@@ -16,34 +16,34 @@ export type EmbeddedServer = {
   url: string;
   /** For DATABASE_OWNER_URL: the role that migrates. */
   ownerUrl: string;
-  /** For tests, which make databases. */
+  /** For tests, which create databases. */
   superuserUrl: string;
   port: number;
   pid: number;
-  /** Settles when the process is gone, wanted or not. */
+  /** Settles when the process is gone, whether requested or not. */
   exited: Promise<void>;
-  /** @param graceSeconds how long it may write its state before it is cut short and has to recover at the next start. */
+  /** @param graceSeconds how long it may write its state before it is stopped hard and has to recover at the next start. */
   stop(graceSeconds?: number): Promise<void>;
 };
 
 type Options = {
-  /** Off only for data that is thrown away: a crash of the machine may damage it. */
+  /** Off only for disposable data: a crash of the machine may damage it. */
   isDurable?: boolean;
-  /** The port to take again after a crash, if it is still free. */
+  /** The port to reuse after a crash, if it is still free. */
   preferredPort?: number;
 };
 
 const LOG_BYTES = 5 * 1024 * 1024;
 const START_TRIES = 5;
-// Recovery of a large database takes its time; a server that ends sooner is noticed at once.
+// Recovery of a large database takes long; a server that ends sooner is noticed at once.
 const READY_SECONDS = 120;
 
 /**
- * Starts the embedded server on `<dataDir>/postgres`, which is made when it is not there. It listens on 127.0.0.1 only,
- * behind random passwords kept in `<dataDir>/postgres-password` (superuser and owner) and `postgres-service-password`. The caller holds the data directory's lock; a server that
- * a killed supervisor left behind is stopped first.
+ * Starts the embedded server on `<dataDir>/postgres`, which is created if it does not exist. It listens on 127.0.0.1 only, with random
+ * passwords stored in `<dataDir>/postgres-password` (superuser and owner) and `postgres-service-password`. The caller holds the data
+ * directory's lock; a server left by a killed supervisor is stopped first.
  *
- * @throws {SettingsError} when this machine or this user cannot run one.
+ * @throws {SettingsError} if this machine or this user cannot run one.
  */
 export async function startEmbedded(dataDir: string, { isDurable = true, preferredPort }: Options = {}): Promise<EmbeddedServer> {
   const cluster = join(dataDir, "postgres");
@@ -81,7 +81,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
       };
     }
     if (child.pid !== undefined) await stopPostmaster(child.pid);
-    // Two reasons pass by themselves: somebody took the port just now, or processes of a killed server are still ending.
+    // Two causes pass by themselves: another process just took the port, or processes of a killed server are still ending.
     if (tried === START_TRIES) {
       const lines = readFileSync(logFile, "utf8").slice(output.position).trim();
       throw new Error(`the database does not start; its last words (${logFile}):\n${lines}`);
@@ -90,7 +90,7 @@ export async function startEmbedded(dataDir: string, { isDurable = true, preferr
   }
 }
 
-/** The addresses of the server that runs on this data directory now, if one is ready. */
+/** The URLs of the server that now runs on this data directory, if it is ready. */
 export function findEmbedded(dataDir: string): EmbeddedUrls | undefined {
   const running = findPostmaster(join(dataDir, "postgres"));
   return running?.isReady ? urlsOf(dataDir, running.port) : undefined;
@@ -120,7 +120,7 @@ function settings(port: number, isDurable: boolean): string[] {
   return Object.entries(values).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 }
 
-/** One file, and one before it: the server says little, and this bounds it. */
+/** One file and its predecessor: the server logs little, and this limits it. */
 function openLog(path: string): { fd: number; position: number } {
   if (existsSync(path) && statSync(path).size > LOG_BYTES) renameSync(path, join(dirname(path), "postgres.log.1"));
   const fd = openSync(path, "a", 0o600);

@@ -7,7 +7,7 @@ describe("what is looked up in the same turn", () => {
   test("is asked for once, and everybody gets their own", async () => {
     const findAll = vi.fn(lengths);
     const lengthOf = gather(findAll, 10);
-    // As requests arrive in one turn: some of them at once, some after a promise or two.
+    // As requests arrive in one turn: some at once, some after a promise or two.
     const later = Promise.resolve().then(() => lengthOf("abc"));
     expect(await Promise.all([lengthOf("a"), lengthOf("ab"), later, lengthOf("a")])).toEqual([1, 2, 3, 1]);
     expect(findAll.mock.calls).toEqual([[["a", "ab", "a", "abc"]]]);

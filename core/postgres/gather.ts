@@ -1,12 +1,12 @@
-/** Finds what each of these keys stands for, in the order of the keys. */
+/** Looks up the values of these keys, in the order of the keys. */
 type FindAll<Key, Found> = (keys: Key[]) => Promise<Found[]>;
 
 type Waiting<Key, Found> = { key: Key; resolve(found: Found): void; reject(error: unknown): void };
 
 /**
- * Asks once for all that is looked up in the same turn of the event loop. A process that has little to do asks at once for
- * each, since nobody else is waiting; the busier it is, the more requests it reads in one turn, and the more of them share a
- * round trip, its two system calls and the statement behind it. What a caller gets was read after it asked.
+ * Combines all lookups of the same turn of the event loop into one. An idle process queries at once for each, since nobody else is waiting;
+ * the busier it is, the more requests it reads in one turn, and the more of them share a round trip, its two system calls and its
+ * statement. A caller's result was read after it asked.
  */
 export function gather<Key, Found>(findAll: FindAll<Key, Found>, maxKeys: number): (key: Key) => Promise<Found> {
   let waiting: Waiting<Key, Found>[] = [];

@@ -20,7 +20,7 @@ async function connect(url: string): Promise<pg.Client> {
   return client;
 }
 
-/** How Postgres refuses: `42501` for a right that is missing, `P0001` for what a trigger raises; undefined when it does not. */
+/** Postgres's error code: `42501` for a missing right, `P0001` from a trigger; undefined if there is no error. */
 const codeOf = (client: pg.Client | pg.Pool, sql: string): Promise<string | undefined> =>
   client.query(sql).then(
     () => undefined,
@@ -56,7 +56,7 @@ describe("S116 the role of the service", () => {
     expect(await codeOf(pool(), sql)).toBe(sql.startsWith("grant") ? undefined : "42501");
     const { rows } = await pool().query("select 1 from audit_event where actor_id = $1 and type = 'user.sign_in'", [actorId]);
     expect(rows).toHaveLength(1);
-    // A grant by somebody without the right is a warning, and no grant.
+    // GRANT without the right to grant gives a warning, and grants nothing.
     expect(await codeOf(pool(), "delete from audit_event")).toBe("42501");
   });
 
@@ -81,7 +81,7 @@ describe("S116 the role of the service", () => {
     const service = await connect(databaseUrl());
     await service.query("set keyhook.audit_expiry = 'on'");
     expect(await codeOf(service, "delete from audit_event")).toBe("42501");
-    // A table of the caller's own in front of the real one changes nothing of what the function reads.
+    // A temporary table of the caller's, shadowing the real one, does not change what the function reads.
     await service.query(
       `create temp table audit_seal as select 1::bigint as seq, id as event_id from audit_event;
        create temp table audit_event as select id, now() - interval '9 years' as created_at from audit_event`,
@@ -124,16 +124,16 @@ describe("prepareSchema", () => {
     onTestFinished(() => dropDatabase(inject("serverUrl"), name));
     await migrate(url);
     const service = asService(url);
-    // Until then the other role has nothing to do here.
+    // Until then the other role has no rights here.
     expect(await codeOf(await connect(service), `select * from "user"`)).toBe("42501");
     const prepare = () => prepareSchema({ url: service, ownerUrl: url });
     expect(await prepare()).toEqual([]);
-    // As several machines of one service do that start at once.
+    // As when several machines of one service start at once.
     expect(await Promise.all([prepare(), prepare(), prepare(), prepare()])).toEqual([[], [], [], []]);
     const client = await connect(service);
     expect(await codeOf(client, `select * from "user"`)).toBeUndefined();
     expect(await codeOf(client, "delete from audit_event")).toBe("42501");
-    // A machine that is given the service's URL only finds the tables made.
+    // A machine that only has the service's URL finds the tables already created.
     expect(await prepareSchema({ url: service })).toEqual([]);
     expect(await pendingMigrations(service)).toEqual([]);
   });

@@ -1,23 +1,23 @@
 import pg from "pg";
 
-/** What the service may read and add to, and never change, empty or drop: the audit log and its chain (S116). */
+/** Tables that the service may read and append to, and never change, empty or drop: the audit log and its chain (S116). */
 export const APPEND_ONLY_TABLES = ["audit_event", "audit_seal"] as const;
 
-/** What only the owner touches. */
+/** Used only by the owner. */
 const MIGRATIONS_TABLE = "_prisma_migrations";
 
-// Any number that nobody else of us uses.
+// Any number not used for another lock of ours.
 const GRANT_LOCK = 5_407_229;
 
-/** The way by which old contents of the audit log go, with the owner's rights and within its own bounds. */
+/** Deletes old contents of the audit log, with the owner's rights and within its own bounds. */
 const EXPIRE_FUNCTION = "expire_audit_events(integer, integer, text)";
 
-/** The ways by which days of deliveries come and go (core/webhooks/partitions), since the service owns no table. */
+/** Create and drop days of deliveries (core/webhooks/partitions), since the service owns no table. */
 const PARTITION_FUNCTIONS = ["make_delivery_partitions(date, date)", "drop_delivery_partitions(date)"];
 
 /**
- * Gives the service's role what it needs of every table there is, so that those of the latest migrations are among them, and no more.
- * It owns nothing: it can neither change tables nor switch their triggers off.
+ * Grants the service's role its rights on every existing table, including those of the latest migrations, and no more. It owns nothing: it
+ * can neither change tables nor disable their triggers.
  */
 export async function grantToService(ownerUrl: string, role: string): Promise<void> {
   const client = new pg.Client({ connectionString: ownerUrl, application_name: "keyhook migrate" });
@@ -31,8 +31,8 @@ export async function grantToService(ownerUrl: string, role: string): Promise<vo
     const appendOnly = APPEND_ONLY_TABLES.map((table) => `${schema}.${table}`).join(", ");
     const functions = [EXPIRE_FUNCTION, ...PARTITION_FUNCTIONS].map((name) => `${schema}.${name}`).join(", ");
     const everything = `all tables in schema ${schema}`;
-    // One transaction: a service that runs meanwhile never finds itself without its rights. One after another: Postgres fails grants
-    // that meet at the same table, as when two machines start at once.
+    // In one transaction: a running service never finds itself without its rights. One after another: Postgres fails concurrent grants on
+    // the same table, as when two machines start at once.
     await client.query(`begin;
       select pg_advisory_xact_lock(${GRANT_LOCK});
       grant connect on database ${database} to ${service};

@@ -2,15 +2,15 @@ import { randomUUID } from "node:crypto";
 import pg from "pg";
 import { type Migration, readMigrations } from "./migrations.ts";
 
-/** Thrown when the database and this version's migrations do not fit; its message is meant for the operator's terminal. */
+/** Thrown if the database and this version's migrations do not match; its message is for the operator's terminal. */
 export class MigrationError extends Error {
   override name = "MigrationError";
 }
 
-// The very lock that `prisma migrate deploy` takes, so that the two keep out of each other's way.
+// The same lock as `prisma migrate deploy`, so that the two exclude each other.
 const PRISMA_LOCK = 72707369;
 
-/** Prisma's own table, to the letter: `prisma migrate status` and `deploy` read what is recorded here. */
+/** Prisma's own table, exactly: `prisma migrate status` and `deploy` read it. */
 const TABLE = `create table "_prisma_migrations" (
   "id"                  varchar(36) primary key not null,
   "checksum"            varchar(64) not null,
@@ -25,18 +25,17 @@ const TABLE = `create table "_prisma_migrations" (
 type Recorded = { name: string; checksum: string; isFinished: boolean };
 
 /**
- * Brings a database to this version's schema and returns the names of the migrations it applied. Several may call it at
- * once: one works, the others wait for it. A migration is applied and recorded in one transaction, so that being killed
- * half-way leaves nothing behind.
+ * Brings a database to this version's schema and returns the names of the applied migrations. Several processes may call it at once: one
+ * works, the others wait. A migration is applied and recorded in one transaction, so an interruption leaves nothing half done.
  *
- * @throws {MigrationError} when an applied migration was changed since, has failed, or is unknown to this version.
+ * @throws {MigrationError} if an applied migration was changed since, has failed, or is unknown to this version.
  */
 export async function migrate(databaseUrl: string, migrations: Migration[] = readMigrations()): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: "keyhook migrate" });
   await client.connect();
   try {
     await client.query("select pg_advisory_lock($1)", [PRISMA_LOCK]);
-    // Looked for first: a role that may not make tables finds here that it need not.
+    // Checked first: a role that may not create tables finds out here that it need not.
     const { rows } = await client.query<{ isThere: boolean }>(
       `select to_regclass('"_prisma_migrations"') is not null as "isThere"`,
     );
@@ -49,7 +48,7 @@ export async function migrate(databaseUrl: string, migrations: Migration[] = rea
   }
 }
 
-/** Makes this version's schema in an empty database, within a transaction of the caller's, with whom it comes or goes. */
+/** Creates this version's schema in an empty database, within the caller's transaction. */
 export async function applyMigrations(client: pg.Client, migrations: Migration[] = readMigrations()): Promise<void> {
   await client.query(TABLE);
   for (const migration of migrations) await run(client, migration);
@@ -99,7 +98,7 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
 async function run(client: pg.Client, { name, checksum, sql }: Migration): Promise<void> {
   try {
     await client.query(sql);
-    // Each at a time of its own, though several share a transaction: they are read in the order of these times.
+    // Each with a different time, although several share a transaction: they are read in the order of these times.
     await client.query(
       `insert into "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
        values ($1, $2, $3, clock_timestamp(), clock_timestamp(), 1)`,

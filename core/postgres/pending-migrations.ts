@@ -1,7 +1,7 @@
 import pg from "pg";
 import { type Migration, readMigrations } from "./migrations.ts";
 
-/** The names of the migrations that a database still lacks, for `/readyz` and for commands beside a running service. */
+/** The names of the migrations that a database still lacks, for `/readyz` and for commands that use a running service's database. */
 export async function pendingMigrations(
   database: string | pg.Pool,
   migrations: Migration[] = readMigrations(),

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What a running server says of itself in `postmaster.pid`. */
+/** The content of a running server's `postmaster.pid`. */
 export type Postmaster = { pid: number; port: number; isReady: boolean };
 
-/** The server that runs on a cluster now, whoever started it; undefined when none does. */
+/** The server now running on a cluster, whoever started it; undefined if there is none. */
 export function findPostmaster(cluster: string): Postmaster | undefined {
   let lines: string[];
   try {
@@ -22,8 +22,8 @@ const GRACE_SECONDS = 6;
 const CUT_SHORT_SECONDS = 2;
 
 /**
- * Stops a server and returns once its process is gone: SIGINT ends its sessions and lets it write its state, SIGQUIT leaves
- * that to recovery at the next start, and so does SIGKILL.
+ * Stops a server and returns once its process is gone: SIGINT ends its sessions and lets it write its state; SIGQUIT and SIGKILL leave that
+ * to recovery at the next start.
  */
 export async function stopPostmaster(pid: number, graceSeconds = GRACE_SECONDS): Promise<void> {
   const steps = [
@@ -50,11 +50,11 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-  // A child that ended and was not collected yet still takes signals.
+  // A child that ended but was not reaped yet still accepts signals.
   return !/^State:\s+Z/m.test(readProc(pid, "status") ?? "");
 }
 
-/** After a reboot the number in the file may be anybody's: it counts only while it is a PostgreSQL (where that can be seen). */
+/** After a reboot another process may have the file's PID: it counts only while it is PostgreSQL (where that can be checked). */
 function isPostgres(pid: number): boolean {
   if (!isAlive(pid)) return false;
   const command = readProc(pid, "cmdline");

@@ -1,15 +1,15 @@
 import pg from "pg";
 
-/** Owns the database and its tables, and migrates them; nothing that answers requests connects as it. */
+/** Owns the database and its tables, and migrates them; no process that answers requests connects as this role. */
 export const OWNER_ROLE = "keyhook";
-/** What the web process and the worker connect as. */
+/** The role of the web process and the worker. */
 export const SERVICE_ROLE = "keyhook_service";
 
 export const DATABASE = "keyhook";
 
 /**
- * Makes the two roles and the database, unless they exist. Neither role is a superuser: whoever got to run SQL through the service
- * could not read files or start programs with it, nor change what the service only adds to (grant-to-service.ts).
+ * Creates the two roles and the database, unless they exist. Neither role is a superuser: an attacker who runs SQL through the service
+ * cannot read files or start programs with it, nor change the append-only tables (grant-to-service.ts).
  */
 export async function prepareDatabase(
   superuserUrl: string,
@@ -26,7 +26,7 @@ export async function prepareDatabase(
     const roles = new Set(rows[0]?.roles);
     const login = (password: string) => `login password ${client.escapeLiteral(password)}`;
     if (!roles.has(OWNER_ROLE)) await client.query(`create role ${OWNER_ROLE} ${login(passwords.owner)}`);
-    // Its password is in a file of its own, which a restored backup may lack.
+    // Its password is in a separate file, which a restored backup may lack.
     const verb = roles.has(SERVICE_ROLE) ? "alter" : "create";
     await client.query(`${verb} role ${SERVICE_ROLE} ${login(passwords.service)}`);
     if (!rows[0]?.hasDatabase) await client.query(`create database ${DATABASE} owner ${OWNER_ROLE}`);

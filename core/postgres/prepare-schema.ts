@@ -4,16 +4,16 @@ import { grantToService } from "./grant-to-service.ts";
 import { migrate } from "./migrate.ts";
 
 export type DatabaseUrls = {
-  /** As whom the service connects. */
+  /** For the service's connections. */
   url: string;
-  /** As whom tables are made and upgraded; absent where one role does both. */
+  /** For creating and upgrading tables; absent if one role does both. */
   ownerUrl?: string | undefined;
 };
 
 /**
- * Brings a database to this version's schema, and lets the service's role at it.
- * @returns the names of the migrations that it applied
- * @throws {MigrationError}; {SettingsError} when the two URLs lead to different databases
+ * Brings a database to this version's schema, and grants the service's role its rights.
+ * @returns the names of the applied migrations
+ * @throws {MigrationError}; {SettingsError} if the two URLs lead to different databases
  */
 export async function prepareSchema({ url, ownerUrl }: DatabaseUrls): Promise<string[]> {
   if (!ownerUrl || ownerUrl === url) return migrate(url);

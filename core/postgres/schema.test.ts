@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { pool } from "../db.ts";
 
 /**
- * The migrations are written by hand, since Prisma's own way of writing them needs a program that cannot always be had.
- * Here they are held against schema.prisma, from which the client is generated (docs/decisions/003).
+ * The migrations are written by hand, since Prisma's own generator needs a program that is not always available. These tests compare them
+ * with schema.prisma, from which the client is generated (docs/decisions/003).
  */
 type Column = { type: string; isNullable: boolean; hasDefault: boolean };
 type Table = {
@@ -33,7 +33,7 @@ const sqlTypes: Record<string, string> = {
 
 const source = readFileSync(join(import.meta.dirname, "../../prisma/schema.prisma"), "utf8");
 
-/** Reads as much of Prisma's language as the schema uses. What it does not know ends in a column without a type, and a failure. */
+/** Parses as much of Prisma's language as the schema uses. Unknown syntax results in a column without a type, and a failure. */
 function readSchema(): Record<string, Table> {
   const models = [...source.matchAll(/^model (\w+) \{\n([\s\S]*?)^\}/gm)].map(([, name = "", body = ""]) => ({
     name,
@@ -59,7 +59,7 @@ function readModel(lines: string[], tableOf: Map<string, string>): Table {
   const listed = (attribute: string) =>
     lines.flatMap((line) => line.match(new RegExp(`^@@${attribute}\\(\\[(.*)\\](?:, type: \\w+)?\\)`))?.[1] ?? []).map(columnsOf);
 
-  // Prisma makes lists nullable too, and reads null as the empty list.
+  // Prisma also makes lists nullable, and reads null as the empty list.
   const scalars = fields.filter(({ type }) => !tableOf.has(type));
   return {
     columns: Object.fromEntries(

@@ -5,23 +5,23 @@ import { SettingsError } from "../env.ts";
 
 type Identity = { uid: number; gid: number };
 
-/** Who the server runs as, and how a program of its is started as them. */
+/** The user that the server runs as, and how its programs are started as that user. */
 export type ServerUser = {
-  /** Undefined: as ourselves. */
+  /** Undefined: the current user. */
   owner: Identity | undefined;
   spawn(command: string, args: string[], options: SpawnOptions): ChildProcess;
 };
 
-/** The server's environment holds nothing of ours: no settings and no secrets. */
+/** The server's environment contains nothing of ours: no settings and no secrets. */
 const environment: Partial<NodeJS.ProcessEnv> = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 const clean: SpawnOptions = { cwd: "/", env: environment as NodeJS.ProcessEnv };
 
 /**
- * PostgreSQL refuses to run as root. Then it runs as `postgres`, else `nobody`, or as whoever owns the cluster already.
+ * PostgreSQL refuses to run as root. Then it runs as the cluster's current owner, or else as `postgres` or `nobody`.
  *
- * A checkout below a directory that only root may enter (a `mktemp -d`, /root) is out of that user's reach. There the
- * server gets one capability, CAP_DAC_OVERRIDE, through `setpriv`, and keeps no other: neither programs nor data are
- * copied, and no directory of the operator's is opened to others.
+ * A checkout below a directory that only root may enter (a `mktemp -d`, /root) is unreachable for that user. There the server gets one
+ * capability, CAP_DAC_OVERRIDE, through `setpriv`, and no other: neither programs nor data are copied, and no directory of the operator's
+ * is opened to others.
  *
  * @param programs what that user must be able to read.
  * @param dataDir what it must be able to pass through.
@@ -82,7 +82,7 @@ function findUser(name: string): Identity | undefined {
 const READ = 4;
 const ENTER = 1;
 
-// Both by the permission bits, for a user without extra groups.
+// Checks both by the permission bits, for a user without extra groups.
 function canRead(identity: Identity, path: string): boolean {
   return may(identity, statSync(path), READ) && canEnter(identity, dirname(path));
 }

@@ -2,7 +2,7 @@ import pg from "pg";
 import { expect } from "vitest";
 import { databaseUrl, env } from "../env.ts";
 
-/** Runs SQL as the role that owns the tables, for what the service itself may not: tables, constraints, statistics. */
+/** Runs SQL as the role that owns the tables, for what the service itself may not do: tables, constraints, statistics. */
 export async function asOwner(sql: string): Promise<void> {
   const client = await connectAsOwner();
   try {
@@ -18,7 +18,7 @@ async function connectAsOwner(): Promise<pg.Client> {
   return client;
 }
 
-/** How many wait for a lock in this database; a transaction sees one state of that unless it asks anew. */
+/** How many sessions wait for a lock in this database; a transaction sees one snapshot of that unless it refreshes it. */
 async function countWaiting(client: pg.Client): Promise<number | null> {
   await client.query("select pg_stat_clear_snapshot()");
   const waiting = "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
@@ -26,9 +26,9 @@ async function countWaiting(client: pg.Client): Promise<number | null> {
 }
 
 /**
- * Has operations come to a lock one after another, and then lets go of it.
+ * Lets operations queue for a lock one after another, and then releases it.
  * @param lock takes it
- * @returns what they do
+ * @returns what they return
  */
 export async function inTurn<T>(lock: string, operations: readonly (() => Promise<T>)[]): Promise<Promise<T>[]> {
   const client = await connectAsOwner();
@@ -52,7 +52,7 @@ export async function inTurn<T>(lock: string, operations: readonly (() => Promis
  * Makes `other` wait for a lock of ours, and us for one of its, so that Postgres ends its transaction for the deadlock and not ours.
  * @param first takes the lock that `other` will wait for
  * @param last waits for a lock that `other` holds by then
- * @returns what `other` does
+ * @returns what `other` returns
  */
 export async function deadlock<T>(first: string, other: () => Promise<T>, last: string): Promise<T> {
   const client = await connectAsOwner();

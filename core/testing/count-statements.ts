@@ -1,9 +1,9 @@
 import pg from "pg";
 import { flushUsage } from "../oauth/usage.ts";
 
-/** How many statements this process sends to its database while something happens, and what it came to. */
+/** How many statements this process sends to its database during `run`, and the result of that. */
 export async function countStatements<T>(run: () => Promise<T>): Promise<{ result: T; statements: number }> {
-  // What requests before were counted for is written some seconds later, which must not be just now.
+  // Usage counted for earlier requests is written some seconds later, which must not happen during the count.
   await flushUsage();
   let statements = 0;
   const { query } = pg.Client.prototype;

@@ -2,7 +2,7 @@ import pg from "pg";
 import { grantToService } from "../postgres/grant-to-service.ts";
 import { migrate } from "../postgres/migrate.ts";
 
-/** Makes the database that all test databases are copies of: copying costs a fraction of migrating. */
+/** Creates the template of all test databases: copying costs a fraction of migrating. */
 export async function createTemplate(serverUrl: string, name: string): Promise<void> {
   await recreateDatabase(serverUrl, name);
   const template = databaseUrlOf(serverUrl, name);
@@ -11,7 +11,7 @@ export async function createTemplate(serverUrl: string, name: string): Promise<v
   await grantToService(template, SERVICE_ROLE);
 }
 
-/** Tests run with the rights of the service, and no more. */
+/** Tests run with the rights of the service only. */
 const SERVICE_ROLE = "keyhook_test_service";
 const SERVICE_PASSWORD = "for tests only";
 
@@ -24,7 +24,7 @@ async function makeServiceRole(serverUrl: string): Promise<void> {
   );
 }
 
-/** The same database as the service connects to it. */
+/** The same database, as the service connects to it. */
 export function asService(databaseUrl: string): string {
   const url = new URL(databaseUrl);
   url.username = SERVICE_ROLE;
@@ -32,7 +32,7 @@ export function asService(databaseUrl: string): string {
   return url.href;
 }
 
-/** Makes a fresh database with this name and returns its URL. A database of that name is dropped, with its connections. */
+/** Creates a fresh database with this name and returns its URL. An existing one is dropped, with its connections. */
 export async function recreateDatabase(serverUrl: string, name: string, template = "template1"): Promise<string> {
   await dropDatabase(serverUrl, name);
   await execute(serverUrl, `create database ${pg.escapeIdentifier(name)} template ${pg.escapeIdentifier(template)}`);

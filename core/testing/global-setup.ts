@@ -10,17 +10,17 @@ declare module "vitest" {
   interface ProvidedContext {
     /** A superuser's URL of the server on which every test worker has its own database. */
     serverUrl: string;
-    /** The database that the workers' databases are copies of. */
+    /** The template of the workers' databases. */
     template: string;
   }
 }
 
 type TestServer = { serverUrl: string; template: string; stop(): Promise<void> };
 
-/** Each project loads this file for itself, and those of one run share a server. */
+/** Each project loads this file separately, and those of one run share a server. */
 const run = globalThis as { keyhookTestServer?: { starting: Promise<TestServer>; projects: number } };
 
-/** Runs once: a server that is thrown away afterwards, or the one of TEST_DATABASE_URL, with the template database. */
+/** Runs once: starts a disposable server, or uses the one of TEST_DATABASE_URL, and creates the template database. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   run.keyhookTestServer ??= { starting: start(), projects: 0 };
   const shared = run.keyhookTestServer;
@@ -40,7 +40,7 @@ async function start(): Promise<TestServer> {
   const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
   const server = given ? undefined : await startEmbedded(dataDir, { isDurable: false });
   const serverUrl = given ?? (server?.superuserUrl as string);
-  // Runs that share a server have templates of their own: `npm run mutants` runs several at once.
+  // Runs that share a server have separate templates: `npm run mutants` runs several at once.
   const template = `keyhook_test_template_${process.pid}`;
   await createTemplate(serverUrl, template);
   const stop = async () => {

@@ -7,17 +7,17 @@ import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { generate } from "selfsigned";
 import { provideSettings } from "../env.ts";
 
-/** A website of somebody else, on this machine: real https, with a certificate that this process trusts. */
+/** A third-party website on this machine: real https, with a certificate that this process trusts. */
 export type HttpsSite = {
   /** `https://localhost:<port>` */
   origin: string;
   /** `localhost:<port>` */
   host: string;
-  /** The addresses that were asked for, in turn. */
+  /** The requested addresses, in order. */
   asked: string[];
-  /** Connections that were opened, whether or not anything was asked over them. */
+  /** Opened connections, with or without requests. */
   connections: () => number;
-  /** What it answers from now on. */
+  /** Sets its response from now on. */
   answer(listener: Listener): void;
   stop(): Promise<void>;
 };
@@ -31,7 +31,9 @@ const NAMES = [
   { type: 7, ip: "::1" },
 ] as const;
 
-/** One for the process and all of its test files, since what it trusts is looked at once. Has to be there before the first request goes out. */
+/**
+ * One for the process and all of its test files, since trusted certificates are read once. It must exist before the first outgoing request.
+ */
 const keeper = globalThis as typeof globalThis & { testCertificate?: Promise<{ key: string; cert: string }> };
 
 async function trustedCertificate(): Promise<{ key: string; cert: string }> {
@@ -49,7 +51,7 @@ async function trustedCertificate(): Promise<{ key: string; cert: string }> {
 
 export async function startHttpsSite(listener: Listener = notFound): Promise<HttpsSite> {
   keeper.testCertificate ??= trustedCertificate();
-  // What is here is not on the public internet, and S119 has the operator say so.
+  // This site is not on the public internet, which S119 requires the operator to allow.
   provideSettings({ OUTBOUND_ALLOW_CIDRS: "127.0.0.0/8,::1/128" });
   let answer = listener;
   let connections = 0;

@@ -17,22 +17,22 @@ export type RunningService = {
   dataDir: string;
   isDataShared: boolean;
   exited: Promise<{ code: number | null; signal: string | null }>;
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string;
-  /** The process that runs this file for it, or its database's. */
+  /** The PID of its process that runs this file, or of its database. */
   pidOf(what: "server.ts" | "worker/index.ts" | "database"): number;
 };
 
 type Settings = Record<string, string>;
 
-/** What a test process has been given must not reach the service: only what is named here does. */
+/** A test process's environment must not reach the service: only what is named here does. */
 function environment(settings: Settings): NodeJS.ProcessEnv {
   const { PATH, HOME, NEXT_DIST_DIR } = process.env;
   const given: Record<string, string | undefined> = { PATH, HOME, NEXT_DIST_DIR, ...settings };
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as NodeJS.ProcessEnv;
 }
 
-/** Builds the pages if they are not; the services of these tests run as in production. */
+/** Builds the pages unless they are built; the services of these tests run as in production. */
 export async function buildForTests(): Promise<void> {
   await promisify(execFile)(process.execPath, ["scripts/setup.mjs", "--build"], { cwd: ROOT, env: environment({}) });
 }
@@ -67,7 +67,7 @@ export async function spawnService(settings: Settings = {}, args: string[] = [])
   return service;
 }
 
-/** Ends a service, and what it has kept unless its DATA_DIR was given. */
+/** Ends a service, and deletes its data unless its DATA_DIR was given. */
 export async function stopService({ process: child, exited, dataDir, isDataShared }: RunningService): Promise<void> {
   child.kill("SIGTERM");
   await exited;

@@ -3,5 +3,5 @@ import { secondConnectionsSeen } from "../telemetry.ts";
 const seen: Error[] = [];
 secondConnectionsSeen.subscribe((error) => seen.push(error));
 
-/** Where a second connection was asked for in a transaction since this was called last. */
+/** Requests for a second connection in a transaction since the last call. */
 export const secondConnections = (): Error[] => seen.splice(0);

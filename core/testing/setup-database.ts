@@ -10,14 +10,14 @@ import { closeDeliveryPool } from "../webhooks/delivery/delivery-pool.ts";
 import { asService, dropDatabase, recreateDatabase } from "./database.ts";
 import { secondConnections } from "./second-connections.ts";
 
-// Runs before each test file that may ask a database: one of its own.
+// Runs before each test file that may use a database: creates its own one.
 const database = `keyhook_test_${process.pid}_${Date.now()}`;
 const databaseUrl = await recreateDatabase(inject("serverUrl"), database, inject("template"));
 
 provideSettings({ DATABASE_URL: asService(databaseUrl), DATABASE_OWNER_URL: databaseUrl });
 
 // As in the web process, git starts from a small process: from this one, which grows to 600 MB, each start takes 26 ms of processor time
-// (docs/decisions/080). The files of a worker share the launcher. A test that watches the processes of its own process does without.
+// (docs/decisions/080). The files of a worker share the launcher. A test that watches the processes of its own process does not use it.
 const worker = globalThis as { gitLauncherOfWorker?: GitLauncher | undefined; keyhookGitLauncher?: GitLauncher };
 if (!readFileSync(expect.getState().testPath as string, "utf8").includes('subscribe("child_process"')) {
   if (!worker.gitLauncherOfWorker) {
@@ -30,18 +30,18 @@ if (!readFileSync(expect.getState().testPath as string, "utf8").includes('subscr
   worker.keyhookGitLauncher = worker.gitLauncherOfWorker;
 }
 
-// Also where the error was caught on its way.
+// Also if the error was caught on its way.
 afterEach(() => expect(secondConnections(), "asked the pool for a second connection in a transaction").toEqual([]));
 
 afterAll(async () => {
-  // What is written down some seconds later would be written into the next file's database, and be counted there.
+  // Otherwise it would be written some seconds later into the next file's database, and be counted there.
   await flushUsage();
   await stopListening();
   await closeDeliveryPool();
   await closeConnections();
-  // What this file's modules do from now on, such as writing down what they have counted, must not connect in the name of the next one.
+  // Later actions of this file's modules, such as writing their counts, must not use the next one's database.
   provideSettings({ DATABASE_URL: "" });
-  // Dropping makes the server write out everything, and there are hundreds: one that is thrown away keeps them to the end, given the room.
+  // Dropping makes the server write out everything, and there are hundreds: a disposable server keeps them to the end if there is room.
   const { bavail, bsize } = statfsSync(tmpdir());
   if (testServerUrl() || bavail * bsize < 10 * 1024 ** 3) await dropDatabase(inject("serverUrl"), database);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, vi } from "vitest";
 import { provideSettings } from "../env.ts";
 
-// Runs before each test file: its own data directory and settings, so that files neither meet nor depend on order.
+// Runs before each test file: sets its own data directory and settings, so that files are independent of each other and their order.
 const dataDir = mkdtempSync(join(tmpdir(), "keyhook-test-"));
 
 provideSettings({
@@ -17,13 +17,13 @@ provideSettings({
   ANONYMOUS_ADDRESS_PERCENT: "100",
 });
 
-// A second, as Vitest has it, is not what "soon" takes on a machine that runs other things too. What comes sooner is seen sooner.
+// Vitest's default of a second is too short on a busy machine. What comes sooner is seen sooner.
 const { waitFor } = vi;
 vi.waitFor = (callback, options) => waitFor(callback, options ?? { timeout: 10_000 });
 
 const environment = { ...process.env };
 
-// Where files share a thread, the next one meets no module of the project with what it remembers, and no setting of this one.
+// If files share a thread, the next one gets fresh modules of the project, and no setting of this one.
 afterAll(() => {
   rmSync(dataDir, { recursive: true, force: true });
   vi.useRealTimers();

@@ -4,12 +4,12 @@ import { provideSettings } from "../env.ts";
 import type { Told } from "./start-service.ts";
 
 /**
- * The service that all test files share that import this: as `npm start` runs it, pages, API and worker. They run one after another, and
- * this process works on its database and its files.
+ * The service shared by all test files that import this: as `npm start` runs it, pages, API and worker. The files run one after another,
+ * and this process works on its database and its files.
  */
 export const service = {
   origin: "",
-  /** What it has printed so far, for whichever file. */
+  /** Its output so far, for whichever file. */
   output: async (): Promise<string> => (await ask()).output,
 };
 

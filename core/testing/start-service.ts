@@ -7,15 +7,15 @@ import { buildForTests, type RunningService, startService, stopService } from ".
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Tells which service all test files of the project share, once it runs. */
+    /** Address of the service that all test files of the project share, once it runs. */
     serviceAddress: string;
   }
 }
 
-/** What the test files are told of it. */
+/** What the test files receive about it. */
 export type Told = { origin: string; settings: Record<string, string>; output: string };
 
-/** At its most talkative, and without the limits of one address, since all requests of tests come from one. */
+/** With the most verbose log, and without the limits of one address, since all requests of tests come from one. */
 const SETTINGS = {
   SECRET_KEY: "a secret key for tests, of no use anywhere else",
   LOG_LEVEL: "trace",
@@ -24,7 +24,7 @@ const SETTINGS = {
   ANONYMOUS_ADDRESS_PERCENT: "100",
 };
 
-/** One service for all test files that need a running one, on the run's server. The first of them that asks for it starts it. */
+/** One service for all test files that need a running one, on the run's server. It starts when the first of them requests it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { serverUrl, template } = project.getProvidedContext();
   const name = `keyhook_test_service_${process.pid}`;

@@ -1,6 +1,6 @@
 import type { ApiDocument, ApiOperation, ApiResponse, ApiSchema } from "../../api-document.ts";
 
-/** One operation of the reference, with the others that are the same at another address. */
+/** One operation of the reference, with those that do the same at another URL. */
 export type ReferenceOperation = {
   id: string;
   method: string;
@@ -45,14 +45,14 @@ function grouped({ paths }: ApiDocument, tag: string): ReferenceOperation[] {
   return [...groups.values()];
 }
 
-/** What is the same but for whose or of which type it is. */
+/** Paths that differ only in the owner or the type. */
 const generalized = (path: string): string =>
   path
     .replace(/^\/api\/organizations\/\{name\}\/settings\/(webhooks|apps)/, "/api/settings/$1")
     .replace(/^\/api\/(models|datasets|spaces)(?=\/\{owner\}\/\{name\}|$)/, "/api/{type}")
     .replace(/^\/(datasets|spaces)(?=\/\{owner\}\/\{name\}\/(resolve|raw))/, "");
 
-/** What is sent to receivers, in the same form. */
+/** The payloads sent to receivers, in the same form. */
 export function eventOperations({ webhooks }: ApiDocument): ReferenceOperation[] {
   return Object.entries(webhooks).flatMap(([kind, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
@@ -65,7 +65,7 @@ export function schemaNameOf({ $ref }: ApiSchema): string | undefined {
   return $ref?.split("/").at(-1);
 }
 
-/** What a reference stands for. */
+/** The schema that a reference points to. */
 export function resolveSchema(document: ApiDocument, schema: ApiSchema): ApiSchema {
   const name = schemaNameOf(schema);
   return name === undefined ? schema : (document.components.schemas[name] ?? {});
@@ -76,7 +76,7 @@ export function resolveResponse(document: ApiDocument, response: ApiResponse): A
   return name === undefined ? response : (document.components.responses[name] ?? {});
 }
 
-/** Statuses whose body is the operation's own; and those that many share, which are described once. */
+/** Separates statuses whose body is the operation's own from those that many share, which are described once. */
 export function splitResponses({ responses }: ApiOperation) {
   const all = Object.entries(responses);
   return { own: all.filter(([, { $ref }]) => !$ref), shared: all.flatMap(([status, { $ref }]) => ($ref ? [status] : [])) };

@@ -2,7 +2,7 @@ import type { ApiContent, ApiDocument } from "../../api-document.ts";
 import type { ReferenceOperation } from "./api-reference.ts";
 import { exampleOf } from "./example-of.ts";
 
-/** A request that can be pasted into a shell, with this service's own address; the token is in the environment. */
+/** A request to paste into a shell, with this service's own URL; the token is in the environment. */
 export function curlOf(document: ApiDocument, { method, path, operation }: ReferenceOperation): string {
   const { parameters = [], security = [], requestBody } = operation;
   const filled = parameters
@@ -35,5 +35,5 @@ function bodyLines(document: ApiDocument, content: ApiContent): string[] {
   return [`-H "Content-Type: ${mediaType}"`, `-d ${quoted(body)}`];
 }
 
-/** In single quotes nothing is special to a shell but the quote itself. */
+/** In single quotes only the quote itself is special to a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

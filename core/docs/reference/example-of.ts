@@ -1,16 +1,16 @@
 import type { ApiDocument, ApiSchema } from "../../api-document.ts";
 import { resolveSchema } from "./api-reference.ts";
 
-/** Deeper than this nothing is shown: what refers to itself would have no end. */
+/** Nothing is shown below this depth: a schema that refers to itself would have no end. */
 const DEPTH_MAX = 6;
 const ID = "5f9c1e2ab7d04c3e8f6a1b20";
 
 type Options = {
-  /** Of what is sent: only what must be there, so that the example is the shortest that works. */
+  /** For a request: only required fields, so that the example is the shortest that works. */
   isRequest?: boolean;
 };
 
-/** A value that fits a schema: its own example where it has one, and else the plainest. */
+/** A value that fits a schema: the schema's own example, or else the plainest value. */
 export function exampleOf(document: ApiDocument, schema: ApiSchema, { isRequest = false }: Options = {}): unknown {
   return make(schema, "", 0);
 
@@ -51,7 +51,7 @@ export function exampleOf(document: ApiDocument, schema: ApiSchema, { isRequest 
   }
 }
 
-/** Not required, since one of several is, and what nearly every request has. */
+/** Not required, because one of several is, but present in nearly every request. */
 const usual = new Set(["url", "dockerImage", "command", "organization", "secret"]);
 
 const singular = (name: string): string => name.replace(/s$/, "");
@@ -67,7 +67,7 @@ function text({ format, pattern }: ApiSchema, name: string): string {
   return "…";
 }
 
-/** What fields are usually called by, and what is in them then. */
+/** Usual field names, with typical values. */
 const names: Record<string, string> = {
   name: "ada/tide-tables",
   organization: "river-lab",

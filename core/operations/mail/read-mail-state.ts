@@ -12,16 +12,16 @@ export type TroubledLetter = {
   createdAt: Date;
   attempts: number;
   lastError: string | null;
-  /** When it is tried again; null once it was given up. */
+  /** When it is retried; null once it was given up. */
   dueAt: Date | null;
 };
 
 export type MailState = {
-  /** Where letters go, without the password. */
+  /** How letters are sent, without the password. */
   way: { server: string; user: string | null; isSecure: boolean } | { outbox: string };
   from: string;
   waiting: number;
-  /** Those that failed and wait, and those given up within 30 days; the latest first. */
+  /** Failed letters that wait, and those given up within 30 days; the latest first. */
   troubled: TroubledLetter[];
 };
 
@@ -29,7 +29,7 @@ export type LetterState = { state: "waiting" | "sent" | "failed"; recipient: str
 
 const TROUBLED_MAX = 50;
 
-/** How mail goes out, and what does not. @throws ServiceError `forbidden` */
+/** How mail is sent, and which letters fail. @throws ServiceError `forbidden` */
 export async function readMailState(actor: Actor): Promise<MailState> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const [waiting, open, failed] = await Promise.all([
@@ -59,7 +59,7 @@ function describeWay(): Pick<MailState, "way" | "from"> {
   return { way: { server: host, user: decodeURIComponent(username) || null, isSecure: protocol === "smtps:" }, from };
 }
 
-/** What became of one letter; undefined when it is unknown, or so old that it is forgotten. */
+/** The state of one letter; undefined if it is unknown, or so old that it was deleted. */
 export async function readLetterState(actor: Actor, letterId: string): Promise<LetterState | undefined> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const letter = isId(letterId) ? await db().mail.findUnique({ where: { id: letterId } }) : null;

@@ -4,8 +4,8 @@ import { db } from "../../db.ts";
 import { MAIL_CHANNEL } from "../../mail/mail-table.ts";
 
 /**
- * Has every letter that failed and waits for its next attempt tried now: after the mail server's bad day. What was given up stays so:
- * its text is gone, since it may have held a link that works (S55).
+ * Retries every failed letter now, after the mail server's outage. Letters given up stay so: their text was deleted, since it may have
+ * contained a working link (S55).
  * @returns how many @throws ServiceError `forbidden`
  */
 export async function retryMail(actor: Actor): Promise<number> {

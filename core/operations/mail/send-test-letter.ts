@@ -9,8 +9,8 @@ import { ServiceError } from "../../errors.ts";
 import { queueMail } from "../../mail/queue-mail.ts";
 
 /**
- * Queues a letter that goes the way of all others. An operator gets it at their own address; the command names one.
- * @returns the letter's id, by which its way can be followed
+ * Queues a letter that takes the same way as all others. An operator gets it at their own address; the command names one.
+ * @returns the letter's id, by which it can be followed
  * @throws ServiceError `forbidden`, `invalid_request`
  */
 export async function sendTestLetter(

@@ -7,7 +7,7 @@ export type OwnProcess = { heartbeat: Heartbeat; metrics: ProcessMetrics | null;
 
 let own: OwnProcess | undefined;
 
-/** Begins to say that this process is alive and, where somebody may read it (METRICS_TOKEN), what it measures. */
+/** Starts this process's heartbeat and, if METRICS_TOKEN lets somebody read them, its metrics. */
 export function startOwnProcess(kind: ProcessKind): OwnProcess {
   const metrics = env().METRICS_TOKEN ? startProcessMetrics(kind) : null;
   const heartbeat = startHeartbeat(kind, metrics?.report);

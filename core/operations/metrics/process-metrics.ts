@@ -16,31 +16,31 @@ import { attemptsSeen, fanOutsSeen, pacedSeen, rejectionsSeen, requestsSeen } fr
 import { deliveryPool } from "../../webhooks/delivery/delivery-pool.ts";
 import type { ProcessKind } from "../heartbeat.ts";
 
-/** One process's metrics as its heartbeat carries them. */
+/** One process's metrics, in the form in which its heartbeat stores them. */
 export type ReportedMetrics = MetricObjectWithValues<MetricValue<string>>[];
 
 export type ProcessMetrics = {
-  /** As they are at this moment. */
+  /** The current values. */
   report(): Promise<ReportedMetrics>;
   stop(): void;
 };
 
-/** Seconds: from what a page takes to what a large push does. */
+/** Seconds: from a page to a large push. */
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
 /** Seconds: an attempt ends after fifteen; a delivery may have waited for days. */
 const ATTEMPT_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 const DELAY_BUCKETS = [0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 300, 3600];
 
 /**
- * Measures this process from now on: what it does, its pool of connections, its event loop and memory. Labels have few values each:
- * no name that users choose is among them.
+ * Measures this process from now on: its work, its connection pool, its event loop and its memory. Labels have few values each: none is a
+ * name that users choose.
  */
 export function startProcessMetrics(kind: ProcessKind): ProcessMetrics {
   const registry = new Registry();
   registry.setDefaultLabels({ process: kind, instance: `${hostname().slice(0, 100)}:${process.pid}` });
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
-  // The delivery engine, which is a worker's, has connections of its own.
+  // The worker's delivery engine has connections of its own.
   const pools = { shared: pool, ...(kind === "worker" && { deliveries: deliveryPool }) };
   new Gauge({
     name: "keyhook_database_pool_connections",
@@ -114,7 +114,7 @@ function watchPace(registers: Registry[]): () => void {
   const labelNames = ["party", "outcome"];
   const help = "Requests that had to wait for their turn while the process was busy, or were refused";
   const paced = new Counter({ name: "keyhook_requests_paced_total", help, labelNames, registers });
-  // From zero on, so that the first ones show as an increase.
+  // Starts at zero, so that the first ones show as an increase.
   for (const party of partyKinds) for (const outcome of ["waited", "refused"]) paced.inc({ party, outcome }, 0);
   return pacedSeen.subscribe((seen) => paced.inc(seen));
 }

@@ -4,20 +4,20 @@ import type { AttemptOutcome } from "../../webhooks/vocabulary.ts";
 
 /** How the attempts of the last hour ended. */
 export type RecentAttempts = {
-  /** From when on they were counted: an hour ago, or later where there were more than are looked at. */
+  /** Start of the count: an hour ago, or later if there were more than the limit. */
   since: Date;
   byOutcome: Partial<Record<AttemptOutcome, number>>;
 };
 
 const HOUR_MS = 3600_000;
-/** So that an hour of a very busy installation costs no more than a moment. */
+/** So that an hour of a very busy installation is counted quickly. */
 const COUNTED_MAX = 50_000;
 
-/** Along the primary key, whose order is that of time, from the newest back. */
+/** Along the primary key, which sorts by time, from the newest back. */
 export async function readAttempts(now = new Date()): Promise<RecentAttempts> {
   const from = new Date(now.getTime() - HOUR_MS);
   const rows = await db().$transaction(async (tx) => {
-    // Of a day that has only begun the planner has no statistics, and would read and sort all of it.
+    // For a day that has just begun the planner has no statistics, and would read and sort all of it.
     await tx.$executeRaw`SELECT set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
       set_config('enable_bitmapscan', 'off', true)`;
     return tx.$queryRaw<{ outcome: AttemptOutcome; count: number; oldest: Date }[]>`

@@ -9,8 +9,8 @@ import type { ReportedMetrics } from "./process-metrics.ts";
 import { workMetrics } from "./work-metrics.ts";
 
 /**
- * What Prometheus reads: the work, this process as it is now, and every other process as of its latest heartbeat.
- * @param authorization of the request. Nothing is told by where it came from: a proxy on this machine is loopback too
+ * What Prometheus reads: the work, this process now, and every other process as of its latest heartbeat.
+ * @param authorization of the request. The client's address gives no access: a proxy on this machine is loopback too
  * @throws ServiceError `not_found` while METRICS_TOKEN is not set; `unauthorized` for another one
  */
 export async function readMetrics(authorization: string | undefined): Promise<{ contentType: string; text: string }> {
@@ -35,7 +35,7 @@ async function reportedByOthers(ownId: string): Promise<ReportedMetrics[]> {
     );
     return rows.map(({ metrics }) => metrics);
   } catch {
-    // Without the database only this process is known; that it is away is among the figures.
+    // Without the database only this process is known; a metric reports that the database is unavailable.
     return [];
   }
 }

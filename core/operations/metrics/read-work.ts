@@ -1,18 +1,18 @@
 import { pool } from "../../db.ts";
 
-/** The work of webhooks and jobs that is in the database, whichever process does it. */
+/** The work of webhooks and jobs in the database, whichever process does it. */
 export type Work = {
   events: { waiting: number; oldestAt: Date | null };
   deliveries: {
     /** To be sent now. */
     due: number;
-    /** Due for longest; null where nothing is due. */
+    /** Due for longest; null if nothing is due. */
     oldestDueAt: Date | null;
     /** Being sent. */
     claimed: number;
-    /** To be tried again later. */
+    /** To be retried later. */
     later: number;
-    /** Until their webhook is enabled. */
+    /** On hold until their webhook is enabled. */
     held: number;
   };
   runs: { waiting: number; running: number };
@@ -35,7 +35,7 @@ type Row = {
   relaysWaiting: number;
 };
 
-/** One statement over rows that are few as long as all is well: what is done is in none of these indexes. */
+/** One statement over rows that are few while all is well: finished work is in none of these indexes. */
 export async function readWork(): Promise<Work> {
   const { rows } = await pool().query<Row>(`
     SELECT e.*, q.*, r.*, (SELECT count(*)::int FROM webhook_replay WHERE finished_at IS NULL) AS replays,

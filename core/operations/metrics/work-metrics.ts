@@ -4,7 +4,7 @@ import { log } from "../../log.ts";
 import { countAlive } from "../heartbeat.ts";
 import { readWork, type Work } from "./read-work.ts";
 
-/** Many that scrape cost the database as little as one. */
+/** Many scrapers cost the database as little as one. */
 const KEPT_MS = 2_000;
 
 type Measured = { work: Work; alive: Record<string, number>; letters: number };
@@ -18,13 +18,13 @@ async function measure(): Promise<Measured | null> {
     const [work, alive, letters] = await Promise.all([readWork(), countAlive(), mail]);
     return { work, alive, letters: letters.rows[0]?.waiting ?? 0 };
   } catch (error) {
-    // That it is away is a figure as well, and what this process measured of itself is told all the same.
+    // A metric reports that it is unavailable, and this process's own metrics are returned anyway.
     log().debug({ err: error }, "the work cannot be measured");
     return null;
   }
 }
 
-/** What all processes share: the queues, as the database has them. */
+/** What all processes share: the queues, as in the database. */
 export async function workMetrics(): Promise<Registry> {
   if (!latest || performance.now() - latest.at > KEPT_MS) latest = { at: performance.now(), measured: measure() };
   const measured = await latest.measured;

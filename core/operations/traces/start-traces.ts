@@ -7,12 +7,12 @@ import type { Traces } from "./traces.ts";
 
 let own: Traces | undefined;
 
-/** The spans of this process; undefined where no collector is set. */
+/** The spans of this process; undefined if no collector is set. */
 export const traces = (): Traces | undefined => own;
 
 /**
- * Sends traces to OTEL_EXPORTER_OTLP_ENDPOINT from now on. Without it nothing of OpenTelemetry is loaded, and no event has a trace.
- * @returns what sends the rest and ends it
+ * Starts sending traces to OTEL_EXPORTER_OTLP_ENDPOINT. Without it nothing of OpenTelemetry is loaded, and no event has a trace.
+ * @returns a function that sends the rest and ends it
  */
 export async function startTraces(kind: ProcessKind): Promise<{ stop(): Promise<void> }> {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint } = env();
@@ -31,7 +31,7 @@ export async function startTraces(kind: ProcessKind): Promise<{ stop(): Promise<
       "service.instance.id": newId(),
       "host.name": hostname(),
     }),
-    // What it cannot send in time it drops: a collector that is away never holds anything up, nor fills the memory.
+    // Spans that it cannot send in time are dropped: an unavailable collector never delays anything or fills the memory.
     spanProcessors: [
       new BatchSpanProcessor({ exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, "")}/v1/traces` }) }),
     ],

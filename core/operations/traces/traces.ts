@@ -10,7 +10,7 @@ import {
 } from "@opentelemetry/api";
 import { type AttemptSeen, attemptsSeen, type FanOutSeen, fanOutsSeen, isTraceparent } from "../../telemetry.ts";
 
-/** Makes the spans of this process: of requests as they go, of fan-outs and attempts once they are over. */
+/** Makes the spans of this process: of requests while they run, of fan-outs and attempts once they are over. */
 export class Traces {
   readonly #tracer: Tracer;
   readonly #stops: (() => void)[];
@@ -27,7 +27,7 @@ export class Traces {
     for (const stop of this.#stops) stop();
   }
 
-  /** @param parent the traceparent of whoever asked, if they are to be believed */
+  /** @param parent the client's traceparent, if the client is trusted */
   beginRequest(name: string, attributes: Attributes, parent: string | null): RequestSpan {
     const span = this.#tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, contextOf(parent));
     return {
@@ -40,7 +40,7 @@ export class Traces {
     };
   }
 
-  /** A span for each event that belongs to a trace; those that are made together share its time. */
+  /** A span for each event that belongs to a trace; events fanned out together share its time. */
   #addFanOut({ startedAt, milliseconds, events, deliveries }: FanOutSeen): void {
     const attributes = { "keyhook.fan_out.events": events.length, "keyhook.fan_out.deliveries": deliveries };
     for (const { id, traceparent } of events) {
@@ -66,7 +66,7 @@ export class Traces {
     });
     if (!timings) return;
     const { firstByteMs } = timings;
-    // A connection that was open already took none of these.
+    // Zero for a connection that was already open.
     const [dnsMs, connectMs, tlsMs] = [timings.dnsMs ?? 0, timings.connectMs ?? 0, timings.tlsMs ?? 0];
     const parent = traceparentOf(attempt.spanContext());
     let at = begin;
@@ -82,7 +82,7 @@ export class Traces {
     }
   }
 
-  /** A span of what is over already. */
+  /** A span of something already finished. */
   #add(
     name: string,
     parent: string | null,

@@ -16,7 +16,7 @@ type Found = {
 };
 
 /**
- * Whether a database can take everything over: new enough, writable, empty, and its role may make tables there.
+ * Checks that a database can take over all data: new enough, writable, empty, and its role may create tables there.
  * @throws {DatabaseCopyError} that says what to do
  */
 export async function checkTarget(target: pg.Client): Promise<void> {

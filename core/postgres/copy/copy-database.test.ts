@@ -11,7 +11,7 @@ import { pendingMigrations } from "../pending-migrations.ts";
 import { copyDatabase } from "./copy-database.ts";
 import { readContents, readPartitions, readTables } from "./tables.ts";
 
-/** A second server, as an operator's is, and on it one empty database after another. */
+/** A second server, like an operator's, with a new empty database for each test. */
 let other: EmbeddedServer;
 let source: pg.Client;
 let sourceUrl: string;
@@ -83,7 +83,7 @@ describe("copying a database", { timeout: 120_000 }, () => {
       const broken = copyDatabase({
         sourceUrl,
         targetUrl,
-        // It is in the middle of the tables: audit_event has arrived, delivery has not.
+        // In the middle of the tables: audit_event has been copied, delivery has not.
         copied: (table) => {
           if (table === "audit_event")
             void killer.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'keyhook copy'`);

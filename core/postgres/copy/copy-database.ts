@@ -15,7 +15,7 @@ type Options = {
   /** As the owner of each; the source has this version's schema. */
   sourceUrl: string;
   targetUrl: string;
-  /** Hears of each table that has been copied, and of how many rows it has. */
+  /** Called for each copied table, with its number of rows. */
   copied?: (table: string, rows: number) => void;
 };
 
@@ -23,11 +23,11 @@ const LOCK_WAIT = "5s";
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
- * Copies everything into an empty database: this version's schema, then each table by COPY, from one snapshot during which nobody
- * writes, then foreign keys, triggers and sequences. Rows are counted and hashed on both sides. All that is done on the target is one
- * transaction: whatever cuts it short, the target is as empty as before.
+ * Copies everything into an empty database: this version's schema, then each table by COPY, from one snapshot during which nobody writes,
+ * then foreign keys, triggers and sequences. Rows are counted and hashed on both sides. Everything on the target is one transaction: if it
+ * fails, the target is as empty as before.
  *
- * @throws {DatabaseCopyError} when the source is in use, the target cannot take it, or what arrived differs
+ * @throws {DatabaseCopyError} if the source is in use, the target is unsuitable, or the copy differs
  */
 export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefined }: Options): Promise<DatabaseCopy> {
   const source = await connect("the database to be copied", sourceUrl);
@@ -38,7 +38,7 @@ export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefi
       const tables = await holdStill(source);
       await target.query("begin");
       await applyMigrations(target);
-      // A migration's own, for the rest of its transaction.
+      // The migration's own setting, reset for the rest of its transaction.
       await target.query("set local lock_timeout to 0");
       const rows = await copyContents({ source, target, tables, copied });
       await target.query("commit");
@@ -51,7 +51,7 @@ export async function copyDatabase({ sourceUrl, targetUrl, copied = () => undefi
   }
 }
 
-/** Whether there is anybody at a database, beside this process. */
+/** Whether a database has other sessions of the service. */
 export async function isInUse(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ isInUse: boolean }>(
     `select exists (select from pg_stat_activity
@@ -62,7 +62,7 @@ export async function isInUse(client: pg.Client): Promise<boolean> {
   return rows[0]?.isInUse ?? false;
 }
 
-/** Takes the snapshot, and locks that let others read and let nobody write while it is copied. */
+/** Takes the snapshot, and locks that allow reading but no writing during the copy. */
 async function holdStill(source: pg.Client): Promise<Table[]> {
   const inUse = "The service, or a command, is still working on the database that is to be copied. Stop all its processes first.";
   if (await isInUse(source)) throw new DatabaseCopyError(inUse);
@@ -70,7 +70,7 @@ async function holdStill(source: pg.Client): Promise<Table[]> {
   if (tables.length === 0) throw new DatabaseCopyError("The database that is to be copied has no tables.");
   await source.query(`begin isolation level repeatable read; set local lock_timeout to '${LOCK_WAIT}'`);
   try {
-    // Before the first query, with which the snapshot is taken.
+    // Before the first query, which takes the snapshot.
     await source.query(`lock table ${tables.map(({ name }) => quoted(name)).join(", ")} in share mode`);
   } catch (cause) {
     if ((cause as { code?: string }).code === LOCK_NOT_AVAILABLE) throw new DatabaseCopyError(inUse, { cause });
@@ -86,7 +86,7 @@ async function copyContents({ source, target, tables, copied }: Sides): Promise<
   if (!isDeepStrictEqual(there, tables)) throw new DatabaseCopyError(describeDifference(tables, there));
   await makePartitions(source, target);
   const putBack = await setAside(target);
-  // Rows that migrations made are among those that come.
+  // Rows created by migrations are part of the copy.
   await target.query(`truncate ${tables.map(({ name }) => quoted(name)).join(", ")}`);
   let total = 0;
   for (const table of tables) {

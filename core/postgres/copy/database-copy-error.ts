@@ -1,4 +1,4 @@
-/** Thrown when a database cannot be copied there or from there; its message is meant for the operator's terminal. */
+/** Thrown if a database cannot be copied from or to; its message is for the operator's terminal. */
 export class DatabaseCopyError extends Error {
   override name = "DatabaseCopyError";
 }

@@ -7,9 +7,9 @@ type Trigger = { table: string; name: string; enabled: "O" | "A" | "R" };
 const ENABLE = { O: "enable trigger", A: "enable always trigger", R: "enable replica trigger" } as const;
 
 /**
- * Takes foreign keys and triggers off the tables of the schema: rows come table by table, before what they refer to, and have had their
- * consequences already. Needs no superuser, only the tables' owner.
- * @returns what puts them back; each foreign key then looks at all rows, as when it is new
+ * Removes foreign keys and triggers from the tables of the schema: rows are copied table by table, before the rows that they refer to, and
+ * their triggers have run already. Requires only the tables' owner, not a superuser.
+ * @returns a function that restores them; each foreign key then checks all rows, as when it is new
  */
 export async function setAside(client: pg.Client): Promise<() => Promise<void>> {
   const { rows: keys } = await client.query<ForeignKey>(

@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** A table, or the parent of partitions, in the schema of the service. */
+/** A table, or the parent of partitions, in the service's schema. */
 export type Table = { name: string; columns: string[] };
 
 /** Recorded by the migrations themselves, when they are applied. */
@@ -9,7 +9,7 @@ const MIGRATIONS_TABLE = "_prisma_migrations";
 export const quoted = pg.escapeIdentifier;
 export const columnList = ({ columns }: Table): string => columns.map(quoted).join(", ");
 
-/** All tables whose rows are to be copied, with the columns that are stored and not computed. */
+/** All tables to copy, with their stored (not generated) columns. */
 export async function readTables(client: pg.Client): Promise<Table[]> {
   const { rows } = await client.query<Table>(
     `select c.relname::text as name,
@@ -24,7 +24,7 @@ export async function readTables(client: pg.Client): Promise<Table[]> {
   return rows;
 }
 
-/** Partitions with the bounds that they have, as `CREATE TABLE … PARTITION OF` takes them. */
+/** Partitions with their bounds, as `CREATE TABLE … PARTITION OF` takes them. */
 export async function readPartitions(client: pg.Client): Promise<{ name: string; parent: string; bounds: string }[]> {
   const { rows } = await client.query(
     `select c.relname::text as name, p.relname::text as parent, pg_get_expr(c.relpartbound, c.oid) as bounds
@@ -38,7 +38,7 @@ export async function readPartitions(client: pg.Client): Promise<{ name: string;
 export type Contents = { rows: string; hash: string };
 
 export async function readContents(client: pg.Client, table: Table): Promise<Contents> {
-  // SHA-256 and not a hash of Postgres's own, which may differ from version to version.
+  // SHA-256, not one of Postgres's own hashes, which may differ between versions.
   const { rows } = await client.query<Contents>(
     `select count(*)::text as rows,
             coalesce(sum(('x' || substr(encode(sha256(convert_to(row(${columnList(table)})::text, 'UTF8')), 'hex'), 1, 15))::bit(60)::bigint), 0)::text
