@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { Asked, Told } from "./launched-git.ts";
-import { childrenOf, lowerPriority, readProcess, runWhenIdle } from "./linux-process.ts";
+import { childrenOf, lowerPriority, type Niceness, readProcess } from "./linux-process.ts";
 
 /** The program that `GitLauncher` runs (git-launcher.ts says why). It starts git, passes on signals, and reports git's exit. */
 
@@ -76,13 +75,12 @@ const TICK_MS = 10;
  * Starts git at normal priority, and lowers it for git and its children once they have used YOUNG_MS of processor time. So short work does
  * not wait for long work, whoever requested either (S137).
  */
-function age(pid: number, niceness: number): () => void {
+function age(pid: number, niceness: Niceness): () => void {
   const timer = setInterval(() => {
     const family = [pid, ...childrenOf(pid)];
     if (family.reduce((sum, each) => sum + usedMs(each), 0) < YOUNG_MS) return;
     clearInterval(timer);
-    for (const each of family.flatMap(threadsOf)) lowerPriority(each, niceness);
-    if (niceness === 19) family.forEach(runWhenIdle);
+    for (const each of family) lowerPriority(each, niceness);
   }, LOOK_MS);
   return () => clearInterval(timer);
 }
@@ -91,12 +89,4 @@ function age(pid: number, niceness: number): () => void {
 function usedMs(pid: number): number {
   const ticks = readProcess(`${pid}/stat`).split(") ").at(-1)?.split(" ").slice(11, 15);
   return ticks?.length ? ticks.reduce((sum, each) => sum + Number(each), 0) * TICK_MS : YOUNG_MS;
-}
-
-function threadsOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).map(Number);
-  } catch {
-    return [pid];
-  }
 }

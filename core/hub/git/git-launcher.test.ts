@@ -46,7 +46,7 @@ test("git is a child of the launcher, and gives way once it has used some of the
   const [idle, busy, last] = await Promise.all([
     spawnGit(path, ["cat-file", "--batch"], { niceness: 7 }),
     spawnGit(path, ["hash-object", "--stdin"], { niceness: 7 }),
-    spawnGit(path, ["hash-object", "--stdin"], { niceness: 19 }),
+    spawnGit(path, ["hash-object", "--stdin"], { niceness: "idle" }),
   ]);
   expect(parentOf(busy.pid)).not.toBe(process.pid);
   expect(parentOf(parentOf(busy.pid))).toBe(process.pid);

@@ -2,6 +2,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { ServiceError } from "../../errors.ts";
+import type { Niceness } from "./linux-process.ts";
 
 /** The part of a child process that we use. */
 export type GitProcess = Pick<
@@ -9,7 +10,13 @@ export type GitProcess = Pick<
   "stdin" | "stdout" | "stderr" | "stdio" | "pid" | "exitCode" | "signalCode" | "kill" | "once" | "off" | "emit"
 >;
 
-export type GitCommand = { command: string; args: string[]; cwd: string; env: NodeJS.ProcessEnv; niceness?: number | undefined };
+export type GitCommand = {
+  command: string;
+  args: string[];
+  cwd: string;
+  env: NodeJS.ProcessEnv;
+  niceness?: Niceness | undefined;
+};
 
 /** Messages to the launcher's process (Asked) and from it (Told). */
 export type Asked = { id: string } & (GitCommand | { kill: NodeJS.Signals });

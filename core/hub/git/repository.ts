@@ -5,16 +5,16 @@ import { ServiceError } from "../../errors.ts";
 import type { Repo } from "../repos/repo.ts";
 import { runGit } from "./run-git.ts";
 
-/** Where the git data of a repository lies: by its id, so that neither a name nor a move has anything to do with paths (S137). */
+/** The path of a repository's git data: by its id, so that neither its name nor a move affects paths (S137). */
 export function repositoryPath(repoId: string): string {
-  // The last digits of an id are random: folders fill evenly.
+  // The last digits of an id are random, so folders fill evenly.
   return join(env().DATA_DIR, "repositories", repoId.slice(-2), `${repoId}.git`);
 }
 
 /**
- * The bare repository of a repo, made when it is not there yet: a process that was killed between the row and the folder leaves
- * nothing to mend.
- * @throws ServiceError `conflict` for one that a platform beside us holds
+ * The bare repository of a repo, created if it does not exist: a process killed between the row and the folder leaves nothing to
+ * repair.
+ * @throws ServiceError `conflict` for one that another platform hosts
  */
 export async function openRepository({
   id,

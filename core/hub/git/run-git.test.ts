@@ -18,7 +18,7 @@ test("S137 limited git has the memory and the processor time that it is given", 
   const path = await mkdtemp(join(tmpdir(), "limits-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
   const child = await spawnGit(path, ["cat-file", "--batch"], { ...fetchLimits });
-  // The shell that sets the limits becomes git.
+  // The shell that sets the limits is replaced by git.
   await expect.poll(() => readFileSync(`/proc/${child.pid}/comm`, "utf8").trim()).toBe("git");
   const limits = readFileSync(`/proc/${child.pid}/limits`, "utf8");
   const killedFirst = Number(readFileSync(`/proc/${child.pid}/oom_score_adj`, "utf8"));
@@ -27,6 +27,6 @@ test("S137 limited git has the memory and the processor time that it is given", 
   expect(limits).toMatch(/^Max cpu time +1800 /m);
   expect(fetchLimits.memoryMiB).toBeLessThanOrEqual(3 * 1024);
   expect(limits).toMatch(new RegExp(`^Max address space +${fetchLimits.memoryMiB * 1024 ** 2} `, "m"));
-  // When memory runs out all the same, the kernel ends git and not the service.
+  // If memory still runs out, the kernel ends git and not the service.
   expect(killedFirst).toBe(900);
 });

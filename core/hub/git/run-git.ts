@@ -7,9 +7,9 @@ import { ServiceError } from "../../errors.ts";
 import { sourcePath } from "../../source-path.ts";
 import { gitLauncher, LauncherEnded } from "./git-launcher.ts";
 import type { GitCommand, GitProcess } from "./launched-git.ts";
-import { lowerPriority } from "./linux-process.ts";
+import { lowerPriority, type Niceness } from "./linux-process.ts";
 
-/** A git command that ended badly; `stderr` is git's own words, for logs and for looking into, not for people. */
+/** A git command that failed; `stderr` has git's own words, for logs and for code, not for people. */
 export class GitFailed extends Error {
   override name = "GitFailed";
   readonly status: number | null;
@@ -22,7 +22,7 @@ export class GitFailed extends Error {
   }
 }
 
-/** Git wrote more than its caller takes. */
+/** Git wrote more than its caller accepts. */
 export class TooMuchOutput extends GitFailed {
   override name = "TooMuchOutput";
 
@@ -31,7 +31,7 @@ export class TooMuchOutput extends GitFailed {
   }
 }
 
-/** Git had not ended by its deadline, or had no room left to work in. */
+/** Git had not ended by its deadline, or ran out of memory. */
 export class RanOutOfTime extends ServiceError {
   constructor(cause?: unknown) {
     super("unavailable", "Git needs too much time or memory for this. Try again later, or clone the repository.", {
@@ -45,24 +45,24 @@ export type GitOptions = Pick<SpawnOptions, "isLimited" | "memoryMiB" | "nicenes
   /** Written to its standard input, which is then closed. */
   input?: string | Uint8Array | Readable;
   env?: Record<string, string>;
-  /** `name=value`, as of `spawnGit`. */
+  /** `name=value`, as for `spawnGit`. */
   config?: readonly string[];
-  /** More output than this ends the command and fails. */
+  /** A larger output ends the command and is a failure. */
   maxBytes?: number;
-  /** Ends the command, and fails, after this time. */
+  /** The time after which the command is ended and fails. */
   timeoutMs?: number;
   signal?: AbortSignal;
-  /** With what it may end besides 0. */
+  /** Exit statuses accepted besides 0. */
   acceptedStatuses?: readonly number[];
 };
 
 const MAX_BYTES = 32 * 1024 * 1024;
 const TIMEOUT_MS = 60_000;
-/** For the few commands that have to run while a row is locked. They take milliseconds, whatever is in a repository. */
+/** For the few commands that must run while a row is locked. They take milliseconds, whatever a repository contains. */
 export const UNDER_LOCK = { timeoutMs: 3_000 } as const;
 const STDERR_MAX_CHARACTERS = 16_000;
 
-// Whatever is configured on the machine or in a home folder has no say here, and nothing in a repository runs.
+// Configuration of the machine or of a home folder is ignored, and nothing in a repository is executed.
 const fixed = {
   GIT_CONFIG_NOSYSTEM: "1",
   GIT_CONFIG_GLOBAL: devNull,
@@ -81,22 +81,22 @@ const settings = [
 
 export type SpawnOptions = {
   env?: Record<string, string>;
-  /** `name=value`, over what is fixed here. */
+  /** `name=value`; overrides what is fixed here. */
   config?: readonly string[];
   signal?: AbortSignal;
-  /** Under limits of time and memory, for what reads what somebody has sent. */
+  /** Limits time and memory, for commands that read what somebody has sent. */
   isLimited?: boolean;
-  /** How much address space it has, where it is limited. */
+  /** The limit of its address space, if it is limited. */
   memoryMiB?: number;
-  /** How much processor time each of its processes has, where it is limited. */
+  /** The limit of processor time for each of its processes, if it is limited. */
   cpuSeconds?: number;
-  /** How far it gives way to other processes: 0 (not at all) to 19. A launcher lets it use some processor time before that. */
-  niceness?: number;
-  /** A fourth stream, both ways, for a hook to speak over; it closes when this process ends. */
+  /** Its lower priority. A launcher lets it use some processor time first. */
+  niceness?: Niceness;
+  /** A fourth, bidirectional stream for a hook; it closes when this process ends. */
   hasChannel?: boolean;
 };
 
-/** What git maps of packs must fit into the address space that limited-git leaves it. */
+/** What git maps of packs must fit into the address space that limited-git allows. */
 const LIMITED_CONFIG = ["core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 const MEMORY_MIB = 3_072;
 const CPU_SECONDS = 600;
@@ -104,8 +104,8 @@ const CPU_SECONDS = 600;
 const LIMITED_GIT = sourcePath("core/hub/git/limited-git");
 
 /**
- * Starts git on a bare repository: the only place that does. Arguments never pass through a shell.
- * @throws ServiceError `unavailable` when this process has too much open
+ * Starts git on a bare repository; nothing else does. Arguments never pass through a shell.
+ * @throws ServiceError `unavailable` when this process has too many files open
  */
 export async function spawnGit(directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> {
   const { env = {}, config = [], signal, isLimited, niceness, hasChannel } = options;
@@ -117,7 +117,7 @@ export async function spawnGit(directory: string, args: readonly string[], optio
     args: [...before, ...settings, ...overrides, ...args],
     env: { ...gitEnvironment(), GIT_DIR: directory, ...env },
   };
-  // Only Node's own spawn can make the fourth stream for a hook.
+  // Only Node's own spawn can create the fourth stream for a hook.
   const launcher = hasChannel ? undefined : gitLauncher();
   try {
     if (launcher) return await launcher.launch(git, signal);
@@ -149,17 +149,17 @@ async function spawnHere(
   return child;
 }
 
-/** Whether git, or the loader before it, said that it came to its limit of memory. */
+/** Whether git, or the loader before it, reported that it reached its memory limit. */
 export const isOutOfMemory = (stderr: string): boolean => /^.*(out of memory|cannot allocate memory)/im.test(stderr);
 
-/** Runs a git command to its end and returns what it wrote. @throws GitFailed; RanOutOfTime */
+/** Runs a git command to its end and returns its output. @throws GitFailed; RanOutOfTime */
 export async function runGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const { input, maxBytes = MAX_BYTES, timeoutMs = TIMEOUT_MS, signal, acceptedStatuses = [0] } = options;
   const { env, config, isLimited, memoryMiB, niceness } = options;
   const limit = new AbortController();
   const ended = signal ? AbortSignal.any([limit.signal, signal]) : limit.signal;
   const child = await spawnGit(directory, args, { env, config, isLimited, memoryMiB, niceness, signal: ended });
-  // Taken back when git ends: a signal of AbortSignal.timeout would hold on to each command until its time is up.
+  // Cleared when git ends: a signal of AbortSignal.timeout would keep each command in memory until its time is up.
   const timer = setTimeout(() => limit.abort(), timeoutMs);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -177,7 +177,7 @@ export async function runGit(directory: string, args: readonly string[], options
   if (input === undefined || typeof input === "string" || input instanceof Uint8Array) child.stdin.end(input);
   else input.pipe(child.stdin);
   const status = await new Promise<number | null>((resolve, reject) => {
-    // What somebody has put into a repository can take git very long: that is no failure of ours.
+    // Content that somebody pushed can take git very long: that is not our failure.
     child.once("error", (error) => reject(limit.signal.aborted ? new RanOutOfTime(error) : error));
     child.once("close", resolve);
   }).finally(() => clearTimeout(timer));
@@ -190,8 +190,8 @@ export async function runGit(directory: string, args: readonly string[], options
 }
 
 /**
- * The lines that a git command writes, some at a time: for output that grows with what somebody has sent, which would fill memory and hold
- * up the event loop as one text. Whoever stops reading ends the command.
+ * The lines that a git command writes, in portions: for output that grows with what somebody has sent, which as one text would fill memory
+ * and block the event loop. The command ends when its reader stops reading.
  * @throws GitFailed; RanOutOfTime
  */
 export async function* gitLines(
@@ -219,7 +219,7 @@ export async function* gitLines(
       size += text.length;
       if (size > maxBytes) throw new TooMuchOutput(args, maxBytes);
       const lines = text.split("\n");
-      // Joined without being searched again: somebody's line may be as long as they like.
+      // Joined without searching it again: a pushed line may have any length.
       lines[0] = rest + lines[0];
       rest = lines.pop() ?? "";
       if (lines.length > 0) yield lines;

@@ -94,7 +94,7 @@ export async function tidy(path: string): Promise<"nothing" | "repacked" | "coll
   const marker = join(path, "keyhook-collected");
   const isFullDue = Date.now() - (await lastCollected(marker)) > FULL_EVERY_MS;
   if (loose <= LOOSE_OBJECTS_MAX && packs <= PACKS_MAX && !(isFullDue && loose + packs > 1)) return "nothing";
-  const run = (...args: string[]) => runGit(path, args, { config, timeoutMs: STEP_MAX_MS });
+  const run = (...args: string[]) => runGit(path, args, { config, timeoutMs: STEP_MAX_MS, niceness: 19 });
   if (isFullDue) {
     await run("gc", "--quiet", "--force", `--prune=${PRUNE}`);
     const now = new Date();

@@ -15,35 +15,34 @@ import { type Revision, resolveRevision } from "./revision.ts";
 /** A file of a revision. */
 export type FoundFile = {
   revision: Revision;
-  /** The commit. */
   sha: string;
   entry: Entry;
-  /** Of what git holds: of the pointer, where the file is in Git LFS. */
+  /** The size of what git stores: of the pointer, if the file is in Git LFS. */
   storedSize: number;
-  /** What git holds, where it is at most as large as was asked for; undefined when it is larger. */
+  /** What git stores; undefined when it is larger than the requested `maxBytes`. */
   bytes?: Buffer;
-  /** Its beginning, where it was asked for and the file is not larger than was asked for with it. */
+  /** Its first bytes, if they were requested and the file is not larger than the limit for that. */
   start?: Buffer;
 };
 
 export type FileQuery = {
   revision: string;
   path: string;
-  /** How much to read at once; by default nothing. */
+  /** How much to read at most; by default nothing. */
   maxBytes?: number;
-  /** How large a file may be whose beginning is wanted although the whole is larger than `maxBytes`, for its content type. */
+  /** If a file is larger than `maxBytes`, its first bytes are read for the content type, up to this size of the file. */
   startMaxBytes?: number;
 };
 
 /**
- * A file of a revision, with its content when that is small.
- * @throws ServiceError `not_found` (RevisionNotFound; EntryNotFound, for folders and submodules too)
+ * Finds a file of a revision, with its content when that is small.
+ * @throws ServiceError `not_found` (RevisionNotFound; EntryNotFound, also for folders and submodules)
  */
 export async function findFile(repo: Repo, query: FileQuery): Promise<FoundFile> {
   return withObjects(await openRepository(repo), (objects) => findFileWith(objects, repo, query));
 }
 
-/** The same where the objects are open already. */
+/** The same with objects that are open already. */
 export async function findFileWith(
   objects: GitObjects,
   repo: Repo,
@@ -60,7 +59,7 @@ export async function findFileWith(
   const bytes = readMaxBytes > 0 ? await readAtMost(objects, entry.oid, readMaxBytes) : undefined;
   const file = { revision, sha: revision.sha, entry, storedSize };
   if (!bytes) return file;
-  // A copy: a part of a buffer keeps all of it.
+  // A copy, because a slice would keep the whole buffer.
   const start = startMaxBytes > 0 && { start: Buffer.copyBytesFrom(bytes, 0, SNIFFED_BYTES + 1) };
   return { ...file, ...start, ...(bytes.length <= maxBytes && { bytes }) };
 }
@@ -74,14 +73,14 @@ async function readAtMost(objects: GitObjects, oid: string, maxBytes: number): P
   }
 }
 
-/** How long a download may take altogether. */
+/** How long a download may take in total. */
 const STREAM_MAX_MS = 6 * 60 * 60 * 1000;
-/** How long a reader may take nothing at all: what lies in buffers on the way is read first. */
+/** How long a client may read nothing at all: it first reads what is in buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
 
 /**
- * The bytes of a blob as they come; ending the stream ends git, and gives its place back. So does a reader who is too slow, most of all
- * while others wait (S137): a download can be resumed by its range.
+ * Streams the bytes of a blob; ending the stream ends git and releases its slot. A reader who is too slow is ended too, sooner while
+ * others wait (S137): a download can be resumed with a range.
  * @param oid of an entry that was found here
  * @throws ServiceError `unavailable`
  */
@@ -92,7 +91,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
     const blob = await startBlob(directory, oid);
     const stopWatching = watchPace({
       bytes: () => blob.bytesRead,
-      // git waits while as much as may be lies here unread.
+      // Git waits while the buffer here is full.
       isWaiting: () => blob.readableLength >= blob.readableHighWaterMark,
       graceMs: READ_GRACE_MS,
       onTooSlow: () => blob.destroy(new Error("It was read too slowly.")),
@@ -113,7 +112,7 @@ export async function streamBlob(repo: Repo, oid: string, pace?: Partial<Watched
 
 async function startBlob(directory: string, oid: string): Promise<Socket> {
   const child = await spawnGit(directory, ["cat-file", "blob", oid], {
-    // Otherwise git has all of a file in memory, for as long as somebody takes to read it.
+    // Otherwise git keeps the whole file in memory for as long as the client takes to read it.
     config: ["core.bigFileThreshold=1m"],
     signal: AbortSignal.timeout(STREAM_MAX_MS),
     niceness: 10,
@@ -122,9 +121,9 @@ async function startBlob(directory: string, oid: string): Promise<Socket> {
   child.stderr.resume();
   child.once("error", (error) => child.stdout.destroy(error));
   child.once("exit", (status) => {
-    // Fewer bytes than were announced must not pass for all of them.
+    // Fewer bytes than announced must not pass for the whole file.
     if (status !== 0) child.stdout.destroy(new Error(`git cat-file ended with ${status}`));
   });
-  // Whoever reads it hears of errors; nobody may.
+  // The reader gets errors, if there is one.
   return (child.stdout as Socket).on("error", () => undefined).once("close", () => child.kill("SIGKILL"));
 }

@@ -7,11 +7,11 @@ import { TooMuchToRead, withObjects } from "./git-objects.ts";
 import { withLastCommits } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 
-/** At most so many at once. */
+/** How many paths may be requested at once. */
 export const PATHS_MAX = 1_000;
 
 /**
- * What is at each of some paths of a revision; those where nothing is are left out.
+ * What is at each of some paths of a revision; paths where nothing is are left out.
  * @throws ServiceError `not_found` (RevisionNotFound), `payload_too_large` for paths whose folders are too large together
  */
 export async function findPaths(

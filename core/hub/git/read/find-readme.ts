@@ -3,19 +3,19 @@ import { type GitObjects, ObjectTooLarge } from "./git-objects.ts";
 import { entriesIn } from "./tree-entries.ts";
 
 export type Readme = {
-  /** As the file is called. */
+  /** The name of the file. */
   name: string;
   text: string;
-  /** Whether it is Markdown; other texts are shown as they are. */
+  /** Whether it is Markdown; other text is shown as it is. */
   isMarkdown: boolean;
 };
 
 const README_MAX_BYTES = 1024 * 1024;
-/** The first of these that there is. */
+/** The first existing one is used. */
 const NAMES = ["readme.md", "readme.markdown", "readme", "readme.txt"];
 const LENGTHS = new Set(NAMES.map(({ length }) => length));
 
-/** What explains a folder; undefined where nothing does, or only something too large to be read. */
+/** The readme of a folder; undefined if there is none, or only one that is too large to read. */
 export async function findReadme(objects: GitObjects, commit: string, path = ""): Promise<Readme | undefined> {
   const folder = await findEntry(objects, commit, path);
   if (!folder || (folder !== "root" && folder.type !== "directory")) return undefined;

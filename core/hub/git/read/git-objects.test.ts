@@ -25,7 +25,7 @@ beforeAll(async () => {
   await runGit(path, ["update-ref", "refs/heads/main", sha]);
 });
 
-/** What asking for 60,000 objects, so many at once, costs this process. */
+/** What it costs this process to ask for 60,000 objects, `atOnce` at a time. */
 async function costOf(atOnce: number): Promise<number> {
   const start = process.cpuUsage();
   await withObjects(path, async (objects) => {
@@ -73,7 +73,7 @@ test("each answer is that of its question, and what has none when the objects ar
   expect(answers.map((found) => found?.oid)).toEqual(asked.map((name) => expected.get(name)));
   const late = Array.from({ length: 5_000 }, () => objects.info(blob));
   objects.close();
-  // Git may have answered some by then.
+  // Git may have answered some of them by then.
   const statuses = (await Promise.allSettled(late)).map(({ status }) => status);
   expect(statuses).toEqual([...statuses].sort());
   await expect(objects.info(blob)).rejects.toThrow(/closed/);

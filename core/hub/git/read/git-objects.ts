@@ -5,34 +5,34 @@ import { CLOSED, type GitObject, type ObjectInfo, ObjectReader, restReader, take
 
 const TIMEOUT_MS = 20_000;
 
-/** About 100,000 entries in one folder: they are in memory while it is read. */
+/** About 100,000 entries in one folder: they are in memory while the folder is read. */
 const TREE_MAX_BYTES = 4 * 1024 * 1024;
 /**
- * Of all folders that one request reads. Each name in a path has a folder of its own, and a request can name 1,000 paths: without an end to it, reading
- * them keeps this process from everybody else (S137).
+ * The limit for all folders that one request reads. Each name in a path has its own folder, and a request can name 1,000 paths: without a
+ * limit, reading them blocks this process for everybody else (S137).
  */
 const TREES_MAX_BYTES = 16 * 1024 * 1024;
-/** Of one annotated tag. Pushes refuse a larger one (smart-http/hooks/plain/pre-receive). */
+/** The limit for one annotated tag. Pushes refuse a larger one (smart-http/hooks/plain/pre-receive). */
 export const TAG_MAX_BYTES = 1024 * 1024;
-/** Tags that name one another. */
+/** How many tags may point to one another. */
 const NESTED_TAGS_MAX = 5;
-/** What the smallest tree costs: two answers from git, and being remembered. */
+/** The cost of the smallest tree: two answers from git, and remembering it. */
 const TREE_COST_BYTES = 256;
 
 /**
- * A repository's objects, all read through one git process, however many are asked for and in whatever order. Names that are asked
- * for must have no line break; paths never are: they are walked down tree by tree (find-entry.ts).
+ * A repository's objects, all read through one git process, however many are requested and in any order. Requested names must not contain
+ * line breaks; paths are never requested but walked down tree by tree (find-entry.ts).
  */
 export class GitObjects {
   readonly #path: string;
   readonly #reader: ObjectReader;
   readonly #deadline: NodeJS.Timeout;
-  /** By what they were asked for as. */
+  /** By the names that were requested. */
   readonly #trees = new Map<string, Buffer>();
   #treeBytes = 0;
   #isClosed = false;
 
-  /** Close it when you are done with it. */
+  /** The caller must close it. */
   static async open(path: string): Promise<GitObjects> {
     return new GitObjects(path, takeResting(path) ?? (await ObjectReader.start(path)));
   }
@@ -43,14 +43,14 @@ export class GitObjects {
     this.#deadline = setTimeout(() => reader.end(new RanOutOfTime()), TIMEOUT_MS);
   }
 
-  /** What an object is; undefined when there is none of this name. */
+  /** The type and size of an object; undefined when none has this name. */
   async info(name: string): Promise<ObjectInfo | undefined> {
     return this.#ask("info", name);
   }
 
   /**
-   * The commit that a ref or an id names, through annotated tags; undefined when it names none. Git's own `^{commit}` would read as
-   * many tags as are pushed on top of each other, each in full (S137).
+   * The commit that a ref or an id leads to, through annotated tags; undefined when it leads to none. Git's own `^{commit}` would read as
+   * many nested tags as somebody has pushed, each in full (S137).
    */
   async commit(name: string): Promise<ObjectInfo | undefined> {
     let found = await this.info(name);
@@ -63,7 +63,7 @@ export class GitObjects {
     return found?.type === "commit" ? found : undefined;
   }
 
-  /** An object with its content; undefined when there is none of this name. @throws ObjectTooLarge */
+  /** An object with its content; undefined when none has this name. @throws ObjectTooLarge */
   async read(name: string, maxBytes: number): Promise<GitObject | undefined> {
     const info = await this.info(name);
     if (!info) return undefined;
@@ -105,7 +105,7 @@ export class GitObjects {
   }
 }
 
-/** An object with more bytes than its reader has room for. */
+/** An object larger than its reader allows. */
 export class ObjectTooLarge extends Error {
   override name = "ObjectTooLarge";
   readonly info: ObjectInfo;
@@ -116,7 +116,7 @@ export class ObjectTooLarge extends Error {
   }
 }
 
-/** More than one answer can have. */
+/** More than one response can contain. */
 export class TooMuchToRead extends ServiceError {
   constructor(message: string) {
     super("invalid_request", message);
@@ -124,9 +124,9 @@ export class TooMuchToRead extends ServiceError {
 }
 
 /**
- * Opens the objects of a repository for as long as `work` takes. `work` opens none itself, and does nothing that takes longer than
- * looking objects up: it has one of few places meanwhile (queues.ts).
- * @throws ServiceError `unavailable` when no place came in time
+ * Opens the objects of a repository while `work` runs. `work` must not open any itself, and must do nothing that takes longer than looking
+ * objects up: it holds one of few slots (queues.ts).
+ * @throws ServiceError `unavailable` when no slot was free in time
  */
 export function withObjects<T>(path: string, work: (objects: GitObjects) => Promise<T>): Promise<T> {
   return objectReads.run(

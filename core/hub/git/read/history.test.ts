@@ -17,7 +17,7 @@ let repo: Repo;
 
 const identity = { GIT_AUTHOR_NAME: "A", GIT_AUTHOR_EMAIL: "a@b.c", GIT_COMMITTER_NAME: "A", GIT_COMMITTER_EMAIL: "a@b.c" };
 
-/** A commit of any files, by name; null deletes. Modes and contents as given. */
+/** Commits files by name; null deletes. Modes and contents as given. */
 async function commitFiles(
   parents: string[],
   files: Record<string, { mode?: string; content: string | Buffer }>,
@@ -158,11 +158,11 @@ describe("readCommit", () => {
     ]);
     expect(diff.files.find(({ path }) => path === "run")).toMatchObject({ oldMode: "100644", newMode: "100755", hunks: [] });
     expect(diff).toMatchObject({ fileCount: 8, isCut: false });
-    // Who may not read content sees the same names and numbers, and no line.
+    // Those who may not read content see the same names and numbers, but no lines.
     const named = await readCommit(repo, second, { withLines: false });
     expect(named.diff.files.map(brief)).toEqual(diff.files.map(brief));
     expect(named.diff.files.flatMap(({ hunks }) => hunks)).toEqual([]);
-    // The first commit is compared with nothing.
+    // The first commit is compared with the empty tree.
     expect((await readCommit(repo, first)).diff.files.every(({ status }) => status === "added")).toBe(true);
   });
 
@@ -277,7 +277,7 @@ describe("listRefs", () => {
     const [long, tooLarge] = [await tagOf("x".repeat(900_000)), await tagOf("x".repeat(2 * 1024 * 1024))];
     const refs = Array.from({ length: 60 }, (_, index) => `create refs/tags/long-${index} ${long}\n`);
     await runGit(path, ["update-ref", "--stdin"], { input: `${refs.join("")}create refs/tags/too-large ${tooLarge}\n` });
-    // With their first lines this would be more than git may write: 60 times 900 KB.
+    // With their first lines this would exceed the limit of git's output: 60 times 900 KB.
     const { tags } = await listRefs(made);
     expect(tags.map(({ targetCommit }) => targetCommit)).toEqual(Array(60).fill(sha));
     const [first] = tags;

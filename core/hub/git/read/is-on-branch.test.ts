@@ -22,7 +22,7 @@ test("tells a commit that only a pull request reaches from one of a branch or ta
   const isOn = async (sha: string | null, ref: string | null = null) => isOnBranch(await now(), { ref, sha });
   for (const sha of [first, second, null]) expect(await isOn(sha)).toBe(true);
   expect(await isOn(pushed)).toBe(false);
-  // Asked for as the pull request that it is.
+  // Requested as the pull request that it is.
   expect(await isOn(pushed, "refs/pr/1")).toBe(true);
   await setRef(repo, ada, "refs/tags/v1", pushed);
   expect(await isOn(pushed)).toBe(true);

@@ -4,18 +4,18 @@ import { openRepository } from "../repository.ts";
 import type { Revision } from "./revision.ts";
 import { runWalkGit, walker } from "./walk.ts";
 
-/** Reading waits no longer than this for what is only said about it. */
+/** Reading waits no longer than this for the answer, which is only a notice. */
 const WAIT_MS = 2_000;
 
 const decideOnce = walker<boolean>({ max: 10_000 });
 
 /**
- * Whether a commit that was asked for by its own name is on a branch or tag of the repository. Anybody may open a pull request, so
- * any stranger can have a commit served below the owner's name by its SHA. Clients rely on reading it that way; whoever follows such
- * an address must be told.
+ * Whether a commit that was requested by its SHA is on a branch or tag of the repository. Anybody may open a pull request, so a stranger
+ * can have a commit served under the owner's name by its SHA. Clients rely on reading it that way, but people who follow such a URL must
+ * be told.
  *
- * An address that names a ref says itself what it shows, so the answer for one is yes. It is yes too where git does not find out in
- * time: this is a notice, and reading does not depend on it.
+ * A URL that names a ref shows what it is, so the answer for a ref is yes. The answer is also yes if git does not find out in time: this is
+ * only a notice, and reading does not depend on it.
  */
 export async function isOnBranch(
   repo: Pick<Repo, "id" | "defaultBranch" | "platformId" | "headSha" | "updatedAt">,
@@ -28,7 +28,7 @@ export async function isOnBranch(
     return { value: (await runWalkGit(directory, args)).length === 0, isWhole: true };
   };
   const over = new AbortController();
-  // Refs do not change without `updatedAt`, so what was found stays true until it does.
+  // Refs do not change without `updatedAt`, so the result stays valid until that changes.
   const found = decideOnce({ directory, of: [sha, repo.updatedAt.toISOString()], walk }).catch(() => true);
   try {
     return await Promise.race([found, delay(WAIT_MS, true, { signal: over.signal })]);

@@ -1,7 +1,7 @@
 import { COMMIT_FIELDS, COMMIT_FORMAT, type CommitSummary, parseCommit } from "./commit.ts";
 import { spawnWalkGit, type Walked, walker } from "./walk.ts";
 
-/** What one walk may cost: an entry that was last changed further back has no last commit then. */
+/** The time limit of one walk: an entry that was last changed further back gets no last commit. */
 const LAST_COMMITS_MAX_MS = 5_000;
 const WALK_MAX_BYTES = 64 * 1024 * 1024;
 
@@ -10,7 +10,7 @@ type LastCommits = ReadonlyMap<string, CommitSummary>;
 const findOnce = walker<LastCommits>({ max: 500 });
 
 type LastCommitsQuery = {
-  /** Without a slash at its end; empty for the root. */
+  /** Without a trailing slash; empty for the root. */
   folder: string;
   /** From the root. */
   paths: readonly string[];
@@ -19,9 +19,9 @@ type LastCommitsQuery = {
 };
 
 /**
- * The latest commit that changed each of some paths below one folder, all found in one walk of the history that stops at the last of
+ * The latest commit that changed each of some paths below one folder. One walk of the history finds them all, and stops at the last of
  * them.
- * @throws ServiceError `unavailable` when no place came in time
+ * @throws ServiceError `unavailable` when no slot was free in time
  */
 export async function findLastCommits(
   path: string,
@@ -47,7 +47,7 @@ async function walkBack(
     env: { GIT_LITERAL_PATHSPECS: "1" },
     signal: AbortSignal.timeout(maxMs),
   });
-  // Ending it early, by us or by its time, is not a failure.
+  // Ending it early, by us or by the time limit, is not a failure.
   child.once("error", () => undefined);
   child.stdin.on("error", () => undefined).end();
   child.stderr.resume();
@@ -60,13 +60,13 @@ async function walkBack(
     }
   } finally {
     child.kill("SIGKILL");
-    // What is left unread would keep it open for ever.
+    // Unread output would keep it open for ever.
     child.stdout.destroy();
   }
   return { value: found, isWhole: wanted.size === 0 };
 }
 
-/** A folder was changed by whatever changed something in it. */
+/** A change of anything in a folder changes the folder. */
 function note(changed: string, commit: CommitSummary, wanted: Set<string>, found: Map<string, CommitSummary>): void {
   for (let end = changed.length; end > 0; end = changed.lastIndexOf("/", end - 1)) {
     const one = changed.slice(0, end);
@@ -79,7 +79,7 @@ function summaryOf(fields: string[]): CommitSummary {
   return { sha, title, author };
 }
 
-/** Of `git log -z --raw`: the parts of a commit, then each path that it changed. */
+/** Yields the parts of each commit in `git log -z --raw`, then each path that it changed. */
 async function* recordsOf(output: AsyncIterable<Buffer>): AsyncGenerator<string[] | string> {
   const tokens = tokensOf(output);
   const next = async () => (await tokens.next()).value as string | undefined;
@@ -96,7 +96,7 @@ async function* recordsOf(output: AsyncIterable<Buffer>): AsyncGenerator<string[
   }
 }
 
-/** What is between NULs. */
+/** Yields the text between NULs. */
 async function* tokensOf(output: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest: Buffer = Buffer.alloc(0);
   let size = 0;

@@ -3,13 +3,13 @@ import { LFS_POINTER_MAX_BYTES, parseLfsPointer } from "../../lfs/parse-lfs-poin
 import type { GitObjects } from "./git-objects.ts";
 import type { TreeEntry } from "./tree-entries.ts";
 
-/** A file kept by Git LFS: its object, and in bytes how large the file is that stands for it in git. */
+/** A file in Git LFS: its object, and the size of its pointer in git, in bytes. */
 export type LfsPointer = LfsObjectId & { pointerSize: number };
 
-/** `version`, `oid` and `size` take more. */
+/** `version`, `oid` and `size` alone are longer. */
 const POINTER_MIN_BYTES = 100;
 
-/** What a file of this size stands for; undefined when it stands for itself. */
+/** The pointer in a file of this size; undefined when the file is not a pointer. */
 export async function readLfsPointer(
   objects: GitObjects,
   { type, oid }: Pick<TreeEntry, "type" | "oid">,

@@ -8,7 +8,7 @@ import { type Revision, resolveRevision } from "./revision.ts";
 import { isTreePath } from "./tree-path.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
-/** What existing clients ask for at once; they ask for up to ten times as much and take less. */
+/** The page size that existing clients expect; they ask for up to ten times as much and accept less. */
 export const COMMITS_PAGE_MAX = 100;
 const PAGE_MAX = 1_000_000;
 
@@ -16,7 +16,7 @@ export type CommitPage = { revision: Revision; commits: Commit[]; total: number;
 
 export type CommitQuery = {
   revision: string;
-  /** Only commits that changed what is at this path. */
+  /** Lists only commits that changed what is at this path. */
   path?: string;
   /** From 0. */
   page?: number;
@@ -26,7 +26,7 @@ export type CommitQuery = {
 const countOnce = walker<number>({ max: 2_000 });
 
 /**
- * The history of a revision, the latest first. A repository without commits has none.
+ * The history of a revision, latest first; empty for a repository without commits.
  * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
  */
 export async function listCommits(repo: Repo, { path = "", ...query }: CommitQuery): Promise<CommitPage> {
@@ -40,15 +40,15 @@ export async function listCommits(repo: Repo, { path = "", ...query }: CommitQue
     logCommits(directory, [`--skip=${page * pageSize}`, `--max-count=${pageSize}`, "--end-of-options", revision.sha], path),
     countCommits(directory, revision.sha, path),
   ]);
-  // A path that no commit ever had is a mistake; one that was deleted is not.
+  // A path that no commit ever had is an error; a deleted path is not.
   if (path !== "" && total === 0) throw notFound("Entry");
   return { revision, commits, total, page, pageSize };
 }
 
 /**
- * How many commits a commit has behind it, itself included.
+ * How many commits a commit has in its history, itself included.
  * @param path counts only commits that changed what is there
- * @throws ServiceError `unavailable` when no place came in time, or counting took too long
+ * @throws ServiceError `unavailable` when no slot was free in time, or counting took too long
  */
 export async function countCommits(directory: string, sha: string, path = "", waitMaxMs?: number): Promise<number> {
   const walk = async () => {
@@ -58,7 +58,7 @@ export async function countCommits(directory: string, sha: string, path = "", wa
   return countOnce({ directory, of: [sha, path], walk, waitMaxMs });
 }
 
-/** @param range arguments that choose commits, the revision last */
+/** @param range arguments that select commits, the revision last */
 export async function logCommits(directory: string, range: readonly string[], path = ""): Promise<Commit[]> {
   try {
     return parseCommits(await runWalk(directory, ["log", "-z", COMMIT_FORMAT, ...range, ...onlyAt(path)], literal));

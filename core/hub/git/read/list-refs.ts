@@ -4,31 +4,31 @@ import { TAG_MAX_BYTES } from "./git-objects.ts";
 import { runWalk, runWalkGit, walker } from "./walk.ts";
 
 export type ListedRef = {
-  /** Without what comes before it in every such name: `main` of `refs/heads/main`. */
+  /** Without the prefix: `main` of `refs/heads/main`. */
   name: string;
-  /** In full. */
+  /** The full name. */
   ref: string;
-  /** The commit that it stands for, an annotated tag's too. */
+  /** The commit that it leads to, also from an annotated tag. */
   targetCommit: string;
 };
 
-/** What is read of a ref's objects, only for the refs that a page shows. */
+/** What is read from a ref's objects, only for the refs that a page shows. */
 export type RefDescription = {
-  /** When the commit was made. */
+  /** The commit's time. */
   committedAt: Date | null;
-  /** Of an annotated tag: the first line, cut. */
+  /** For an annotated tag: the first line, cut. */
   message: string | null;
 };
 
 export type Refs = { branches: ListedRef[]; tags: ListedRef[]; converts: ListedRef[]; pullRequests: ListedRef[] };
 
-/** Of one kind, at most; a list that is cut has this length. */
+/** How many refs of each kind are listed; a list that is cut has this length. */
 export const REFS_MAX = 10_000;
 
 const kinds = { branches: "refs/heads/", tags: "refs/tags/", converts: "refs/convert/", pullRequests: "refs/pr/" } as const;
 const SUBJECT_MAX_CHARACTERS = 200;
 
-// None of these fields makes git read an object's content.
+// For none of these fields git reads an object's content.
 const FORMAT = ["refname", "objectname", "objecttype", "objectsize"].map((field) => `%(${field})`).join("%00");
 const DESCRIPTION = ["refname", "objecttype", "committerdate:unix", "*committerdate:unix", "contents:subject"];
 const DESCRIPTION_FORMAT = DESCRIPTION.map((field) => `%(${field})`).join("%00");
@@ -54,7 +54,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   const args = ["for-each-ref", `--count=${REFS_MAX * wanted.length}`, `--format=${FORMAT}`, "--", ...wanted];
   const lines = (await runWalkGit(directory, args)).toString("utf8").split("\n").filter(Boolean);
   const found = lines.map((line) => line.split("\0") as [string, string, string, string]);
-  // To know what a tag stands for, git has to read it whole (S137).
+  // To find a tag's target, git has to read the whole tag (S137).
   const isReadable = (type: string, size: string) => type === "tag" && Number(size) <= TAG_MAX_BYTES;
   const commits = await commitsOf(
     directory,
@@ -62,7 +62,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   );
   for (const [ref, oid, type] of found) {
     const kind = (Object.keys(kinds) as (keyof Refs)[]).find((one) => ref.startsWith(kinds[one]));
-    // A tag may name a tree or a file: that is nothing to look at.
+    // A tag may name a tree or a file, which has no page.
     const targetCommit = type === "commit" ? oid : commits.get(oid);
     if (!kind || !targetCommit || refs[kind].length >= REFS_MAX) continue;
     refs[kind].push({ name: ref.slice(kinds[kind].length), ref, targetCommit });
@@ -70,7 +70,7 @@ async function readRefs(directory: string, wanted: readonly string[]): Promise<R
   return refs;
 }
 
-/** What annotated tags stand for. Each is read once, however many refs name it: `for-each-ref` would read it for each of them. */
+/** The commits of annotated tags. Each tag is read once, however many refs name it: `for-each-ref` would read it for each of them. */
 async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<Map<string, string>> {
   const commits = new Map<string, string>();
   if (tags.size === 0) return commits;
@@ -84,7 +84,7 @@ async function commitsOf(directory: string, tags: ReadonlySet<string>): Promise<
   return commits;
 }
 
-/** More than a page can show of the refs that it shows, by their full names. @param shown few, of `listRefs` @throws as `listRefs` */
+/** Describes the refs that a page shows, by their full names. @param shown few, of `listRefs` @throws as `listRefs` */
 export async function describeRefs(repo: Repo, shown: readonly ListedRef[]): Promise<ReadonlyMap<string, RefDescription>> {
   const descriptions = new Map<string, RefDescription>();
   if (shown.length === 0) return descriptions;

@@ -15,7 +15,7 @@ import { entriesIn } from "./tree-entries.ts";
 let ada: TestPerson;
 let repo: Repo;
 
-/** A tree of any names and modes, which no command that checks them would make. */
+/** Commits a tree with any names and modes, which commands that check them would refuse. */
 async function commitTree(lines: string, branch: string): Promise<string> {
   const path = await openRepository(repo);
   const tree = (await runGit(path, ["mktree", "-z"], { input: lines })).toString("latin1").trim();
@@ -42,7 +42,7 @@ async function everything(query: Parameters<typeof listTree>[1]): Promise<string
   return paths;
 }
 
-/** What git writes for a piece of work. */
+/** The bytes that git writes during `work`. */
 async function bytesFromGit(work: () => Promise<unknown>): Promise<number> {
   let bytes = 0;
   const started = (message: unknown) => {
@@ -263,7 +263,7 @@ test("S137 large folders within each other are not all held in memory: they are 
 });
 
 test("S138 many paths of a large folder cost one reading of it", async () => {
-  // Of a repository of which no reader is left from before: what git writes to that would not be counted.
+  // In a repository without a reader from before, whose output would not be counted.
   repo = await someRepo(ada);
   const file = Buffer.from(await blob("one file, many names"), "hex");
   const names = Array.from({ length: 70_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -280,7 +280,7 @@ test("S138 many paths of a large folder cost one reading of it", async () => {
 });
 
 describe("S137 names have no limit in git: a list of paths has one in bytes", () => {
-  /** A folder of this name with as many files in it. */
+  /** Commits a folder of this name with `count` files in it. */
   async function commitFolder(name: string, count: number, branch: string): Promise<void> {
     const file = Buffer.from(await blob("one file, many names"), "hex");
     const files = Array.from({ length: count }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -316,7 +316,7 @@ describe("S137 names have no limit in git: a list of paths has one in bytes", ()
 });
 
 describe("S137 a path whose folders are all large", () => {
-  /** Of 4 MiB, with a folder at its end. */
+  /** A tree of 4 MiB, with a folder at its end. */
   const large = async (last: string) => {
     const file = Buffer.from(await blob("one file, many names"), "hex");
     const files = Array.from({ length: 110_000 }, (_, at) => [Buffer.from(`100644 f${at + 100_000}\0`), file]).flat();
@@ -345,7 +345,7 @@ describe("S137 a path whose folders are all large", () => {
     const makeAll = () => [1, 2, 3].map(() => [...entriesIn(content)]);
     expect((await find()).bytes?.toString()).toBe("one file, many names");
     makeAll();
-    // The collector of garbage and the compiler come when they like: the times that they spared count.
+    // Garbage collection and compilation happen at any time: only the runs without them count.
     const costs: { found: number; all: number }[] = [];
     for (let times = 0; times < 4; times++) costs.push({ found: await cpuOf(find), all: await cpuOf(makeAll) });
     expect(Math.min(...costs.map(({ found }) => found))).toBeLessThan(Math.min(...costs.map(({ all }) => all)) / 2);

@@ -10,43 +10,43 @@ import { entriesIn, type TreeEntry } from "./tree-entries.ts";
 import { PATH_MAX_BYTES, PATH_MAX_NAMES } from "./tree-path.ts";
 
 export const TREE_PAGE_MAX = 1_000;
-/** With the last commit of each. */
+/** The page size with the last commit of each entry. */
 export const EXPANDED_TREE_PAGE_MAX = 200;
 
 export type TreePage = {
   revision: Revision;
   entries: Entry[];
-  /** For the page after this one; null on the last. */
+  /** For the next page; null on the last one. */
   nextCursor: string | null;
 };
 
 export type TreeQuery = {
   revision: string;
-  /** A folder, without a slash at either end; empty for the root. */
+  /** A folder, without slashes at either end; empty for the root. */
   path?: string;
   isRecursive?: boolean;
   /** Whether to find the last commit of each entry. */
   isExpanded?: boolean;
-  /** What the page before this one gave. */
+  /** From the previous page. */
   cursor?: string;
   limit?: number;
 };
 
 /**
- * A page of the entries of a folder; of everything below it when it is recursive. Folders come first, and in a recursive list each
- * is followed by what it has. A repository without commits has no entries.
- * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for a cursor that is none
+ * A page of the entries of a folder, or of everything below it when it is recursive. Folders come first, and in a recursive list each
+ * is followed by its content. A repository without commits has no entries.
+ * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for an invalid cursor
  */
 export async function listTree(repo: Repo, query: TreeQuery): Promise<TreePage> {
   const directory = await openRepository(repo);
   const page = await withObjects(directory, (objects) => listTreeWith(objects, repo, query));
   const { sha } = page.revision;
-  // The objects are closed by now: looking for commits can take longer by far, and has places of its own.
+  // The objects are closed by now: searching for commits can take far longer, and has slots of its own.
   if (!query.isExpanded || sha === null) return page;
   return { ...page, entries: await withLastCommits(directory, sha, query.path ?? "", page.entries) };
 }
 
-/** The same where the objects are open already, without the last commits. */
+/** The same with objects that are open already, without the last commits. */
 export async function listTreeWith(
   objects: GitObjects,
   repo: Repo,
@@ -68,27 +68,27 @@ export async function listTreeWith(
   return { revision, entries, nextCursor };
 }
 
-/** Entries with the last commit that changed each. Call it with no objects open. */
+/** Adds to each entry the last commit that changed it. Call it with no objects open. */
 export async function withLastCommits(directory: string, commit: string, folder: string, entries: Entry[]): Promise<Entry[]> {
   const commits = await findLastCommits(directory, commit, { folder, paths: entries.map(({ path }) => path) });
   return entries.map((entry) => ({ ...entry, lastCommit: commits.get(entry.path) }));
 }
 
 /**
- * Of all folders that one walk reads. Each entry becomes an object, which costs a microsecond in which nobody else is served (S137). The longest
- * list that anybody asks for (read-snapshot.ts), and one folder more.
+ * The limit for all folders that one walk reads. Each entry becomes an object, which blocks the process for a microsecond (S137). It is
+ * the longest list that anybody requests (read-snapshot.ts), and one folder more.
  */
 const WALK_ENTRIES_MAX = 250_000;
 
-/** Of all paths that one walk finds: each repeats the names of its folders, which whoever pushed them made as long as they like (S137). */
+/** The limit for all paths that one walk finds: each repeats the names of its folders, whose length the pusher chooses (S137). */
 const WALK_PATHS_MAX_BYTES = 8 * 1024 * 1024;
 
 export type Found = { entry: TreeEntry; path: string };
 export type Walk = { prefix: string; after?: Cursor | undefined; isRecursive: boolean; max: number };
 
 /**
- * What is below a tree, depth first; folders that lie wholly before the cursor are not opened. Paths that are too long to be asked for are left out,
- * with all that is below them.
+ * What is below a tree, depth first; folders that lie entirely before the cursor are not opened. Paths too long to be requested are left
+ * out, with everything below them.
  * @throws TooMuchToRead
  */
 export async function walkTree(objects: GitObjects, treeish: string, walk: Walk): Promise<Found[]> {
@@ -131,7 +131,7 @@ async function walkInto(objects: GitObjects, treeish: string, walk: Walk, walkin
   }
 }
 
-/** Folders, then everything else, each in the order of git. */
+/** Folders, then everything else, each in git's order. */
 function foldersFirst(entries: TreeEntry[]): TreeEntry[] {
   return [...entries.filter(({ type }) => type === "directory"), ...entries.filter(({ type }) => type !== "directory")];
 }
@@ -149,16 +149,16 @@ function readCursor(cursor: string): Cursor {
   return text.endsWith("/") ? { path: text.slice(0, -1), isFolder: true } : { path: text, isFolder: false };
 }
 
-/** Where an entry lies in the list: "around" for the cursor's own entry and for folders that it lies in. */
+/** The position of an entry in the list: "around" for the cursor's own entry and for the folders that contain it. */
 function compare(one: Cursor, cursor: Cursor): "before" | "around" | "after" {
   if (one.path === cursor.path || (one.isFolder && cursor.path.startsWith(`${one.path}/`))) return "around";
   const [mine, theirs] = [one.path.split("/"), cursor.path.split("/")];
   const depth = mine.length - 1;
-  // Only folders that the cursor lies in are opened, so that both have the same parent here.
+  // Only folders that contain the cursor are opened, so both have the same parent here.
   const isTheirsFolder = theirs.length > mine.length || cursor.isFolder;
   if (one.isFolder !== isTheirsFolder) return one.isFolder ? "before" : "after";
   return comparable(mine[depth], one.isFolder) < comparable(theirs[depth], isTheirsFolder) ? "before" : "after";
 }
 
-/** Git's order is that of bytes, with a slash after the name of a folder. Latin-1 keeps the order of the bytes. */
+/** Git orders by bytes, with a slash after the name of a folder. Latin-1 keeps the order of the bytes. */
 const comparable = (name = "", isFolder: boolean): string => Buffer.from(isFolder ? `${name}/` : name).toString("latin1");

@@ -9,11 +9,11 @@ type Pending = {
   isContents: boolean;
   resolve: (found: ObjectInfo | GitObject | undefined) => void;
   reject: (error: Error) => void;
-  /** Once its first line has come. */
+  /** Set once its first line has arrived. */
   info?: ObjectInfo;
 };
 
-// What git keeps of what it has read is of no use to the next request. An abbreviated id is a commit's where another object's begins alike.
+// Git's cache is of no use to the next request. An abbreviated id is the commit's if another object's id begins the same.
 const CONFIG = ["core.deltaBaseCacheLimit=16m", "core.disambiguate=committish"];
 const ARGUMENTS = ["cat-file", "--batch-command"];
 
@@ -27,13 +27,13 @@ const READER_MAX_QUESTIONS = 5_000;
 
 const FOUND = /^([0-9a-f]{40,64}) (commit|tree|blob|tag) (\d+)$/;
 
-/** Why a reader ends that nobody uses any more. */
+/** Why a reader that nobody uses any more ends. */
 export const CLOSED = "these objects were closed";
 
 /** A git process that answers questions about one repository's objects, in the order of the questions. */
 export class ObjectReader {
   readonly #child: GitProcess;
-  /** What was asked for and has no answer yet begins at `#next`: taking the first of an array away moves all others (S137). */
+  /** Unanswered questions start at `#next`: removing the first element of an array would move all others (S137). */
   #pending: Pending[] = [];
   #next = 0;
   #chunks: Buffer[] = [];
@@ -42,11 +42,11 @@ export class ObjectReader {
   #stderr = "";
   readonly #startedAt = Date.now();
   #questions = 0;
-  /** Of the objects that were asked about. */
+  /** The size of the objects asked about. */
   #bytes = 0;
 
   static async start(path: string): Promise<ObjectReader> {
-    // Not under limited-git, which costs half as much again: sizes are asked for before contents, and the deadline ends the rest.
+    // Not under limited-git, which costs half as much again: sizes are requested before contents, and the deadline covers the rest.
     return new ObjectReader(await spawnGit(path, ARGUMENTS, { config: CONFIG }));
   }
 
@@ -65,7 +65,7 @@ export class ObjectReader {
     child.once("close", (status) => this.#fail(new GitFailed(ARGUMENTS, status, this.#stderr)));
   }
 
-  /** Whether it can go on with the questions of another request. */
+  /** Whether it can be reused for another request. */
   get isAtRest(): boolean {
     const isWithinLimits =
       this.#bytes <= READER_MAX_BYTES && this.#questions <= READER_MAX_QUESTIONS && Date.now() - this.#startedAt <= READER_MAX_MS;
@@ -84,7 +84,7 @@ export class ObjectReader {
       this.#pending.push({ isContents: command === "contents", resolve, reject });
       this.#questions += 1;
       const { stdin } = this.#child;
-      // Whatever is asked in one turn goes in one piece.
+      // All questions of one turn are written in one piece.
       if (stdin.writableCorked === 0) {
         stdin.cork();
         process.nextTick(() => stdin.uncork());
@@ -108,7 +108,7 @@ export class ObjectReader {
         }
       }
       if (this.#length < first.info.size + 1) return;
-      // A line break ends the content.
+      // A line break follows the content.
       const bytes = this.#take(first.info.size + 1).subarray(0, -1);
       this.#toNext();
       first.resolve({ ...first.info, bytes });
@@ -117,7 +117,7 @@ export class ObjectReader {
 
   #toNext(): void {
     this.#next += 1;
-    // Half of it is no longer needed: the rest is moved once for as many answers.
+    // Once half of it is no longer needed, the rest is moved, once for that many answers.
     if (this.#next * 2 < this.#pending.length) return;
     this.#pending = this.#pending.slice(this.#next);
     this.#next = 0;
@@ -151,14 +151,14 @@ export class ObjectReader {
 
 type Resting = { path: string; reader: ObjectReader; timer: NodeJS.Timeout };
 
-// One for the process: each bundle of Next makes its own module instances (ARCHITECTURE.md, Processes).
+// One for the process: each bundle of Next creates its own module instances (ARCHITECTURE.md, Processes).
 const keeper = globalThis as typeof globalThis & { keyhookRestingReaders?: Set<Resting> };
 keeper.keyhookRestingReaders ??= new Set();
 const resting = keeper.keyhookRestingReaders;
 
-/** Keeps a reader for the next request, or ends it. Pages of a repository are read soon after one another, and starting git is half of the cost. */
+/** Keeps a reader for the next request, or ends it. A repository's pages are read soon after one another; starting git is half of the cost. */
 export function restReader(path: string, reader: ObjectReader): void {
-  // Only a process that serves many has a launcher: a command ends when it is done.
+  // Only a process that serves many requests has a launcher: a command ends when it is done.
   if (!reader.isAtRest || !gitLauncher() || resting.size >= RESTING_MAX) {
     reader.end(new Error(CLOSED));
     return;
@@ -171,14 +171,14 @@ export function restReader(path: string, reader: ObjectReader): void {
   resting.add(one);
 }
 
-/** The reader of a repository that a former request has left, if there is one. */
+/** The reader that a previous request left for this repository, if there is one. */
 export function takeResting(path: string): ObjectReader | undefined {
   for (const one of resting) {
     if (one.path !== path) continue;
     resting.delete(one);
     clearTimeout(one.timer);
     if (one.reader.isAtRest) return one.reader;
-    // It has failed, or grown too old, since it was left.
+    // It has failed, or become too old, since it was left.
     one.reader.end(new Error(CLOSED));
   }
   return undefined;

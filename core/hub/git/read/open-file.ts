@@ -6,16 +6,16 @@ import type { Repo } from "../../repos/repo.ts";
 import { type FoundFile, streamBlob } from "./find-file.ts";
 
 /**
- * What `findFile` is asked for before `openFile`. What is sent from memory lies there until its reader has taken it, so that larger files
- * come from git piece by piece, by readers who have a place (S137).
+ * The options of `findFile` before `openFile`. What is sent from memory stays there until its reader has taken it, so larger files
+ * come from git piece by piece, to readers with a slot (S137).
  */
 export const TO_OPEN = { maxBytes: SMALL_BODY_BYTES, startMaxBytes: 1024 * 1024 };
 
 /**
- * The bytes of a file, or some of them: its content where it is in Git LFS, unless the pointer is asked for. A stream has to be read
+ * The bytes of a file, or a range of them: the content of a file in Git LFS, unless the pointer is requested. A stream must be read
  * or destroyed.
  * @param file found with `TO_OPEN`, for somebody who may read content
- * @throws ServiceError `not_found` or `gone` where Git LFS does not have the content
+ * @throws ServiceError `not_found` or `gone` if Git LFS does not have the content
  */
 export async function openFile(
   repo: Repo,
@@ -29,7 +29,7 @@ export async function openFile(
   return range ? sliceOf(all, range) : all;
 }
 
-/** git gives a file from its beginning: what comes before is read and left, and what comes after is not waited for. */
+/** Git sends a file from its beginning: the bytes before the range are dropped, and those after it are not awaited. */
 function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
   async function* wanted() {
     let at = 0;
@@ -41,6 +41,6 @@ function sliceOf(all: Readable, { start, end }: ByteRange): Readable {
     }
   }
   const slice = Readable.from(wanted(), { objectMode: false });
-  // One that nobody reads never begins, and so never ends what it reads from.
+  // A slice that nobody reads never starts, and so would never end its source.
   return slice.once("close", () => all.destroy());
 }

@@ -12,8 +12,8 @@ export type PatchLimits = {
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)$/;
 
 /**
- * Reads the lines of git's patches into the files that they belong to. Files are told by their order, never by the names in the
- * patch, which git quotes and which can hold anything. A file whose type changed has two patches.
+ * Assigns the lines of git's patches to their files. It identifies files by their order, never by the names in the patch, which git
+ * quotes and which can contain anything. A file whose type changed has two patches.
  */
 export class Patches {
   readonly #files: readonly DiffFile[];
@@ -32,12 +32,12 @@ export class Patches {
     this.#limits = limits;
   }
 
-  /** Whether nothing that follows would be kept. */
+  /** Whether nothing more would be kept. */
   get isFull(): boolean {
     return this.#lines >= this.#limits.lines;
   }
 
-  /** The files from here on have not been read, or not to their end. */
+  /** Marks the files from here on as not read, or not to their end. */
   cutRest(): void {
     for (const file of this.#files.slice(Math.max(this.#at, 0))) if (!file.isBinary && hasContentChanged(file)) file.isCut = true;
   }

@@ -13,8 +13,8 @@ const RAW = /^:(\d{6}) (\d{6}) ([0-9a-f]{40}) ([0-9a-f]{40}) ([A-Z])\d*$/;
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/;
 
 /**
- * Reads what `git diff-tree --raw --numstat -z` says before any patch: names as they are, whatever they are made of. Call `push` with
- * each text between NULs; it says true when that part is over.
+ * Parses what `git diff-tree --raw --numstat -z` prints before any patch: names unchanged, whatever bytes they have. Call `push` with
+ * each text between NULs; it returns true when that part is over.
  */
 export class RawDiff {
   readonly files: DiffFile[] = [];
@@ -67,7 +67,7 @@ export class RawDiff {
     }
     const [, additions, deletions, path] = NUMBERS.exec(token) ?? [];
     if (additions === undefined) return true;
-    // In the same order as the records before; of what was renamed both names follow.
+    // In the same order as the records before; for a rename, both names follow.
     const file = this.files[this.#counted++];
     if (file) {
       file.isBinary = additions === "-";

@@ -35,7 +35,7 @@ beforeAll(async () => {
   }
 });
 
-/** How many processes a piece of work starts. */
+/** How many processes `work` starts. */
 async function processesOf(work: () => Promise<unknown>): Promise<number> {
   let count = 0;
   const started = () => {
@@ -55,7 +55,7 @@ describe("git is started a few times for a page, however much is on it", () => {
     const folder = () => readFolder(repo, { revision: "main", path: "", withReadme: true });
     const page = () => Promise.all([folder(), listRefs(repo)]);
     expect(await processesOf(page)).toBe(4);
-    // What is known of a commit stays known.
+    // What is known about a commit is remembered.
     expect(await processesOf(page)).toBe(2);
     const { entries, readme, commitCount, lastCommit } = await folder();
     expect(entries.map(({ path, lastCommit }) => [path, lastCommit?.title])).toEqual([
@@ -86,9 +86,9 @@ describe("git is started a few times for a page, however much is on it", () => {
     const files = await Promise.all(Array.from({ length: 100 }, read)).finally(() => unsubscribe("child_process", started));
     expect(files.every(({ bytes }) => bytes?.toString() === "# 4")).toBe(true);
     expect(most).toBeGreaterThan(4);
-    // One that has ended is counted until it is heard of.
+    // A process that has ended is counted until its exit is reported.
     expect(most).toBeLessThan(32);
-    // Failing gives the place back.
+    // A failure releases the slot.
     const failing = Array.from({ length: 70 }, () => findFile(repo, { revision: "none", path: "a" }).catch(() => "refused"));
     expect(new Set(await Promise.all(failing))).toEqual(new Set(["refused"]));
     expect(objectReads.counts).toMatchObject({ taken: 0, waiting: 0 });
@@ -107,7 +107,7 @@ test("S137 looking for last commits leaves no stream of git's open", async () =>
   const stop = await startGitLauncher();
   const sockets = () => openFiles().filter((name) => name.startsWith("socket:")).length;
   const before = sockets();
-  // Each is found in a commit of its own, so that git has more to say than is read.
+  // Each is found in its own commit, so that git writes more than is read.
   for (const path of paths) await findLastCommits(directory, sha as string, { folder: "", paths: [path] });
   await expect.poll(sockets, { timeout: 20_000 }).toBeLessThanOrEqual(before);
   stop();
@@ -125,7 +125,7 @@ function openFiles(): string[] {
 
 test("S137 while others walk in all the places, a folder and a file are shown without their last commits", async () => {
   const places = [];
-  // The first gets a part of the places, the last ones what is left.
+  // The first gets a part of the slots, the last ones what is left.
   for (let party = 0; walks.counts.waiting === 0; party++) {
     const place = walks.take({ party: { key: `account ${party}`, isAnonymous: false }, waitMaxMs: 20 });
     places.push(place.catch(() => () => undefined));
@@ -143,7 +143,7 @@ test("S137 while others walk in all the places, a folder and a file are shown wi
     vi.useRealTimers();
     for (const release of await Promise.all(places)) release();
   }
-  // What nobody had a place for is not remembered as what cannot be found.
+  // A lack of slots is not remembered as a lack of results.
   const folder = () => readFolder(repo, { revision: "main", path: "", withReadme: false });
   await expect.poll(folder, { timeout: 20_000 }).toMatchObject({ commitCount: 6, isLate: false });
 });
@@ -159,7 +159,7 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     expect(await processesOf(again)).toBe(0);
     expect((await again()).size).toBe(0);
     expect(await processesOf(() => findLastCommits(directory, sha, { folder: "a", paths: ["a/1/1.txt"] }))).toBe(1);
-    // After a while it is worth another try.
+    // After a while it is worth another attempt.
     const now = Date.now();
     vi.setSystemTime(now + 11 * 60_000);
     expect((await again()).size).toBe(1);
@@ -194,11 +194,11 @@ describe("S137 a walk that ran out of time is not begun again", () => {
     const args = ["diff", "--stat", EMPTY_TREE, await treeWith(directory, large)];
     await expect(runWalk(directory, args, { memoryMiB: 32 })).rejects.toMatchObject({ code: "unavailable" });
     expect(await processesOf(() => runWalk(directory, args).catch(() => undefined))).toBe(0);
-    // It is memory that it lacked, and walks have enough of it.
+    // It lacked memory, and walks have enough.
     await expect(runWalkGit(directory, args)).resolves.toMatchObject({ length: expect.any(Number) });
   });
 
-  /** Of ten thousand million paths: no machine is quick enough for it. */
+  /** Of ten thousand million paths: no machine is fast enough for it. */
   const endlessWalk = async (what: string) => {
     const directory = await openRepository(await unfoldingRepo(ada));
     return { directory, args: ["diff", "-r", what, EMPTY_TREE, "main"] };

@@ -9,7 +9,7 @@ import { EMPTY_TREE, readDiff } from "./read-diff.ts";
 import { resolveRevision } from "./revision.ts";
 
 /**
- * One commit, with what it changed: since its first parent, where it has several.
+ * One commit with its changes, compared with its first parent if it has several.
  * @param withLines whether the lines are read too: they are content, which not everybody who sees the names may see
  * @throws ServiceError `not_found` (RevisionNotFound)
  */

@@ -5,14 +5,14 @@ import { Patches } from "./parse-patch.ts";
 import { RawDiff } from "./parse-raw-diff.ts";
 import { spawnWalkGit, WALK_MAX_MS, type Walked, walker } from "./walk.ts";
 
-/** The tree without anything, which git knows without being told. */
+/** The empty tree, which git knows without storing it. */
 export const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 const FILES_MAX = 1_000;
 const LIMITS = { fileLines: 1_000, lines: 3_000, lineCharacters: 1_000 };
 const OUTPUT_MAX_BYTES = 8 * 1024 * 1024;
 
-// Files of more than 2 MB are compared as binary ones: nobody reads them line by line.
+// Files of more than 2 MB are compared as binary: nobody reads them line by line.
 const CONFIG = ["core.bigFileThreshold=2m", "diff.renameLimit=400"];
 const ARGUMENTS = [
   "diff-tree",
@@ -28,19 +28,19 @@ const ARGUMENTS = [
 ];
 
 export type DiffOptions = {
-  /** What is new in the second commit since both were one, instead of all that is different. */
+  /** Only what changed in the second commit since the merge base, instead of all differences. */
   sinceMergeBase?: boolean;
-  /** Whether the lines are read too; without them files are named and counted. */
+  /** Whether the lines are read too; otherwise files are only named and counted. */
   withLines?: boolean;
-  /** When it ends with what has come by then. */
+  /** The time after which it ends with what has arrived. */
   maxMs?: number;
 };
 
 /**
- * The difference from one commit, or the empty tree, to another: all its files up to a bound, and of their lines what can be read on
- * a page. One git process, which is ended when enough has come. Where it ran out of time, what has come is given; whoever asks next
+ * The difference from one commit, or the empty tree, to another: all its files up to a limit, and as many of their lines as fit on
+ * a page. One git process, which is ended when enough has arrived. If it runs out of time, what has arrived is returned; the next caller
  * gets the names of the files.
- * @throws ServiceError `not_found` (RevisionNotFound) when a commit is not there
+ * @throws ServiceError `not_found` (RevisionNotFound) when a commit does not exist
  */
 export async function readDiff(
   directory: string,
@@ -83,10 +83,10 @@ async function walkDiff(
   if (!isWhole) child.kill("SIGKILL");
   const status = await ended;
   if (isWhole && status !== 0) {
-    // Two histories that never were one: all that differs.
+    // Two unrelated histories: all differences.
     if (/no merge base/.test(stderr)) return walkDiff(directory, from, to, { sinceMergeBase: false, withLines, maxMs });
     if (/bad object|unable to read|ambiguous argument/.test(stderr)) throw notFound("Revision");
-    // Out of time or of memory: what has come is shown.
+    // Out of time or memory: what has arrived is shown.
     if (status !== null && !isOutOfMemory(stderr)) throw new GitFailed(args, status, stderr);
     isWhole = false;
     isInTime = false;
@@ -101,7 +101,7 @@ const withoutLines = (diff: Diff): Diff => ({
   isCut: true,
 });
 
-/** Two parts follow each other: texts between NULs, then the lines of patches. */
+/** Parses two parts: texts between NULs, then the lines of patches. */
 class DiffReader {
   readonly #raw = new RawDiff();
   readonly #withLines: boolean;
@@ -113,7 +113,7 @@ class DiffReader {
     this.#withLines = withLines;
   }
 
-  /** @returns whether more is of use */
+  /** @returns whether to read on */
   read(chunk: Buffer): boolean {
     this.#size += chunk.length;
     const all = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);

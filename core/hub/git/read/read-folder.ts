@@ -11,12 +11,12 @@ import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 export const FOLDER_PAGE_ENTRIES = 100;
 
 export type Folder = TreePage & {
-  /** The latest commit that changed anything in it; null where there is none, or none was found in time. */
+  /** The latest commit that changed anything in it; null if there is none, or none was found in time. */
   lastCommit: CommitSummary | null;
-  /** Of the whole revision; null when they could not be counted in time. */
+  /** For the whole revision; null when they could not be counted in time. */
   commitCount: number | null;
   readme: Readme | null;
-  /** Whether the last commits or their number are missing now and will be there soon. */
+  /** Whether the last commits or their number are missing now and will be available soon. */
   isLate: boolean;
 };
 
@@ -24,13 +24,13 @@ export type FolderQuery = {
   revision: string;
   path: string;
   cursor?: string;
-  /** Whether what explains the folder is read too: it is content. */
+  /** Whether the readme is read too: it is content. */
   withReadme: boolean;
 };
 
 /**
- * A page of a folder with all that is shown of it. Three git processes, and one the next time that anybody asks for the same commit.
- * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for a cursor that is none
+ * A page of a folder with everything shown on it. Starts three git processes, and one the next time that anybody requests the same commit.
+ * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound), `invalid_request` for an invalid cursor
  */
 export async function readFolder(repo: Repo, { revision, path, cursor, withReadme }: FolderQuery): Promise<Folder> {
   const directory = await openRepository(repo);

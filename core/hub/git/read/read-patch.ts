@@ -6,7 +6,7 @@ import { runWalk } from "./walk.ts";
 const PATCH_MAX_BYTES = 5 * 1024 * 1024;
 
 /**
- * The difference between two commits as git writes it (`git diff`), for programs; null when it is too large to be sent.
+ * The difference between two commits as `git diff` prints it, for programs; null when it is too large to send.
  * @throws ServiceError `not_found` (RevisionNotFound)
  */
 export async function readPatch(

@@ -6,32 +6,32 @@ import { type Found, walkTree } from "./list-tree.ts";
 import { resolveRevision } from "./revision.ts";
 
 /**
- * Existing clients take a longer list for an incomplete one and ask for the tree page by page instead, so that one more than they
- * believe in says the same as all of them.
+ * Existing clients consider a longer list incomplete and request the tree page by page instead. One more than their limit therefore has
+ * the same effect as the whole list.
  */
 const FILES_MAX = 50_001;
-/** Folders among them. */
+/** Including folders. */
 const ENTRIES_MAX = 150_000;
 const DESCRIBED_AT_ONCE = 1_000;
-/** Commits have few bytes but for their message. */
+/** Apart from its message, a commit has few bytes. */
 const COMMIT_MAX_BYTES = 1024 * 1024;
 
-/** A revision with the names of its files. */
+/** A revision with the paths of its files. */
 export type Snapshot = {
-  /** What was asked for is by this name in full; null where it is a commit's own. */
+  /** The full name of the requested ref; null if the request named a commit. */
   ref: string | null;
-  /** Null while there is no commit. */
+  /** Null if there is no commit yet. */
   sha: string | null;
   committedAt: Date | null;
   /**
-   * Null where they were not asked for, or have more bytes of names than one answer can. Existing clients ask for the tree page by page then, as
-   * they do for too many files.
+   * Null if they were not requested, or their paths have more bytes than one response can contain. Existing clients then request the tree
+   * page by page, as they do for too many files.
    */
   files: (Pick<Entry, "path"> & Partial<Entry>)[] | null;
 };
 
 /**
- * @param files `sizes` reads the size of each too
+ * @param files `sizes` also reads the size of each
  * @throws ServiceError `not_found` (RevisionNotFound)
  */
 export async function readSnapshot(
@@ -62,7 +62,7 @@ async function findLeaves(objects: GitObjects, sha: string): Promise<Found[] | n
   }
 }
 
-/** Some at a time, so that other requests have their turn, and git's input does not lie in memory. */
+/** In portions, so that other requests get their turn, and git's input does not stay in memory. */
 async function describeAll(objects: GitObjects, leaves: readonly Found[]): Promise<Entry[]> {
   const described: Entry[] = [];
   for (let at = 0; at < leaves.length; at += DESCRIBED_AT_ONCE) {

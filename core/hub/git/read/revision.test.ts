@@ -46,7 +46,7 @@ describe("resolveRevision", () => {
       "refs/convert/parquet": [first, "refs/convert/parquet"],
       [first]: [first, null],
       [first.slice(0, 10)]: [first, null],
-      // A branch goes before an abbreviated commit.
+      // A branch takes precedence over an abbreviated commit.
       [second.slice(0, 8)]: [first, `refs/heads/${second.slice(0, 8)}`],
     };
     for (const [name, [sha, ref]] of Object.entries(expected))
@@ -108,7 +108,7 @@ describe("resolveRevision", () => {
     names.push("0".repeat(40), first.slice(0, 6), "HEAD^", "FETCH_HEAD", "config", "*", "[a]", "a\\b");
     for (const name of names)
       await expect(resolve(name), JSON.stringify(name)).rejects.toMatchObject({ wireCode: "RevisionNotFound" });
-    // The id of a tag object is not that of a commit, but it leads to one.
+    // The id of a tag object is not a commit's, but leads to one.
     expect(await resolve(tag)).toMatchObject({ sha: first });
   });
 });

@@ -2,22 +2,22 @@ import { notFound } from "../../../errors.ts";
 import type { Repo } from "../../repos/repo.ts";
 import type { GitObjects } from "./git-objects.ts";
 
-/** A branch, a tag, a pull request's ref or a commit, as somebody outside names it, and what it stands for. */
+/** A branch, a tag, a pull request's ref or a commit as a request names it, resolved. */
 export type Revision = {
-  /** As it was asked for. */
+  /** The requested name. */
   name: string;
-  /** The full name of the ref; null for a commit's own name. */
+  /** The full name of the ref; null if the request named a commit. */
   ref: string | null;
-  /** The commit; null on a branch that has none yet. */
+  /** The commit; null for a branch without commits. */
   sha: string | null;
 };
 
 const NAME_MAX_CHARACTERS = 300;
 const FULL_SHA = /^[0-9a-f]{40}$/;
 const ABBREVIATED_SHA = /^[0-9a-f]{7,39}$/i;
-/** Other refs of a repository are its own business (S137). */
+/** Other refs of a repository are internal (S137). */
 const VISIBLE_REF = /^refs\/(heads|tags|pr|convert)\/./;
-/** What git check-ref-format refuses, a leading dash, and with it all of git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
+/** What git check-ref-format refuses, a leading dash, and thereby all of git's revision syntax: `^{}`, `@{…}`, `..`, `:path`. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const NOT_A_REF = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|(^|\/)\.|[./]$|\.lock(\/|$)|^@$/;
 
@@ -26,9 +26,9 @@ export function isRevisionName(name: string): boolean {
 }
 
 /**
- * What a revision from outside stands for: `main`, `a/branch`, `v1.0`, `refs/pr/3`, `HEAD` (the default branch), a commit in full or
- * abbreviated. The default branch of a repository without commits is no error: `sha` is null.
- * @throws ServiceError `not_found` (RevisionNotFound), for whatever else git would understand too
+ * Resolves a revision of a request: `main`, `a/branch`, `v1.0`, `refs/pr/3`, `HEAD` (the default branch), a full or abbreviated commit.
+ * The default branch of a repository without commits is not an error: `sha` is null.
+ * @throws ServiceError `not_found` (RevisionNotFound), also for everything else that git would understand
  */
 export async function resolveRevision(
   objects: GitObjects,
@@ -48,7 +48,7 @@ export async function resolveRevision(
 
 type Candidate = { ref: string | null; object: string };
 
-/** The likeliest first: a ref goes before an abbreviated commit, and a whole commit before a ref that looks like one. */
+/** The likeliest first: a ref comes before an abbreviated commit, and a full commit before a ref that looks like one. */
 function candidatesFor(name: string, defaultBranch: string): Candidate[] {
   const byRef = (ref: string): Candidate => ({ ref, object: ref });
   if (name === "HEAD") return [byRef(`refs/heads/${defaultBranch}`)];

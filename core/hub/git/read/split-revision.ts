@@ -1,6 +1,6 @@
 /**
- * Splits what follows `tree/` or `resolve/` in an address into a revision and a path. Refs in full (`refs/pr/3`) come with their
- * slashes as they are from clients that do not encode them; a slash in a branch's name is always `%2F`.
+ * Splits the part of a URL after `tree/` or `resolve/` into a revision and a path. Clients that do not encode full refs (`refs/pr/3`) send
+ * their slashes unchanged; a slash in a branch's name is always `%2F`.
  * @param segments decoded
  */
 export function splitRevision([first = "", ...rest]: readonly string[]): { revision: string; path: string } {

@@ -2,12 +2,12 @@ export type EntryType = "file" | "directory" | "symlink" | "submodule";
 
 /** One line of a tree object. */
 export type TreeEntry = {
-  /** Octal, as git writes it: `100644`. */
+  /** Octal, in git's format: `100644`. */
   mode: string;
   type: EntryType;
-  /** As UTF-8; bytes that are none are shown by replacement characters. */
+  /** As UTF-8; invalid bytes become replacement characters. */
   name: string;
-  /** As git keeps it. */
+  /** As git stores it. */
   bytes: Buffer;
   oid: string;
 };
@@ -15,9 +15,9 @@ export type TreeEntry = {
 const OID_BYTES = 20;
 
 /**
- * The entries in the content of a tree object. Objects are made only of those that are wanted: of a folder with 100,000 entries, looking at the
- * bytes takes 5 ms, and making all objects 150 ms, in which nobody else is served (S137).
- * @param isWanted by where the name begins and ends
+ * The entries in the content of a tree object. Only wanted entries become objects: in a folder with 100,000 entries, scanning the bytes
+ * takes 5 ms, and creating all objects 150 ms, during which the process is blocked (S137).
+ * @param isWanted decides by where the name begins and ends
  */
 export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: number) => true): Generator<TreeEntry> {
   for (let at = 0; at < content.length; ) {
@@ -38,7 +38,7 @@ export function* entriesIn(content: Buffer, isWanted = (_start: number, _end: nu
   }
 }
 
-/** The entry of a name. One that is not UTF-8 is found as it is shown. */
+/** The entry with this name. A name that is not UTF-8 is found as it is shown. */
 export function findNamed(content: Buffer, name: string): TreeEntry | undefined {
   const wanted = Buffer.from(name);
   const isExact = (start: number, end: number) => {
@@ -49,7 +49,7 @@ export function findNamed(content: Buffer, name: string): TreeEntry | undefined 
   };
   const [exact] = entriesIn(content, isExact);
   if (exact || !name.includes("\ufffd")) return exact;
-  // Each replacement character has as many bytes as what it stands for, or more.
+  // Each replacement character has at least as many bytes as what it replaces.
   const isShownSo = (start: number, end: number) => end - start <= wanted.length && content.toString("utf8", start, end) === name;
   const [shown] = entriesIn(content, isShownSo);
   return shown;

@@ -6,23 +6,23 @@ import { type FoundFile, findFile } from "./find-file.ts";
 import { findLastCommits } from "./last-commits.ts";
 import { EXTRA_MAX_MS, ifInTime } from "./walk.ts";
 
-/** Larger texts are not laid out on a page. */
+/** Larger texts are not shown on a page. */
 export const VIEW_MAX_BYTES = 512 * 1024;
 
 export type ViewedFile = FoundFile & {
   /** Null when none was found in time. */
   lastCommit: CommitSummary | null;
-  /** Its content, where it is text that is small enough, is not kept by Git LFS, and may be read. */
+  /** Its content, if it is text that is small enough, is not in Git LFS, and may be read. */
   text: string | null;
-  /** Whether it is text at all, as far as was looked. */
+  /** Whether it is text, as far as it was read. */
   isText: boolean;
-  /** Whether the last commit is missing now and will be there soon. */
+  /** Whether the last commit is missing now and will be available soon. */
   isLate: boolean;
 };
 
 /**
- * A file as a page shows it.
- * @param withContent whether content may be read; without it the file is only named
+ * A file for a page.
+ * @param withContent whether the actor may read content; otherwise the file is only named
  * @throws ServiceError `not_found` (RevisionNotFound, EntryNotFound)
  */
 export async function viewFile(

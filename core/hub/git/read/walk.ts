@@ -6,45 +6,45 @@ import { walks } from "../queues.ts";
 import { type GitOptions, gitLines, RanOutOfTime, runGit, type SpawnOptions, spawnGit, TooMuchOutput } from "../run-git.ts";
 
 /**
- * Walks through history and trees can take as long as whoever pushed them likes: a few objects can unfold to ten thousand million
- * paths (S137). So each walk has a place (queues.ts), limits of memory, a low priority and a deadline, and one that ran out of time
- * is remembered by the ids of its commits: the next one would run out of time as well.
+ * Walks of history and trees can take as long as whoever pushed them likes: a few objects can unfold to ten thousand million paths (S137).
+ * So each walk has a slot (queues.ts), memory limits, a low priority and a deadline. A walk that ran out of time is remembered by the ids
+ * of its commits, because the next one would run out of time as well.
  */
 
-/** As long as somebody waits for a page. */
+/** As long as people wait for a page. */
 export const WALK_MAX_MS = 20_000;
 
-/** By then the machine may be less busy, or the repository repacked. */
+/** After this time the machine may be less busy, or the repository repacked. */
 const EXHAUSTED_MS = 10 * 60_000;
 const EXHAUSTED_MAX = 5_000;
 
-/** A few of them fit into any machine's memory at once. What a difference or a merge needs of a large file can be many times its size. */
+/** A few of them fit into any machine's memory at once. A diff or a merge of a large file can need many times its size. */
 const limits = { isLimited: true, memoryMiB: 256, niceness: 19 } as const;
 const CONFIG = ["core.packedGitLimit=64m", "core.packedGitWindowSize=16m", "core.bigFileThreshold=64m"];
 
 export type Walked<T> = {
   value: T;
-  /** Whether it came to its end; what ran out of time is forgotten after a while. */
+  /** Whether it finished; a result that ran out of time is forgotten after a while. */
   isWhole: boolean;
-  /** What is remembered in its place, where the value itself is too large. */
+  /** What is remembered instead, if the value itself is too large. */
   later?: T;
 };
 
 type Walk<T> = {
-  /** The repository's path, within which places are shared. */
+  /** The repository's path, within which slots are shared. */
   directory: string;
-  /** What the walk depends on besides: ids of commits, paths, options. */
+  /** What else the walk depends on: ids of commits, paths, options. */
   of: readonly string[];
   walk: () => Promise<Walked<T>>;
-  /** How long to wait for a place, where not as long as a walk may take. */
+  /** How long to wait for a slot, if not as long as a walk may take. */
   waitMaxMs?: number | undefined;
 };
 
 type Known<T> = { outcome: { value: T } | { error: RanOutOfTime }; until: number };
 
 /**
- * Does walks of one kind, each in a place of its own, and remembers the `max` latest outcomes: those that came to their end for as
- * long as there is room, since commits do not change, unless `keepsWhole` is false; those that ran out of time for ten minutes.
+ * Runs walks of one kind, each in its own slot, and remembers the `max` latest results: of finished walks as long as there is room,
+ * since commits do not change, unless `keepsWhole` is false; of walks that ran out of time for ten minutes.
  */
 export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?: boolean }): (walk: Walk<T>) => Promise<T> {
   const known = new Map<string, Known<T>>();
@@ -52,7 +52,7 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
     const found = known.get(name);
     known.delete(name);
     if (!found || found.until < Date.now()) return undefined;
-    // The latest used is the last to go.
+    // The most recently used is evicted last.
     known.set(name, found);
     return found;
   };
@@ -85,12 +85,12 @@ export function walker<T>({ max, keepsWhole = true }: { max: number; keepsWhole?
   };
 }
 
-/** How long a page waits for what it can be shown without. */
+/** How long a page waits for its optional parts. */
 export const EXTRA_MAX_MS = 250;
 
 /**
- * What a page can be shown without, or whether it is late: others have all the places, or it takes longer. A walk that has begun goes on,
- * so that whoever asks next finds its result. One that ran out of time or memory is not late, because asking again soon does not help.
+ * An optional part of a page, or whether it is late, because others hold all slots or it takes longer. A walk that has begun goes on, so
+ * that the next request finds its result. One that ran out of time or memory is not late, because asking again soon does not help.
  */
 export async function ifInTime<T>(walk: Promise<T>, maxMs = EXTRA_MAX_MS): Promise<{ value?: T; isLate: boolean }> {
   const timer = new AbortController();
@@ -114,18 +114,18 @@ function resultOf<T>({ outcome }: Known<T>): T {
 
 const outputs = walker<Buffer>({ max: EXHAUSTED_MAX, keepsWhole: false });
 
-/** Runs git for a walk, and returns what it wrote. @throws RanOutOfTime, also where the same walk did so lately; GitFailed */
+/** Runs git for a walk and returns its output. @throws RanOutOfTime, also if the same walk did so recently; GitFailed */
 export function runWalk(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const walk = async () => ({ value: await runWalkGit(directory, args, options), isWhole: true });
   return outputs({ directory, of: args, walk });
 }
 
-/** When several walks have to be done, waiting for places included; and how long that was at first. */
+/** When several walks must be done, including the wait for slots; and how much time that was at first. */
 export type Deadline = { at: number; ms: number };
 
 export const deadlineIn = (ms: number): Deadline => ({ at: Date.now() + ms, ms });
 
-/** `runWalk` that waits and walks only until the deadline, for what can be asked again later. @throws RanOutOfTime, GitFailed, ServiceError `unavailable` */
+/** `runWalk` that waits and walks until the deadline, for questions that can be repeated. @throws RanOutOfTime, GitFailed, ServiceError `unavailable` */
 export async function runWalkUntil({ at, ms }: Deadline, directory: string, args: readonly string[]): Promise<Buffer> {
   const left = () => at - Date.now();
   if (left() <= 0) throw new RanOutOfTime();
@@ -133,12 +133,12 @@ export async function runWalkUntil({ at, ms }: Deadline, directory: string, args
     value: await runWalkGit(directory, args, { timeoutMs: Math.max(1, left()) }),
     isWhole: true,
   });
-  // What ran out of this time may succeed with more.
+  // A walk that ran out of this time may succeed with more.
   return outputs({ directory, of: [`${ms} ms`, ...args], walk, waitMaxMs: left() });
 }
 
 /**
- * Passes on the lines that git writes for a walk, some at a time: there may be as many as there are commits.
+ * Passes on the lines that git writes for a walk, in portions: there may be as many as there are commits.
  * @throws as `runWalkUntil`
  */
 export async function walkLinesUntil(
@@ -156,7 +156,7 @@ export async function walkLinesUntil(
   await walks.run(walk, { within: directory, waitMaxMs: left() });
 }
 
-/** Runs git within a `walker`. Output without a limit of its own that is too much is what somebody has pushed, and no failure of ours. */
+/** Runs git within a `walker`. If output without its own limit is too large, that is due to what was pushed and is not our failure. */
 export async function runWalkGit(directory: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   try {
     return await runGit(directory, args, { timeoutMs: WALK_MAX_MS, ...limits, ...withConfig(options) });
@@ -165,7 +165,7 @@ export async function runWalkGit(directory: string, args: readonly string[], opt
   }
 }
 
-/** Starts git within a `walker`, for output that is read as it comes. */
+/** Starts git within a `walker`, for output that is streamed. */
 export const spawnWalkGit = (directory: string, args: readonly string[], options: SpawnOptions = {}): Promise<GitProcess> =>
   spawnGit(directory, args, { ...limits, ...withConfig(options) });
 

@@ -15,37 +15,37 @@ import { repositoryPath } from "../repository.ts";
 import { type Recorded, recordRefChanges } from "./record-ref-changes.ts";
 import type { RefChange } from "./ref-change.ts";
 
-/** How long a change that its process no longer renews is left alone. */
+/** After this time without renewal by its process, a change is taken over. */
 export const REF_UPDATE_LEASE_SECONDS = 30;
 /** A first push may bring many branches. */
 const HEADS_READ_AHEAD = 4;
-/** How long git may take to say what changes mean for pull requests. What it has not said by then follows later (late-changes.ts). */
+/** How long git may take to say what changes mean for pull requests. The rest follows later (late-changes.ts). */
 const MEANING_MAX_MS = 2_000;
 const RECORD_TRIES = 4;
 const RECORD_AGAIN_MS = 500;
 const HEARTBEAT_MS = (REF_UPDATE_LEASE_SECONDS / 3) * 1_000;
 
-/** What is about to be done to refs (the table `ref_update`). */
+/** A planned change of refs (the table `ref_update`). */
 export type Note = {
   id: string;
   repoId: string;
   actorId: string | null;
-  /** By the database's clock, as all with which it is compared: that of another process may be behind. */
+  /** By the database's clock, as all times compared with it: another process's clock may be behind. */
   startedAt: Date;
 };
 
 /**
- * Lets git change refs, and records what became of it as one event. Every change of a ref goes through here, whoever asks for it: a
- * push, a commit by the API, a merge.
+ * Lets git change refs, and records the outcome as one event. Every change of a ref goes through here, whoever requests it: a push, a
+ * commit by the API, a merge.
  *
- * Refs are files, and an event is a row: no transaction covers both. So what is asked is written down before git is let at it, and
- * that note goes in the transaction that records the outcome. A process that is killed in between leaves the note behind, and
- * reconcile.ts finds out from the refs themselves what happened (S122). The same after a failure of `perform` or of the recording:
- * nothing is lost, and whatever refs did change is recorded within the lease.
+ * Refs are files, and an event is a row: no transaction covers both. So the request is written to a note before git starts, and the note
+ * is deleted in the transaction that records the outcome. A process that is killed in between leaves the note behind, and reconcile.ts
+ * finds out from the refs themselves what happened (S122). It does the same when `perform` or the recording fails: nothing is lost, and
+ * whatever refs did change is recorded within the lease.
  *
- * @param asked what `perform` may change: what is not in here cannot be found again after a crash.
- * @param perform changes the refs, each only if it still is what `oldSha` says; and says which were changed. Two that want the same
- * ref at the same time are told apart by git, not by us. When it returns or throws, whatever it had started has ended.
+ * @param asked what `perform` may change: other changes cannot be found again after a crash.
+ * @param perform changes the refs, each only if it still is at `oldSha`, and returns those changed. If two callers want to change the
+ * same ref at the same time, git decides between them. When it returns or throws, everything that it started has ended.
  * @returns undefined when nothing was changed.
  * @throws ServiceError `not_found` when the repository was deleted meanwhile; whatever `perform` throws
  */
@@ -59,7 +59,7 @@ export async function changeRefs(
   const heartbeat = setInterval(() => void renew(note.id), HEARTBEAT_MS);
   try {
     const changed = await perform().catch(async (error: unknown) => {
-      // What it may have brought stays on the disk. If this fails too, reconcile.ts counts.
+      // Objects that it brought stay on the disk. If this fails too, reconcile.ts counts them.
       await recountRepository(repo.id).catch((err: unknown) =>
         log().warn({ err, repo: repo.id }, "a repository was not counted"),
       );
@@ -73,8 +73,8 @@ export async function changeRefs(
 }
 
 /**
- * Reads what may take parsers and git as long as whoever has pushed likes: before anything is locked, and within a limit (S137).
- * @returns what the changes mean for pull requests, as far as git has said so in time; `knownCard` knows the cards
+ * Reads, before anything is locked and within a limit, what may take parsers and git as long as the pusher likes (S137).
+ * @returns what the changes mean for pull requests, as far as git answered in time; `knownCard` has the cards
  */
 export async function readAhead(
   repo: Pick<Repo, "id" | "defaultBranch" | "headSha" | "platformId">,
@@ -89,7 +89,7 @@ export async function readAhead(
   return meaning;
 }
 
-/** Tries again while others lock the repository or one of its discussions, because the refs have changed already. It holds no connection in between. */
+/** Retries while others lock the repository or one of its discussions, because the refs have changed already. It holds no connection in between. */
 async function unlessLocked<T>(record: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
@@ -106,7 +106,7 @@ async function unlessLocked<T>(record: () => Promise<T>): Promise<T> {
 const RECORDED_LATER =
   "This repository is busy. Your change was made and will be recorded in a moment. Check before you try again.";
 
-/** What the default branch may stand for now: of an empty repository that is not known before its row is locked. */
+/** The possible new heads of the default branch: for an empty repository that is not known before its row is locked. */
 function newHeads({ defaultBranch, headSha }: Pick<Repo, "defaultBranch" | "headSha">, changed: readonly RefChange[]): string[] {
   const likely = [`refs/heads/${defaultBranch}`, "refs/heads/master"];
   const isHead = (ref: string) => (headSha === null ? ref.startsWith("refs/heads/") : ref === likely[0]);

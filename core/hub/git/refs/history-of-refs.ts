@@ -2,10 +2,10 @@ import type { EventPayload } from "@keyhook/sdk";
 import type { Db } from "../../../db.ts";
 import type { RefChange } from "./ref-change.ts";
 
-/** Far above what one repository sees while one of its changes waits to be found out. */
+/** Far above what happens in one repository while the outcome of a change is unknown. */
 const EVENTS_MAX = 2_000;
 
-/** What is recorded of a repository's refs since a point in time: by ref, in order. */
+/** The changes of a repository's refs recorded since a point in time: by ref, in order. */
 export type RefHistory = Map<string, RefChange[]>;
 
 export async function readRefHistory(tx: Db, repoId: string, since: Date): Promise<RefHistory> {
@@ -24,14 +24,14 @@ export async function readRefHistory(tx: Db, repoId: string, since: Date): Promi
   return history;
 }
 
-/** Whether this very change is recorded already. */
+/** Whether exactly this change is recorded already. */
 export function isRecorded(history: RefHistory, { ref, oldSha, newSha }: RefChange): boolean {
   return (history.get(ref) ?? []).some((one) => one.oldSha === oldSha && one.newSha === newSha);
 }
 
 /**
- * Whether a change that was asked for has happened and nobody has recorded it. What is recorded of a ref is a chain from value to
- * value, up to what the ref is now: the change has happened if there is a gap in it into which it fits.
+ * Whether a requested change has happened without being recorded. The recorded changes of a ref form a chain from value to value, up to
+ * its current value: the change has happened if the chain has a gap into which it fits.
  */
 export function hasHappened(history: RefHistory, asked: RefChange, now: string | null): boolean {
   const { ref, oldSha, newSha } = asked;

@@ -1,9 +1,9 @@
 import { type GitOptions, gitLines, runGit } from "../run-git.ts";
 
-/** As many refs as a push may leave in one repository: with the longest names, a list of them fits into what `runGit` takes. */
+/** How many refs a push may leave in one repository: with the longest names, their list fits into the output limit of `runGit`. */
 export const REPOSITORY_REFS_MAX = 50_000;
 
-/** All refs, by their full names: the commits or tag objects that they stand for. @param prefix such as `refs/heads/` */
+/** All refs by their full names, with the commits or tag objects that they point to. @param prefix such as `refs/heads/` */
 export async function listRefs(
   path: string,
   prefix = "refs/",
@@ -14,7 +14,7 @@ export async function listRefs(
   return new Map(lines.map((line) => [line.slice(41), line.slice(0, 40)]));
 }
 
-/** Those refs of these names that there are, as above, and how many there are of any name: in a repository that may hold very many. */
+/** The existing refs among these names, as above, and the number of all refs: for a repository that may have very many. */
 export async function findRefs(
   path: string,
   names: ReadonlySet<string>,

@@ -9,9 +9,9 @@ import { askAgain, requireChangeable } from "./require-changeable.ts";
 import { updateRefs } from "./update-refs.ts";
 
 /**
- * Changes refs to commits that are there already, all of them or none, as one event.
- * @throws ServiceError `conflict` when one of them is no longer what `oldSha` says; `not_found` when the repository is no more; `forbidden`
- * and the like when the actor may not write to it any more
+ * Points refs to existing commits, all of them or none, as one event.
+ * @throws ServiceError `conflict` when one of them is no longer at `oldSha`; `not_found` when the repository was deleted; `forbidden`
+ * and the like when the actor may no longer write to it
  */
 export async function moveRefs(repo: Repo, actor: Actor, path: string, changes: readonly RefChange[]): Promise<Recorded> {
   await askAgain(repo, async (now) => {

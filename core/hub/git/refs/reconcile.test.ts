@@ -13,7 +13,7 @@ import { reconcileRefUpdates } from "./reconcile.ts";
 import type { RefChange } from "./ref-change.ts";
 import { updateRefs } from "./update-refs.ts";
 
-/** S122: what became of a change of refs whose process is no more is read from the refs, and from what is recorded of them since. */
+/** S122: the outcome of a change of refs whose process was killed is found from the refs and from what was recorded about them since. */
 let ada: TestPerson;
 let repo: Repo;
 let path: string;
@@ -25,13 +25,13 @@ beforeEach(async () => {
   const first = await commitTo(repo, ada, { "a.txt": "1" });
   const second = await commitTo(repo, ada, { "a.txt": "2" });
   shas = [first, second, await commitTo(repo, ada, { "a.txt": "3" })];
-  // What follows did not begin in the same millisecond.
+  // The rest must not start in the same millisecond.
   await new Promise((resolve) => setTimeout(resolve, 5));
 });
 
 const side = (oldSha: string | null, newSha: string | null, ref = "refs/heads/side"): RefChange => ({ ref, oldSha, newSha });
 
-/** The note of a process that was killed. */
+/** Leaves the note of a killed process. */
 async function leaveNote(asked: RefChange[], { startedAt = new Date(), isAlive = false } = {}): Promise<string> {
   const id = newId();
   const claimedUntil = new Date(isAlive ? Date.now() + 60_000 : 0);
@@ -39,7 +39,7 @@ async function leaveNote(asked: RefChange[], { startedAt = new Date(), isAlive =
   return id;
 }
 
-/** What was recorded beyond what the test began with. */
+/** What was recorded since the start of the test. */
 async function recorded(): Promise<RefChange[][]> {
   const events = (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content").slice(3);
   return events.map(({ payload }) => (payload as { updatedRefs: RefChange[] }).updatedRefs);

@@ -15,9 +15,9 @@ const BATCH = 64;
 type LeftNote = Note & { asked: RefChange[] };
 
 /**
- * Finds out what became of changes of refs whose process is no more, and records exactly that: one event for what happened, none for
- * what did not (S122). Any number of processes may do this at the same time.
- * @returns how many notes were looked into
+ * Finds out the outcome of changes of refs whose process was killed, and records exactly that: one event for what happened, none for
+ * what did not (S122). Any number of processes may run this at the same time.
+ * @returns how many notes were examined
  */
 export async function reconcileRefUpdates(): Promise<number> {
   const notes = await claim();
@@ -31,7 +31,7 @@ export async function reconcileRefUpdates(): Promise<number> {
   return notes.length;
 }
 
-/** The newest first: what a later one found a ref to be says what became of an earlier one. */
+/** Newest first: the value that a later change found a ref at tells the outcome of an earlier one. */
 async function claim(): Promise<LeftNote[]> {
   const { rows } = await pool().query<LeftNote>(
     `UPDATE ref_update SET claimed_until = now() + make_interval(secs => $1)
@@ -44,7 +44,7 @@ async function claim(): Promise<LeftNote[]> {
 
 async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   const repo = await readRepo(note.repoId);
-  // Of somebody who is disabled just now: nobody sees it, and it may come back.
+  // The owner is disabled now: nobody sees the repository, and it may come back.
   if (!repo || (await isChangingElsewhere(note, asked))) return;
   const path = await openRepository(repo);
   await removeStaleFiles(path, { locksOlderThanMs: REF_UPDATE_LEASE_SECONDS * 1_000 });
@@ -61,7 +61,7 @@ async function reconcile({ asked, ...note }: LeftNote): Promise<void> {
   });
 }
 
-/** Whether a process that lives is changing one of the same refs: what it will record has a part in the answer. */
+/** Whether a live process is changing one of the same refs: what it will record affects the answer. */
 async function isChangingElsewhere({ id, repoId }: Note, asked: readonly RefChange[]): Promise<boolean> {
   const { rows } = await pool().query<{ asked: RefChange[] }>(
     `SELECT asked FROM ref_update WHERE repo_id = $1 AND id <> $2 AND claimed_until > now() AND started_at > (SELECT started_at FROM ref_update WHERE id = $2)`,

@@ -19,13 +19,13 @@ import { resolveRef } from "./resolve-ref.ts";
 export type Recorded = { eventId: string; repo: Repo; changed: readonly RefChange[] };
 
 /**
- * Records that refs were changed: what the repository's row says of its content, and one event, however many refs there are. The note
- * in `ref_update` goes with it. Nothing is recorded of a repository that was deleted meanwhile. Where git refused every ref, its objects
- * are on the disk all the same, and are counted: otherwise refused pushes would fill it without ever reaching the quota.
+ * Records that refs were changed: updates what the repository's row says about its content, creates one event for all refs, and deletes
+ * the note in `ref_update`. Nothing is recorded for a repository that was deleted meanwhile. If git refused every ref, its objects are
+ * still on the disk and are counted: otherwise refused pushes would fill the disk without ever reaching the quota.
  *
- * What may take long is not waited for while the row is locked (S137): a card that is not known by now stays what it was until maintenance
- * reads it, and pull requests follow later.
- * @param meaning what git has said of the changes in time
+ * Nothing slow happens while the row is locked (S137): a card that is not known by now stays as it was until maintenance reads it, and
+ * pull requests follow later.
+ * @param meaning what git said about the changes in time
  */
 export async function recordRefChanges(
   tx: Db,
@@ -40,7 +40,7 @@ export async function recordRefChanges(
   }
   const before = await lockRepo(tx, note.repoId);
   if (!before) return undefined;
-  // Somebody took us for dead, and has recorded what they saw of this.
+  // Another process believed that we were dead, and has recorded what it saw.
   const fresh = count > 0 ? changed : await withoutRecorded(tx, note, changed);
   if (fresh.length === 0) return undefined;
   const path = await openRepository(before);
@@ -89,7 +89,7 @@ async function withoutRecorded(
   return changed.filter((change) => !isRecorded(history, change));
 }
 
-/** Of a repository that was empty, the branch that came first is the default one, whatever it is called. */
+/** In a repository that was empty, the branch that came first becomes the default one, whatever its name is. */
 async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly RefChange[]): Promise<string> {
   const made = changed.flatMap(({ ref, oldSha }) => (oldSha === null && ref.startsWith("refs/heads/") ? [ref.slice(11)] : []));
   if (repo.headSha !== null || made.length === 0 || made.includes(repo.defaultBranch)) return repo.defaultBranch;
@@ -101,7 +101,7 @@ async function chooseDefaultBranch(path: string, repo: Repo, changed: readonly R
   return first;
 }
 
-/** What the default branch says now; read under the row's lock, so that of two pushes the later one has the last word. */
+/** What the default branch says now; read under the row's lock, so that the later of two pushes wins. */
 async function readHead(tx: Db, path: string, repo: Repo): Promise<Pick<Repo, "headSha" | "tags" | "card" | "sdk">> {
   const headSha = await resolveRef(path, `refs/heads/${repo.defaultBranch}`, UNDER_LOCK);
   if (!headSha) return { headSha, ...noCard(repo) };

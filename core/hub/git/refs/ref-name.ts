@@ -1,29 +1,29 @@
 import { ServiceError } from "../../../errors.ts";
 
-/** Git keeps a ref in a file of its name, and its lock beside it with `.lock` after the name: 255 bytes are a file's most. */
+/** Git stores a ref in a file of its name, and its lock beside it as the name with `.lock`: file names have at most 255 bytes. */
 const COMPONENT_MAX_BYTES = 250;
 const NAME_MAX_BYTES = 400;
 const CONTROL = /\p{Cc}/u;
 // What git-check-ref-format refuses anywhere in a name.
 const FORBIDDEN = /[ ~^:?*[\\]|\.\.|@\{|\/\/|^\/|\/$|\.$/;
 
-/** The full name of a branch. @throws ServiceError `invalid_request` for what git takes for no branch */
+/** The full name of a branch. @throws ServiceError `invalid_request` for an invalid name */
 export function branchRef(branch: string): string {
   requireRefName(branch, "branch");
   return `refs/heads/${branch}`;
 }
 
-/** The full name of a tag. @throws ServiceError `invalid_request` for what git takes for no tag */
+/** The full name of a tag. @throws ServiceError `invalid_request` for an invalid name */
 export function tagRef(tag: string): string {
   requireRefName(tag, "tag");
   return `refs/tags/${tag}`;
 }
 
-/** Whether a text can be the short name of a branch or a tag (git-check-ref-format, and what would be taken for something else). */
+/** Whether a text can be the short name of a branch or a tag (git-check-ref-format, and without names that could mean something else). */
 export function isRefName(name: string): boolean {
   if (name === "" || Buffer.byteLength(name) > NAME_MAX_BYTES || !name.isWellFormed()) return false;
   if (CONTROL.test(name) || FORBIDDEN.test(name) || name.startsWith("-")) return false;
-  // These would be read as a full name, as a commit, or as git's own word.
+  // Git would read these as a full name, as a commit, or as a keyword.
   if (/^refs\//.test(name) || /^[0-9a-f]{40}$/i.test(name) || name === "@" || name === "HEAD") return false;
   return name
     .split("/")

@@ -8,7 +8,7 @@ export function requireChangeable({ isReadOnly }: Pick<Repo, "isReadOnly">): voi
 }
 
 /**
- * Asks once more before refs change, of the repository as it is now: git, places and other changes were waited for (S135).
+ * Checks permission again before refs change, on the repository as it is now, after the waits for git, slots and other changes (S135).
  * @throws ServiceError `not_found` when it was deleted meanwhile; whatever `ask` throws
  */
 export async function askAgain({ id }: Pick<Repo, "id">, ask: (repo: Repo) => Promise<void>): Promise<void> {
@@ -17,7 +17,7 @@ export async function askAgain({ id }: Pick<Repo, "id">, ask: (repo: Repo) => Pr
   await ask(repo);
 }
 
-/** Whether a ref is one that is neither deleted nor changed otherwise than forward. */
+/** Whether a ref may neither be deleted nor changed except by a fast-forward. */
 export function isProtectedRef(
   { defaultBranch, isDefaultBranchProtected }: Pick<Repo, "defaultBranch" | "isDefaultBranchProtected">,
   ref: string,

@@ -1,8 +1,8 @@
 import { GitFailed, type GitOptions, runGit } from "../run-git.ts";
 
 /**
- * The commit, or tag object, that a full ref name stands for; null when there is no such ref. It is no revision: `v1-2-g0123abc` is a name
- * here, while `git rev-parse` would take it for the commit 0123abc.
+ * The commit, or tag object, that a full ref name points to; null when there is no such ref. It parses no revisions: `v1-2-g0123abc` is a
+ * name here, while `git rev-parse` would read it as the commit 0123abc.
  */
 export async function resolveRef(path: string, ref: string, options: Pick<GitOptions, "timeoutMs"> = {}): Promise<string | null> {
   try {

@@ -3,14 +3,14 @@ import { GitFailed, runGit } from "../run-git.ts";
 import type { RefChange } from "./ref-change.ts";
 
 const ABSENT = "0".repeat(40);
-// Git's words for a ref that is not what it was expected to be, or that somebody else is changing right now.
+// Git's messages for a ref that does not have the expected value, or that somebody else is changing now.
 const MOVED = /is at [0-9a-f]{40} but expected|reference already exists|unable to resolve reference|Unable to create /;
 const CLASH = /'([^']+)' exists; cannot create/;
 
 /**
- * Changes refs, all of them or none, each only if it still is what `oldSha` says; to be called within `changeRefs`.
- * @returns the changes, or nothing when one of the refs has moved on
- * @throws ServiceError `conflict` when a name cannot be beside another (`a` and `a/b`)
+ * Changes refs, all of them or none, each only if it still is at `oldSha`; to be called within `changeRefs`.
+ * @returns the changes, or nothing when one of the refs has changed
+ * @throws ServiceError `conflict` when two names cannot coexist (`a` and `a/b`)
  */
 export async function updateRefs(path: string, changes: readonly RefChange[]): Promise<readonly RefChange[]> {
   const lines = changes.map(({ ref, oldSha, newSha }) =>

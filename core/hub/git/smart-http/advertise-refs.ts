@@ -8,11 +8,11 @@ import { answerHead, type GitService, isVersion2, protocolEnvironment, type Tran
 import { fetchLimits, fetchSettings, pushSettings } from "./transfer-settings.ts";
 import { withTransfer } from "./with-transfer.ts";
 
-/** Answers `GET …/info/refs?service=…`: what there is to fetch, or to push to. */
+/** Answers `GET …/info/refs?service=…`: the refs to fetch from or push to. */
 export async function advertiseRefs(repo: Repo, service: GitService, { req, res }: TransferRequest): Promise<void> {
   const path = await openRepository(repo);
   const isFetch = service === "upload-pack";
-  // Pushing knows no version 2.
+  // Pushing has no version 2.
   const environment = isFetch ? protocolEnvironment(req.headers["git-protocol"]?.toString()) : {};
   if (isVersion2(environment)) {
     const capabilities = await findCapabilities(path);
@@ -27,7 +27,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
     {
       config: isFetch ? fetchSettings() : pushSettings("plain"),
       env: environment,
-      // There may be as many refs as a push may leave, and all of them are read (S137).
+      // There may be as many refs as a push may leave, and git reads all of them (S137).
       ...fetchLimits,
     },
     async ({ child, endWithClient }) => {
@@ -42,7 +42,7 @@ export async function advertiseRefs(repo: Repo, service: GitService, { req, res 
 
 let capabilities: Promise<Buffer> | undefined;
 
-/** What version 2 of the protocol begins with: what this git can do, and nothing about the repository. So git is asked once. */
+/** The start of protocol version 2: what this git can do, and nothing about the repository. So git is asked only once. */
 async function findCapabilities(path: string): Promise<Buffer> {
   capabilities ??= runGit(path, ["upload-pack", "--stateless-rpc", "--advertise-refs", "--", path], {
     config: fetchSettings(),

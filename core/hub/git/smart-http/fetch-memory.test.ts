@@ -31,7 +31,7 @@ beforeAll(async () => {
   const ada = await signedInPerson();
   repo = await someRepo(ada);
   const many = Array.from({ length: OBJECTS }, (_, at) => [`files/${at % 100}/${at}.txt`, `${at}`] as const);
-  // So much that git has not sent it while nobody reads.
+  // So much that git cannot finish sending it while nobody reads.
   head = await commitTo(repo, ada, { ...Object.fromEntries(many), "noise.bin": randomBytes(32 * MIB) });
 });
 afterAll(() => server.close());
@@ -52,7 +52,7 @@ async function hold(party: Party, memory: FetchMemory): Promise<Held> {
   const [res] = (await once(req, "response")) as [IncomingMessage];
   const held = { res: res.on("error", () => undefined), isEnded: false };
   const answer = await asked.promise;
-  // A client that reads nothing does not learn of it.
+  // A client that reads nothing does not notice that.
   answer.once("close", () => {
     held.isEnded = !answer.writableFinished;
   });
@@ -86,7 +86,7 @@ test("S137 whoever waits for the pack of a fetch that is ended is told to try ag
   const own = await someRepo(ada);
   const first = await commitTo(own, ada, { "a.txt": "a" });
   const want = await commitTo(own, ada, { "a.txt": "b" });
-  // Git looks for the first commit for as long as nobody writes to this pipe.
+  // Git searches for the first commit for as long as nobody writes to this pipe.
   const object = join(await openRepository(own), "objects", first.slice(0, 2), first.slice(2));
   await rm(object);
   execFileSync("mkfifo", [object]);

@@ -11,12 +11,12 @@ const LOOK_CLOSELY_MS = 50;
 type Fetch = { pid: number; party: Party; bytes: number; end: (bytes: number) => void };
 
 /**
- * Bounds the memory that the git processes of all fetches hold together (S137). A clone takes some 250 bytes for each object until it has
- * been read, and all the trees on its way down: a repository of 870 KB in 300 trees takes a gigabyte. Neither a number of places nor a
- * number of objects bounds that, and a limit for each process that bounds the sum would be too small for a large repository.
+ * Bounds the memory that the git processes of all fetches hold together (S137). A clone holds some 250 bytes for each object until it has
+ * been read, and all the trees on its way down: a repository of 870 KB in 300 trees takes a gigabyte. Neither a number of slots nor a
+ * number of objects bounds that, and a limit per process that bounds the sum would be too small for a large repository.
  *
- * Therefore their memory is read several times a second. While all fetches together hold too much, the largest fetch of the party that
- * holds most is ended. Fetches of accounts are ended only while those who are not signed in hold no more than half.
+ * Therefore their memory is read several times a second. While all fetches together hold too much, the largest fetch of the caller that
+ * holds most is ended. Fetches of accounts are ended only while anonymous callers hold no more than half.
  */
 export class FetchMemory {
   readonly #maxBytes: number;
@@ -28,8 +28,8 @@ export class FetchMemory {
   }
 
   /**
-   * Counts a git process, and those it starts, against the current party.
-   * @param end is called with the bytes that the fetch held, once it has been chosen to end and is not counted any more
+   * Counts a git process and its children against the current caller.
+   * @param end is called with the bytes that the fetch held, once it was chosen to end and is no longer counted
    * @returns a function that stops counting
    */
   watch(pid: number, end: (bytes: number) => void): () => void {
@@ -40,7 +40,7 @@ export class FetchMemory {
   }
 
   #lookIn(ms: number): NodeJS.Timeout {
-    // Outside of any request's context, because it looks at the fetches of all requests.
+    // Outside of any request's context, because it checks the fetches of all requests.
     return requestContext.exit(() => setTimeout(() => this.#look(), ms).unref());
   }
 
@@ -77,7 +77,7 @@ export class FetchMemory {
 
 const total = (fetches: Iterable<Fetch>): number => [...fetches].reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** The bytes of a process and its children, without the packs that they map: the kernel can take those back. 0 where there is no /proc. */
+/** The bytes of a process and its children, without the packs that they map, which the kernel can reclaim. 0 where there is no /proc. */
 function memoryOf(pid: number): number {
   return [pid, ...childrenOf(pid)]
     .flatMap((each) => [...readProcess(`${each}/status`).matchAll(/^(?:RssAnon|VmSwap):\s+(\d+)/gm)])

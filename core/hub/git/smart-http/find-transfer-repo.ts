@@ -7,8 +7,8 @@ import { type Repo, repoResource } from "../../repos/repo.ts";
 import type { GitService } from "./transfer-request.ts";
 
 /**
- * The repository of a fetch or a push. Whoever has an open pull request in a repository may push to it without being able to change
- * anything else there: which refs those are is decided ref by ref (refuse-commands.ts).
+ * Finds the repository of a fetch or a push. The author of an open pull request may push to it without being able to change anything else
+ * in the repository: refuse-commands.ts decides ref by ref.
  * @throws ServiceError as `findRepo` does
  */
 export async function findTransferRepo(actor: Actor, name: RepoName, service: GitService): Promise<Repo> {

@@ -1,17 +1,17 @@
 import type { Duplex } from "node:stream";
 import type { GitProcess } from "../launched-git.ts";
 
-/** What the hook `pre-receive` says of a push that has arrived, before any ref changes. */
+/** What the hook `pre-receive` reports about a push that has arrived, before any ref changes. */
 export type Arrival = {
-  /** Where its objects lie apart. */
+  /** Where its objects are quarantined. */
   quarantine: string | undefined;
-  /** Files that are larger than a file may be. */
+  /** Files larger than a file may be. */
   large: { oid: string; bytes: number }[];
-  /** A commit or a tag that is larger than one may be. */
+  /** A commit or a tag larger than one may be. */
   long?: { type: string; oid: string };
   unpackedBytes: number;
   objects: number;
-  /** Something of it could not be looked at. */
+  /** Some of it could not be examined. */
   isUnreadable: boolean;
 };
 
@@ -20,7 +20,7 @@ const SAID_MAX_CHARACTERS = 64 * 1024;
 /** The channel between a push's hook and this process (hooks/plain/pre-receive). */
 export class HookChannel {
   readonly #stream: Duplex;
-  /** Undefined when git ended without having come that far. */
+  /** Undefined when git ended before the hook reported. */
   readonly arrival: Promise<Arrival | undefined>;
 
   constructor(child: GitProcess) {
@@ -38,7 +38,7 @@ export class HookChannel {
     });
   }
 
-  /** Lets the refs change, or has the whole push refused. */
+  /** Lets the refs change, or refuses the whole push. */
   answer(word: "go" | "stop"): void {
     this.#stream.end(`${word}\n`);
   }

@@ -8,15 +8,15 @@ import { fileMaxBytes, unpackedMaxBytes } from "./transfer-settings.ts";
 
 const MIB = 1024 * 1024;
 const NAMES_MAX_BYTES = 64 * MIB;
-/** Each object is looked at by several commands of git, for whose time the push keeps its place. */
+/** Several git commands examine each object, and the push keeps its slot meanwhile. */
 const OBJECTS_MAX = 1_000_000;
 
-/** Why a push is refused: `reasons` for refs that have one of their own. */
+/** Why a push is refused; `reasons` for refs with a reason of their own. */
 export type Verdict = { reason: string; messages: string[]; reasons?: ReadonlyMap<Command, string> };
 
 /**
- * Whether a push that has arrived is larger inside than it may be (S137), makes a pull request of what is no commit, or its
- * large files were not uploaded before it; undefined when it may go on.
+ * Whether a push that has arrived unpacks to more than it may (S137), opens a pull request from what is not a commit, or lacks large
+ * files that should have been uploaded first; undefined when it may go on.
  */
 export async function judgeArrival(
   { path, repoId }: { path: string; repoId: string },
@@ -56,8 +56,8 @@ export async function judgeArrival(
 }
 
 /**
- * Git itself sees to it that branches are commits; `refs/pr` is ours. Merged as it stands, a tag would become a parent, and no clone of the
- * branch would work any more.
+ * Git itself requires that branches are commits; `refs/pr` is ours. If a tag were merged as it is, it would become a parent, and the
+ * branch could no longer be cloned.
  */
 async function areCommits(path: string, { quarantine }: Arrival, commands: readonly Command[]): Promise<boolean> {
   const heads = commands.flatMap(({ ref, newSha }) => (newSha && numOfPullRequestRef(ref) !== undefined ? [newSha] : []));
@@ -70,7 +70,7 @@ async function areCommits(path: string, { quarantine }: Arrival, commands: reado
   return types.length === heads.length && types.every((type) => type === "commit");
 }
 
-/** What has arrived, and what was there before. */
+/** Makes git read both what has arrived and what existed before. */
 export const quarantined = (path: string, quarantine: string) => ({
   GIT_OBJECT_DIRECTORY: quarantine,
   GIT_ALTERNATE_OBJECT_DIRECTORIES: join(path, "objects"),
@@ -100,7 +100,7 @@ async function judgePointers(
   };
 }
 
-/** Where in the commits that were pushed these files are; those that cannot be found go by their id. */
+/** The paths of these files in the pushed commits; a file that cannot be found is named by its id. */
 async function namesOf(
   path: string,
   { quarantine }: Arrival,
@@ -112,7 +112,7 @@ async function namesOf(
   const tips = commands.flatMap(({ newSha }) => (newSha ? [newSha] : []));
   const wanted = new Set(blobs.map(({ oid }) => oid));
   const listed = gitLines(path, ["rev-list", "--objects", "--stdin", "--not", "--all"], {
-    // Of options git reads none here before its version 2.42.
+    // Before version 2.42 git reads no options from this input.
     input: `${tips.join("\n")}\n`,
     env: quarantined(path, quarantine),
     maxBytes: NAMES_MAX_BYTES,

@@ -9,14 +9,14 @@ import { authorShare, holdProposal, proposalRefusal } from "../hold-proposal.ts"
 import type { Verdict } from "./judge-arrival.ts";
 import { pushMaxBytes } from "./transfer-settings.ts";
 
-/** Beyond what is left of the quota: the pack of a push that only moves or deletes refs, and brings nothing. */
+/** Allowed beyond the rest of the quota: the pack of a push that only moves or deletes refs and adds no objects. */
 const EMPTY_PACK_BYTES = 64 * 1024;
 
-/** A push of less is small beside the place that it has. */
+/** A smaller push is small compared with the room that its slot stands for. */
 const STEP_BYTES = 64 * 1024 * 1024;
 const LOOK_EVERY_MS = 500;
 
-/** How much of a push git takes in: what cannot stay in the end is not written to the disk in the meantime either. */
+/** How much of a push git accepts: what cannot be stored in the end is not written to the disk meanwhile either. */
 export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
   const { isOutsider } = await asked(actor, repo);
   const room = isOutsider ? await authorShare(repo.owner) : await roomOf(repo.owner);
@@ -24,10 +24,10 @@ export async function pushInputMax(actor: Actor, repo: Repo): Promise<number> {
 }
 
 /**
- * Puts room aside for a pack while it arrives, in steps: many large pushes at the same time would fill the disk with several times as much as
- * there is room for. Those who may only propose hold none, since they could keep it from the owner; what they send is small anyway.
- * @param onFull when there is no more
- * @returns gives it back, and says why if there was no more
+ * Reserves storage for a pack while it arrives, in steps: otherwise many large pushes at the same time would fill the disk with several
+ * times what fits. Actors who may only propose reserve none, since they could block the owner with it; their pushes are small anyway.
+ * @param onFull is called when there is no more storage
+ * @returns a function that releases it, and says why if there was no more
  */
 export function holdArriving(
   actor: Actor,
@@ -45,7 +45,7 @@ export function holdArriving(
       try {
         holds.push(await holdStorage(repo.owner, stepBytes, "this push"));
       } catch (error) {
-        // With what it needs as a whole, not as a step.
+        // With the size of the whole push, not of a step.
         verdict = (await judgeUnread(actor, repo, receivedBytes())) ?? refused(error);
         clearInterval(timer);
         return onFull();
@@ -54,7 +54,7 @@ export function holdArriving(
   };
   const timer = setInterval(() => {
     looking ??= look()
-      // Whether it may stay is asked once more when it has arrived.
+      // Storage is checked once more when it has arrived.
       .catch((err: unknown) => log().warn({ err, repo: repo.id }, "no room is held for a push that arrives"))
       .finally(() => {
         looking = undefined;
@@ -68,14 +68,14 @@ export function holdArriving(
   };
 }
 
-/** Whether the owner has room for what has arrived, which still lies apart; if so, it is put aside until it is counted. */
+/** Whether the owner has storage for what has arrived in the quarantine; if so, it is reserved until it is counted. */
 export async function judgeRoom(
   actor: Actor,
   repo: Repo,
   { path, quarantine }: { path: string; quarantine: string | undefined },
 ): Promise<{ verdict?: Verdict; hold?: Hold }> {
   const { bytes } = quarantine === undefined ? { bytes: 0 } : await countObjects(path, quarantine);
-  // Deleting a branch or moving one to an older commit is always possible: it may be how somebody makes room.
+  // Deleting a branch or moving it to an older commit is always possible: users may free storage that way.
   if (bytes === 0) return {};
   try {
     const { isOutsider } = await asked(actor, repo);
@@ -87,7 +87,7 @@ export async function judgeRoom(
   }
 }
 
-/** The same for a push of so many bytes whose pack git gave up on: undefined where that was not for want of room. */
+/** The same for a push of `bytes` whose pack git gave up on; undefined if storage was not the reason. */
 export async function judgeUnread(actor: Actor, repo: Repo, bytes: number): Promise<Verdict | undefined> {
   try {
     const { isOutsider } = await asked(actor, repo);
@@ -99,7 +99,7 @@ export async function judgeUnread(actor: Actor, repo: Repo, bytes: number): Prom
   }
 }
 
-/** Somebody may push to a pull request of their own, and is not to learn how much the repository's owner stores. */
+/** An author who pushes to their own pull request must not learn how much the repository's owner stores. */
 const asked = async (actor: Actor, repo: Repo) => ({ isOutsider: !(await may(actor, "repo.write", repoResource(repo))) });
 
 function refused(error: unknown): Verdict {

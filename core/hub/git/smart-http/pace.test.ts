@@ -19,7 +19,7 @@ import { pktLine } from "./pkt-line.ts";
 import { receivePack } from "./receive-pack.ts";
 import { spoolRequest } from "./spool-request.ts";
 
-/** A minute is a second here: what is slow is slow against the grace. */
+/** A minute is a second here: slow means slow compared with the grace. */
 const pace = { graceMs: 600, checkEveryMs: 20, bytesPerSecond: 100 };
 
 const servers: Server[] = [];
@@ -27,7 +27,7 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.closeAllConnections();
 });
 
-/** A server that spools each request and answers with it, or with why it did not. */
+/** A server that spools each request and answers with its body, or with why that failed. */
 async function spooling(maxBytes = 10_000_000, graceMs = pace.graceMs): Promise<string> {
   const server = createServer(async (req, res) => {
     try {
@@ -44,7 +44,7 @@ async function spooling(maxBytes = 10_000_000, graceMs = pace.graceMs): Promise<
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Sends pieces with pauses between them. */
+/** Sends chunks with pauses between them. */
 async function send(
   origin: string,
   pieces: string[],
@@ -138,7 +138,7 @@ describe("S137 the memory of requests that do not end", () => {
   });
 });
 
-/** Trees of which git says that their modes are odd. */
+/** Trees with modes that git warns about. */
 function packOfOddTrees(trees: number): Buffer {
   const count = Buffer.alloc(4);
   count.writeUInt32BE(trees + 1);
@@ -179,7 +179,7 @@ describe("S137 a push", () => {
     Buffer.from("0000"),
   ]);
 
-  /** A push that has begun, and of which the test sends as much as it likes. */
+  /** Starts a push of which the test sends as much as it likes. */
   async function pushing(asked?: Partial<Watched>) {
     const headers = { "content-type": "application/x-git-receive-pack-request", "content-length": "100000" };
     const req = request(await receiving(asked), { method: "POST", agent: false, headers });
@@ -236,7 +236,7 @@ describe("S137 a push", () => {
     req.write("PACK");
     await expect.poll(() => pushes.counts.taken, { interval: 5 }).toBe(1);
     const others: Promise<Place>[] = [];
-    // While a place is free, nobody has to yield.
+    // While a slot is free, nobody has to yield.
     for (let party = 0; pushes.counts.waiting === 0; party++) {
       others.push(pushes.take({ party: { key: `account ${party}`, isAnonymous: false } }));
     }

@@ -1,14 +1,14 @@
 import type { Readable } from "node:stream";
 
-/** Git's framing (gitprotocol-common): four hex digits of length, themselves included, then so many bytes; `0000` is a flush. */
+/** Git's framing (gitprotocol-common): four hex digits of length, which include themselves, then that many bytes; `0000` is a flush. */
 export const FLUSH = Buffer.from("0000");
 
 const HEADER_BYTES = 4;
 const LINE_MAX_BYTES = 65_520;
-/** What fits into one packet of the side band, whose first byte is its number. */
+/** The content of one side-band packet, whose first byte is the band's number. */
 const BAND_MAX_BYTES = LINE_MAX_BYTES - HEADER_BYTES - 1;
 
-/** What was sent is not git's protocol. */
+/** The input does not follow git's protocol. */
 export class MalformedPkt extends Error {
   override name = "MalformedPkt";
 }
@@ -18,7 +18,7 @@ export function pktLine(content: string | Uint8Array): Buffer {
   return Buffer.concat([Buffer.from((bytes.length + HEADER_BYTES).toString(16).padStart(4, "0")), bytes]);
 }
 
-/** Side band: 1 is the answer itself, 2 is for people, 3 is a failure. */
+/** Side band: 1 is the response itself, 2 is for people, 3 is an error. */
 export function bandPackets(band: 1 | 2 | 3, content: Uint8Array): Buffer {
   const packets: Buffer[] = [];
   for (let at = 0; at < content.length; at += BAND_MAX_BYTES) {
@@ -31,13 +31,13 @@ function parseLength(header: Uint8Array): number {
   const text = Buffer.from(header).toString("latin1");
   if (!/^[0-9a-f]{4}$/i.test(text)) throw new MalformedPkt("a packet has no length");
   const length = Number.parseInt(text, 16);
-  // 1 and 2 are the delimiters of protocol version 2, which is not spoken where we read.
+  // 1 and 2 are the delimiters of protocol version 2, which this code does not read.
   if (length !== 0 && length < HEADER_BYTES) throw new MalformedPkt("a packet has an impossible length");
   if (length > LINE_MAX_BYTES) throw new MalformedPkt("a packet is too long");
   return length;
 }
 
-/** Reads packets from the head of a stream. What was taken from it and belongs to no packet is `rest`, and comes before what follows. */
+/** Reads packets from the start of a stream. `rest` has the bytes that were taken and belong to no packet; they come before the others. */
 export class PktStream {
   readonly #stream: Readable;
   rest: Buffer = Buffer.alloc(0);
@@ -59,10 +59,10 @@ export class PktStream {
     return content;
   }
 
-  /** Whether there are so many bytes. */
+  /** Whether that many bytes are available. */
   async #fill(bytes: number): Promise<boolean> {
     while (this.rest.length < bytes) {
-      // All that there is: a stream that still holds something says again and again that it does.
+      // Reads everything: a stream that still holds something keeps emitting "readable".
       const chunk = this.#stream.read() as Buffer | null;
       if (chunk) this.rest = this.rest.length > 0 ? Buffer.concat([this.rest, chunk]) : chunk;
       else if (this.#stream.errored) throw new MalformedPkt("the request cannot be read");
@@ -84,11 +84,11 @@ function somethingHappens(stream: Readable): Promise<void> {
   });
 }
 
-/** Takes packets out of bytes that come in pieces. */
+/** Parses packets from bytes that arrive in chunks. */
 export class PktReader {
   #pending: Buffer = Buffer.alloc(0);
 
-  /** The packets that are whole by now; null is a flush. @throws MalformedPkt */
+  /** The packets that are complete by now; null is a flush. @throws MalformedPkt */
   push(chunk: Buffer): (Buffer | null)[] {
     let rest = this.#pending.length > 0 ? Buffer.concat([this.#pending, chunk]) : chunk;
     const packets: (Buffer | null)[] = [];
@@ -103,16 +103,16 @@ export class PktReader {
   }
 }
 
-/** Follows packets through a stream that others read, and keeps nothing of them: enough to say a last word in it. */
+/** Follows the packets of a stream that others read, and keeps none: enough to append a last message. */
 export class PktPlace {
-  /** Of the packet that has begun. */
+  /** The remaining bytes of the current packet. */
   #left = 0;
   #header = "";
   #isFirstByte = false;
   #isSideBand = false;
   #isFramed = true;
 
-  /** Whether the next packet may be one of the side band: the stream is between two, and those of the side band have begun. */
+  /** Whether the next packet may be a side-band packet: the stream is between two packets, and the side band has begun. */
   get takesBandPacket(): boolean {
     return this.#isFramed && this.#isSideBand && this.#left === 0 && this.#header === "";
   }
@@ -127,7 +127,7 @@ export class PktPlace {
   #readHeader(bytes: Uint8Array): number {
     this.#header += Buffer.from(bytes).toString("latin1");
     if (this.#header.length < HEADER_BYTES) return bytes.length;
-    // A pack for a client without the side band begins with its own name.
+    // A pack for a client without the side band begins with its signature.
     this.#isFramed = /^[0-9a-f]{4}$/i.test(this.#header);
     this.#left = Math.max(0, Number.parseInt(this.#header, 16) - HEADER_BYTES);
     this.#isFirstByte = true;
@@ -136,7 +136,7 @@ export class PktPlace {
   }
 
   #skip(bytes: Uint8Array): number {
-    // In protocol version 2 the line `packfile` comes before them.
+    // In protocol version 2 the line `packfile` precedes them.
     if (this.#isFirstByte) this.#isSideBand ||= bytes[0] === "p".charCodeAt(0) || (bytes[0] as number) <= 3;
     this.#isFirstByte = false;
     this.#left -= bytes.length;

@@ -6,10 +6,10 @@ import { numOfPullRequestRef } from "../../discussions/discussion.ts";
 import { repoWebUrl } from "../../repos/repo.ts";
 import type { Recorded } from "../refs/record-ref-changes.ts";
 
-/** Of a push of many branches, the first. */
+/** In a push of many branches, the first ones. */
 const BRANCHES_MAX = 3;
 
-/** What a person is told at the end of their push: where to see it, what to do next, and whom it has told. */
+/** The messages at the end of a push: where to see it, what to do next, and who was notified. */
 export async function pushMessages({ repo, changed }: Recorded, pushedAs: string): Promise<string[]> {
   const lines: string[] = [];
   const web = repoWebUrl(repo);

@@ -6,7 +6,7 @@ import { MalformedPkt, PktStream } from "./pkt-line.ts";
 
 const COMMANDS_MAX = 10_000;
 const HEAD_MAX_BYTES = 4 * 1024 * 1024;
-/** What a byte of it takes in memory once it is parsed; measured with short names, which take the most. */
+/** The memory per byte once it is parsed; measured with short names, which take the most. */
 const MEMORY_PER_BYTE = 4;
 const PUSH_OPTIONS_MAX = 100;
 const PUSH_OPTIONS_MAX_BYTES = 64 * 1024;
@@ -14,26 +14,26 @@ const COMMAND = /^([0-9a-f]{40}) ([0-9a-f]{40}) ([^\0\n]+)$/;
 const SHALLOW = /^shallow [0-9a-f]{40}$/;
 const ABSENT = "0".repeat(40);
 
-/** One line of a push: what a ref is said to be, and what it shall be. */
+/** One line of a push: the old and the new value of a ref. */
 export type Command = RefChange & {
-  /** Its name byte by byte, as `latin1`: what the sender calls it in the answer. */
+  /** The bytes of its name as `latin1`: the response uses the sender's name. */
   rawRef: string;
 };
 
 export type PushHead = {
   commands: Command[];
   capabilities: Set<string>;
-  /** Commits at which the sender's history is cut off; passed on as they are. */
+  /** Commits at which the sender's history is cut off; passed on unchanged. */
   shallow: string[];
-  /** Byte by byte, as `latin1`. */
+  /** Their bytes as `latin1`. */
   pushOptions: string[];
-  /** What was read of the pack already. */
+  /** The part of the pack that was read already. */
   rest: Buffer;
 };
 
 /**
- * Reads what a push asks for (gitprotocol-pack, "Reference Update Request and Packfile Transfer") from the head of the request; the
- * pack stays in the stream. It has no place yet (queues.ts), so a long one needs a part of the memory for bodies.
+ * Reads the commands of a push (gitprotocol-pack, "Reference Update Request and Packfile Transfer") from the start of the request; the
+ * pack stays in the stream. The push has no slot yet (queues.ts), so long commands take a part of the memory for bodies.
  * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable`
  */
 export async function readCommands(stream: Readable): Promise<PushHead> {

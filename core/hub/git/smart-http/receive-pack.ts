@@ -37,7 +37,7 @@ import {
 import { fileMaxBytes, pushMaxBytes, pushSettings } from "./transfer-settings.ts";
 import { type Transfer, withTransfer } from "./with-transfer.ts";
 
-/** What came of a push, and what its sender is told. */
+/** The outcome of a push, and the messages for its sender. */
 type Outcome = { report: Report; recorded?: Recorded | undefined; messages: string[] };
 
 const ABSENT = "0".repeat(40);
@@ -45,25 +45,25 @@ const ABSENT = "0".repeat(40);
 const HEAD_GRACE_MS = 60_000;
 /** How long a push may send nothing at all: git may have to compress a large file in the middle of a pack. */
 const PUSH_GRACE_MS = 120_000;
-/** The same while others wait for its place. */
+/** The same while others wait for its slot. */
 const PUSH_WANTED_GRACE_MS = 60_000;
-/** By then a client that still listens has heard the answer. */
+/** By then a client that still listens has received the response. */
 const HEARD_AFTER_MS = 2_000;
 
-/** How much of what git says a client may leave unread. Git warns of every odd tree in a pack, and a pack may hold millions. */
+/** How much of git's output a client may leave unread. Git warns about every odd tree in a pack, and a pack may contain millions. */
 const UNREAD_MAX_BYTES = 256 * 1024;
 
-/** What goes on to git of what a client can do: not what is done here. */
+/** The client's capabilities that are passed on to git; this service handles the others itself. */
 const PASSED_ON = /^(atomic|quiet|push-options|object-format=sha1)$/;
 
 /**
- * Answers `POST …/git-receive-pack`: a push. What it asks for is read here first, and judged; git gets the rest. When the pack has
- * arrived, git's hook asks to go on, and from then on it is a change of refs as any other (change-refs.ts). Git's report is kept back
- * until that is recorded, so that whoever was told that a push is done finds its event.
+ * Answers `POST …/git-receive-pack`: a push. Its commands are read and checked here first; git gets the rest. When the pack has arrived,
+ * git's hook asks to go on, and from then on it is a change of refs like any other (change-refs.ts). Git's report is held back until that
+ * is recorded, so that a client which was told that a push is done finds its event.
  *
- * @param actorNow is asked again when all has arrived, which takes as long as its sender likes (S114, S135)
- * @param pushedAs the `owner/name` that the client knows
- * @param pace other than is asked of everybody, for tests
+ * @param actorNow is called again when all has arrived, which takes as long as its sender likes (S114, S135)
+ * @param pushedAs the `owner/name` that the client used
+ * @param pace overrides the usual one, for tests
  * @throws ServiceError `invalid_request`, `payload_too_large`, `unavailable` before anything has happened
  */
 export async function receivePack(
@@ -81,7 +81,7 @@ export async function receivePack(
   const begin = () => {
     if (!res.headersSent) answerHead(res, "application/x-git-receive-pack-result");
   };
-  // A client asks with nothing whether it may push before it sends much.
+  // Before it sends much, a client asks with an empty request whether it may push.
   if (head.commands.length > 0) {
     const refused = await refuseCommands(actor, repo, path, head.commands);
     const isAllRefused = head.capabilities.has("atomic") && refused.size > 0;
@@ -104,7 +104,7 @@ export async function receivePack(
   res.end();
 }
 
-/** The head of a push has no place, and keeps memory while it arrives: so it has to arrive at a pace too. */
+/** The head of a push has no slot, and uses memory while it arrives: so it must arrive at a pace too. */
 async function readHead({ req, res }: TransferRequest, { stream }: TransferBody, pace: Partial<Watched>): Promise<PushHead> {
   let stopWatching = () => {};
   const slow = new Promise<never>((_, reject) => {
@@ -114,7 +114,7 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   try {
     return await Promise.race([readCommands(stream), slow]);
   } catch (error) {
-    // What is still on its way is not waited for.
+    // The rest of the request is not awaited.
     if (!res.headersSent) res.setHeader("Connection", "close");
     throw error;
   } finally {
@@ -122,7 +122,7 @@ async function readHead({ req, res }: TransferRequest, { stream }: TransferBody,
   }
 }
 
-/** Nothing of it is wanted; but a client that is not listened to hears no answer. */
+/** Reads and drops the pack: a client that cannot send it does not read the response. */
 async function dropPack(body: Readable): Promise<Outcome> {
   body.resume();
   await finished(body, { writable: false }).catch(() => undefined);
@@ -137,11 +137,11 @@ type Push = {
   head: PushHead;
   body: TransferBody;
   commands: readonly Command[];
-  /** Sends the head of the answer, once it is known that there will be one. */
+  /** Sends the headers of the response, once it is known that there will be one. */
   begin: () => void;
   req: IncomingMessage;
   res: ServerResponse;
-  /** Other than is asked of everybody, for tests. */
+  /** Overrides the usual one, for tests. */
   pace: Partial<Watched>;
 };
 
@@ -151,6 +151,8 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
   const inputMax = await pushInputMax(actor, repo);
   const options = {
     isLimited: true,
+    // The checks of a small pack may take minutes, and continue when its sender has left: they must not starve walks and fetches.
+    niceness: 10,
     hasChannel: true,
     config: pushSettings(protectedRef ? "forward" : "plain", inputMax),
     env: { KEYHOOK_FILE_MAX_BYTES: String(fileMaxBytes()), ...(protectedRef && { KEYHOOK_PROTECTED_REF: protectedRef }) },
@@ -171,7 +173,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
       const channel = new HookChannel(child);
       child.stdin.write(requestOf(head, commands));
       child.stdin.write(head.rest);
-      // A client that goes away before all has arrived ends the push. After that it is carried through, whoever still listens.
+      // If the client disconnects before all has arrived, the push ends. After that it is completed, whether or not anybody listens.
       feed(body.stream, child.stdin);
       const isSlow = endWhenSlow({ req, res, child, closed, yields, pace });
       const stopHolding = holdArriving(actor, repo, body.receivedBytes, () => child.stdin.destroy());
@@ -181,7 +183,7 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
         ? await judge(actorNow, repo, path, arrival, { commands, isAtomic: head.capabilities.has("atomic") })
         : {};
       const isCutShort = !arrival && (full !== undefined || (inputMax < pushMaxBytes() && body.receivedBytes() > inputMax));
-      // Git has given up on it; a client that cannot send the rest hears no answer.
+      // Git has given up on it; a client that cannot send the rest does not read the response.
       if (isCutShort) await finished(body.stream, { writable: false }).catch(() => undefined);
       const verdict = room.verdict ?? full ?? (isCutShort ? await judgeUnread(actor, repo, body.receivedBytes()) : undefined);
       if (verdict) outcome.messages.push(...verdict.messages);
@@ -217,9 +219,9 @@ async function push({ actor, actorNow, repo, path, head, body, commands, begin, 
 }
 
 /**
- * A push has its place while its pack arrives, since it is too large to be kept elsewhere: so it has to arrive at a pace (pace.ts). One
- * that does not ends, as if the client had gone, and is told why.
- * @returns whether it came to that
+ * A push has its slot while its pack arrives, since it is too large to be buffered elsewhere: so it must arrive at a pace (pace.ts). A push
+ * that does not is ended as if the client had disconnected, and its client is told why.
+ * @returns whether that happened
  */
 function endWhenSlow({
   req,
@@ -250,7 +252,7 @@ function endWhenSlow({
 
 type Asked = { commands: readonly Command[]; isAtomic: boolean };
 
-/** Whether a push that has arrived may go on; if so, there is a hold on room for it. Git waits for the answer, so a failure is one too. */
+/** Whether a push that has arrived may go on; if so, storage is reserved for it. Git waits for the answer, so a failure refuses it too. */
 async function judge(
   actorNow: ActorNow,
   repo: Repo,
@@ -274,7 +276,7 @@ async function judge(
   }
 }
 
-/** Whoever has lost the right to push, or the repository that took it, while it was under way (S135). */
+/** Refuses actors who have lost the right to push, or whose repository was deleted, while the push was under way (S135). */
 async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command[]): Promise<Verdict | undefined> {
   const repo = await readRepo(id);
   if (!repo) return { reason: "this repository is no more", messages: [] };
@@ -282,14 +284,14 @@ async function judgeRight(actor: Actor, { id }: Repo, commands: readonly Command
   return reason === undefined ? undefined : { reason, messages: [] };
 }
 
-/** Refs that changed although the hook never asked, as where it cannot be run: what happened is recorded all the same. */
+/** Records refs that changed although the hook never asked, for example because it cannot be run. */
 async function recordUnasked(actor: Actor, repo: Repo, changed: RefChange[]): Promise<Recorded | undefined> {
   if (changed.length === 0) return undefined;
   log().error({ repo: repo.id }, "git ran no hook: limits inside of packs do not hold, and what a killed push did is not found");
   return changeRefs(repo, actor, changed, async () => changed);
 }
 
-/** The part of a push that git is asked for; the pack follows. */
+/** The commands of a push that git is to perform; the pack follows. */
 function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: readonly Command[]): Buffer {
   const asked = ["report-status", "side-band-64k", ...[...capabilities].filter((each) => PASSED_ON.test(each))].join(" ");
   const lines = commands.map(({ oldSha, newSha, rawRef }, index) =>
@@ -301,7 +303,7 @@ function requestOf({ capabilities, shallow, pushOptions }: PushHead, commands: r
   return Buffer.concat([...shallow.map((line) => pktLine(line)), ...lines.map(pktLine), FLUSH, ...options]);
 }
 
-/** What git says that it did. @throws Error when it ended without a word, so that reconciling has to find out */
+/** The changes that git reports. @throws Error when git ended without a report, so that reconciling has to find out */
 function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefChange[] {
   const report = output.report();
   if (!report) throw new Error("git ended without a report");
@@ -313,7 +315,7 @@ function changedBy(output: ReceivedOutput, commands: readonly Command[]): RefCha
 
 const asChange = ({ ref, oldSha, newSha }: Command): RefChange => ({ ref, oldSha, newSha });
 
-/** Null when it was done; what git has not said was done was not. */
+/** Null when it was done; a change that git did not report as done was not done. */
 function reasonOf(repo: Repo, { ref, rawRef }: Command, { unpack, refs }: Report): string | null {
   const reason = refs.get(rawRef);
   if (reason === null) return null;

@@ -12,12 +12,12 @@ import { GitFailed } from "../run-git.ts";
 import { quarantined, type Verdict } from "./judge-arrival.ts";
 import type { Command } from "./read-commands.ts";
 
-/** Pull requests that one push may change. */
+/** How many pull requests one push may change. */
 const PULL_REQUESTS_MAX = 50;
 
 /**
- * What of a push is refused by this service before git is asked: by ref, with the reason that its sender is shown (S137). Git itself
- * refuses what was changed by somebody else meanwhile, and what is not whole.
+ * The commands of a push that this service refuses before git is asked: by ref, with the reason for the sender (S137). Git itself
+ * refuses refs that somebody else changed meanwhile, and incomplete packs.
  */
 export async function refuseCommands(
   actor: Actor,
@@ -28,13 +28,13 @@ export async function refuseCommands(
   const refused = await refuseByRight(actor, repo, commands);
   const deletions = commands.filter((command) => command.newSha === null && !refused.has(command));
   if (deletions.length === 0) return refused;
-  // Git takes the deletion of what is not there for done.
+  // Git reports deleting a missing ref as done.
   const { refs } = await objectReads.run(() => findRefs(path, namesIn(deletions)), { within: path });
   for (const command of deletions) if (!refs.has(command.ref)) refused.set(command, "there is no such ref");
   return refused;
 }
 
-/** The same, as far as it is about who may do what: to be asked again once a push has arrived, which takes as long as its sender likes (S135). */
+/** The same for permissions only: to be checked again once a push has arrived, which takes as long as its sender likes (S135). */
 export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly Command[]): Promise<Map<Command, string>> {
   const refused = new Map<Command, string>();
   const isWriter = await may(actor, "repo.write", repoResource(repo));
@@ -51,9 +51,9 @@ export async function refuseByRight(actor: Actor, repo: Repo, commands: readonly
 }
 
 /**
- * What git is certain to refuse once a push has arrived, so that no ref can change. It would keep the objects nevertheless: they leave
- * their quarantine before it looks at the refs. So such a push is stopped before that. Whatever changes in the meantime git still
- * refuses. A push that would leave too many refs is refused too: each push, fetch and page reads all of them (S137).
+ * Refuses a push that git is certain to refuse once it has arrived, so that no ref can change. Git would keep its objects nevertheless:
+ * they leave their quarantine before git checks the refs. So such a push is stopped before that. Git still refuses what changes in the
+ * meantime. A push that would leave too many refs is refused too: each push, fetch and page reads all of them (S137).
  */
 export async function judgeState(
   repo: Repo,
@@ -79,13 +79,13 @@ export async function judgeState(
 
 const namesIn = (commands: readonly Command[]) => new Set(commands.map(({ ref }) => ref));
 
-/** @throws RanOutOfTime, ServiceError `unavailable`: then the push is refused, and can be sent again */
+/** @throws RanOutOfTime, ServiceError `unavailable`: then the push is refused and can be repeated */
 async function isForced(path: string, quarantine: string, oldSha: string, newSha: string): Promise<boolean> {
   try {
     await runWalk(path, ["merge-base", "--is-ancestor", oldSha, newSha], { env: quarantined(path, quarantine) });
     return false;
   } catch (error) {
-    // Anything else than a plain no is for git's own hook to judge (hooks/forward/update).
+    // Only a plain no is an answer here; git's own hook decides about everything else (hooks/forward/update).
     if (error instanceof GitFailed) return error.status === 1;
     throw error;
   }

@@ -1,8 +1,8 @@
 import { bandPackets, FLUSH, PktReader, pktLine } from "./pkt-line.ts";
 
-/** What became of a push (gitprotocol-pack, "Report Status"); refs by their bytes as `latin1`. */
+/** The outcome of a push (gitprotocol-pack, "Report Status"); refs as bytes in `latin1`. */
 export type Report = {
-  /** `ok`, or why the pack could not be taken. */
+  /** `ok`, or why the pack was refused. */
   unpack: string;
   /** By ref: null when it was changed, or why it was not. */
   refs: Map<string, string | null>;
@@ -10,10 +10,10 @@ export type Report = {
 
 const REPORT_MAX_BYTES = 16 * 1024 * 1024;
 
-/** Git reports such a deletion as done all the same. */
+/** Git reports such a deletion as done nevertheless. */
 const GONE_ALREADY = "warning: Deleting a non-existent ref";
 
-/** Reads what git says to a push over the side band: its report, which is kept back, and what it says meanwhile. */
+/** Reads git's output for a push over the side band: its report, which is held back, and its messages meanwhile. */
 export class ReceivedOutput {
   readonly #packets = new PktReader();
   readonly #report: Buffer[] = [];
@@ -21,7 +21,7 @@ export class ReceivedOutput {
   readonly #tell: (packet: Buffer) => void;
   #goneAlready = 0;
 
-  /** @param tell is given what is for the other side at once: progress, and the empty packets that keep a connection alive. */
+  /** @param tell gets at once what is for the client: progress, and the empty packets that keep a connection alive. */
   constructor(tell: (packet: Buffer) => void) {
     this.#tell = tell;
   }
@@ -37,7 +37,7 @@ export class ReceivedOutput {
     }
   }
 
-  /** Of how many refs git says that they were deleted by somebody else before. */
+  /** How many refs, according to git, were deleted by somebody else before. */
   get goneAlready(): number {
     return this.#goneAlready;
   }
@@ -47,7 +47,7 @@ export class ReceivedOutput {
     if (this.#reportBytes <= REPORT_MAX_BYTES) this.#report.push(Buffer.from(bytes));
   }
 
-  /** Undefined when git ended before it had anything to report. */
+  /** Undefined when git ended without a report. */
   report(): Report | undefined {
     const report: Report = { unpack: "", refs: new Map() };
     for (const line of new PktReader().push(Buffer.concat(this.#report))) {
@@ -64,7 +64,7 @@ export class ReceivedOutput {
   }
 }
 
-/** The end of the answer to a push, as far as the sender wants to hear of it. */
+/** The end of the response to a push, as far as the client's capabilities ask for it. */
 export function answerPush(capabilities: ReadonlySet<string>, report: Report, messages: readonly string[]): Buffer {
   const hasBands = capabilities.has("side-band-64k");
   const isReported = capabilities.has("report-status") || capabilities.has("report-status-v2");
@@ -84,5 +84,5 @@ export function answerPush(capabilities: ReadonlySet<string>, report: Report, me
   return hasBands ? Buffer.concat([said, bandPackets(1, body), FLUSH]) : body;
 }
 
-/** One line, in the bytes that `latin1` has. */
+/** One line, as bytes in `latin1`. */
 const headline = (reason: string): string => Buffer.from(reason.replace(/[\0\r\n]+/g, " ").slice(0, 500)).toString("latin1");

@@ -10,23 +10,23 @@ import { makeTemporaryFolder } from "../../../temporary-folder.ts";
 import { largeRequests, REQUEST_MEMORY_BYTES, requestMemory } from "../queues.ts";
 import { tooLarge, tooSlow } from "./transfer-request.ts";
 
-/** Most fetches ask for less. It is little beside what a connection costs, so it needs no place. */
+/** Most fetches send less. It is little compared with the cost of a connection, so it needs no slot. */
 const SMALL_MAX_BYTES = 4 * 1024;
 const GRACE_MS = 60_000;
-/** A request arrives within this time, however large it is. */
+/** Every request must arrive within this time, however large it is. */
 const ARRIVAL_MAX_MS = 300_000;
 
 export type Spooled = {
   stream: Readable;
-  /** Removes it; call it in any case. */
+  /** Deletes it; always call it. */
   close(): Promise<void>;
 };
 
 /**
- * Reads a request to its end before anything is done for it. A fetch says all that it wants before git can answer: whoever opens
- * connections and sends nothing then holds no place, and keeps nobody from cloning (S137). What is not small has a place in memory while
- * one is free for its party. Otherwise it lies in a file without a name, which is gone with the process (queues.ts).
- * @throws ServiceError `payload_too_large`; `unavailable` for what comes too slowly or has no room; `invalid_request` when it ends early
+ * Reads a request to its end before any work is done for it. A fetch sends all that it wants before git can answer: so clients that open
+ * connections and send nothing hold no slot, and cannot block clones (S137). A request that is not small gets a slot in memory while one
+ * is free for its caller. Otherwise it is in a file without a name, which disappears with the process (queues.ts).
+ * @throws ServiceError `payload_too_large`; `unavailable` if it comes too slowly or there is no room; `invalid_request` when it ends early
  */
 export async function spoolRequest(
   { req, res }: { req: IncomingMessage; res: ServerResponse },
@@ -37,7 +37,7 @@ export async function spoolRequest(
     await readAll(req, store, maxBytes, pace);
     return { stream: store.stream(), close: () => store.close() };
   } catch (error) {
-    // What is still on its way is not waited for.
+    // The rest of the request is not awaited.
     if (!res.headersSent) res.setHeader("Connection", "close");
     await store.close();
     throw error;
@@ -52,7 +52,7 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
     stops.push(watchPace({ ...watched, onTooSlow: () => reject(tooSlow()), ...pace }));
     const limit = setTimeout(() => reject(tooSlow()), ARRIVAL_MAX_MS);
     stops.push(() => clearTimeout(limit));
-    // Places are the request's party's, and a line is left when the request is closed: events alone do not know the request.
+    // The request's caller holds the slot, and leaves the line when the request is closed: events alone have no request context.
     const take = AsyncLocalStorage.bind((chunk: Buffer) => {
       size += chunk.length;
       if (size > maxBytes) return reject(new ServiceError("payload_too_large", tooLarge(maxBytes)));
@@ -72,8 +72,8 @@ async function readAll(req: IncomingMessage, store: Store, maxBytes: number, pac
 }
 
 /**
- * Bytes in memory, or in a file. Chunks are copied: each Buffer costs some hundred bytes beside what it holds, and a client may send a
- * byte in each chunk.
+ * Bytes in memory, or in a file. Chunks are copied: each Buffer costs some hundred bytes besides its content, and a client may send a
+ * byte per chunk.
  */
 class Store {
   readonly #within: string;
@@ -89,7 +89,7 @@ class Store {
     this.#within = within;
   }
 
-  /** @returns whether there was room in memory; otherwise it is to be written */
+  /** @returns whether there was room in memory; otherwise it must be written */
   keep(chunk: Buffer): boolean {
     if (this.#file) return false;
     const size = this.#size + chunk.length;
@@ -99,7 +99,7 @@ class Store {
     return true;
   }
 
-  /** Call it again only when it has ended. */
+  /** Call it again only when it has finished. */
   write(chunk: Buffer): Promise<void> {
     this.#writing = this.#write(chunk);
     return this.#writing;
@@ -141,7 +141,7 @@ class Store {
     try {
       file = await openNameless();
       await file.writeFile(this.#memory.subarray(0, this.#size));
-      // The client may have gone meanwhile; then nobody else gives anything back.
+      // If the client has disconnected meanwhile, nothing else releases the slot.
       if (this.#isClosed) throw new ServiceError("invalid_request", "The request ended early.");
     } catch (error) {
       await file?.close().catch(() => undefined);

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { ServiceError } from "../../../errors.ts";
 
-/** A request of git's own, with Node's streams: what goes through them is not held in memory. */
+/** A request of git's own, with Node's streams: their content is not held in memory. */
 export type TransferRequest = { req: IncomingMessage; res: ServerResponse };
 
 export const gitServices = ["upload-pack", "receive-pack"] as const;
@@ -14,7 +14,7 @@ export function gitServiceOf(text: string | undefined): GitService | undefined {
   return gitServices.find((service) => `git-${service}` === text);
 }
 
-/** `GIT_PROTOCOL` for a fetch: the version that the client speaks, and nothing else of what it says (gitprotocol-v2). */
+/** `GIT_PROTOCOL` for a fetch: the client's protocol version, and nothing else of its header (gitprotocol-v2). */
 export function protocolEnvironment(header: string | undefined): Record<string, string> {
   const version = header?.split(":").find((part) => /^version=[012]$/.test(part));
   return version ? { GIT_PROTOCOL: version } : {};
@@ -22,7 +22,7 @@ export function protocolEnvironment(header: string | undefined): Record<string, 
 
 export const isVersion2 = (environment: Record<string, string>): boolean => environment.GIT_PROTOCOL === "version=2";
 
-/** Answers to git are for the one who asked, and for now. */
+/** Responses to git are for this client only, and must not be cached. */
 export function answerHead(res: ServerResponse, contentType: string): void {
   res.writeHead(200, {
     "Content-Type": contentType,
@@ -34,18 +34,18 @@ export function answerHead(res: ServerResponse, contentType: string): void {
 
 export type TransferBody = {
   stream: Readable;
-  /** Whether there was more than may be; the stream has ended at that point. */
+  /** Whether it exceeded the limit; the stream ended at that point. */
   isCut(): boolean;
-  /** So far, decompressed. */
+  /** Received so far, decompressed. */
   receivedBytes(): number;
 };
 
-/** How many times as much as may be is taken in, and dropped, for the sake of an answer that is heard. */
+/** How many times the limit is read and dropped, so that the client reads the response. */
 const DROPPED_TIMES = 2;
 
 /**
- * Looks at the head of a request with a body.
- * @throws ServiceError `invalid_request` for a type or an encoding that is not git's; `payload_too_large` for what says so itself
+ * Checks the headers of a request with a body.
+ * @throws ServiceError `invalid_request` for a type or an encoding that is not git's; `payload_too_large` if its own length is too large
  */
 export function requireTransferHead(req: IncomingMessage, service: GitService, maxBytes: number): void {
   if (req.headers["content-type"] !== `application/x-git-${service}-request`) {
@@ -58,15 +58,15 @@ export function requireTransferHead(req: IncomingMessage, service: GitService, m
 }
 
 /**
- * The body of a request as git wrote it: clients compress what they ask for. Past `maxBytes`, decompressed, it ends (S137). What the
- * client goes on sending is dropped, since a client that cannot send hears no answer; but not for ever.
+ * The body of a request as git wrote it: clients compress it. It ends after `maxBytes`, decompressed (S137). The rest is dropped, since a
+ * client that cannot send reads no response; but not for ever.
  * @param source where its bytes come from
  */
 export function transferBody({ headers }: IncomingMessage, source: Readable, maxBytes: number): TransferBody {
   const stream = /gzip$/i.test(headers["content-encoding"] ?? "") ? inflated(source) : source;
   let received = 0;
   const { push } = stream;
-  // Counted where it comes in, so that the stream can be read in any way.
+  // Counted on arrival, so that the stream can be read in any way.
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
     const isCut = received > maxBytes;
     if (chunk instanceof Uint8Array) received += chunk.length;
@@ -80,7 +80,7 @@ export function transferBody({ headers }: IncomingMessage, source: Readable, max
 
 function inflated(source: Readable): Readable {
   const gunzip = createGunzip();
-  // Whatever is wrong with it, what reads it sees an end.
+  // Whatever is wrong with it, its reader sees an end.
   gunzip.on("error", () => undefined);
   source.once("close", () => {
     if (!source.readableEnded) gunzip.destroy();
@@ -98,8 +98,8 @@ export const TOO_SLOW =
 export const tooSlow = (): ServiceError => new ServiceError("unavailable", TOO_SLOW, { retryAfterSeconds: 60 });
 
 /**
- * Sends a body to a process. A client that goes away ends what the process reads; a process that reads no more, since it has heard
- * enough, does not end the client's connection, over which its answer goes.
+ * Sends a body to a process. If the client disconnects, the process's input ends; if the process stops reading because it has read enough,
+ * the client's connection stays open for the response.
  */
 export function feed(stream: Readable, stdin: Writable): void {
   stream.once("close", () => {

@@ -3,20 +3,20 @@ import { join } from "node:path";
 import { env } from "../../../env.ts";
 
 const MIB = 1024 * 1024;
-/** What a push unpacks to, beside what it is as it is sent. */
+/** How many times its own size a push may unpack to. */
 const UNPACKED_TIMES = 8;
 
 /** A transfer that takes longer than this is ended, whatever it is doing. */
 export const TRANSFER_MAX_MS = 6 * 60 * 60 * 1000;
 
-/** What a fetch asks for is lines: what it wants and what it has. */
+/** The request of a fetch is lines: the commits that it wants and those that it has. */
 export const FETCH_REQUEST_MAX_BYTES = 64 * MIB;
 
 export const fileMaxBytes = (): number => env().GIT_MAX_FILE_MB * MIB;
 export const pushMaxBytes = (): number => env().GIT_MAX_PUSH_MB * MIB;
 export const unpackedMaxBytes = (): number => pushMaxBytes() * UNPACKED_TIMES;
 
-/** Branches, tags and pull requests are all that there is; what a later version keeps elsewhere is hidden from this one (S137). */
+/** There are only branches, tags and pull requests; refs that a later version stores elsewhere are hidden from this one (S137). */
 const visibleRefs = [
   "transfer.hideRefs=refs",
   "transfer.hideRefs=!refs/heads",
@@ -24,12 +24,12 @@ const visibleRefs = [
   "transfer.hideRefs=!refs/pr",
 ];
 
-/** One process must not take all the memory, and not a second core: it is others that use the other ones. */
+/** One process must not take all the memory, nor a second core: others need the other ones. */
 const thrift = ["pack.windowMemory=64m", "pack.threads=1", "core.packedGitLimit=512m", "core.packedGitWindowSize=32m"];
 
 /**
- * The filters that visit each object once. `sparse:oid`, and any that combines others, goes through every path instead: a few objects
- * unfold to as many as somebody likes (S137). A tree is visited again for each depth that it is found at.
+ * The filters that visit each object once. `sparse:oid`, and filters that combine others, walk every path instead: a few objects can unfold
+ * to any number of paths (S137). A tree is visited again for each depth at which it is found.
  */
 const filters = [
   "uploadpack.allowFilter=true",
@@ -38,7 +38,7 @@ const filters = [
   "uploadpackfilter.tree.maxDepth=16",
 ];
 
-/** The memory of the machine, or of the container that this process runs in. */
+/** The memory of the machine, or of this process's container. */
 const machineBytes = Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 
 /** Far above what clones of large repositories take, and never more than a part of the machine. */
@@ -47,19 +47,19 @@ export const fetchLimits = {
   memoryMiB: Math.round(Math.min(3_072, Math.max(1_024, machineBytes / 2 / MIB))),
 } as const;
 
-/** What all fetches may hold of it together, beside what they map of packs (fetch-memory.ts). */
+/** How much of it all fetches together may hold, besides the packs that they map (fetch-memory.ts). */
 export const FETCH_MEMORY_BYTES = machineBytes / 4;
 
 export const fetchSettings = (): string[] => [
   ...visibleRefs,
   ...thrift,
   ...filters,
-  // Partial clones ask for single objects later. Version 2 of the protocol answers that whatever is set here, so older ones are
-  // answered too. A commit of a pull request is reachable by its ref in any case: pages and the API say so where one is shown.
+  // Partial clones request single objects later. Protocol version 2 answers that whatever is set here, so older versions are answered too.
+  // A commit of a pull request is reachable by its ref anyway: pages and the API say so where they show one.
   "uploadpack.allowAnySHA1InWant=true",
 ];
 
-/** @param maxBytes of what is sent; git stops taking it in beyond */
+/** @param maxBytes the limit of the pack; git stops reading beyond it */
 export const pushSettings = (hooks: "plain" | "forward", maxBytes = pushMaxBytes()): string[] => [
   ...visibleRefs,
   ...thrift,
@@ -69,9 +69,9 @@ export const pushSettings = (hooks: "plain" | "forward", maxBytes = pushMaxBytes
   "receive.denyDeleteCurrent=ignore",
   "receive.fsckObjects=true",
   `receive.maxInputSize=${maxBytes}`,
-  // Larger files are read piece by piece, so that memory has nothing to do with what somebody sends.
+  // Larger files are read piece by piece, so that memory does not depend on what somebody sends.
   `core.bigFileThreshold=${Math.min(env().GIT_MAX_FILE_MB, 16)}m`,
-  // An event that says that something was pushed outlives a power failure, and so does what was pushed.
+  // An event that reports a push survives a power failure, so the pushed data must as well.
   "core.fsync=objects,derived-metadata,reference",
   "core.fsyncMethod=batch",
 ];

@@ -1,4 +1,5 @@
 import { pipeline } from "node:stream/promises";
+import { currentParty } from "../../../fair-queue/party.ts";
 import { log } from "../../../log.ts";
 import type { Repo } from "../../repos/repo.ts";
 import { fetches } from "../queues.ts";
@@ -23,7 +24,7 @@ const TOO_MUCH_MEMORY =
 const LAST_WORD_MS = 10_000;
 
 /**
- * Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It has a place from when all of its request is there.
+ * Answers `POST …/git-upload-pack`: a step of a clone or a fetch. It gets its slot when all of its request has arrived.
  * @param options.memory another limit, for tests
  */
 export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { memory = fetchMemory } = {}): Promise<void> {
@@ -38,6 +39,7 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
       ["upload-pack", "--stateless-rpc", "--", path],
       {
         ...fetchLimits,
+        niceness: currentParty().isAnonymous ? "idle" : 19,
         config: fetchSettings(),
         env: protocolEnvironment(req.headers["git-protocol"]?.toString()),
       },
@@ -49,12 +51,12 @@ export async function uploadPack(repo: Repo, { req, res }: TransferRequest, { me
           if (!place.takesBandPacket) return res.destroy();
           child.stdout.unpipe(res).resume();
           res.write(bandPackets(3, Buffer.from(TOO_MUCH_MEMORY)));
-          // The answer ends with it.
+          // The response ends with it.
           child.kill("SIGKILL");
           const timer = setTimeout(() => res.destroy(), LAST_WORD_MS);
           res.once("close", () => clearTimeout(timer));
         });
-        // From then on another process may have its number.
+        // After its exit another process may get its pid.
         child.once("exit", stopWatching);
         void closed.then(stopWatching);
         answerHead(res, "application/x-git-upload-pack-result");

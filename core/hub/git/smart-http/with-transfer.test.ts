@@ -83,7 +83,7 @@ test("S137 a push that fails while its hook waits for an answer gives its place 
 test("S137 what git has left running keeps no place once git has ended", async () => {
   const path = await mkdtemp(join(tmpdir(), "left-"));
   await runGit(path, ["init", "--quiet", "--bare"]);
-  // A process that outlives git, with all that git has open.
+  // A process that outlives git and keeps git's files open.
   const left = ["-c", "alias.leave=!sleep 60 & echo $!", "leave"];
   let pid = 0;
   await withTransfer(
@@ -132,7 +132,7 @@ test("S137 git that computes for long and sends nothing yields its place when an
   for (let party = 0; fetches.counts.waiting === 0; party++) {
     others.push(fetches.take({ party: { key: `account ${party}`, isAnonymous: false } }));
   }
-  // One that waits gets the place.
+  // A waiting request gets the slot.
   const places = await Promise.all(others);
   await closed;
   for (const release of places) release();

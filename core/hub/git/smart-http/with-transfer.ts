@@ -10,29 +10,29 @@ import { TRANSFER_MAX_MS } from "./transfer-settings.ts";
 
 export type Transfer = {
   child: GitProcess;
-  /** Resolves when git has ended and all that it wrote was read. */
+  /** Resolves when git has ended and all its output was read. */
   closed: Promise<void>;
-  /** Ends git when the client goes away: nobody is left to read. */
+  /** Ends git when the client disconnects: nobody reads its output then. */
   endWithClient(res: ServerResponse): void;
-  /** Whether somebody else waits for this place (fair-queue.ts). */
+  /** Whether another caller waits for this slot (fair-queue.ts). */
   yields: () => boolean;
 };
 
 const STDERR_MAX_CHARACTERS = 4_000;
 const TERMINATE_AFTER_MS = 2_000;
 const KILL_AFTER_MS = 10_000;
-/** How long a client may read nothing at all: what lies in buffers on the way is read first. */
+/** How long a client may read nothing at all: it first reads what is in buffers on the way. */
 const READ_GRACE_MS = 5 * 60_000;
-/** How long git may compute while others wait for its place: large clones begin with a minute of it. */
+/** How long git may compute while others wait for its slot: large clones begin with a minute of it. */
 const COMPUTE_GRACE_MS = 120_000;
 /** How long the streams of a git process that has ended may stay open without a byte. */
 const LEFT_OPEN_MS = 10_000;
 
 /**
- * Runs one git process of a transfer in a place of `queue` while `use` moves its bytes. When `use` returns, git has ended; when it
+ * Runs one git process of a transfer in a slot of `queue` while `use` moves its bytes. When `use` returns, git has ended; when it
  * throws, git is ended.
- * @param limits other ones for tests
- * @throws ServiceError `unavailable` when too many are under way; whatever `use` throws, unless the client is gone
+ * @param limits override the usual ones, for tests
+ * @throws ServiceError `unavailable` when too many are running; whatever `use` throws, unless the client has disconnected
  */
 export async function withTransfer(
   queue: FairQueue,
@@ -72,7 +72,7 @@ export async function withTransfer(
     };
     if (res.closed) gone();
     else res.once("close", gone);
-    // Whoever reads a clone byte by byte must not hold git, and its place, for hours.
+    // A client that reads a clone byte by byte must not hold git and its slot for hours.
     const stopWatching = watchPace({
       bytes: () => res.socket?.bytesWritten ?? 0,
       isWaiting: () => res.writableNeedDrain,
@@ -80,7 +80,7 @@ export async function withTransfer(
       yields: release.yields,
       onTooSlow: () => res.destroy(),
     });
-    // Nor must git that computes and sends nothing, or next to nothing, while others wait.
+    // While others wait, neither must a git process that computes and sends next to nothing.
     const stopWatchingGit = watchPace({
       bytes: () => (child.stdout as Socket).bytesRead,
       isWaiting: () => !res.writableNeedDrain,
@@ -101,19 +101,19 @@ export async function withTransfer(
     if (!isClientGone) throw error;
   } finally {
     clearTimeout(limit);
-    // Git's own words, which say more than its status; most are about what the client has sent.
+    // Git's messages say more than its status; most are about what the client has sent.
     if (stderr && !isClientGone) log().info({ git: args[0], stderr: stderr.trim() }, "git said");
   }
 }
 
-/** Lets git put away what it has begun, and does not wait for ever. */
+/** Lets git clean up what it has begun, within a time limit. */
 function end(child: GitProcess): void {
   closeInputs(child);
-  // Nobody reads any more, and what is not read keeps it from closing.
+  // Nobody reads its output any more, and unread output keeps it from closing.
   child.stdout.resume();
   if (child.exitCode !== null || child.signalCode !== null) return;
   const timers = [setTimeout(() => child.kill("SIGKILL"), KILL_AFTER_MS).unref()];
-  // A push ends by itself when its pack or its hook does, and removes what has arrived; a signal would leave that behind.
+  // A push ends by itself when its pack or its hook does, and deletes what has arrived; a signal would leave that behind.
   if (channelOf(child)) timers.push(setTimeout(() => child.kill("SIGTERM"), TERMINATE_AFTER_MS).unref());
   else child.kill("SIGTERM");
   child.once("exit", () => timers.forEach(clearTimeout));
@@ -128,8 +128,8 @@ function closeInputs(child: GitProcess): void {
 }
 
 /**
- * Node says that a process is closed when all of its streams are, and git may leave processes behind that have them open. So after its
- * exit they are closed, unless its output still goes to a slow reader, who is watched otherwise.
+ * Node reports a process as closed when all of its streams are, and git may leave processes behind that keep them open. So they are closed
+ * after git's exit, unless its output still goes to a slow reader, whose pace is watched elsewhere.
  */
 function closeSoon(child: GitProcess, leftOpenMs: number): void {
   closeInputs(child);

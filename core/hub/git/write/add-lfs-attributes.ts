@@ -9,10 +9,10 @@ const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
 const LINE_MAX_BYTES = 2_048;
 
 /**
- * The changes of a commit, and where it puts files of Git LFS at paths that no .gitattributes gives to it, a .gitattributes that does:
- * without, a clone would have the pointers instead of the files.
+ * The changes of a commit. If it puts Git LFS files at paths that no .gitattributes assigns to Git LFS, a .gitattributes that does is
+ * added: otherwise a clone would have the pointers instead of the files.
  * @param within the repository's path
- * @throws ServiceError `unavailable` when no place for a walk came in time, or its patterns take too long
+ * @throws ServiceError `unavailable` when no slot for a walk was free in time, or its patterns take too long
  */
 export async function addLfsAttributes(
   { changes, lfsPaths, rootAttributes }: Collected,

@@ -156,7 +156,7 @@ test("S135 S137 none of it without the right to, nor where the repository is rea
   for (const person of [bea, cy]) expect(await outcomes(all(person.actor))).toEqual(Array(5).fill("forbidden"));
   await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: true } });
   expect(await outcomes(all(ada.actor))).toEqual(Array(5).fill("forbidden"));
-  // A token that may write and not manage does not do what the protection is against.
+  // A token that may write but not manage cannot do what the protection prevents.
   await db().repo.update({ where: { id: repo.id }, data: { isReadOnly: false } });
   const token = {
     kind: "token",

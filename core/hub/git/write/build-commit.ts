@@ -3,11 +3,11 @@ import { shownPath } from "./parse-path.ts";
 import type { Signature } from "./signature.ts";
 import type { Import } from "./start-import.ts";
 
-/** A step of a commit whose contents are written already. */
+/** A step of a commit; its content is written already. */
 export type Change =
   | { kind: "put"; path: string; blob: string }
   | { kind: "delete"; path: string; what: "file" | "folder" | "entry" }
-  /** @property commit where from; null = the commit's own parent */
+  /** @property commit the source; null = the commit's own parent */
   | { kind: "copy"; path: string; from: { path: string; commit: string | null } };
 
 export type CommitPlan = {
@@ -26,11 +26,11 @@ export type BuiltCommit = {
 type Entry = { mode: string; type: string; oid: string };
 
 /**
- * Builds a commit in an import that is under way. It is a commit without a branch: whoever asked for it decides what becomes of it.
- * Git does the steps one after the other while its answers come in, so that 10,000 files are no more conversations than one is.
+ * Builds a commit in a running import. The commit is on no branch: the caller decides what happens with it. Git performs the steps one
+ * after the other while its answers arrive, so that 10,000 files need no more round trips than one.
  *
- * @param name for a ref of the import's own repository; another one for each commit
- * @throws ServiceError `invalid_request` for a file where a folder is, or the reverse; `not_found` for what should be there and is not
+ * @param name for a ref of the import's own repository; a different one for each commit
+ * @throws ServiceError `invalid_request` for a file where a folder is, or the reverse; `not_found` for a missing source
  */
 export async function buildCommit(git: Import, plan: CommitPlan, name: string): Promise<BuiltCommit> {
   const { parent, changes, message, signature } = plan;
@@ -68,13 +68,13 @@ export async function buildCommit(git: Import, plan: CommitPlan, name: string): 
   });
   const after = git.ask('ls ""');
   const sha = git.ask(`get-mark :${Number.MAX_SAFE_INTEGER}`);
-  // The first that fails in the order of the steps is the one that is told.
+  // Reports the first failure in the order of the steps.
   const failed = (await Promise.allSettled(checks)).find((check) => check.status === "rejected");
   if (failed) throw failed.reason;
   return { sha: await sha, isDifferent: (await before) !== (await after) };
 }
 
-/** What a step puts at its path. A file that is executable stays so when its content is replaced. */
+/** What a step puts at its path. An executable file stays executable when its content is replaced. */
 async function sourceOf(git: Import, change: Change, parent: string | null): Promise<Entry | undefined> {
   if (change.kind === "delete") return undefined;
   if (change.kind === "put") {
@@ -122,5 +122,5 @@ function foldersOf(path: string): string[] {
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 
-/** As git quotes a path; control characters are in none (parse-path.ts). */
+/** In git's quoting; paths contain no control characters (parse-path.ts). */
 const quote = (path: string): string => `"${path.replace(/["\\]/g, "\\$&")}"`;

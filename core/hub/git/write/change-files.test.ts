@@ -47,7 +47,7 @@ test("what others did to other files stays, and what they did to this one is tol
     });
   }
   expect((await eventsOf(repo)).length).toBe(before);
-  // Whoever has looked at theirs may go on.
+  // A user who has seen their version may go on.
   const again = await changeFiles(ada.actor, nameOf(repo), change({ "a.txt": "mine" }, { seen: head }));
   expect(again.outcome).toBe("committed");
   expect(await show(repo, "main:a.txt")).toBe("mine");

@@ -19,15 +19,15 @@ import { planUpload } from "./plan-upload.ts";
 
 export type FileChange = {
   path: string;
-  /** What is to be in it; null takes it away. */
+  /** Its new content; null deletes it. */
   content: Uint8Array | null;
-  /** Nothing may be there yet. */
+  /** The file must not exist yet. */
   isNew?: boolean;
 };
 
 export type FileChanges = {
   branch: string;
-  /** The commit that the person looked at when they began; null where there was none. */
+  /** The commit that the user saw when they began; null if there was none. */
   seen: string | null;
   files: readonly FileChange[];
   summary: string;
@@ -38,7 +38,7 @@ export type FileChanges = {
 /** What somebody else did to a file meanwhile. */
 export type NewerVersion = {
   path: string;
-  /** The branch's commit by now: what to begin from next time. */
+  /** The branch's current commit: where to begin next time. */
   head: string;
   commit: string;
   authorName: string;
@@ -51,9 +51,9 @@ export type FilesChanged = { outcome: "committed"; committed: Committed } | { ou
 const ATTEMPTS_MAX = 5;
 
 /**
- * Changes files as a person does who looked at them first. What others did to other files meanwhile is left as it is; what they did to
- * these is not written over but told, so that nobody's work is lost unseen.
- * @throws ServiceError as createCommit; `conflict` with the field `path` for a new file where one is already
+ * Changes files for a user who has seen a certain version. Others' changes of other files since then are kept; their changes of these files
+ * are not overwritten but reported, so that nobody's work is lost unnoticed.
+ * @throws ServiceError as createCommit; `conflict` with the field `path` for a new file whose path exists already
  */
 export async function changeFiles(actor: Actor, name: RepoName, input: FileChanges): Promise<FilesChanged> {
   const { branch, seen, isPullRequest = false } = input;
@@ -73,7 +73,7 @@ export async function changeFiles(actor: Actor, name: RepoName, input: FileChang
       const commit = { revision: branch, summary, description, isPullRequest, operations, parentCommit: head };
       return { outcome: "committed", committed: await createCommit(actor, name, commit) };
     } catch (error) {
-      // The branch moved between the look and the commit: look again.
+      // The branch moved between the check and the commit: check again.
       if (!isServiceError(error) || error.code !== "precondition_failed") throw error;
     }
   }
@@ -120,7 +120,7 @@ async function requireAbsent(directory: string, head: string, files: readonly Fi
   });
 }
 
-/** Each file goes where its .gitattributes and its size send it, as it would from git or a client. */
+/** Each file is stored where its .gitattributes and its size say, as from git or a client. */
 async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: FileChanges): Promise<Operation[]> {
   const { branch, isPullRequest = false } = input;
   const written = input.files.filter((file): file is { path: string; content: Uint8Array } => file.content !== null);
@@ -138,7 +138,7 @@ async function operationsFor(actor: Actor, repo: Repo, name: RepoName, input: Fi
 }
 
 async function store(actor: Actor, repo: Repo, content: Uint8Array): Promise<string> {
-  // As over the API: into storage goes only what writers send.
+  // As in the API: only those who may write may upload to storage.
   await requirePermission(actor, "repo.write", repoResource(repo), { what: "Repository" });
   const oid = createHash("sha256").update(content).digest("hex");
   const object = { oid, size: content.byteLength };

@@ -9,21 +9,21 @@ import type { Content, Import } from "./start-import.ts";
 
 export type Collected = {
   changes: Change[];
-  /** The paths that Git LFS keeps the content of. */
+  /** The paths whose content is in Git LFS. */
   lfsPaths: string[];
-  /** What the commit puts at `.gitattributes`. */
+  /** The commit's own `.gitattributes`. */
   rootAttributes: Uint8Array | undefined;
 };
 
 type LfsFile = Operation & { type: "lfsFile" };
 
 const ATTRIBUTES_MAX_BYTES = 1024 * 1024;
-// Git ignores longer lines, and its fsck calls them an error.
+// Git ignores longer lines, and its fsck reports them as errors.
 const ATTRIBUTES_LINE_MAX_BYTES = 2_048;
 
 /**
- * Reads what a commit is to do, writing the contents as they come: of them no more than one is held at a time.
- * @param resolveCommit what a revision stands for; of a copy
+ * Reads the operations of a commit and writes the contents as they arrive: no more than one of them is held at a time.
+ * @param resolveCommit resolves the revision of a copy
  * @throws ServiceError `invalid_request` that names the path; `payload_too_large`
  */
 export async function collectChanges(
@@ -103,7 +103,7 @@ function requireSmall(path: string, content: Content): void {
   );
 }
 
-/** A .gitattributes that git reads whole. */
+/** A .gitattributes that git reads completely. */
 async function parseAttributes(path: string, content: Content): Promise<Uint8Array> {
   const size = content instanceof Uint8Array ? content.byteLength : content.sizeBytes;
   const bytes =
@@ -124,7 +124,7 @@ async function wholeOf(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   return Buffer.concat(parts);
 }
 
-/** What was uploaded to the repository: a pointer to anything else would be a file that nobody can fetch, or that others uploaded. */
+/** The sizes of files uploaded to this repository: other pointers would name files that nobody can fetch, or that others uploaded. */
 async function findLfsSizes(repoId: string, files: readonly LfsFile[]): Promise<Map<string, number>> {
   if (files.length === 0) return new Map();
   const oids = [...new Set(files.map(({ oid }) => oid))];

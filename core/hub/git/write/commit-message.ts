@@ -4,7 +4,7 @@ const SUMMARY_MAX_CHARACTERS = 1_000;
 const DESCRIPTION_MAX_CHARACTERS = 64 * 1024;
 
 /**
- * A commit's message: a line that says what it does, and below it whatever else there is to say.
+ * A commit's message: a summary line, and below it the description.
  * @throws ServiceError `invalid_request`
  */
 export function commitMessage(summary: string, description = ""): string {
@@ -27,7 +27,7 @@ function text(field: string, value: string, maxCharacters: number): string {
   return value.replace(/\r\n?/g, "\n").trim();
 }
 
-/** An annotated tag's message; empty when there is none to be. @throws ServiceError `invalid_request` */
+/** An annotated tag's message; empty for none. @throws ServiceError `invalid_request` */
 export function tagMessage(message: string): string {
   const said = text("message", message, DESCRIPTION_MAX_CHARACTERS);
   return said === "" ? "" : `${said}\n`;

@@ -10,9 +10,9 @@ import { requireChangeable } from "../refs/require-changeable.ts";
 import { resolveRef } from "../refs/resolve-ref.ts";
 
 /**
- * The ref that a commit is for, asked for as `main` or `refs/pr/3`; of a commit that is to open a pull request, the branch it proposes
- * to change. It is asked of whoever may see the repository.
- * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`; `not_found` (RevisionNotFound) for what is no branch
+ * The ref that a commit is for, requested as `main` or `refs/pr/3`; for a commit that opens a pull request, the branch that it proposes
+ * to change. The caller has checked that the actor may see the repository.
+ * @throws ServiceError `forbidden`, `insufficient_scope`, `unauthorized`; `not_found` (RevisionNotFound) for what is not a branch
  */
 export async function resolveCommitTarget(
   actor: Actor,
@@ -29,7 +29,7 @@ export async function resolveCommitTarget(
   const branch = revision.replace(/^refs\/heads\//, "");
   if (!isRefName(branch)) throw notFound("Revision");
   const ref = `refs/heads/${branch}`;
-  // A default branch without commits gets its first one this way; any other branch is made first.
+  // A default branch without commits gets its first one this way; other branches must be created first.
   if (branch !== repo.defaultBranch && !(await resolveRef(path, ref))) throw notFound("Revision");
   return ref;
 }

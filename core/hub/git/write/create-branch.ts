@@ -13,17 +13,17 @@ import { writeRootCommit } from "./write-objects.ts";
 
 export type NewBranch = {
   branch: string;
-  /** Any revision; the default branch when it is left out. */
+  /** Any revision; by default the default branch. */
   startingPoint?: string | undefined;
-  /** Begins it with a commit of its own that has no files. */
+  /** Starts it with its own commit without files. */
   isEmpty?: boolean | undefined;
-  /** Moves the branch when it is there already; without `startingPoint` and `isEmpty` it is left as it is. */
+  /** Moves an existing branch; without `startingPoint` and `isEmpty` it stays unchanged. */
   isOverwriting?: boolean | undefined;
 };
 
 /**
- * Makes a branch. In a repository without commits the default branch gets a first one without files, so that both have it in common.
- * @throws ServiceError `invalid_request` (the name), `conflict` (it is there), `not_found` (RevisionNotFound: the starting point),
+ * Creates a branch. In a repository without commits the default branch gets an empty first commit, so that both have it in common.
+ * @throws ServiceError `invalid_request` (the name), `conflict` (it exists), `not_found` (RevisionNotFound: the starting point),
  * `forbidden`, `insufficient_scope`, `unauthorized`
  * @returns the commit that the branch is at
  */

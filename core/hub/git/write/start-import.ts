@@ -22,7 +22,7 @@ const STDERR_MAX_CHARACTERS = 16_000;
  * @throws GitFailed from whatever is waited for, once git has ended badly
  */
 export async function startImport(path: string): Promise<Import> {
-  const child = await spawnGit(path, ARGS);
+  const child = await spawnGit(path, ARGS, { niceness: 10 });
   const waiting: { resolve: (line: string) => void; reject: (error: unknown) => void }[] = [];
   let stderr = "";
   let marks = 0;
