@@ -22,8 +22,8 @@ const ORGANIZATIONS = `(SELECT coalesce(json_agg(json_build_object('id', o.id, '
     WHERE m.user_id = u.id AND (g.is_all_orgs OR m.org_id = ANY (g.org_ids)) AND is_app_admitted(o.id, a.client_id))`;
 
 /**
- * What was exchanged holds while its app may exchange for the organization, and its person is a member (S95): privilege, binding, plan
- * and membership are looked at with each use, so that losing one ends it at once.
+ * An exchanged token is valid while its app may exchange for the organization and its user is a member (S95). Privilege, binding, plan and
+ * membership are checked with each use, so losing one ends it at once.
  */
 const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON o.id = x.bound_org_id
       JOIN membership m ON m.org_id = o.id AND m.user_id = g.user_id
@@ -31,7 +31,7 @@ const EXCHANGE_HOLDS = `EXISTS (SELECT 1 FROM oauth_app x JOIN organization o ON
       AND 'token-exchange' = ANY (x.privileges) AND o.plan IN ('enterprise', 'plus')
       AND NOT EXISTS (SELECT 1 FROM organization_app d WHERE d.org_id = o.id AND d.client_id = x.client_id AND d.decision = 'blocked'))`;
 
-/** @param where says which artifacts of the model `$1`. One that hangs on something revoked or disabled is none (S49, S114). */
+/** @param where selects artifacts of the model `$1`. An artifact that depends on something revoked or disabled is not found (S49, S114). */
 export function selectArtifact(where: string, organizations: "NULL" | typeof ORGANIZATIONS = "NULL"): string {
   return `SELECT a.id_hash, a.payload, a.consumed_at, g.payload AS grant_payload,
       CASE WHEN u.id IS NULL THEN NULL ELSE ${ACCOUNT}${organizations}) END AS account
@@ -46,8 +46,8 @@ export function selectArtifact(where: string, organizations: "NULL" | typeof ORG
 }
 
 /**
- * A statement for each number of artifacts, as numbers go up by doubling: one that took an array would be planned anew for
- * each length, which costs more than reading the rows.
+ * One statement per number of artifacts, in powers of two: a statement that took an array would be planned again for each length, which
+ * costs more than reading the rows.
  */
 const statements = [1, 2, 4, 8, 16].map((size) => {
   const places = Array.from({ length: size }, (_, at) => `$${at + 2}`).join(", ");
@@ -68,7 +68,7 @@ async function readArtifacts(model: string, hashes: string[]): Promise<(Artifact
   const byHash = new Map(rows.map((row) => [row.id_hash, row]));
   return hashes.map((hash, at) => {
     const row = byHash.get(hash);
-    // Two requests with one token: what one of them makes of it must not reach the other.
+    // Two requests with one token must not share an object: one could change it for the other.
     return row && hashes.indexOf(hash) < at ? structuredClone(row) : row;
   });
 }
@@ -76,7 +76,7 @@ async function readArtifacts(model: string, hashes: string[]): Promise<(Artifact
 type Reader = (hash: string) => Promise<ArtifactRow | undefined>;
 const readers = new Map<string, Reader>();
 
-/** Reads an artifact by the hash of its id, in one statement with those that are asked for at the same moment. */
+/** Reads an artifact by the hash of its ID, in one statement with those requested at the same moment. */
 export function readArtifact(model: string, hash: string): Promise<ArtifactRow | undefined> {
   let reader = readers.get(model);
   if (!reader) {

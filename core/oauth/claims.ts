@@ -3,13 +3,12 @@ import { env } from "#core/env.ts";
 import type { AccountRow, GrantedOrganization } from "./request-rows.ts";
 
 /**
- * Claims of ID tokens and userinfo (docs/specification/oauth.md#id-token, #userinfo). Which of them leave the house is decided by
- * scope: the engine filters by `claimsByScope`, so that an address appears only with `email` and organizations only where they were
- * granted (S103).
+ * Claims of ID tokens and userinfo (docs/specification/oauth.md#id-token, #userinfo). The scope decides which of them are released: the
+ * engine filters by `claimsByScope`, so an e-mail address appears only with `email`, and organizations only where they were granted (S103).
  */
 export const claimsByScope = {
-  // Clients find auth_time in every ID token, whether or not they asked with max_age (docs/specification/oauth.md#id-token), and how the
-  // person proved who they are (RFC 8176) beside it.
+  // Clients find auth_time in every ID token, whether or not they sent max_age (docs/specification/oauth.md#id-token), and beside it how
+  // the user authenticated (RFC 8176).
   openid: ["sub", "auth_time", "amr", "isPro", "organizations", "orgs"],
   profile: ["name", "preferred_username", "profile", "picture", "website"],
   email: ["email", "email_verified"],
@@ -18,7 +17,7 @@ export const claimsByScope = {
 
 export const profileUrl = (handle: string): string => `${env().ORIGIN}/${encodeURIComponent(handle)}`;
 
-/** Claims about the person, the same in ID tokens and userinfo. */
+/** Claims about the user, the same in ID tokens and userinfo. */
 export function personClaims(account: AccountRow) {
   return {
     sub: account.id,
@@ -32,7 +31,7 @@ export function personClaims(account: AccountRow) {
   };
 }
 
-/** One entry of `orgs`; the fields behind `plan` keep older clients of this interface working (docs/specification/oauth.md#userinfo). */
+/** One entry of `orgs`; the fields after `plan` keep older clients of this interface working (docs/specification/oauth.md#userinfo). */
 export function organizationClaim(organization: GrantedOrganization, hasBilling: boolean) {
   return {
     sub: organization.id,
@@ -40,7 +39,7 @@ export function organizationClaim(organization: GrantedOrganization, hasBilling:
     picture: avatarUrl(organization.name),
     preferred_username: organization.name,
     ...(organization.plan && { plan: organization.plan }),
-    // Its own affair, like all that it has, until what it asks is met.
+    // Private, like all that the organization has, until its requirements are met.
     ...(hasBilling && organization.restrictions.length === 0 && { canPay: false }),
     roleInOrg: organization.role,
     isEnterprise: organization.plan === "enterprise",
@@ -49,7 +48,7 @@ export function organizationClaim(organization: GrantedOrganization, hasBilling:
   };
 }
 
-/** Claims of userinfo. `organizations` and `orgs` carry the same content (docs/specification/oauth.md#userinfo). */
+/** Claims of userinfo. `organizations` and `orgs` have the same content (docs/specification/oauth.md#userinfo). */
 export function userinfoClaims(account: AccountRow, organizations: GrantedOrganization[], scope: string) {
   const hasBilling = scope.split(" ").includes("read-billing");
   const orgs = organizations.map((organization) => organizationClaim(organization, hasBilling));

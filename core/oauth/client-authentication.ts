@@ -9,9 +9,8 @@ import { protocolRoutes } from "./protocol-routes.ts";
 const FAILED_AUTHENTICATION = "client authentication failed";
 
 /**
- * One text for an unknown client, a wrong secret and a missing one (S41). Authors of command line tools forget the secret where
- * a device asks for its code, more than elsewhere (docs/specification/oauth.md#device-authorization); an exchange takes them in one
- * place only (S89).
+ * One text for an unknown client, a wrong secret and a missing one (S41). Authors of command line tools most often forget the secret when a
+ * device requests its code (docs/specification/oauth.md#device-authorization); an exchange accepts the secret in only one place (S89).
  */
 export function failedAuthentication(path: string, grantType?: string | null): string {
   if (grantType === TOKEN_EXCHANGE_GRANT)
@@ -24,16 +23,16 @@ const BASIC_CHALLENGE = 'Basic realm="OAuth"';
 
 const usedBasic = new WeakSet<ServerResponse>();
 
-/** What a 401 must say of how to authenticate: RFC 6749 §5.2 wants it only where the Authorization header was used (S39). */
+/** The challenge of a 401: RFC 6749 §5.2 requires it only if the Authorization header was used (S39). */
 export function challengeFor(res: ServerResponse): Record<string, string> {
   return usedBasic.has(res) ? { "WWW-Authenticate": BASIC_CHALLENGE } : {};
 }
 
 /**
- * How real clients identify themselves, made into what the engine expects. Nothing here decides whether a client is genuine:
- * the engine checks that afterwards, as ever.
- * @returns the client that the request claims to come from.
- * @throws ProtocolError 401 `invalid_client` for a request from nobody, and for an unreadable `Authorization` header (S39).
+ * Translates how real clients identify themselves into what the engine expects. Nothing here decides whether a client is genuine: the
+ * engine checks that afterwards, as always.
+ * @returns the client from which the request claims to come.
+ * @throws ProtocolError 401 `invalid_client` for a request without a client, and for an unreadable `Authorization` header (S39).
  */
 export async function identifyClient(
   { headers }: IncomingMessage,
@@ -46,14 +45,14 @@ export async function identifyClient(
   const basic = authorization === undefined ? undefined : readBasic(authorization, res, path, form);
   const assertion = form.get("client_assertion");
   const asserted = assertion ? readAsserted(assertion, res, path, form) : undefined;
-  // openid-client 5 sends Basic with an empty secret for a public client (C3 in docs/specification/existing-clients.md). Beside a
-  // client_secret or an assertion it stays, and the engine refuses two methods at once (S40).
+  // openid-client 5 sends Basic with an empty secret for a public client (C3 in docs/specification/existing-clients.md). If there is also a
+  // client_secret or an assertion, the header stays, and the engine rejects two methods at once (S40).
   if (basic?.secret === "" && !form.get("client_secret") && !assertion) {
     delete headers.authorization;
     if (!form.get("client_id")) form.set("client_id", basic.clientId);
     if (form.get("client_id") !== basic.clientId) throw new ProtocolError(400, "invalid_request", "client_id mismatch");
   }
-  // RFC 7662 §2.1: introspection is for clients that prove who they are, which a public client cannot (S104).
+  // RFC 7662 §2.1: introspection requires client authentication, which a public client lacks (S104).
   const isAnonymous = !headers.authorization && !form.get("client_secret") && !assertion;
   if (isAnonymous && path === protocolRoutes.introspection) throw unauthenticated(res, path, form);
 
@@ -62,7 +61,7 @@ export async function identifyClient(
   return clientId;
 }
 
-/** RFC 7617, RFC 6749 §2.3.1: the scheme is compared without case, both parts are form-urlencoded. */
+/** RFC 7617, RFC 6749 §2.3.1: the scheme is case-insensitive, both parts are form-urlencoded. */
 function readBasic(
   header: string,
   res: ServerResponse,
@@ -80,15 +79,15 @@ function readBasic(
 }
 
 /**
- * The client that an assertion names (RFC 7523 §3: `sub` is the client_id), to know whose failures to count. Nobody has checked its
- * signature yet; the engine does, before it believes a word of it.
+ * The client that an assertion names (RFC 7523 §3: `sub` is the client_id), to know whose failures to count. Its signature has not been
+ * checked yet; the engine does that before it trusts any of it.
  */
 function readAsserted(assertion: string, res: ServerResponse, path: string, form: URLSearchParams): string {
   try {
     const { sub } = decodeJwt(assertion);
     if (sub && VSCHAR.test(sub)) return sub;
   } catch {
-    // No JWT at all.
+    // Not a JWT.
   }
   throw unauthenticated(res, path, form);
 }
@@ -102,8 +101,8 @@ function formDecode(part: string): string {
 }
 
 /**
- * The hub's JavaScript client sends no `client_id` with its code (C2 in docs/specification/existing-clients.md). The code belongs to
- * one client; where that client is public, naming it proves nothing that the code and its PKCE verifier do not prove.
+ * The hub's JavaScript client sends no `client_id` with its code (C2 in docs/specification/existing-clients.md). The code belongs to one
+ * client; if that client is public, naming it proves nothing beyond what the code and its PKCE verifier prove.
  */
 async function identifyByCode(form: URLSearchParams): Promise<string | undefined> {
   const code = form.get("code");

@@ -3,11 +3,11 @@ import { calculateJwkThumbprint, type JWK } from "jose";
 import { ServiceError } from "#core/errors.ts";
 import { parseJwks } from "./client-metadata/parse-jwks.ts";
 
-/** What a client may sign its assertions with (RFC 7523); shared secrets are none of it. */
+/** The algorithms with which a client may sign its assertions (RFC 7523); none with shared secrets. */
 export const CLIENT_KEY_ALGORITHMS = ["RS256", "PS256", "ES256", "Ed25519", "EdDSA"] as const;
 type Algorithm = (typeof CLIENT_KEY_ALGORITHMS)[number];
 
-/** A public key of an app's, by the name under which its assertions find it. */
+/** An app's public key, with the `kid` by which its assertions name it. */
 export type ClientKey = JWK & { kid: string };
 
 const TEXT_MAX_CHARACTERS = 32_768;
@@ -15,15 +15,14 @@ const PEM = /-----BEGIN ([A-Z ]{1,40})-----[^-]+-----END \1-----/g;
 
 const problem = (sentence: string) => new ServiceError("invalid_request", sentence, { field: "jwks" });
 
-/** Whether a text holds the private half of a key, or a shared one: it must not be shown again, let alone kept. */
+/** Whether a text contains a private or shared key: it must not be shown again, let alone stored. */
 export function hasPrivateKey(text: string): boolean {
   return /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text) || /"(?:d|p|q|dp|dq|qi|k|priv)"\s*:\s*"/.test(text);
 }
 
 /**
- * Public keys as a developer pastes them: a key set or a single key as JSON, or PEM (public keys, certificates). A key without a
- * `kid` gets its thumbprint for one (RFC 7638). Unlike with a set that a machine serves, nothing is passed over: who pastes a
- * key expects it to work.
+ * Parses public keys as a developer pastes them: a key set or a single key as JSON, or PEM (public keys, certificates). A key without a
+ * `kid` gets its thumbprint as one (RFC 7638). Unlike in a fetched set, no key is skipped: whoever pastes a key expects it to work.
  * @throws ServiceError `invalid_request` with the field `jwks` and what to do.
  */
 export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[] }> {
@@ -44,7 +43,7 @@ export async function parsePastedKeys(text: string): Promise<{ keys: ClientKey[]
 
 type KeyKind = { kty?: string; crv?: string; alg?: string };
 
-/** The algorithms that an assertion of this key may be signed with. */
+/** The algorithms with which an assertion of this key may be signed. */
 export function algorithmsOf({ kty, crv, alg }: KeyKind): readonly Algorithm[] {
   const usable = kty === "RSA" ? RSA : kty === "EC" && crv === "P-256" ? EC : kty === "OKP" && crv === "Ed25519" ? OKP : [];
   return alg === undefined ? usable : usable.filter((each) => each === alg);

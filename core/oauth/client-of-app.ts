@@ -7,7 +7,7 @@ import { TOKEN_EXCHANGE_GRANT } from "./exchange/token-exchange.ts";
 import type { RegisteredMetadata } from "./registration/registration-metadata.ts";
 import { OFFLINE_ACCESS, requiredScopes } from "./scopes.ts";
 
-// The engine wants some secret for a client that authenticates with one; ours are hashed and compared by findClientSecret.
+// The engine requires some secret for a client that authenticates with one; ours are hashed and compared by findClientSecret.
 const SECRET_IS_HASHED = "hashed";
 
 export const DEVICE_CODE_GRANT = "urn:ietf:params:oauth:grant-type:device_code";
@@ -29,7 +29,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
   return {
     client_id: app.clientId,
     client_name: app.name,
-    // A new picture has a new address, by which people are asked again (S36).
+    // A new image has a new URL, so users are asked again (S36).
     ...(app.logoId && { logo_uri: `${env().ORIGIN}/images/${app.logoId}` }),
     application_type: "native",
     redirect_uris: app.redirectUris,
@@ -49,7 +49,7 @@ export function clientOfApp(app: OAuthApp & { secrets: OAuthAppSecret[] }): AllC
   };
 }
 
-/** What the app's owner has configured. One that registered itself and named no scope may ask for all, but has said of none that it needs it. */
+/** The scopes that the app's owner configured. A self-registered app that named no scope may request all, but has none by default. */
 function defaultScope({ scopes, registeredMetadata }: OAuthApp): string {
   const isUnsaid = registeredMetadata !== null && (registeredMetadata as RegisteredMetadata).scope === undefined;
   return (isUnsaid ? requiredScopes : scopes).join(" ");
@@ -59,7 +59,7 @@ function grantTypes({ redirectUris, isDeviceFlowAllowed, boundOrgId }: OAuthApp)
   return [
     ...(redirectUris.length > 0 ? ["authorization_code"] : []),
     ...(isDeviceFlowAllowed ? [DEVICE_CODE_GRANT] : []),
-    // Whether it may is decided with each exchange (S90): privilege and plan come and go.
+    // Each exchange decides whether it is allowed (S90): privilege and plan can change.
     ...(boundOrgId ? [TOKEN_EXCHANGE_GRANT] : []),
     "refresh_token",
   ];

@@ -3,27 +3,27 @@ import { isDocumentAddress } from "./documents/document-address.ts";
 import type { DocumentMetadata } from "./documents/read-document.ts";
 import { wantsRefreshTokens } from "./documents/wants-refresh-tokens.ts";
 
-/** What pages show of a client, wherever it comes from. */
+/** What pages show of a client of any kind. */
 export type ClientRecord = {
   clientId: string;
   name: string;
   logoId: string | null;
-  /** What the client says of itself; nobody has checked it. */
+  /** The client's own statement; nobody has checked it. */
   homepageUrl: string | null;
   ownerUserId: string | null;
   ownerOrgId: string | null;
   verifiedAt: Date | null;
   /** Comes with the service. */
   isFirstParty: boolean;
-  /** Made by the app itself (RFC 7591): nobody here answers for it. */
+  /** The app created itself (RFC 7591): nobody here is responsible for it. */
   isSelfRegistered: boolean;
-  /** The host that serves the client's metadata document, which is who answers for it; null for an app made here. */
+  /** The host that serves the client's metadata document and is responsible for it; null for an app created here. */
   documentHost: string | null;
   accessTokenSeconds: number | null;
   isRefreshAllowed: boolean;
 };
 
-/** The records of these clients, by client id; one that is gone is missing. */
+/** The records of these clients, by client ID; deleted ones are missing. */
 export async function findClientRecords(clientIds: readonly string[]): Promise<Map<string, ClientRecord>> {
   const documentIds = clientIds.filter(isDocumentAddress);
   const [apps, documents] = await Promise.all([

@@ -3,7 +3,7 @@ import type { StoredSecret } from "./client-extension.ts";
 
 export const isLiveSecret = ({ expiresAt }: StoredSecret): boolean => expiresAt === null || expiresAt > Date.now();
 
-/** The live secret that `presented` is. Every one is compared, so that time tells nothing (S41). */
+/** The live secret that equals `presented`. All are compared, so that timing reveals nothing (S41). */
 export function findClientSecret(secrets: readonly StoredSecret[], presented: string): StoredSecret | undefined {
   const hash = hashToken(presented);
   let match: StoredSecret | undefined;

@@ -7,17 +7,17 @@ import { isDocumentAddress } from "./documents/document-address.ts";
 import { findDocumentClient } from "./documents/find-document-client.ts";
 
 /**
- * From an OAuth app (the product record) to a client (the protocol party). Client records are kept in this process until
- * Postgres says that the app changed; while notifications are away nothing is kept, so that a deleted secret or a removed
- * redirect URI is never honoured for longer (S52).
+ * Turns an OAuth app (the product record) into a client (the protocol party). This process caches client records until Postgres notifies it
+ * that the app changed. While notifications are unavailable nothing is cached, so a deleted secret or a removed redirect URI never stays
+ * valid for longer (S52).
  */
 
 const CACHE_SIZE = 1_000;
-// A connection that died without telling looks like one on which nothing happens.
+// A connection that died silently looks like an idle one.
 const TRUST_MS = 30_000;
 type Cache = {
   clients: Map<string, { metadata: AllClientMetadata; readAt: number }>;
-  /** Counts notifications: what was read before one arrived may be older than what it told of. */
+  /** Counts notifications: a record that was read before one arrived may be older than the change. */
   notified: number;
   isWatched: boolean;
 };
@@ -40,8 +40,8 @@ function watch(): void {
 }
 
 /**
- * Drops what is kept of a client in this process, which has just changed it: the notification that tells the others comes back
- * here too, but only after the request that goes on now.
+ * Drops this process's cached record of a client that it has just changed. The notification for the other processes arrives here too, but
+ * only after the current request has continued.
  */
 export function forgetClient(clientId: string): void {
   const kept = cache();
@@ -49,7 +49,7 @@ export function forgetClient(clientId: string): void {
   kept.clients.delete(clientId);
 }
 
-/** The engine's metadata for a client id; undefined for an unknown or blocked one. */
+/** The engine's metadata for a client ID; undefined for an unknown or blocked one. */
 export async function findClientMetadata(clientId: string): Promise<AllClientMetadata | undefined> {
   const kept = cache();
   watch();
@@ -58,7 +58,7 @@ export async function findClientMetadata(clientId: string): Promise<AllClientMet
 
   const [readAt, { notified }] = [Date.now(), kept];
   const metadata = clientId.includes("\0") ? undefined : await loadClient(clientId);
-  // Unknown ids are not kept: anybody can make them up.
+  // Unknown IDs are not cached: anyone can invent them.
   if (metadata && isListening() && kept.notified === notified) {
     if (kept.clients.size >= CACHE_SIZE) kept.clients.clear();
     kept.clients.set(clientId, { metadata, readAt });

@@ -22,7 +22,7 @@ import { mayIntrospect } from "./resources/may-introspect.ts";
 import { apiAudience, findResourceServer } from "./resources/resource-servers.ts";
 import { OFFLINE_ACCESS, supportedScopes } from "./scopes.ts";
 
-/** What the engine is told. Everything that is not on is off, and discovery lists only what is on (S106). */
+/** The engine's configuration. Everything not enabled is off, and discovery lists only what is on (S106). */
 export function buildConfiguration(signingKeys: JWK[]): Configuration {
   const isSecure = env().ORIGIN.startsWith("https:");
   const cookie = { signed: true, httpOnly: true, sameSite: "lax", secure: isSecure } as const;
@@ -38,13 +38,13 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     },
     scopes: [...supportedScopes],
     claims: Object.fromEntries(Object.entries(claimsByScope).map(([scope, claims]) => [scope, [...claims]])),
-    // The ID token itself carries name, picture and address (C14 in docs/specification/existing-clients.md).
+    // The ID token itself contains name, picture and e-mail address (C14 in docs/specification/existing-clients.md).
     conformIdTokenClaims: false,
     responseTypes: ["code"],
     subjectTypes: ["public"],
     clientAuthMethods: ["client_secret_basic", "client_secret_post", "private_key_jwt", "none"],
     discovery: {
-      // Resolved by findClientMetadata, which the engine asks first; its own way stays off (docs/decisions/026).
+      // Resolved by findClientMetadata, which the engine calls first; its own implementation stays off (docs/decisions/026).
       client_id_metadata_document_supported: true,
       // RFC 9728 §4: our API and its authorization server name each other.
       protected_resources: [apiAudience()],
@@ -63,7 +63,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     assertJwtClientAuthClaimsAndHeader: checkClientAssertion,
     extraClientMetadata: { properties: [CLIENT_EXTENSION] },
     extraParams: { orgIds: prepareAuthorization },
-    // RFC 8693 §4.1: introspection says who acts for the subject.
+    // RFC 8693 §4.1: introspection shows the acting party.
     extraTokenClaims: () => {
       const act = requestRows().exchange?.act;
       return act && { act };
@@ -82,7 +82,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
       resourceIndicators: {
         enabled: true,
         getResourceServerInfo: (_ctx, resource) => findResourceServer(resource),
-        // A token that was asked for one audience is never issued for all of them because a later request leaves it out (S54).
+        // A token requested for one audience is never issued for all of them because a later request omits it (S54).
         useGrantedResource: () => true,
       },
       dPoP: { enabled: true, requireNonce: () => false },
@@ -94,9 +94,9 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
     loadExistingGrant,
     issueRefreshToken: (_ctx, client, source) =>
       client.grantTypeAllowed("refresh_token") &&
-      // A device has nobody to send to a sign-in page: it always gets one (docs/specification/oauth.md#refresh-tokens).
+      // A device cannot send anyone to a sign-in page: it always gets a refresh token (docs/specification/oauth.md#refresh-tokens).
       (source.kind === "DeviceCode" || source.scopes.has(OFFLINE_ACCESS) || clientExtension(client).isRefreshAlways),
-    // Tokens of an app outlive the browser's session at our site, as people expect of a signed-in app.
+    // An app's tokens outlive the browser's session at our site, as users expect of a signed-in app.
     expiresWithSession: () => false,
     rotateRefreshToken: true,
     revokeGrantPolicy: () => true,
@@ -114,7 +114,7 @@ export function buildConfiguration(signingKeys: JWK[]): Configuration {
   };
 }
 
-/** Cookies do not tell ports apart: two services on one machine must not read each other's. */
+/** Cookies ignore the port: two services on one machine must not read each other's. */
 function cookieName(name: string): string {
   const { port } = new URL(env().ORIGIN);
   return port ? `${name}-${port}` : name;

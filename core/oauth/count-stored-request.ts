@@ -4,14 +4,14 @@ import { consumeThrottle, type ThrottleLimit, throttleKey } from "#core/accounts
 import { isServiceError } from "#core/errors.ts";
 
 /**
- * Requests that anybody can send and that leave something stored, from one address, for one app and for all (S56): a class that
- * signs in at once has room, a flood has not.
+ * Limits for requests that anyone can send and that store something, per address, per app and in total (S56): they allow a class that signs
+ * in at once, but not a flood.
  */
 export const STORED_REQUESTS_OF_CLIENT: ThrottleLimit = { limit: 100, windowSeconds: 60 };
 export const STORED_REQUESTS_OF_ADDRESS: ThrottleLimit = { limit: 300, windowSeconds: 60 };
 
 /**
- * Counts one of them.
+ * Counts one of these requests.
  * @param what they are, for the sentence: "device codes"
  * @throws `temporarily_unavailable`, status 429, with `Retry-After`
  */

@@ -4,20 +4,20 @@ import { env } from "#core/env.ts";
 import { isFirstUse } from "./replay.ts";
 
 /**
- * What a DPoP proof may be signed with. No RSA: the key comes with the proof, from anybody, and checking one of its choosing
- * costs far more; a key made for this purpose needs none (docs/decisions/027).
+ * The algorithms with which a DPoP proof may be signed. No RSA: anyone can send a proof with a key of their choice, and checking RSA costs
+ * far more; a key made for this purpose does not need it (docs/decisions/027).
  */
 export const DPOP_ALGORITHMS = ["ES256", "Ed25519", "EdDSA"] as const;
 
 /** How old a proof may be, or how far ahead its clock; the same as at the engine's endpoints. */
 const FRESH_SECONDS = 300;
 
-/** A proof that proves nothing: RFC 9449 §7.1, `invalid_dpop_proof`. */
+/** An invalid proof: RFC 9449 §7.1, `invalid_dpop_proof`. */
 export class InvalidDpopProof extends Error {
   override name = "InvalidDpopProof";
 }
 
-/** A request that carries a token, as far as its proof speaks of it. */
+/** The parts of a request with a token that its proof covers. */
 export type ProvenRequest = {
   /** The `DPoP` header. */
   proof: string;
@@ -27,8 +27,8 @@ export type ProvenRequest = {
 };
 
 /**
- * Checks that a proof was made for this request and this token by the holder of the token's key (RFC 9449 §4.3), and takes it:
- * no second request may carry it.
+ * Checks that the holder of the token's key made a proof for this request and this token (RFC 9449 §4.3), and consumes it: no second
+ * request may use it.
  * @throws InvalidDpopProof
  */
 export async function takeDpopProof(
@@ -42,8 +42,8 @@ export async function takeDpopProof(
 }
 
 /**
- * The same where no token is there yet (RFC 9449 §5): takes a proof that goes with the request for one.
- * @returns the thumbprint of the key that it proves to hold.
+ * The same without a token (RFC 9449 §5): consumes the proof that accompanies a token request.
+ * @returns the thumbprint of the key that it proves.
  * @throws InvalidDpopProof
  */
 export async function takeKeyProof(request: ProvenRequest, clientId: string): Promise<string> {
@@ -64,7 +64,7 @@ async function checkProof(request: ProvenRequest, clientId: string) {
   return {
     payload,
     thumbprint: await calculateJwkThumbprint(jwk),
-    /** Last, so that a proof which fails otherwise is not used up. */
+    /** Last, so that an otherwise invalid proof is not consumed. */
     take: async () => {
       const isFirst = await isFirstUse(clientId, jti, Math.ceil(now) + FRESH_SECONDS);
       if (!isFirst) throw new InvalidDpopProof("the DPoP proof was used before");
@@ -84,7 +84,7 @@ async function verify(proof: string) {
   }
 }
 
-/** Our address as clients know it, whatever Host the request came with (S110); query and fragment do not count (RFC 9449 §4.3). */
+/** Compares with our URL as clients know it, whatever the request's Host (S110); query and fragment are ignored (RFC 9449 §4.3). */
 function isAddressOf(htu: unknown, path: string): boolean {
   const url = typeof htu === "string" ? URL.parse(htu) : null;
   if (!url) return false;

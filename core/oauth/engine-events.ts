@@ -9,7 +9,7 @@ import { pageHeaders } from "./pages/layout.ts";
 import { isPersonEndpoint } from "./protocol-routes.ts";
 import { countAuthorization, countToken } from "./usage.ts";
 
-/** What we do around the engine's own work: answers mended, failures logged, use counted. */
+/** Our additions around the engine's work: responses corrected, failures logged, use counted. */
 export function watchEngine(provider: Provider): void {
   provider.on("server_error", (ctx, error) => {
     ctx.state.isDatabaseDown = isDatabaseDown(error);
@@ -29,8 +29,8 @@ export function watchEngine(provider: Provider): void {
 }
 
 /**
- * A pushed request that is over, made up, or another client's, is never opened: nobody knows where it wanted to go and with which
- * `state`, or it is nobody's business. That is told to the person on a page, and not to the app at its only address.
+ * A pushed request that has expired, was made up or is another client's is never opened: its redirect URI and `state` are unknown, or must
+ * not be revealed. The user sees that on a page; the app is not told at its only redirect URI.
  */
 function keepUnopenedRequest({ oidc }: KoaContextWithOIDC, error: errors.OIDCProviderError): void {
   const isUnopened = oidc.route === "authorization" && oidc.params?.request_uri !== undefined;
@@ -39,14 +39,14 @@ function keepUnopenedRequest({ oidc }: KoaContextWithOIDC, error: errors.OIDCPro
 
 const failures = new WeakMap<ServerResponse, unknown>();
 
-/** What went wrong around the engine, where its own handling of errors does not reach; once, for whoever answers instead. */
+/** A failure outside the engine's own error handling; returned once, to the code that responds instead. */
 export function takeFailure(res: ServerResponse): unknown {
   const failure = failures.get(res);
   failures.delete(res);
   return failure;
 }
 
-/** A session that cannot be saved, say: the server beneath the engine would answer 500 in words of its own. */
+/** For example, if a session cannot be saved: the server below the engine would send its own 500. */
 async function handOverFailure(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   try {
     await next();
@@ -56,7 +56,7 @@ async function handOverFailure(ctx: KoaContextWithOIDC, next: () => Promise<void
   }
 }
 
-/** Before the engine answers: it reads the policy to let its own script through (S23). */
+/** Before the engine responds: it reads the policy to allow its own script (S23). */
 async function protectPage(ctx: KoaContextWithOIDC, next: () => Promise<void>): Promise<void> {
   if (isPersonEndpoint(ctx.path)) ctx.set(pageHeaders);
   await next();

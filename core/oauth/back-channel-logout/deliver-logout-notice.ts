@@ -9,20 +9,20 @@ import { recordGivenUp, recordPostponed, recordRetry, recordTold } from "./recor
 import { takeTurn } from "./take-turn.ts";
 
 const MINUTE = 60;
-/** Seconds until each further attempt: a logout is worth something within the hour. */
+/** Seconds before each retry: a logout notice is useful only within the hour. */
 const RETRY_SECONDS = [5, 30, 2 * MINUTE, 10 * MINUTE, 30 * MINUTE];
 const DEADLINE_MS = 10_000;
-/** What waits for its turn is looked at again after one to two of these. */
+/** A postponed notice is tried again after one to two times this. */
 const POSTPONED_SECONDS = 2;
-/** Nothing is read of what the app answers but its status. */
+/** Of the app's response, only the status is read. */
 const MAX_BODY_BYTES = 1024;
 
-/** `isFinal`: another attempt would end the same. */
+/** `isFinal`: another attempt would have the same result. */
 type Outcome = { isTold: true } | { isTold: false; reason: string; isFinal: boolean };
 
 /**
- * Tells one client of one logout and records how it went: told, due again later, or given up (S109). At least once: an app that is
- * told twice has nothing to end the second time.
+ * Notifies one client of one logout and records the outcome: delivered, due again later, or given up (S109). Delivery is at least once: an
+ * app that is notified twice has nothing left to end.
  */
 export async function deliverLogoutNotice(notice: QueuedLogoutNotice, claimId: string): Promise<void> {
   const endTurn = takeTurn(notice);
@@ -46,7 +46,7 @@ async function tell(notice: QueuedLogoutNotice): Promise<Outcome> {
   const client = await provider.Client.find(notice.client_id);
   const url = client?.backchannelLogoutUri;
   if (!client || !url) return { isTold: false, reason: "the app no longer says where it is told", isFinal: true };
-  // A token lives for two minutes, and each attempt has one of its own.
+  // A token lives for two minutes, and each attempt gets its own.
   const token = await issueLogoutToken(provider, client, { userId: notice.user_id, sid: notice.sid });
   const result = await sendRequest({
     url,
@@ -64,5 +64,5 @@ async function tell(notice: QueuedLogoutNotice): Promise<Outcome> {
   return { isTold: false, reason: `the app answered ${status}`, isFinal: !isPassing(status) };
 }
 
-/** A busy or broken server may take it later; a refusal or a redirect stays one (Back-Channel Logout §2.8). */
+/** A busy or broken server may accept it later; a refusal or a redirect is final (Back-Channel Logout §2.8). */
 const isPassing = (status: number): boolean => status >= 500 || status === 408 || status === 425 || status === 429;

@@ -4,12 +4,12 @@ import { type NewLogoutNotice, queueLogoutNotices } from "./queue-logout-notices
 /** NOTIFY channel: site sessions ended. The database announces it (prisma/migrations, site_session_end). */
 export const SITE_SESSION_END_CHANNEL = "site_session_end";
 
-/** Site sessions in one transaction. */
+/** Site sessions per transaction. */
 const BATCH = 100;
 
 /**
- * Ends what the engine's sessions of site sessions that are over hold of their apps, and queues what their apps are to be told, in one transaction: a worker
- * that dies leaves both for another. However a site session ends, this is what follows.
+ * For ended site sessions: ends the authorizations in the engine's sessions and queues the apps' logout notices, in one transaction, so
+ * that another worker can take over from one that dies. This runs however a site session ends.
  * @returns whether there may be more.
  */
 export async function endEngineSessions(): Promise<boolean> {
@@ -20,8 +20,8 @@ export async function endEngineSessions(): Promise<boolean> {
       RETURNING site_session_id AS id`;
     if (over.length === 0) return false;
     const siteSessionIds = over.map(({ id }) => id);
-    // What is left of the row serves nobody (save-engine-session.ts). It says whose the open questions of this browser were, so
-    // that whoever signed in meanwhile is told so, and not that the question has run out (S25, S34); housekeeping takes it.
+    // The rest of the row serves nobody (save-engine-session.ts). It identifies whose the browser's open interactions were, so that another
+    // user who signed in meanwhile is told that, and not that the interaction expired (S25, S34). Housekeeping deletes it.
     const ended = await tx.$queryRaw<EndedSession[]>`
       WITH over AS (
         SELECT id_hash, account_id, payload->'authorizations' AS authorizations FROM oauth_artifact
@@ -34,14 +34,14 @@ export async function endEngineSessions(): Promise<boolean> {
   });
 }
 
-/** @property authorizations client id → what the engine keeps of that client in the session. */
+/** @property authorizations client ID → what the engine stores for that client in the session. */
 type EndedSession = { userId: string; authorizations: Record<string, { sid?: string }> | null };
 
 function noticesOf({ userId, authorizations }: EndedSession): NewLogoutNotice[] {
   return Object.entries(authorizations ?? {}).map(([clientId, { sid }]) => ({ clientId, userId, sid: sid ?? null }));
 }
 
-/** Those for clients that have said where they are told. */
+/** Only the notices for clients with a back-channel logout URI. */
 async function wanted(tx: Db, notices: NewLogoutNotice[]): Promise<NewLogoutNotice[]> {
   const clientIds = [...new Set(notices.map(({ clientId }) => clientId))];
   const rows = await tx.$queryRaw<{ id: string }[]>`

@@ -5,12 +5,12 @@ export const logoutNoticeTable: LeasedTable = { name: "oauth_logout_notice", isO
 /** NOTIFY channel: a logout notice was queued. */
 export const LOGOUT_NOTICE_CHANNEL = "oauth_logout_notice";
 
-/** A claimed logout notice, as the table has it. */
+/** A claimed logout notice, as stored. */
 export type QueuedLogoutNotice = {
   id: string;
   client_id: string;
   user_id: string;
-  /** The session's name at this client, as its ID tokens had it. */
+  /** The `sid` of the session at this client, as in its ID tokens. */
   sid: string | null;
   /** This one included. */
   attempts: number;

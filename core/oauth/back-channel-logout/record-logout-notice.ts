@@ -19,7 +19,7 @@ export async function recordRetry({ id }: QueuedLogoutNotice, claimId: string, r
   );
 }
 
-/** As if it had not been claimed, but for some seconds; not all at the same moment. */
+/** As if it had not been claimed, but due some seconds later, with jitter. */
 export async function recordPostponed({ id }: QueuedLogoutNotice, claimId: string, seconds: number): Promise<void> {
   await pool().query(
     `update oauth_logout_notice
@@ -29,7 +29,7 @@ export async function recordPostponed({ id }: QueuedLogoutNotice, claimId: strin
   );
 }
 
-/** The app's owner may want to know that it still holds somebody for signed in (S109). */
+/** The app's owner may want to know that it still considers a user signed in (S109). */
 export async function recordGivenUp(notice: QueuedLogoutNotice, claimId: string, reason: string): Promise<void> {
   await db().$transaction(async (tx) => {
     const { count } = await tx.oAuthLogoutNotice.updateMany({

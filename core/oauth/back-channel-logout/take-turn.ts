@@ -1,14 +1,14 @@
 import type { QueuedLogoutNotice } from "./logout-notice-table.ts";
 
 /**
- * How many notices of one client, and of one person, may be under way at once in this process. Anybody can have an app that answers
- * slowly, and sign in to it and out of it all day; the others' notices must not wait behind theirs (S109).
+ * How many notices of one client, and of one user, this process sends at once. Anyone can have an app that responds slowly, and sign in to
+ * it and out of it all day; other users' notices must not wait behind theirs (S109).
  */
 export const TURNS_MAX = 8;
 
 const underWay = new Map<string, number>();
 
-/** @returns what ends the turn; undefined while the client or the person has as many as they may. */
+/** @returns a function that ends the turn; undefined while the client or the user is at the limit. */
 export function takeTurn({ client_id, user_id }: QueuedLogoutNotice): (() => void) | undefined {
   const keys = [`client ${client_id}`, `person ${user_id}`];
   if (keys.some((key) => (underWay.get(key) ?? 0) >= TURNS_MAX)) return undefined;

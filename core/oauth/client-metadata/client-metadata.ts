@@ -9,27 +9,27 @@ import { supportedScopes } from "../scopes.ts";
 import { parseJwks } from "./parse-jwks.ts";
 
 /**
- * What a client says of itself, in the words of RFC 7591 §2: in its metadata document or when it registers. Only what this
- * service acts on; whatever else is said is ignored (S84).
+ * What a client says about itself, in the terms of RFC 7591 §2, in its metadata document or when it registers. Only what this service uses;
+ * everything else is ignored (S84).
  */
 export type ClientMetadata = {
   client_name: string;
-  /** At least one, where it is there. */
+  /** At least one, if present. */
   redirect_uris: string[];
   post_logout_redirect_uris: string[];
-  /** One of those that the caller allows. */
+  /** One that the code calling the parser allows. */
   token_endpoint_auth_method: string;
-  /** Of those that are known here. */
+  /** Only those known here. */
   grant_types: string[];
-  /** "code", or none for a client of the device flow. */
+  /** "code", or empty for a client of the device flow. */
   response_types: string[];
-  /** Scopes that are known here, separated by spaces; absent rather than empty. */
+  /** Scopes known here, separated by spaces; absent rather than empty. */
   scope: string;
   client_uri: string;
   logo_uri: string;
   tos_uri: string;
   policy_uri: string;
-  /** Public keys only. Never beside `jwks_uri`. */
+  /** Public keys only; never together with `jwks_uri`. */
   jwks: JWKS;
   jwks_uri: string;
   id_token_signed_response_alg: "RS256" | "ES256";
@@ -78,9 +78,9 @@ const parsers: Parsers = {
 };
 
 /**
- * Reads client metadata as it came.
- * @param authMethods which the client may authenticate with; a shared secret in a document that everybody can read is none (S72).
- * @throws ServiceError `invalid_request` with the RFC's name of the field: the sentence says what to do about it
+ * Parses client metadata as received.
+ * @param authMethods with which the client may authenticate; a document that everyone can read cannot have a shared secret (S72).
+ * @throws ServiceError `invalid_request` with the RFC's name of the field; the sentence says what to do about it
  */
 export function parseClientMetadata(
   input: unknown,
@@ -88,7 +88,7 @@ export function parseClientMetadata(
 ): Partial<ClientMetadata> {
   if (typeof input !== "object" || input === null || Array.isArray(input)) throw invalid("Client metadata is a JSON object.");
   const { scopes } = input as { scopes?: unknown };
-  // HuggingChat's document names its scopes so (docs/specification/oauth.md#client-id-metadata-documents).
+  // HuggingChat's document uses this name for its scopes (docs/specification/oauth.md#client-id-metadata-documents).
   const given: Record<string, unknown> = { ...(typeof scopes === "string" && { scope: scopes }), ...input };
   const metadata = Object.fromEntries(
     Object.entries(parsers).flatMap(([field, parse]) => {
@@ -100,7 +100,7 @@ export function parseClientMetadata(
   return metadata;
 }
 
-/** RFC 7591 §2 knows no null, and some documents have empty text for what they do not have. */
+/** RFC 7591 §2 has no null, and some documents use an empty text for absent values. */
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
@@ -132,7 +132,7 @@ function list(value: unknown): string[] {
   throw invalid("This must be a list of strings.");
 }
 
-/** Those that are known here; a client may well be made for other services too (S84). */
+/** Keeps those known here; a client may be made for other services too (S84). */
 function known(values: string[], all: readonly string[], what: string): string[] {
   const kept = all.filter((each) => values.includes(each));
   if (kept.length === 0) throw invalid(`None of these is a ${what} of this service, which has: ${all.join(", ")}.`);
@@ -144,7 +144,7 @@ function flag(value: unknown): boolean {
   throw invalid("This must be true or false.");
 }
 
-/** S83: plain http would let anybody on the way change what a person, or this service, is shown. */
+/** S83: with plain http, anyone on the path could change what a user, or this service, gets. */
 function httpsUri(value: unknown): string {
   const text = plainText("uri", value, URI_MAX_CHARACTERS);
   const url = URL.parse(text);

@@ -6,7 +6,7 @@ const MAX_KEYS = 20;
 const RSA_MIN_BITS = 2_048;
 const TEXT_MAX_CHARACTERS = 4_000;
 
-/** What is kept of a public key (RFC 7518 §6), and what only a private one has. */
+/** The stored members of a public key (RFC 7518 §6), and the members that only a private key has. */
 const membersOf: Record<string, readonly string[]> = {
   RSA: ["n", "e"],
   EC: ["crv", "x", "y"],
@@ -16,9 +16,9 @@ const LABELS = ["kty", "kid", "use", "alg"];
 const PRIVATE = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
 /**
- * A client's public keys (RFC 7517), of which only what is needed to verify is kept.
- * @throws ServiceError `invalid_request` for a private or shared key (S72), which whoever published it must consider lost, for a
- *   weak or broken one, and for a set without any key that signs
+ * Parses a client's public keys (RFC 7517) and keeps only what verification needs.
+ * @throws ServiceError `invalid_request` for a private or shared key (S72), which its publisher must consider compromised, for a weak or
+ * broken one, and for a set without a signing key
  */
 export function parseJwks(value: unknown): JWKS {
   const { keys } = (value ?? {}) as { keys?: unknown };
@@ -34,7 +34,7 @@ function parseKey(key: Record<string, unknown>): JWK | undefined {
     throw invalid("A private or shared key is published here. Replace it, it is no longer a secret, and list public keys only.");
   }
   const members = membersOf[String(key.kty)];
-  // RFC 7517 §5: a key of an unknown kind is ignored.
+  // RFC 7517 §5: unknown key types are ignored.
   if (!members) return undefined;
   const kept = Object.fromEntries([...LABELS, ...members].flatMap((name) => (name in key ? [[name, text(key[name])]] : [])));
   try {

@@ -5,8 +5,8 @@ import type { ConsentAnswer } from "./merge-answer.ts";
 const CHANGED = "The app has changed while you were reading. Reload this page, look at it again, and answer then.";
 
 /**
- * Everything in the answer must be in the request, and memberships are looked at again now (S31, S33). An app that took another
- * name or other redirect URIs while the person read the page was not what they have agreed to (S36).
+ * Everything in the answer must be in the request, and memberships are checked again now (S31, S33). If the app changed its name or
+ * redirect URIs while the user read the page, the user did not agree to it as it is now (S36).
  */
 export function assertAsked({ scopes, alreadyGranted, organizations, fingerprint }: ConsentRequest, answer: ConsentAnswer): void {
   if (answer.fingerprint !== fingerprint) throw new ServiceError("invalid_request", CHANGED);

@@ -14,36 +14,36 @@ import { findRegisteredResources, foreignResources, type RegisteredResource } fr
 import { OFFLINE_ACCESS, requiredScopes } from "../scopes.ts";
 import { type Consent, readConsent } from "./find-consent.ts";
 
-/** Everything that the permissions modal shows and that a submitted answer is checked against (S26, S33). */
+/** Everything that the permissions modal shows, and against which a submitted answer is checked (S26, S33). */
 export type ConsentRequest = {
   app: RequestingApp;
-  /** Asked for now, in the order of the page. */
+  /** Requested now, in the order of the page. */
   scopes: RequestedScope[];
-  /** Granted earlier and not asked again. */
+  /** Granted earlier and not requested again. */
   alreadyGranted: { scope: Scope; sentence: string }[];
-  /** All that the person is in: those asked for first, then those granted earlier, then the rest, each by name. */
+  /** All of the user's organizations: first those requested, then those granted earlier, then the rest, each group by name. */
   organizations: RequestedOrganization[];
-  /** "All current and future organizations" was the answer before. */
+  /** The previous answer was "All current and future organizations". */
   isAllOrgs: boolean;
-  /** The services beside this one at which the app may then act for the person (RFC 8707); none for our own API. */
+  /** The other services at which the app may then act for the user (RFC 8707); empty for our own API. */
   resources: RegisteredResource[];
   /**
-   * Where the browser goes afterwards: a host, or the private-use scheme of an app on the device (RFC 8252 §7.1). Null when it
-   * stays: the answer is for another device (RFC 8628).
+   * Where the browser goes afterwards: a host, or the private-use scheme of an app on the device (RFC 8252 §7.1). Null if it stays: the
+   * answer is for another device (RFC 8628).
    */
   redirectTarget: string | null;
-  /** The answer goes to another host than the one that serves the app's metadata document (S88). */
+  /** The answer goes to a host other than the one that serves the app's metadata document (S88). */
   isRedirectElsewhere: boolean;
-  /** The answer goes to a program on the person's own device; any program there could be behind it (S27). */
+  /** The answer goes to a program on the user's own device; it could be any program there (S27). */
   isOnDevice: boolean;
   accessTokenSeconds: number;
-  /** The app stays signed in without the person, until they revoke it. */
+  /** The app stays signed in without the user, until they revoke it. */
   isOffline: boolean;
-  /** The request says so itself, with `offline_access`, and the answer is remembered. */
+  /** The request itself asks for it, with `offline_access`, and the answer is remembered. */
   isOfflineAsked: boolean;
-  /** The person has agreed to this app before, and it has changed its name, logo or redirect URIs since (S36). */
+  /** The user agreed to this app before, and it has changed its name, logo or redirect URIs since (S36). */
   isChanged: boolean;
-  /** The standing consent that the answer adds to; undefined when everything is asked from the start. */
+  /** The live consent that the answer adds to; undefined if everything is asked again. */
   standing: Consent | undefined;
   fingerprint: string;
 };
@@ -52,17 +52,17 @@ export type RequestingApp = {
   clientId: string;
   name: string;
   logoId: string | null;
-  /** Who answers for the app: a person or an organization here. */
+  /** Who is responsible for the app: a user or an organization here. */
   owner: { handle: string; name: string } | null;
-  /** What the app says of itself; nobody has checked it unless the app is verified. */
+  /** The app's own statement; nobody has checked it unless the app is verified. */
   homepageUrl: string | null;
   homepageHost: string | null;
   isVerified: boolean;
   /** Comes with the service. */
   isFirstParty: boolean;
-  /** Has registered itself (RFC 7591): nobody here answers for it. */
+  /** Has registered itself (RFC 7591): nobody here is responsible for it. */
   isSelfRegistered: boolean;
-  /** The host of the app's client ID, where that is the address of a metadata document (S26). */
+  /** The host of the app's client ID, if that is a metadata document's URL (S26). */
   documentHost: string | null;
 };
 
@@ -72,7 +72,7 @@ export type RequestedScope = {
   note?: string;
   group: ScopeGroup;
   isDangerous: boolean;
-  /** Whether it also reaches into the organizations that are ticked (docs/specification/oauth.md#scopes). */
+  /** Whether it also covers the ticked organizations (docs/specification/oauth.md#scopes). */
   coversOrganizations: boolean;
   /** Cannot be unticked. */
   isRequired: boolean;
@@ -85,9 +85,9 @@ export type RequestedOrganization = {
   fullName: string;
   avatarId: string | null;
   role: OrganizationRole;
-  /** Why the organization does not let this app in: then it cannot be ticked. Null where it does. */
+  /** Why the organization does not allow this app: then it cannot be ticked. Null if it does. */
   refusal: AppRefusal | null;
-  /** The person has asked the administrators to let it in, and has no answer yet. */
+  /** The user asked the administrators to allow it, and has no answer yet. */
   isRequested: boolean;
   /** Named by the request's `orgIds`. */
   isAskedFor: boolean;
@@ -98,8 +98,8 @@ export type RequestedOrganization = {
 const groupOrder: ScopeGroup[] = ["identity", "read", "write", "act"];
 
 /**
- * @param params of the authorization request, or of the device authorization request, as the engine has accepted them.
- * @throws ServiceError `gone` when the app was deleted or blocked meanwhile.
+ * @param params of the authorization request, or of the device authorization request, as the engine accepted them.
+ * @throws ServiceError `gone` if the app was deleted or blocked meanwhile.
  */
 export async function readConsentRequest(params: Interaction["params"], session: SiteSession): Promise<ConsentRequest> {
   const clientId = String(params.client_id);
@@ -115,9 +115,9 @@ export async function readConsentRequest(params: Interaction["params"], session:
   const requested = [...new Set(asked.filter(isScope))];
   const fingerprint = clientFingerprint(client);
   const isChanged = previous !== undefined && previous.clientFingerprint !== fingerprint;
-  // What was allowed to the app as it was then says nothing about the app as it is now.
+  // What the app was allowed before its change does not apply to it now.
   const standing = isChanged ? undefined : previous;
-  // With prompt=consent the app wants the whole question shown, the earlier answers ticked.
+  // With prompt=consent the app requests the complete question, with earlier answers ticked.
   const isAnew = String(params.prompt ?? "")
     .split(" ")
     .includes("consent");
@@ -155,14 +155,14 @@ export async function readConsentRequest(params: Interaction["params"], session:
   };
 }
 
-/** What follows a private-use scheme is the app's own affair: shown as a host, it would be taken for one. */
+/** The part after a private-use scheme is chosen by the app: if shown as a host, it would be mistaken for one. */
 function redirectTarget(redirectUri: string): string {
   const url = URL.parse(redirectUri);
   if (!url) return "";
   return /^https?:$/.test(url.protocol) ? url.host : url.protocol.slice(0, -1);
 }
 
-/** A metadata document vouches for its own host; an https address on another one is worth a second look. */
+/** A metadata document vouches for its own host; an https URL on another host deserves a second look. */
 function isElsewhere(redirectUri: string | undefined, documentHost: string): boolean {
   if (redirectUri === undefined || !isRedirectUriBoundToClient(redirectUri)) return false;
   return URL.parse(redirectUri)?.host !== documentHost;

@@ -6,10 +6,10 @@ import { ServiceError } from "#core/errors.ts";
 import { ANOTHER_ACCOUNT, answerInteraction, type InteractionCookies, readInteraction } from "../interaction.ts";
 
 /**
- * Refuses the request; the app is told `access_denied` at its redirect URI (S18; docs/decisions/006). Nothing is remembered:
- * a consent given earlier stays as it was.
- * @param session undefined when nobody is signed in, as on the way to the sign-in page.
- * @throws ServiceError `gone` for an interaction that is over; `forbidden` when it is another account's (S25).
+ * Denies the request; the app gets `access_denied` at its redirect URI (S18; docs/decisions/006). Nothing is stored: an earlier consent
+ * stays unchanged.
+ * @param session undefined if nobody is signed in, as on the way to the sign-in page.
+ * @throws ServiceError `gone` for an interaction that is over; `forbidden` if it belongs to another account (S25).
  */
 export async function denyConsent(
   at: InteractionCookies,
@@ -20,7 +20,7 @@ export async function denyConsent(
   const known = interaction.session?.accountId;
   if (known && known !== session?.user.id) throw new ServiceError("forbidden", ANOTHER_ACCOUNT);
   const url = await answerInteraction(at, { error: "access_denied", error_description: "the request was refused by the user" });
-  // After the answer, of which there is one. Nobody's refusal is no entry: strangers could fill the log with them (S144).
+  // After the answer, which is possible only once. A denial by nobody is not recorded: strangers could fill the log with them (S144).
   const clientId = String(interaction.params.client_id);
   if (session) await recordAuditEvent(db(), { type: "oauth_consent.deny", actorId: session.user.id, clientId, from });
   return url;

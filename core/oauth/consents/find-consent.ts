@@ -13,7 +13,7 @@ export type Consent = {
   orgIds: string[];
   declinedOrgIds: string[];
   isAllOrgs: boolean;
-  /** Resource servers beside our own API (RFC 8707). */
+  /** Resource servers other than our own API (RFC 8707). */
   resources: string[];
   clientFingerprint: string;
 };
@@ -29,7 +29,7 @@ export async function readConsent(userId: string, clientId: string): Promise<Con
 
 const found = new WeakMap<object, Promise<Consent | undefined>>();
 
-/** The live consent of a person to a client, read once a request. */
+/** A user's live consent to a client, read once per request. */
 export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: string): Promise<Consent | undefined> {
   let consent = found.get(ctx);
   if (!consent) {
@@ -39,7 +39,7 @@ export function findConsent(ctx: KoaContextWithOIDC, userId: string, clientId: s
   return consent;
 }
 
-/** Whether a stored consent answers for the organizations and the resource servers asked for, and for the client as it is today (S29, S36). */
+/** Whether a stored consent covers the requested organizations and resource servers, and the client as it is today (S29, S36). */
 export async function isConsentEnough(
   consent: Consent,
   client: Client,
@@ -54,8 +54,8 @@ export async function isConsentEnough(
 }
 
 /**
- * An organization that the person is not in is never asked about, nor confirmed to exist (S22); and of one that does not let the app
- * in there is nothing to ask until it does.
+ * The user is never asked about an organization of which they are not a member, nor told that it exists (S22). There is also nothing to ask
+ * about an organization that does not allow the app.
  */
 async function mayGrantAny({ userId, clientId }: Consent, orgIds: string[]): Promise<boolean> {
   const { rowCount } = await pool().query({

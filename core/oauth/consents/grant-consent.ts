@@ -17,10 +17,10 @@ import type { ConsentAnswer } from "./merge-answer.ts";
 import { storeAnswer } from "./store-answer.ts";
 
 /**
- * Stores what the person allowed and lets the engine go on.
- * @returns the address at which the browser continues.
- * @throws ServiceError `gone` for an interaction that is over; `invalid_request` for an answer to something that was not asked
- * (S33); `forbidden` when another account is signed in by now (S25, S34).
+ * Stores what the user allowed and lets the engine continue.
+ * @returns the URL at which the browser continues.
+ * @throws ServiceError `gone` for an interaction that is over; `invalid_request` for an answer to something that was not asked (S33);
+ * `forbidden` if another account is signed in by now (S25, S34).
  */
 export async function grantConsent(
   at: InteractionCookies,
@@ -40,7 +40,7 @@ export async function grantConsent(
   return answerInteraction(at, { consent: { grantId: await grant.save() } });
 }
 
-/** The page was about consent, and shown to the account that is signed in now (S25, S34). */
+/** Asserts that the page was about consent, and was shown to the account that is signed in now (S25, S34). */
 function assertAnswerable({ prompt, session }: Interaction, accountId: string, shownAccountId: string): void {
   if (prompt.name !== "consent") throw new ServiceError("invalid_request", "Sign in first.");
   if (session?.accountId === accountId && shownAccountId === accountId) return;

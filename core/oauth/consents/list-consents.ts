@@ -12,15 +12,15 @@ export type ConnectedApp = {
   homepageUrl: string | null;
   isVerified: boolean;
   isFirstParty: boolean;
-  /** Set for an app that is known by its metadata document only. */
+  /** Set for an app that is known only by its metadata document. */
   documentHost: string | null;
   scopes: Scope[];
-  /** Those of the answer that the person is still in. */
+  /** Those of the answer of which the user is still a member. */
   organizations: { id: string; name: string; fullName: string; avatarId: string | null }[];
-  /** Of those that the answer reaches, the ones that do not let the app in by their own policy. */
+  /** Of those that the answer covers, the ones whose app policy does not allow the app. */
   closedOrganizations: { id: string; name: string; fullName: string }[];
   isAllOrgs: boolean;
-  /** The services beside this one at which the app may act for the person. */
+  /** The other services at which the app may act for the user. */
   resources: RegisteredResource[];
   firstUsedAt: Date;
   lastUsedAt: Date | null;
@@ -28,7 +28,7 @@ export type ConnectedApp = {
 
 const PAGE_SIZE = 20;
 
-/** The apps that a person has let in, last used first (S114). */
+/** The apps that a user allowed, last used first (S114). */
 export async function listConsents(userId: string, request: PageRequest = {}): Promise<Page<ConnectedApp>> {
   const where = { userId, revokedAt: null };
   const { page, pageSize, skip, take } = pageBounds({ pageSize: PAGE_SIZE, ...request });
@@ -46,7 +46,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
     findRegisteredResources(consents.flatMap(({ resources }) => resources)),
     findClosed(consents.map(({ id }) => id)),
     db().organization.findMany({
-      // Only those that the person is still in: the token reaches no other.
+      // Only those of which the user is still a member: the token reaches no others.
       where: { id: { in: consents.flatMap(({ orgIds }) => orgIds) }, memberships: { some: { userId } } },
       select: { id: true, name: true, fullName: true, avatarId: true },
       orderBy: { name: "asc" },
@@ -79,7 +79,7 @@ export async function listConsents(userId: string, request: PageRequest = {}): P
   };
 }
 
-/** Where an app is let in by its person and not by the organization (app policy). */
+/** Where the user allowed an app and the organization's app policy does not. */
 async function findClosed(
   consentIds: string[],
 ): Promise<(ConnectedApp["closedOrganizations"][number] & { consentId: string })[]> {

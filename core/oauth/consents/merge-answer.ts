@@ -2,10 +2,10 @@ import { OFFLINE_ACCESS, supportedScopes } from "../scopes.ts";
 import type { ConsentRequest } from "./consent-request.ts";
 import type { Consent } from "./find-consent.ts";
 
-/** What a person allows a client, and what they were asked for and did not. */
+/** What a user allows a client, and what they were asked for and declined. */
 export type Choice = Pick<Consent, "scopes" | "declinedScopes" | "orgIds" | "declinedOrgIds" | "isAllOrgs" | "resources">;
 
-/** The form of the permissions modal as it was submitted. */
+/** The submitted form of the permissions modal. */
 export type ConsentAnswer = {
   /** Ticked scopes; required ones count as ticked. */
   scopes: string[];
@@ -13,15 +13,15 @@ export type ConsentAnswer = {
   orgIds: string[];
   /** "All current and future organizations" (S32). */
   isAllOrgs: boolean;
-  /** The account that the page showed. */
+  /** The account shown on the page. */
   accountId: string;
-  /** What the app looked like on it (`ConsentRequest.fingerprint`). */
+  /** The app's appearance on the page (`ConsentRequest.fingerprint`). */
   fingerprint: string;
 };
 
 /**
- * The answer together with the ones before it: a scope that was not asked about stays as it was answered earlier, while the
- * page shows every organization and so speaks for all of them (docs/decisions/011).
+ * Merges the answer with earlier ones. A scope that was not asked about keeps its earlier answer; the page shows every organization and so
+ * answers for all of them (docs/decisions/011).
  */
 export function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, standing: Choice | undefined): Choice {
   const offered = new Set<string>(request.scopes.map(({ scope }) => scope));
@@ -30,7 +30,7 @@ export function mergeAnswer(request: ConsentRequest, answer: ConsentAnswer, stan
   const isKept = (scope: string) => !offered.has(scope) && !ticked.has(scope);
   const open = request.organizations.filter(({ refusal }) => refusal === null);
   const closed = request.organizations.filter(({ refusal }) => refusal !== null);
-  // The page could not speak for an organization that does not let the app in just now: what was granted there stays as it was.
+  // The page cannot answer for an organization that does not allow the app at the moment: what was granted there stays unchanged.
   const kept = closed.filter(({ id }) => standing && !standing.isAllOrgs && standing.orgIds.includes(id));
   const chosen = answer.isAllOrgs ? open.map(({ id }) => id) : answer.orgIds;
   const orgIds = [...new Set([...chosen, ...kept.map(({ id }) => id)])];

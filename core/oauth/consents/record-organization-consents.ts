@@ -6,8 +6,8 @@ import type { ConsentOwner } from "./store-consent.ts";
 type Reached = Readonly<{ orgIds: readonly string[] }>;
 
 /**
- * Whom a person has let in to an organization, or no longer lets in, is for its administrators to read as well: an entry in the log of
- * each organization for which something changed. What else the person allowed is not their affair.
+ * When a user grants an organization to an app, or no longer does, records it in that organization's log, for its administrators. What else
+ * the user allowed does not concern them.
  */
 export async function recordOrganizationConsents(
   tx: Db,

@@ -1,10 +1,10 @@
 import type { Db } from "#core/db.ts";
 
 /**
- * Takes back, in the transaction of whatever ends a client, what everybody has allowed it: its tokens are dead with the commit
- * (S49). The dead artifacts themselves go with housekeeping, since a client may have millions.
+ * Revokes all consents to a client, in the transaction of whatever ends it: its tokens are invalid from the commit on (S49). Housekeeping
+ * deletes the dead artifacts, since a client may have millions.
  *
- * @returns how many people that were.
+ * @returns how many users' consents were revoked.
  */
 export async function revokeClientConsents(tx: Db, clientId: string): Promise<number> {
   const live = { where: { clientId, revokedAt: null }, data: { revokedAt: new Date() } };

@@ -7,9 +7,9 @@ import { isId } from "#core/ids.ts";
 import { recordOrganizationConsents } from "./record-organization-consents.ts";
 
 /**
- * Takes a consent back. Its tokens are dead with the commit, since every use of one asks for a live consent (S114); the rows go
- * with housekeeping.
- * @throws ServiceError `not_found` for an unknown consent and, the same, for somebody else's.
+ * Revokes a consent. Its tokens are invalid from the commit on, since every use of one requires a live consent (S114); housekeeping deletes
+ * the rows.
+ * @throws ServiceError `not_found` for an unknown consent and, identically, for another user's.
  */
 export async function revokeConsent(session: SiteSession, consentId: string, from: RequestOrigin): Promise<void> {
   if (!isId(consentId)) throw notFound("Connected app");

@@ -6,7 +6,7 @@ import { type Choice, type ConsentAnswer, mergeAnswer } from "./merge-answer.ts"
 import { recordOrganizationConsents } from "./record-organization-consents.ts";
 import { type ConsentOwner, lockStandingConsent, storeConsent } from "./store-consent.ts";
 
-/** Makes a person's answer their consent, and returns all that they allow the client by now. */
+/** Turns a user's answer into their consent, and returns all that they now allow the client. */
 export async function storeAnswer(
   tx: Db,
   owner: ConsentOwner,

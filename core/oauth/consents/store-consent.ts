@@ -5,7 +5,7 @@ import type { Choice } from "./merge-answer.ts";
 
 export type ConsentOwner = Pick<Consent, "userId" | "clientId">;
 
-/** The consent to add to. Answers of one person to one client wait for each other here, so that none is lost. */
+/** The consent to add to. One user's answers to one client wait for each other here, so that none is lost. */
 export async function lockStandingConsent(
   tx: Db,
   { userId, clientId }: ConsentOwner,
@@ -13,11 +13,11 @@ export async function lockStandingConsent(
 ): Promise<Choice | undefined> {
   await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`consent ${userId} ${clientId}`}, 0))`;
   const live = await tx.oAuthConsent.findFirst({ where: { userId, clientId, revokedAt: null } });
-  // What was allowed to the app as it was then says nothing about the app as it is now (S36).
+  // What the app was allowed before its change does not apply to it now (S36).
   return live?.clientFingerprint === fingerprint ? live : undefined;
 }
 
-/** One live consent for each person and client: this replaces the one before, and ends what now holds too much. */
+/** There is one live consent per user and client: this replaces the previous one, and ends what now exceeds it. */
 export async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, fingerprint: string): Promise<void> {
   const { userId, clientId } = owner;
   await tx.$executeRaw`
@@ -32,8 +32,8 @@ export async function storeConsent(tx: Db, owner: ConsentOwner, choice: Choice, 
 }
 
 /**
- * A person who unticks something takes it back at once, also from tokens that are out (S30). What the page did not show is not
- * taken back: an app that has changed its name is asked about anew, and whoever is signed in to it stays so.
+ * Unticking something revokes it at once, also from issued tokens (S30). What the page did not show is not revoked: an app that changed its
+ * name is asked about again, and its signed-in users stay signed in.
  */
 async function revokeExcess(tx: Db, { userId, clientId }: ConsentOwner): Promise<void> {
   await tx.$executeRaw`

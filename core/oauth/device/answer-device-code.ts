@@ -1,13 +1,13 @@
 import type { Db } from "#core/db.ts";
 import { answeredAlready } from "./claim-device-code.ts";
 
-/** In the engine's words, as it reads them at the next poll. */
+/** In the engine's terms, as it reads them at the next poll. */
 export type DeviceAnswer =
   | {
       accountId: string;
       grantId: string;
       scope: string;
-      /** When the person proved who they are, in seconds since 1970, and how (OIDC Core §2). */
+      /** When the user authenticated, in seconds since 1970, and how (OIDC Core §2). */
       authTime: number;
       amr: string[] | undefined;
       resource?: string | string[];
@@ -15,8 +15,8 @@ export type DeviceAnswer =
   | { error: "access_denied"; errorDescription: string };
 
 /**
- * Writes the answer into a device code that has none yet, in one conditional statement: of two approvals, or of an approval
- * and a refusal, at the same moment, one counts.
+ * Stores the answer to a device code that has none yet, in one conditional statement: of two simultaneous approvals, or an approval and a
+ * denial, one counts.
  * @throws ServiceError `conflict` for the other one.
  */
 export async function answerDeviceCode(

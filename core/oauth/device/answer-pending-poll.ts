@@ -11,8 +11,8 @@ const FIELDS: ReadonlySet<string> = new Set(["grant_type", "device_code", "clien
 const pending = new errors.AuthorizationPending();
 
 /**
- * Nearly all polls find that nobody has answered, and for a public client the engine has nothing to add to that but its cost,
- * which `npm run bench` shows. They end here; whatever else a poll may be, or may find, is the engine's.
+ * Nearly all polls find no answer yet. For a public client the engine adds nothing to that but its cost, which `npm run bench` shows, so
+ * those polls end here. The engine handles all others.
  * @throws ProtocolError `authorization_pending`, `slow_down`
  */
 export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLSearchParams, clientId: string): Promise<void> {
@@ -28,7 +28,7 @@ export async function answerPendingPoll(headers: IncomingHttpHeaders, form: URLS
   throw new ProtocolError(400, "slow_down", slowDown(pace));
 }
 
-/** Three fields, each once, and nothing by which a client could prove itself (S40). */
+/** Three fields, each once, and no client authentication (S40). */
 function isPlainPoll(headers: IncomingHttpHeaders, form: URLSearchParams): boolean {
   if (form.get("grant_type") !== DEVICE_CODE_GRANT || headers.authorization !== undefined || headers.dpop !== undefined)
     return false;

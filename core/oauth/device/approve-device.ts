@@ -19,9 +19,9 @@ import { type ClaimedDeviceCode, claimDeviceCode } from "./claim-device-code.ts"
 import { readDeviceConsent } from "./open-device-request.ts";
 
 /**
- * Lets a device in: stores what the person allowed, and gives its next poll the tokens. Either all of it is stored or nothing.
- * @throws ServiceError as `openDeviceRequest` does; `invalid_request` for an answer to something that was not asked (S33);
- *   `forbidden` when the page was shown to another account than the one that is signed in by now (S25).
+ * Approves a device: stores what the user allowed, and gives its next poll the tokens. All of it is stored or nothing.
+ * @throws ServiceError as `openDeviceRequest` does; `invalid_request` for an answer to something that was not asked (S33); `forbidden` if
+ * the page was shown to an account other than the one signed in by now (S25).
  */
 export async function approveDevice(
   session: SiteSession,
@@ -62,8 +62,8 @@ export async function approveDevice(
 }
 
 /**
- * Whether the person is to prove anew who they are. The service's own command line gets what a personal access token gives, for as long:
- * a session that was left open must not be enough for it (S113).
+ * Whether the user must authenticate again. The service's own command line gets as much as a personal access token, for as long: a session
+ * that was left open must not be enough (S113).
  */
 export function needsRecentProof({ app }: ConsentRequest, session: SiteSession): boolean {
   return app.isFirstParty && !isRecentlyAuthenticated(session);
@@ -71,7 +71,7 @@ export function needsRecentProof({ app }: ConsentRequest, session: SiteSession):
 
 const requestedScopes = ({ params }: ClaimedDeviceCode): Set<string> => new Set(String(params.scope ?? "").split(" "));
 
-/** RFC 8707 §2: the audience that the device named, one or several, was judged when it asked. */
+/** RFC 8707 §2: the audience that the device named, one or several, was checked with its request. */
 function resourceOf({ params: { resource } }: ClaimedDeviceCode): { resource?: string | string[] } {
   return typeof resource === "string" || (Array.isArray(resource) && resource.length > 0) ? { resource } : {};
 }

@@ -6,11 +6,11 @@ import { countCodeAttempt } from "./count-code-attempt.ts";
 import type { DeviceInfo } from "./describe-device.ts";
 import { parseUserCode } from "./user-code.ts";
 
-/** A device code that waits for this person's answer. */
+/** A device code that waits for this user's answer. */
 export type ClaimedDeviceCode = {
   userCode: string;
   clientId: string;
-  /** Of the device authorization request, as the engine accepted them. */
+  /** From the device authorization request, as the engine accepted them. */
   params: Record<string, unknown>;
   device: DeviceInfo;
   requestedAt: Date;
@@ -31,15 +31,15 @@ const LIVE = "model = 'DeviceCode' AND user_code = $1 AND expires_at > now()";
 
 const FIND_CLAIMED = `SELECT ${COLUMNS} FROM oauth_artifact WHERE ${LIVE} AND claimed_by_id = $2`;
 
-/** Whoever sees a code first has it: one statement, so that of two people at the same moment one does. */
+/** The first user to open a code claims it, in one statement: of two at the same moment, one succeeds. */
 const CLAIM = `UPDATE oauth_artifact SET claimed_by_id = $2 WHERE ${LIVE} AND (claimed_by_id IS NULL OR claimed_by_id = $2)
   RETURNING ${COLUMNS}`;
 
 /**
- * The device code behind a user code, for the person who enters it. From the first look on it is theirs: a code that one
- * account has opened cannot be answered by another, for which it is unknown like any wrong one (S65).
- * @throws ServiceError with the field `user_code`: `not_found`, `conflict` when this person has answered already,
- *   `rate_limited` after too many wrong codes (S59).
+ * The device code for a user code, for the user who enters it. Opening a code claims it: for every other account it is then unknown, like
+ * any wrong code (S65).
+ * @throws ServiceError with the field `user_code`: `not_found`, `conflict` if this user has already answered, `rate_limited` after too many
+ * wrong codes (S59).
  */
 export async function claimDeviceCode(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<ClaimedDeviceCode> {
   const userCode = parseUserCode(typedCode);
@@ -50,7 +50,7 @@ export async function claimDeviceCode(session: SiteSession, typedCode: string, f
   return { userCode, clientId, params, device: deviceInfo, requestedAt: row.requestedAt, expiresAt: row.expiresAt };
 }
 
-/** A code that this person has opened before is no guess of theirs, however often they open or answer it. */
+/** A code that this user has opened before is not a guess, however often they open or answer it. */
 async function find(userCode: string, userId: string): Promise<Row | undefined> {
   const { rows } = await pool().query<Row>({ name: "device-code-find", text: FIND_CLAIMED, values: [userCode, userId] });
   return rows[0];

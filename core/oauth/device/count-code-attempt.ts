@@ -4,16 +4,16 @@ import { isServiceError, ServiceError } from "#core/errors.ts";
 
 const WINDOW_SECONDS = 15 * 60;
 
-/** Wrong user codes (S59). Ten by one person: more than anybody mistypes, and a chance of 2⁻³¹ to hit one given code. */
+/** Wrong user codes (S59). Ten per user: more than anybody mistypes, and a chance of 2⁻³¹ to hit one given code. */
 export const WRONG_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 10, windowSeconds: WINDOW_SECONDS };
 
-/** Fifty from one address, for an office behind one; ten times as many from all networks of an IPv6 customer. */
+/** Fifty per address, for an office behind one; ten times as many for all networks of an IPv6 customer. */
 export const WRONG_CODES_OF_ADDRESS: ThrottleLimit = { limit: 50, windowSeconds: WINDOW_SECONDS };
 
 /**
- * After two thousand by everybody somebody guesses with many accounts from many addresses. Then each account and each address has few
- * tries, and nobody is shut out: whoever could fill a counter that stops all would stop the device flow for all. With ten thousand devices
- * waiting one guess in 2.6 million hits one, which nobody can choose; two thousand addresses make ten thousand guesses in a window.
+ * After two thousand in total, somebody is guessing with many accounts from many addresses. Then each account and each address has few attempts,
+ * but nobody is locked out: if one counter stopped everyone, whoever filled it would stop the device flow. With ten thousand devices waiting,
+ * one guess in 2.6 million hits one, and not a chosen one; two thousand addresses can make ten thousand guesses per window.
  */
 export const MANY_WRONG_CODES: ThrottleLimit = { limit: 2_000, windowSeconds: WINDOW_SECONDS };
 export const FEW_CODES_OF_ACCOUNT: ThrottleLimit = { limit: 3, windowSeconds: WINDOW_SECONDS };
@@ -22,8 +22,8 @@ export const FEW_CODES_OF_ADDRESS: ThrottleLimit = { limit: 5, windowSeconds: WI
 const OF_ALL = throttleKey("user-code", "all");
 
 /**
- * Counts one user code that somebody entered as a wrong one, before it is looked up.
- * @returns what takes it back when the code was right.
+ * Counts an entered user code as wrong, before it is looked up.
+ * @returns a function that reverts the count if the code was right.
  * @throws ServiceError `rate_limited`
  */
 export async function countCodeAttempt(userId: string, { ip }: RequestOrigin): Promise<() => Promise<void>> {

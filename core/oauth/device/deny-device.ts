@@ -6,14 +6,14 @@ import { answerDeviceCode } from "./answer-device-code.ts";
 import { claimDeviceCode } from "./claim-device-code.ts";
 
 /**
- * Refuses a device; its next poll is told `access_denied`. A consent given earlier stays as it was.
+ * Denies a device; its next poll gets `access_denied`. An earlier consent stays unchanged.
  * @throws ServiceError as `openDeviceRequest` does.
  */
 export async function denyDevice(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<void> {
   const { userCode, clientId, device } = await claimDeviceCode(session, typedCode, from);
   const userId = session.user.id;
   await db().$transaction(async (tx) => {
-    // The description is what clients of the public hub show (docs/specification/oauth.md#device-authorization).
+    // The public hub's clients show this description (docs/specification/oauth.md#device-authorization).
     await answerDeviceCode(tx, { userCode, userId }, { error: "access_denied", errorDescription: "Device code denied" });
     await recordAuditEvent(tx, { type: "device.deny", actorId: userId, clientId, data: { device }, from });
   });

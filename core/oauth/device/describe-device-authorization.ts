@@ -4,7 +4,7 @@ import { formatUserCode } from "./user-code.ts";
 
 type Answer = { verification_uri: string };
 
-/** The engine's answer to a device (RFC 8628 §3.2), with what it leaves out (S57) and the user code that was stored (S67). */
+/** The engine's response to a device (RFC 8628 §3.2), with what it leaves out (S57) and the stored user code (S67). */
 export function describeDeviceAuthorization({ state }: KoaContextWithOIDC, answer: Answer): Record<string, unknown> {
   const userCode = formatUserCode(state.userCode as string);
   return {

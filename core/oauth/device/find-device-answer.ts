@@ -4,7 +4,7 @@ import { parseUserCode } from "./user-code.ts";
 
 export type GivenAnswer = { clientId: string; isApproved: boolean };
 
-/** What this person has answered to a code; undefined when they have not, or the code is over and forgotten. */
+/** This user's answer to a code; undefined if there is none, or if the code has expired and was deleted. */
 export async function findDeviceAnswer(session: SiteSession, typedCode: string): Promise<GivenAnswer | undefined> {
   const userCode = parseUserCode(typedCode);
   if (!userCode) return undefined;

@@ -7,23 +7,23 @@ import { type ClaimedDeviceCode, claimDeviceCode } from "./claim-device-code.ts"
 import type { DeviceInfo } from "./describe-device.ts";
 import { formatUserCode } from "./user-code.ts";
 
-/** What a person is shown of a device that asks to be let in, before they answer (S64). */
+/** What a user sees of a device request before they answer (S64). */
 export type DeviceRequest = {
   /** As the device shows it: `BCDF-GHJK`. */
   userCode: string;
   requestedAt: Date;
   expiresAt: Date;
   device: DeviceInfo;
-  /** The device asked from another network than this person's: it may be somebody else's, who sent them the code. */
+  /** The device's request came from another network than this user's: it may be somebody else's, who sent them the code. */
   isElsewhere: boolean;
   consent: ConsentRequest;
 };
 
 /**
- * Opens the request behind a user code, which from then on only this person can answer (S65).
- * @param typedCode as it was typed: case, hyphens and spaces do not count (S58).
- * @throws ServiceError with the field `user_code`: `not_found` for a code that is wrong, has run out or is another person's,
- *   `conflict` when it was answered already, `rate_limited` with the seconds to wait (S59); `gone` when the app was removed.
+ * Opens the request behind a user code, which from then on only this user can answer (S65).
+ * @param typedCode as typed: case, hyphens and spaces are ignored (S58).
+ * @throws ServiceError with the field `user_code`: `not_found` for a code that is wrong, has expired or is another user's, `conflict` if it
+ * was already answered, `rate_limited` with the seconds to wait (S59); `gone` if the app was deleted.
  */
 export async function openDeviceRequest(session: SiteSession, typedCode: string, from: RequestOrigin): Promise<DeviceRequest> {
   const code = await claimDeviceCode(session, typedCode, from);
@@ -39,7 +39,7 @@ export async function openDeviceRequest(session: SiteSession, typedCode: string,
 }
 
 /**
- * The whole question each time, earlier answers ticked: nothing assures who holds the device (RFC 8628 §5.4,
+ * The complete question each time, earlier answers ticked: nothing proves who holds the device (RFC 8628 §5.4,
  * docs/specification/oauth.md#device-authorization).
  */
 export function readDeviceConsent({ clientId, params }: ClaimedDeviceCode, session: SiteSession): Promise<ConsentRequest> {
@@ -51,7 +51,7 @@ function isElsewhere(device: DeviceInfo, from: RequestOrigin): boolean {
   return there !== undefined && here !== undefined && there !== here;
 }
 
-/** This machine has two addresses, `127.0.0.1` and `::1`, and a browser and a program on it need not use the same. */
+/** This machine has two addresses, `127.0.0.1` and `::1`, and a browser and a program on it may use different ones. */
 function placeOf(ip: string | null): string | undefined {
   return ip && ipaddr.isValid(ip) && ipaddr.process(ip).range() === "loopback" ? "loopback" : addressKey(ip);
 }

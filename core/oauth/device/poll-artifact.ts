@@ -4,17 +4,16 @@ import { type ArtifactRow, selectArtifact } from "../artifact-rows.ts";
 import { idHash, isForged, type Payload, toPayload } from "../artifact-store.ts";
 import { POLL_INTERVAL_SECONDS } from "../lifetimes.ts";
 
-/** How much earlier than asked a poll may arrive: the one before it was on its way for longer. */
+/** How much too early a poll may arrive: the previous one may have taken longer on the way. */
 const POLL_TOLERANCE_SECONDS = 0.5;
 
 type Poll = { hash: string; clientId: string };
 type PolledRow = ArtifactRow & { interval_seconds: number | null; is_too_fast: boolean };
 
 /**
- * Device codes together with the pace of their polls, in one statement: the load to hold is a thousand polls a second. Only a code
- * that still waits is paced; two polls at once follow each other at the row that both would write, and rows are written in
- * the order of their key, so that two processes never wait for each other. Before version 18 Postgres cannot return what a
- * row was, so that whether a poll came too early shows by its interval having grown.
+ * Reads device codes and paces their polls in one statement: the target load is a thousand polls a second. Only unanswered codes are paced.
+ * Concurrent polls of one code run one after the other at its row; rows are written in the order of their key, so that two processes cannot
+ * deadlock. Before version 18 Postgres cannot return the old row, so a poll that came too early shows by its interval having grown.
  */
 function pollStatement(size: number): string {
   const places = Array.from({ length: size }, (_, at) => [`$${4 + 2 * at}`, `$${5 + 2 * at}`] as const);
@@ -35,7 +34,7 @@ function pollStatement(size: number): string {
       FROM artifact LEFT JOIN polled USING (id_hash) LEFT JOIN oauth_device_poll before USING (id_hash)`;
 }
 
-// One for each number of codes, as in artifact-rows.ts.
+// One statement per number of codes, as in artifact-rows.ts.
 const statements = [1, 2, 4, 8, 16].map((size) => ({ size, name: `device-codes-poll-${size}`, text: pollStatement(size) }));
 const LARGEST = 16;
 
@@ -62,7 +61,7 @@ const poll = gather(pollAll, LARGEST);
 
 export type PolledArtifact = {
   payload: Payload;
-  /** What this client has to keep to; undefined when there is an answer to give, or the code is none of this client's. */
+  /** The pace that this client must keep; undefined if there is an answer, or the code belongs to another client. */
   pace?: { isTooFast: boolean; intervalSeconds: number };
 };
 
@@ -73,7 +72,7 @@ export async function pollArtifact(id: string, clientId: string): Promise<Polled
   if (!row) return undefined;
   const payload = toPayload(row, id);
   const { interval_seconds: intervalSeconds, is_too_fast: isTooFast } = row;
-  // By the clock that the engine stamped the code with and judges it by; the database's may be behind.
+  // By the clock with which the engine set and checks the expiry; the database's may be behind.
   const isOver = Number(payload.exp) * 1000 <= Date.now();
   return intervalSeconds === null || isOver ? { payload } : { payload, pace: { isTooFast, intervalSeconds } };
 }

@@ -3,8 +3,8 @@ import { DEVICE_CODE_GRANT } from "../client-of-app.ts";
 import { ProtocolError } from "../protocol-request.ts";
 
 /**
- * A brake on a device that polls in a loop and does not mind `slow_down`: past so many too fast polls within the window this
- * process answers for the database, which it asks once a second all the same, so that the answer is still delivered (S61).
+ * Slows down a device that polls in a loop and ignores `slow_down`: after this many too early polls within the window, this process
+ * responds without the database. It still asks the database once a second, so that the answer is delivered (S61).
  */
 export const TOO_FAST_POLLS = 20;
 const WINDOW_MS = 10_000;

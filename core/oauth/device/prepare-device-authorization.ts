@@ -3,16 +3,16 @@ import { clientExtension } from "../client-extension.ts";
 import { countStoredRequest } from "../count-stored-request.ts";
 import { supportedScopes } from "../scopes.ts";
 
-/** What is ours to say of a device's request, once the engine has judged its client and parameters. */
+/** Adds our part to a device's request, after the engine has checked its client and parameters. */
 export async function prepareDeviceAuthorization(ctx: KoaContextWithOIDC): Promise<void> {
   completeScope(ctx);
   await countStoredRequest(ctx, "device-code", "requests for device codes");
 }
 
 /**
- * Without `scope` the request is for what the app's owner has configured; the hub's own command line sends none (C7 in
- * docs/specification/existing-clients.md). A scope that does not exist is an error here, as devices of the hub expect, with those that
- * do (docs/specification/oauth.md#scopes).
+ * Without `scope`, the request is for what the app's owner configured; the hub's own command line sends none (C7 in
+ * docs/specification/existing-clients.md). A nonexistent scope is an error here, as the hub's devices expect, which lists the existing ones
+ * (docs/specification/oauth.md#scopes).
  */
 function completeScope({ oidc: { params, body, client } }: KoaContextWithOIDC): void {
   if (!params || !client) return;

@@ -3,8 +3,8 @@ import { pool } from "#core/db.ts";
 import { parseUserCode } from "./user-code.ts";
 
 /**
- * Gives back a code that this person has opened and not answered, so that they can sign in with their other account and open
- * it there. Nobody else can give it back for them (S65).
+ * Releases a code that this user opened and did not answer, so that they can sign in with their other account and open it there. Nobody
+ * else can release it (S65).
  */
 export async function releaseDeviceRequest(session: SiteSession, typedCode: string): Promise<void> {
   const userCode = parseUserCode(typedCode);

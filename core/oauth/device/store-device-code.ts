@@ -3,12 +3,12 @@ import type { Payload } from "../artifact-store.ts";
 import { storeOfParty } from "../store-of-party.ts";
 import { newUserCode } from "./user-code.ts";
 
-/** With a million codes alive, five in a row are taken once in 10²¹ requests. */
+/** With a million live codes, five codes in a row are all taken once in 10²¹ requests. */
 const TRIES = 5;
 
 /**
- * Stores a device code with the user code that the engine has drawn for it or, where that one is taken, with another (S67).
- * What the device is told then follows in `describeDeviceAuthorization`.
+ * Stores a device code with the user code that the engine generated or, if that one is taken, another (S67). `describeDeviceAuthorization`
+ * then sends that one to the device.
  */
 export async function storeDeviceCode(id: string, payload: Payload, expiresIn: number): Promise<void> {
   for (let { userCode } = payload, tries = 1; ; userCode = newUserCode(), tries++) {

@@ -6,8 +6,8 @@ import type { StoredDocument } from "./find-stored-document.ts";
 import { wantsRefreshTokens } from "./wants-refresh-tokens.ts";
 
 /**
- * The engine's metadata for a document: a public client (docs/specification/oauth.md#client-id-metadata-documents) unless it has keys
- * to prove who it is (S73).
+ * The engine's metadata for a document: a public client (docs/specification/oauth.md#client-id-metadata-documents) unless it has keys to
+ * authenticate with (S73).
  */
 export function clientOfDocument({
   clientId,
@@ -27,13 +27,13 @@ export function clientOfDocument({
   return {
     client_id: clientId,
     client_name: metadata.client_name,
-    // A new picture has a new address, by which people are asked again (S36).
+    // A new image has a new URL, so users are asked again (S36).
     ...(logoId && { logo_uri: `${env().ORIGIN}/images/${logoId}` }),
     application_type: "native",
     redirect_uris: metadata.redirect_uris,
     post_logout_redirect_uris: metadata.post_logout_redirect_uris ?? [],
     response_types: grants.includes("authorization_code") ? ["code"] : [],
-    // Whether there is a refresh token is decided by `offline_access`, for clients that do not name the grant as well.
+    // `offline_access` decides whether there is a refresh token, also for clients that do not name the grant.
     grant_types: [...new Set([...grants, "refresh_token"])],
     scope: [...new Set([...scopes, OFFLINE_ACCESS])].join(" "),
     id_token_signed_response_alg: metadata.id_token_signed_response_alg ?? "RS256",

@@ -2,24 +2,24 @@ import { env } from "#core/env.ts";
 import { isLoopbackHost } from "../client-identity.ts";
 import { isHostName } from "./hosts/host-name.ts";
 
-/** Whether a client id is the address of a client ID metadata document; ids of our own never look like one (S85). */
+/** Whether a client ID is the URL of a client ID metadata document; our own IDs never look like one (S85). */
 export function isDocumentAddress(clientId: string): boolean {
   return clientId.startsWith("https://");
 }
 
-/** The name of the host that serves a document, without the port; empty for what is no address. */
+/** The name of the host that serves a document, without the port; empty if it is not a URL. */
 export function hostnameOf(clientId: string): string {
   return URL.parse(clientId)?.hostname ?? "";
 }
 
-/** Longer than any address of a document has to be, and short enough for every header and index that it goes through. */
+/** Longer than any document's URL has to be, and short enough for every header and index that it passes through. */
 export const ADDRESS_MAX_CHARACTERS = 1_000;
 
 const PATH = /^https:\/\/[^/?#]*([^?#]*)/;
 
 /**
- * Why no document can be at this address, as a sentence for the app's developer; undefined when one may. Costs nothing: it comes
- * before every other check (S68). Two spellings of one address are two clients, and only one of them is taken (S69).
+ * Why no document can be at this URL, as a sentence for the app's developer; undefined if one can. It costs nothing and precedes every
+ * other check (S68). Two spellings of one URL would be two clients, so only one of them is accepted (S69).
  */
 export function explainDocumentAddress(clientId: string): string | undefined {
   if (clientId.length > ADDRESS_MAX_CHARACTERS) return `It is longer than ${ADDRESS_MAX_CHARACTERS} characters.`;
@@ -40,7 +40,7 @@ export function explainDocumentAddress(clientId: string): string | undefined {
   return isLoopbackHost(url.hostname) ? "It must be on a public host." : undefined;
 }
 
-/** Whoever decodes such a path reads another address than whoever compares it. */
+/** Code that decodes such a path reads another URL than code that compares it. */
 function hasDotSegment(path: string): boolean {
   try {
     return decodeURIComponent(path)
@@ -51,7 +51,7 @@ function hasDotSegment(path: string): boolean {
   }
 }
 
-/** The ports on which documents, and what they point to, may be (S78); all of them for a service on this very machine. */
+/** The ports allowed for documents and the URLs in them (S78); all ports if the service runs on this very machine. */
 export function allowedPorts(): readonly number[] | undefined {
   return isLoopbackHost(new URL(env().ORIGIN).hostname) ? undefined : [443];
 }

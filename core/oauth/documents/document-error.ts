@@ -1,18 +1,18 @@
 /**
- * - `address`: no document can be at this address (S68)
- * - `host`: the operator does not take documents of this host (S87)
- * - `refused`: the host's answer is final: the document is gone, or breaks a rule
- * - `unreachable`: no answer that says anything of the document
- * - `busy`: too much is being fetched (S80)
+ * - `address`: no document can be at this URL (S68)
+ * - `host`: the operator does not allow documents of this host (S87)
+ * - `refused`: the host's response is final: the document is gone, or breaks a rule
+ * - `unreachable`: no response that says anything about the document
+ * - `busy`: too many fetches are running (S80)
  */
 export type DocumentErrorKind = "address" | "host" | "refused" | "unreachable" | "busy";
 
-/** Why a client ID metadata document cannot be had, in words for the app's developer. */
+/** Why a client ID metadata document is not available, in words for the app's developer. */
 export class DocumentError extends Error {
   override name = "DocumentError";
   readonly kind: DocumentErrorKind;
   readonly retryAfterSeconds: number | undefined;
-  /** For `busy`: it is the asker's own address that asks too often. */
+  /** For `busy`: the requesting address itself asks too often. */
   readonly isOwnFault: boolean;
 
   constructor(

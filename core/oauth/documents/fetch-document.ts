@@ -6,21 +6,21 @@ import { type DocumentMetadata, readDocument } from "./read-document.ts";
 
 /** Draft §"Fetching": a document is at most 5 KB (S74). */
 export const DOCUMENT_MAX_BYTES = 5_120;
-/** For DNS, connection, TLS and body together (S76): somebody waits for the sign-in page meanwhile. */
+/** For DNS, connection, TLS and body together (S76): a user is waiting for the sign-in page. */
 export const DOCUMENT_DEADLINE_MS = 5_000;
 
 const ETAG_MAX_CHARACTERS = 300;
 
 export type FetchedDocument = {
-  /** Null when it is the one that was kept before (304). */
+  /** Null if the stored one is still current (304). */
   metadata: DocumentMetadata | null;
   etag: string | null;
   freshSeconds: number;
 };
 
 /**
- * Fetches the document at a client id, once, through the guard (S77).
- * @param etag of the document that is kept, when one is
+ * Fetches the document at a client ID, once, through the guard (S77).
+ * @param etag of the stored document, if there is one
  * @throws DocumentError `refused` and `unreachable`
  */
 export async function fetchDocument(clientId: string, etag: string | null): Promise<FetchedDocument> {
@@ -43,7 +43,7 @@ export async function fetchDocument(clientId: string, etag: string | null): Prom
   return { ...freshness, metadata: readDocument(clientId, body) };
 }
 
-/** S75. What says nothing of the document, being busy for example, does not withdraw it. */
+/** S75. A status that says nothing about the document, such as busy, does not withdraw it. */
 function assertAnswered(status: number, contentType = ""): void {
   if (status >= 500 || [408, 425, 429].includes(status)) {
     throw new DocumentError("unreachable", `Its host answers with the status ${status}.`);

@@ -2,17 +2,17 @@ import { addressKey } from "#core/accounts/address-key.ts";
 import { DocumentError } from "./document-error.ts";
 
 /**
- * How much may be fetched because somebody asks (S80): anybody can name any address as a client id, and must neither have us
- * besiege its host nor keep us busy. Documents that are kept already have counts of their own, so that a flood of made-up
- * addresses stops newcomers at most, never an app that people use. Counted in this process; n processes allow n times as much.
+ * Limits on fetches caused by requests (S80): anyone can send any URL as a client ID, and must not be able to make us flood its host or
+ * keep us busy. Documents that are already stored have their own limits, so a flood of made-up URLs can stop new apps at most, never an app
+ * in use. Counted per process; n processes allow n times as much.
  */
 const WINDOW_MS = 60_000;
 export const LIMITS = {
-  /** Fetches a minute that one address on the network causes, of any kind. */
+  /** Fetches per minute caused by one IP address, of any kind. */
   ofAddress: 30,
-  /** All networks of a /48 together, which one customer may have: no more than half of the unknown ones. */
+  /** All networks of a /48 together, which one customer may have: at most half of the unknown ones. */
   ofCustomer: 60,
-  /** Of addresses that have no document here yet. */
+  /** URLs that have no document here yet. */
   ofUnknown: 120,
   ofUnknownOnHost: 20,
   ofKnownDocument: 20,
@@ -27,7 +27,7 @@ const windows = new Map<string, number[]>();
 const running = new Map<string, number>();
 
 /**
- * Runs one fetch, if there is room for it now.
+ * Runs one fetch, if the limits allow it now.
  * @throws DocumentError `busy` with the seconds to wait
  */
 export async function governed<T>({ clientId, hostname, isKnown, address }: Asked, fetch: () => Promise<T>): Promise<T> {
@@ -49,7 +49,7 @@ export async function governed<T>({ clientId, hostname, isKnown, address }: Aske
   const parallel: [string, number][] = isKnown
     ? [
         ["known", CONCURRENCY.known],
-        // One host that answers slowly must not hold all places, however many documents it has.
+        // One slow host must not hold all slots, however many documents it has.
         [`known on ${hostname}`, CONCURRENCY.knownOnHost],
       ]
     : [
@@ -83,7 +83,7 @@ function refuseOver(key: string, limit: number, now: number, isOwnFault: boolean
 function count(key: string, now: number): void {
   const times = (windows.get(key) ?? []).filter((time) => time > now - WINDOW_MS);
   times.push(now);
-  // The latest stand last, so that what is dropped first is what has been quiet longest.
+  // The most recent are last, so that those idle for longest are dropped first.
   windows.delete(key);
   windows.set(key, times);
   for (const [quiet, itsTimes] of windows) {

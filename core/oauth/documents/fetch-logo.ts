@@ -7,12 +7,12 @@ import { allowedPorts } from "./document-address.ts";
 
 export const LOGO_MAX_BYTES = 256 * 1024;
 export const LOGO_DEADLINE_MS = 3_000;
-/** Anybody can have us decode a logo; one of two thousand pixels each way is still eight times larger than what is shown. */
+/** Anyone can make us decode a logo; 2,048 pixels each way is still eight times larger than what is shown. */
 const LOGO_MAX_PIXELS = 2_048 * 2_048;
 
 /**
- * Fetches the picture at a document's `logo_uri` through the same guard, and makes our own of it (S82).
- * @returns undefined when there is no picture that can be shown: an app is never refused for its logo
+ * Fetches the image at a document's `logo_uri` through the same guard, and re-encodes it (S82).
+ * @returns undefined if there is no image that can be shown: an app is never refused for its logo
  */
 export async function fetchLogo(logoUri: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const result = await sendRequest({

@@ -3,7 +3,7 @@ import { clientOfDocument } from "./client-of-document.ts";
 import { explainDocumentAddress } from "./document-address.ts";
 import { findStoredDocument } from "./find-stored-document.ts";
 
-/** The engine's metadata for a document that has been fetched; undefined for one that has not, or is blocked. Never fetches. */
+/** The engine's metadata for a fetched document; undefined for one that was not fetched or is blocked. Never fetches. */
 export async function findDocumentClient(clientId: string): Promise<AllClientMetadata | undefined> {
   if (explainDocumentAddress(clientId) !== undefined) return undefined;
   const { document, standing } = await findStoredDocument(clientId);

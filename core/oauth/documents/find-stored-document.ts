@@ -14,13 +14,13 @@ export type StoredDocument = {
   etag: string | null;
   /** By the database's clock, which is the same for every process. */
   isFresh: boolean;
-  /** For how long it has been stale. */
+  /** How long it has been stale. */
   staleSeconds: number;
-  /** Whether it is time to note that it was seen. */
+  /** Whether its `last_seen_at` must be updated. */
   isSeenLongAgo: boolean;
 };
 
-/** `last_seen_at` is for the operator and for housekeeping, which need no more than the hour. */
+/** `last_seen_at` is for the operator and for housekeeping, for which the hour is precise enough. */
 const SEEN_INTERVAL = "interval '1 hour'";
 
 const FIND = `SELECT (SELECT value FROM setting WHERE key = $3) AS policy,
@@ -33,7 +33,7 @@ const FIND = `SELECT (SELECT value FROM setting WHERE key = $3) AS policy,
 
 type Row = StoredDocument & { policy: unknown; rules: HostRule[] };
 
-/** What is kept of a client id, and what the operator says of its host, in one statement. */
+/** The stored document of a client ID, and the operator's rules for its host, in one statement. */
 export async function findStoredDocument(
   clientId: string,
 ): Promise<{ document: StoredDocument | undefined; standing: HostStanding }> {

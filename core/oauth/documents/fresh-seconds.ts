@@ -1,11 +1,11 @@
-/** However short-lived a document says it is: a busy app's users would otherwise have us fetch it for each of them. */
+/** The minimum, whatever a document's headers say: otherwise we would fetch a busy app's document for each of its users. */
 export const FRESH_MIN_SECONDS = 30;
-/** However lasting: a changed redirect URI is known after a day at the latest. */
+/** The maximum: a changed redirect URI is known after a day at the latest. */
 export const FRESH_MAX_SECONDS = 24 * 60 * 60;
-/** Where the document says nothing. */
+/** If the headers say nothing. */
 export const FRESH_DEFAULT_SECONDS = 5 * 60;
 
-/** For how long an answer with these headers is taken for current (RFC 9111 §4.2, within a floor and a ceiling; S79). */
+/** How long a response with these headers is fresh (RFC 9111 §4.2, within a minimum and a maximum; S79). */
 export function freshSeconds(headers: Record<string, string>): number {
   const directives = (headers["cache-control"] ?? "")
     .toLowerCase()

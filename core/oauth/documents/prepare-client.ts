@@ -4,7 +4,7 @@ import { isDocumentAddress } from "./document-address.ts";
 import { DocumentError } from "./document-error.ts";
 import { requireDocument, revalidateDocument } from "./resolve-document.ts";
 
-/** Requests that begin something need a document that is current; those that go on need one that was not withdrawn. */
+/** Requests that start something need a current document; those that continue something need one that was not withdrawn. */
 const BEGINNINGS: ReadonlySet<string> = new Set([
   protocolRoutes.authorization,
   protocolRoutes.pushed_authorization_request,
@@ -12,9 +12,9 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Makes sure, before the engine looks for the client, that what is kept of its metadata document serves (docs/decisions/026). All
- * other endpoints take what is kept, and an id that is no address of a document is none of ours.
- * @param clientAddress the address that limits go by.
+ * Makes sure, before the engine looks for the client, that its stored metadata document is usable (docs/decisions/026). All other endpoints
+ * use the stored document. An ID that is not a document's URL is ignored here.
+ * @param clientAddress the IP address to which limits apply.
  * @throws ProtocolError, never a redirect: an app that cannot be identified has no redirect URI
  */
 export async function prepareClient(path: string, clientId: string | null, clientAddress: string): Promise<void> {

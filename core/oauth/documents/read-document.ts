@@ -2,23 +2,23 @@ import { isServiceError } from "#core/errors.ts";
 import { type ClientMetadata, parseClientMetadata } from "../client-metadata/client-metadata.ts";
 import { DocumentError } from "./document-error.ts";
 
-/** What was taken over of a client ID metadata document, checked. */
+/** The checked metadata that we use from a client ID metadata document. */
 export type DocumentMetadata = Partial<ClientMetadata> & Pick<ClientMetadata, "client_name" | "redirect_uris">;
 
 /**
- * Everybody can read a document: what it authenticates with is public too (S72,
+ * Everyone can read a document, so it can contain only public means of authentication (S72,
  * docs/specification/oauth.md#client-id-metadata-documents).
  */
 const AUTH_METHODS = ["none", "private_key_jwt"];
 const SECRETS = ["client_secret", "client_secret_expires_at"];
 
 /**
- * The metadata in the bytes that were served at `clientId`.
+ * The metadata in the bytes served at `clientId`.
  * @throws DocumentError `refused` with the field and the rule it breaks
  */
 export function readDocument(clientId: string, bytes: Uint8Array): DocumentMetadata {
   const document = parseJson(bytes);
-  // S70: otherwise anybody could copy the document of another app, and would be it.
+  // S70: otherwise anyone could copy another app's document and impersonate it.
   if (document.client_id !== clientId) throw refused("client_id: This must be the very address that the document is served at.");
   const secret = SECRETS.find((name) => document[name] !== undefined && document[name] !== null);
   if (secret)
@@ -53,12 +53,12 @@ function parseJson(bytes: Uint8Array): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** How many names of members are written in a JSON text; strings that are followed by a colon are nothing else. */
+/** How many member names a JSON text contains: exactly the strings followed by a colon. */
 function namesIn(text: string): number {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g)].filter(([, colon]) => colon !== undefined).length;
 }
 
-/** How many of them are left once the text was read: of two that are equal only the last, while another reader may keep the first. */
+/** How many of them are left after parsing: of two equal names only the last one, while another parser may keep the first. */
 function countNames(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   const own = Array.isArray(value) ? 0 : Object.keys(value).length;

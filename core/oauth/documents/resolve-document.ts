@@ -11,12 +11,12 @@ import { findStoredDocument, type StoredDocument } from "./find-stored-document.
 import type { HostStanding } from "./hosts/judge-host.ts";
 import { type FetchedLogo, storeDocument } from "./store-document.ts";
 
-/** A logo is looked at again after a day; one that could not be had, after five minutes. */
+/** A logo is fetched again after a day; after a failure, after five minutes. */
 const LOGO_FRESH_MS = 24 * 60 * 60 * 1000;
 const LOGO_RETRY_MS = 5 * 60 * 1000;
-/** How long a site may be away before its app can no longer renew what people have allowed it. */
+/** How long a site may be down before its app can no longer refresh its tokens. */
 export const STALE_MAX_SECONDS = 7 * 24 * 60 * 60;
-/** After a site did not answer, requests that can do without it do not wait for it again for this long. */
+/** How long requests that do not need a site skip waiting for it after it failed to respond. */
 export const REST_MS = 30_000;
 
 const fetching = new Map<string, Promise<void>>();
@@ -24,10 +24,10 @@ const resting = new Map<string, number>();
 const RESTING_MAX = 10_000;
 
 /**
- * Has a document that is current, for a request that begins something (docs/decisions/026). Cheap checks come first: a request
- * that fails one of them causes no connection (S81).
- * @param address of whoever asks, by which their requests are counted.
- * @throws DocumentError when there is none
+ * Ensures a current document, for a request that starts something (docs/decisions/026). Cheap checks come first: a request that fails one
+ * of them causes no connection (S81).
+ * @param address of the caller, by which requests are counted.
+ * @throws DocumentError if there is none
  */
 export async function requireDocument(clientId: string, address: string | null): Promise<void> {
   const broken = explainDocumentAddress(clientId);
@@ -39,14 +39,14 @@ export async function requireDocument(clientId: string, address: string | null):
 }
 
 /**
- * Looks again at a document that is stale, for a request that goes on with something. An address that is not known is not
- * fetched, since no such request can be genuine. While the site is away what was last known of it holds, but for its keys.
- * @throws DocumentError `refused` when the document is gone or broken, `unreachable` when its keys cannot be known
+ * Fetches a stale document again, for a request that continues something. An unknown URL is not fetched, since no such request can be
+ * genuine. While the site is down, the stored document applies, except for its keys.
+ * @throws DocumentError `refused` if the document is gone or broken, `unreachable` if its keys cannot be known
  */
 export async function revalidateDocument(clientId: string, address: string | null): Promise<void> {
   if (explainDocumentAddress(clientId) !== undefined) return;
   const { document, standing } = await findStoredDocument(clientId);
-  // The engine finds no client then, and answers so.
+  // The engine then finds no client, and responds accordingly.
   if (!document || !standing.isAllowed || document.isFresh) return;
   try {
     if ((resting.get(clientId) ?? 0) > Date.now())
@@ -66,7 +66,7 @@ function notAllowed(clientId: string, { policy }: HostStanding): DocumentError {
   return new DocumentError("host", `The operator of this service does not let apps of ${host} sign people in.`);
 }
 
-/** Once for all who ask at the same moment (S79). */
+/** Once for all requests at the same moment (S79). */
 function fetchAndStore(clientId: string, document: StoredDocument | undefined, address: string | null): Promise<void> {
   let running = fetching.get(clientId);
   if (!running) {
@@ -78,7 +78,7 @@ function fetchAndStore(clientId: string, document: StoredDocument | undefined, a
 }
 
 async function fetchUnlessFresh(clientId: string): Promise<void> {
-  // Read again: whoever asked a moment earlier may have been done between our first look and our turn.
+  // Read again: an earlier fetch may have finished between our first look and our turn.
   const { document } = await findStoredDocument(clientId);
   if (document?.isFresh) return;
   try {

@@ -10,13 +10,13 @@ import { isRedirectUriAllowed } from "../apps/redirect-uri.ts";
 import type { FetchedDocument } from "./fetch-document.ts";
 import type { DocumentMetadata } from "./read-document.ts";
 
-/** A logo that was asked for now; null when there is none that can be shown. Undefined when none was asked for. */
+/** A logo fetched now; null if there is none that can be shown. Undefined if none was requested. */
 export type FetchedLogo = Uint8Array<ArrayBuffer> | null | undefined;
 
 /**
- * Keeps a document that was fetched, and tells all processes when it says something new. Redirect URIs that it no longer lists
- * end what was granted through them (S86): somebody may have removed them because they led to the wrong place.
- * @returns whether anything of the client changed
+ * Stores a fetched document, and notifies all processes if its content is new. Removing a redirect URI ends what was granted through it
+ * (S86): it may have been removed because it led to the wrong place.
+ * @returns whether anything about the client changed
  */
 export async function storeDocument(clientId: string, fetched: FetchedDocument, logo: FetchedLogo): Promise<boolean> {
   return db().$transaction(async (tx) => {
@@ -24,7 +24,7 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
     const kept = await tx.oAuthClientDocument.findUnique({ where: { clientId } });
     const before = kept?.metadata as DocumentMetadata | undefined;
     const metadata = fetched.metadata ?? before;
-    // Swept away since the request said what it has.
+    // Deleted by housekeeping since the request sent its etag.
     if (!metadata) return false;
 
     const logoId = await storeLogo(tx, kept?.logoId ?? null, before?.logo_uri, metadata.logo_uri, logo);
@@ -50,8 +50,8 @@ export async function storeDocument(clientId: string, fetched: FetchedDocument, 
 }
 
 /**
- * While a logo cannot be had, the one that was had from the same address stays, so that people are not asked again because a
- * server was down; and so does the very same picture, fetched again.
+ * While a logo cannot be fetched, the stored one from the same URL stays, so that users are not asked again because a server was down. An
+ * identical image that is fetched again stays too.
  */
 async function storeLogo(
   tx: Db,
@@ -73,7 +73,7 @@ async function storeLogo(
 async function followChange(tx: Db, clientId: string, before: DocumentMetadata, after: DocumentMetadata): Promise<void> {
   const isRemoved = before.redirect_uris.some((uri) => !after.redirect_uris.includes(uri));
   const revokedGrants = isRemoved ? await revokeGrantsElsewhere(tx, clientId, after.redirect_uris) : 0;
-  // Whoever runs the host can change the document as often as they like: worth a line only where somebody uses the app.
+  // Whoever runs the host can change the document as often as they like: recorded only if somebody uses the app.
   if ((await tx.oAuthConsent.count({ where: { clientId, revokedAt: null } })) === 0) return;
   const fields = [...new Set([...Object.keys(before), ...Object.keys(after)])] as (keyof DocumentMetadata)[];
   await recordAuditEvent(tx, {

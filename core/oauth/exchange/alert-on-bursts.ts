@@ -3,21 +3,21 @@ import { recordAuditEvent } from "#core/audit/record-audit-event.ts";
 import { type Db, db } from "#core/db.ts";
 import { mailAdministrators } from "../apps/mail-administrators.ts";
 
-/** So far back is looked. */
+/** How far back the check looks. */
 export const BURST_MINUTES = 10;
-/** So many refusals: somebody tries addresses, or a program is broken. */
+/** This many refusals: somebody is trying addresses, or a program is broken. */
 export const BURST_REFUSALS = 20;
-/** So many exchanges, if they are also so many times what the app usually does in the time. */
+/** This many exchanges, if they are also this many times the app's usual number. */
 export const BURST_EXCHANGES = 300;
 export const BURST_TIMES_USUAL = 10;
-/** Told once a day for each app: who is told every minute stops reading. */
+/** One alert per app and day: nobody reads an alert that comes every minute. */
 const QUIET_HOURS = 24;
-/** What one round tells about at most; the others are found by the next. */
+/** The most alerts per round; the next round finds the others. */
 const APPS_MAX = 50;
 
 export type Burst = { orgId: string; clientId: string; appId: string; name: string; issued: number; refused: number };
 
-/** What is usual is the mean of the last seven days before today. The times of entries are indexed, so a round reads ten minutes. */
+/** The usual number is the mean of the last seven days before today. Entries are indexed by time, so a round reads ten minutes. */
 const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "appId", a.name, e.issued, e.refused
   FROM (SELECT org_id, client_id, count(*) FILTER (WHERE type = 'oauth_token.exchange')::int AS issued,
       count(*) FILTER (WHERE type = 'oauth_token.exchange_refused')::int AS refused
@@ -32,9 +32,9 @@ const FIND = `SELECT e.org_id AS "orgId", e.client_id AS "clientId", a.id AS "ap
   LIMIT $5`;
 
 /**
- * Tells the administrators of an organization of unusually many exchanges by an app (S96), by a letter and in their audit log. Nothing
- * is blocked: a job at night may well be large, and who knows is theirs to ask.
- * @returns what was told.
+ * Alerts an organization's administrators to unusually many exchanges by an app (S96), by a letter and in their audit log. Nothing is
+ * blocked: a nightly job may well be large, and the administrators can find out.
+ * @returns the alerts sent.
  */
 export async function alertOnBursts(): Promise<Burst[]> {
   const limits = [BURST_MINUTES, BURST_REFUSALS, BURST_EXCHANGES, BURST_TIMES_USUAL, APPS_MAX];
@@ -47,7 +47,7 @@ export async function alertOnBursts(): Promise<Burst[]> {
   return told;
 }
 
-/** Of several workers that found the same, one tells it. */
+/** If several workers find the same, only one sends the alert. */
 async function tell(tx: Db, { orgId, clientId, appId, name, issued, refused }: Burst): Promise<boolean> {
   const taken = await tx.$executeRaw`
     INSERT INTO throttle AS t (key, count, reset_at)

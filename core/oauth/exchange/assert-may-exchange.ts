@@ -3,9 +3,8 @@ import { unauthorizedClient } from "./exchange-refusal.ts";
 import type { Exchange } from "./find-exchange.ts";
 
 /**
- * Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange: the client says who it is by HTTP Basic, is bound to an
- * organization, and has the privilege and the plan (S89, S90). Each refusal says what is missing: whoever reads it has proved to be the
- * app.
+ * Rule 1 of docs/specification/organizations-and-tokens.md#token-exchange: the client authenticates by HTTP Basic, is bound to an
+ * organization, and has the privilege and the plan (S89, S90). Each refusal says what is missing: its reader has proved to be the app.
  * @throws ExchangeRefusal `invalid_client`
  */
 export function assertMayExchange(

@@ -1,6 +1,6 @@
 import { errors } from "oidc-provider";
 
-/** Why an exchange was refused, in one word, for the organization's audit log: it may say what the answer must not. */
+/** Why an exchange was refused, as a code for the organization's audit log: it may say what the response must not. */
 export type RefusalReason =
   | "not_authenticated_by_basic"
   | "not_bound"
@@ -17,7 +17,7 @@ export type RefusalReason =
   | "invalid_scope"
   | "invalid_dpop_proof";
 
-/** An exchange that does not happen: the RFC 6749 answer to the client, and what the organization reads of it. */
+/** A refused exchange: the RFC 6749 error for the client, and the reason for the organization. */
 export class ExchangeRefusal extends errors.CustomOIDCProviderError {
   readonly reason: RefusalReason;
 
@@ -28,8 +28,8 @@ export class ExchangeRefusal extends errors.CustomOIDCProviderError {
 }
 
 /**
- * The client is known and may not exchange (rule 1 of docs/specification/organizations-and-tokens.md#token-exchange, S89, S90). It is
- * answered 401, as all of `invalid_client` here.
+ * The client is known and may not exchange (rule 1 of docs/specification/organizations-and-tokens.md#token-exchange, S89, S90). The status
+ * is 401, as for every `invalid_client` here.
  */
 export const unauthorizedClient = (reason: RefusalReason, description: string) =>
   new ExchangeRefusal(reason, "invalid_client", description);
@@ -37,6 +37,9 @@ export const unauthorizedClient = (reason: RefusalReason, description: string) =
 export const invalidRequest = (description: string, reason: RefusalReason = "malformed_request") =>
   new ExchangeRefusal(reason, "invalid_request", description);
 
-/** One sentence for whoever is not there, not verified, no member, disabled or kept out: the answer tells none from another (S91). */
+/**
+ * One sentence for a subject that is unknown, unverified, not a member, disabled or restricted: the response does not tell them apart
+ * (S91).
+ */
 export const invalidSubject = (reason: RefusalReason) =>
   new ExchangeRefusal(reason, "invalid_grant", "no member of the organization can be identified by this e-mail address");

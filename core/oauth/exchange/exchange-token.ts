@@ -13,9 +13,9 @@ import { type ExchangeParameters, readExchangeRequest, readScopes, subjectAddres
 import { recordRefusal } from "./save-exchange.ts";
 
 /**
- * Token exchange (RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange): an app that is bound to an organization
- * gets an access token for one of its members, whom it names by their e-mail address. The engine has authenticated the client before it
- * comes here. It takes two round trips to the database: the first finds all that decides, the last stores all that comes of it.
+ * Token exchange (RFC 8693, docs/specification/organizations-and-tokens.md#token-exchange): an app that is bound to an organization gets an
+ * access token for a member, named by their e-mail address. The engine has already authenticated the client. It takes two database round
+ * trips: the first reads all that decides, the last stores all results.
  */
 export async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
   const startedAt = performance.now();
@@ -35,17 +35,17 @@ export async function exchangeToken(ctx: KoaContextWithOIDC): Promise<void> {
     if (!(error instanceof ExchangeRefusal)) throw error;
     ctx.state.isExplained = true;
     await recordRefused(ctx, clientId, parameters, exchange, error);
-    // Longer than any lookup takes: the time does not tell who is there from who is not (S91).
+    // Longer than any lookup takes, so the time does not reveal whether the user exists (S91).
     if (error.error === "invalid_grant") await sleep(Math.max(1, REFUSAL_MS - (performance.now() - startedAt)));
     throw error;
   }
 }
 
 const REFUSAL_MS = 25;
-// RFC 5321 §4.5.3.1.3; what is longer was no address.
+// RFC 5321 §4.5.3.1.3; anything longer is not an address.
 const SUBJECT_SHOWN_CHARACTERS = 254;
 
-/** In the log of the organization that the app is bound to; of an app that is bound to none, nobody reads it (S96). */
+/** In the log of the organization to which the app is bound; for an unbound app, nobody reads it (S96). */
 async function recordRefused(
   ctx: KoaContextWithOIDC,
   clientId: string,
@@ -57,7 +57,7 @@ async function recordRefused(
   const event = {
     orgId: exchange.orgId,
     clientId,
-    // Somebody who is no member is not named to the organization: that they have an account here is not its affair.
+    // Non-members are not named to the organization: that they have an account here does not concern it.
     subjectId: exchange.subject?.role ? exchange.subject.id : null,
     data: {
       subject: (parameters.subject_token ?? "").slice(0, SUBJECT_SHOWN_CHARACTERS).toWellFormed(),

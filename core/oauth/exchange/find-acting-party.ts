@@ -1,16 +1,16 @@
 import { findBearer } from "../find-bearer.ts";
 import { invalidRequest } from "./exchange-refusal.ts";
 
-/** RFC 8693 §4.1: who acts for the subject; the one who acted for them before within. */
+/** RFC 8693 §4.1: who acts for the subject; nested within, the previous acting party. */
 export type ActingParty = { sub: string; client_id?: string; act?: ActingParty };
 
-/** So many parties one after the other: whoever needs more has gone in a circle, and every answer would carry all of them. */
+/** The longest chain of acting parties: a longer one is a loop, and every response would contain all of them. */
 export const ACTING_PARTIES_MAX = 5;
 
 /**
- * Whoever the actor token was issued for: an access token that this client was given for a person, or one that a person made for
- * themselves. That of another client is nobody's to show here, and one that is bound to a key does not pass without it (RFC 9449).
- * @throws ExchangeRefusal `invalid_request`, as RFC 8693 §2.2.2 has it for an actor token that is not valid or not accepted.
+ * The party for which the actor token was issued: an access token that this client got for a user, or a personal access token. Another
+ * client's token may not be used here, and a bound token requires its key (RFC 9449).
+ * @throws ExchangeRefusal `invalid_request`, as RFC 8693 §2.2.2 requires for an actor token that is invalid or not accepted.
  */
 export async function findActingParty(actorToken: string, clientId: string): Promise<ActingParty> {
   const bearer = await findBearer(actorToken, { scheme: "bearer" });

@@ -4,7 +4,7 @@ import { gather } from "#core/postgres/gather.ts";
 
 /** Everything that decides about an exchange, as it is now. */
 export type Exchange = {
-  /** The organization that the app is bound to; null when it is bound to none. */
+  /** The organization to which the app is bound; null if unbound. */
   orgId: string | null;
   isPrivileged: boolean;
   hasPlan: boolean;
@@ -13,7 +13,7 @@ export type Exchange = {
   scopes: string[];
   /** Seconds; null for the default. */
   tokenSeconds: number | null;
-  /** Whoever has the address, in the organization or not. */
+  /** The user with this address, a member or not. */
   subject: Subject | null;
 };
 
@@ -25,14 +25,14 @@ export type Subject = {
   website: string | null;
   isEmailVerified: boolean;
   isDisabled: boolean;
-  /** Null for somebody who is no member. */
+  /** Null for a non-member. */
   role: OrganizationRole | null;
   restrictions: SecurityRestriction[] | null;
 };
 
 /**
- * One statement for all of it, each part found by an index: it costs the same in an organization of five and of a hundred thousand. It
- * takes as many requests as come in one turn of the event loop (gather.ts).
+ * One statement for all of it, each part found by an index: it costs the same for an organization of five members and of a hundred
+ * thousand. It serves all requests of one turn of the event loop (gather.ts).
  */
 export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "orgId", x.scopes, x.access_token_seconds AS "tokenSeconds",
     coalesce('token-exchange' = ANY (x.privileges), false) AS "isPrivileged",
@@ -49,7 +49,7 @@ export const FIND_EXCHANGE = `SELECT asked.at::int AS at, x.bound_org_id AS "org
   LEFT JOIN member_standing m ON m.org_id = o.id AND m.user_id = u.id`;
 
 type Asked = { clientId: string; email: string };
-/** More would make those wait who came first. */
+/** A larger batch would delay those who came first. */
 const AT_ONCE_MAX = 16;
 
 const find = gather<Asked, Exchange | undefined>(async (asked) => {
@@ -61,7 +61,7 @@ const find = gather<Asked, Exchange | undefined>(async (asked) => {
 
 /**
  * What an app may exchange, and for whom, in one round trip.
- * @param email canonical; undefined for a subject token that is no address, for which the same is asked all the same (S91).
+ * @param email canonical; undefined if the subject token is not an address; the query then runs all the same (S91).
  * @returns undefined for an app that was deleted or blocked since its client was read.
  */
 export function findExchange(clientId: string, email: string | undefined): Promise<Exchange | undefined> {

@@ -2,11 +2,11 @@ import { invalidSubject } from "./exchange-refusal.ts";
 import type { Exchange, Subject } from "./find-exchange.ts";
 
 /**
- * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange: the subject is a member of the organization now, and the
- * address is verified to be theirs (S91).
+ * Rule 2 of docs/specification/organizations-and-tokens.md#token-exchange: the subject is a member of the organization now, and their
+ * address is verified (S91).
  *
- * One who has yet to meet what the organization asks of its members is refused too: the token would open nothing, and would begin to
- * when they do. The answer is that of a stranger; the audit log says why.
+ * A member who does not meet the organization's requirements is refused too: the token would open nothing until they do, and then start to.
+ * The response is the same as for a stranger; the audit log has the reason.
  * @throws ExchangeRefusal `invalid_grant`, the same for every reason.
  */
 export function findMember({ subject }: Exchange): Subject {

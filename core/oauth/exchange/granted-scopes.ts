@@ -4,10 +4,10 @@ import type { Exchange } from "./find-exchange.ts";
 import type { ExchangeRequest } from "./read-exchange-request.ts";
 
 /**
- * The scopes of the token: those asked for, each of which the app must have, or all that it has (S93). `offline_access` is none of
- * them: there is no refresh token to ask for (S94).
- * @throws ExchangeRefusal `invalid_scope`; `invalid_target` for a token that is to be good elsewhere: the organization's power over
- *   its members' tokens ends at our own API (rule 4 of docs/specification/organizations-and-tokens.md#token-exchange; RFC 8693 §2.2.2).
+ * The token's scopes: those requested, each of which the app must have, or all that it has (S93). `offline_access` is not one of them:
+ * there is no refresh token (S94).
+ * @throws ExchangeRefusal `invalid_scope`; `invalid_target` for a token for another resource: the organization's power over its members'
+ * tokens ends at our own API (rule 4 of docs/specification/organizations-and-tokens.md#token-exchange; RFC 8693 §2.2.2).
  */
 export function grantedScopes({ targets, scopes }: ExchangeRequest, exchange: Exchange): string[] {
   if (targets.some((target) => target !== apiAudience())) {

@@ -11,7 +11,7 @@ import type { Exchange, Subject } from "./find-exchange.ts";
 import type { ExchangeRequest } from "./read-exchange-request.ts";
 import { ACCESS_TOKEN_TYPE, TOKEN_EXCHANGE_GRANT } from "./token-exchange.ts";
 
-/** The successful answer of RFC 8693 §2.2.1. There is never a refresh token (S94). */
+/** The successful response of RFC 8693 §2.2.1. There is never a refresh token (S94). */
 export type ExchangeAnswer = {
   access_token: string;
   token_type: string;
@@ -31,12 +31,12 @@ type Decided = {
   from: RequestOrigin;
 };
 
-/** Issues what was decided. What is stored with the token waits with the request's rows for the engine to store it (adapter.ts). */
+/** Issues the token. The rows to store with it wait among the request's rows until the engine stores it (adapter.ts). */
 export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Decided): Promise<ExchangeAnswer> {
   const { exchange, member, scopes, act, keyThumbprint, request, from } = decided;
   const { provider, client } = ctx.oidc;
   if (!client) throw new Error("the engine calls a grant type's handler with a client");
-  // Seconds. The app's setting counts up to 30 days, whatever a row says (S97).
+  // Seconds. The app's setting is limited to 30 days, whatever its row says (S97).
   const expiresIn = Math.min(exchange.tokenSeconds ?? ACCESS_TOKEN_SECONDS, ACCESS_TOKEN_MAX_SECONDS);
   const scope = scopes.join(" ");
   const grantId = newId();
@@ -76,10 +76,10 @@ export async function issueExchangedToken(ctx: KoaContextWithOIDC, decided: Deci
   };
 }
 
-/** Who the member is, for the app (S94). Nobody has signed in: it says nothing of when or how, and answers no `nonce`. */
+/** Identifies the member for the app (S94). Nobody signed in, so it contains no time or method of authentication, and no `nonce`. */
 async function issueIdToken(ctx: KoaContextWithOIDC, member: Subject, scope: string): Promise<string> {
   const token = new ctx.oidc.provider.IdToken(personClaims(member), { ctx });
-  // What may be said is by the scopes; the engine's types leave the property out.
+  // The scopes decide which claims are released; the engine's types lack this property.
   Object.assign(token, { scope });
   return token.issue({ use: "idtoken" });
 }

@@ -1,24 +1,24 @@
 import { db } from "#core/db.ts";
 
-/** What an organization's app holds for one of its members: they were not asked, so they can only see it. */
+/** What an organization's app holds for one of its members, who were not asked and can only see it. */
 export type ExchangedAccess = {
   clientId: string;
   name: string;
   logoId: string | null;
   organization: { name: string; fullName: string };
-  /** Of the last one. */
+  /** Those of the last token. */
   scopes: string[];
   tokenCount: number;
   lastIssuedAt: Date;
-  /** When the last of them ends. */
+  /** When the last of them expires. */
   endsAt: Date;
 };
 
 const APPS_MAX = 50;
 
 /**
- * The apps that hold exchanged tokens for somebody now, by organization. Looked for through their memberships, by the index on both:
- * it reads this person's tokens and nobody else's.
+ * The apps that currently hold exchanged tokens for a user, by organization. It is found through the memberships, by the index on both, so
+ * it reads only this user's tokens.
  */
 export async function listTokensOfMember(userId: string): Promise<ExchangedAccess[]> {
   return db().$queryRaw<ExchangedAccess[]>`

@@ -4,8 +4,8 @@ import { protocolRoutes } from "../protocol-routes.ts";
 import { ExchangeRefusal } from "./exchange-refusal.ts";
 
 /**
- * The thumbprint of the key to which the token is to be bound (RFC 9449 §5), proved with this request; undefined for a plain token.
- * @throws ExchangeRefusal `invalid_dpop_proof`, also for the missing proof of an app that takes bound tokens only (S113).
+ * The thumbprint of the key to which the token will be bound (RFC 9449 §5), proved with this request; undefined for a plain token.
+ * @throws ExchangeRefusal `invalid_dpop_proof`, also if the proof is missing and the app requires bound tokens (S113).
  */
 export async function provenKey(ctx: KoaContextWithOIDC, clientId: string): Promise<string | undefined> {
   const refusal = (description: string) => new ExchangeRefusal("invalid_dpop_proof", "invalid_dpop_proof", description);

@@ -4,7 +4,7 @@ import { plainIdentifier } from "../resources/resource-servers.ts";
 import { invalidRequest } from "./exchange-refusal.ts";
 import { ACCESS_TOKEN_TYPE } from "./token-exchange.ts";
 
-/** The parameters of RFC 8693 §2.1, as the engine has read them: several values only where the RFC allows several. */
+/** The parameters of RFC 8693 §2.1, as the engine read them: several values only where the RFC allows several. */
 export type ExchangeParameters = {
   subject_token?: string;
   subject_token_type?: string;
@@ -31,14 +31,14 @@ export const REPEATABLE_PARAMETERS: readonly (keyof ExchangeParameters)[] = ["re
 
 export type ExchangeRequest = {
   actorToken: string | undefined;
-  /** Scopes that are asked for by name; undefined asks for all that the app has. */
+  /** The requested scopes; undefined requests all that the app has. */
   scopes: string[] | undefined;
-  /** What the token is to be good for, each as it was named. */
+  /** The requested targets of the token, as named. */
   targets: string[];
 };
 
 /**
- * `urn:<vendor>:token-type:user-email` in this installation's namespace word, and as the public hub's clients know it
+ * `urn:<vendor>:token-type:user-email` in this installation's namespace, and as the public hub's clients know it
  * (docs/specification/organizations-and-tokens.md#token-exchange).
  */
 export const userEmailTokenTypes = (): string[] => [
@@ -46,13 +46,13 @@ export const userEmailTokenTypes = (): string[] => [
   "urn:huggingface:token-type:user-email",
 ];
 
-/** The e-mail address that the subject token is, in the form in which addresses are compared; undefined for what is none (S91). */
+/** The subject token's e-mail address in its canonical form for comparison; undefined if it is not an address (S91). */
 export function subjectAddress({ subject_token = "" }: ExchangeParameters): string | undefined {
   return subject_token.length <= 1_000 ? readEmailAddress(subject_token)?.canonical : undefined;
 }
 
 /**
- * What RFC 8693 §2.1 asks of an exchange's parameters (S92).
+ * Checks what RFC 8693 §2.1 requires of an exchange's parameters (S92).
  * @throws ExchangeRefusal `invalid_request`
  */
 export function readExchangeRequest(parameters: ExchangeParameters): ExchangeRequest {

@@ -6,17 +6,14 @@ import { db, isDatabaseDown } from "#core/db.ts";
 import { ServiceError } from "#core/errors.ts";
 import { notifyEveryClientChange } from "../../apps/notify-app-change.ts";
 
-/**
- * Whose metadata documents are taken: "open" those of every host that is not blocked, "listed" those of hosts that are allowed,
- * "off" nobody's.
- */
+/** Whose metadata documents are accepted: "open" from every host that is not blocked, "listed" from allowed hosts, "off" from none. */
 export const documentPolicies = ["open", "listed", "off"] as const;
 export type DocumentPolicy = (typeof documentPolicies)[number];
 
 export const DEFAULT_DOCUMENT_POLICY: DocumentPolicy = "open";
 export const DOCUMENT_POLICY_KEY = "client_documents";
 
-/** What the setting's row says; it may come from a newer or an older version. */
+/** The value of the setting's row, which a newer or older version may have written. */
 export function documentPolicyOf(value: unknown): DocumentPolicy {
   const { policy } = (value ?? {}) as { policy?: unknown };
   return documentPolicies.find((each) => each === policy) ?? DEFAULT_DOCUMENT_POLICY;
@@ -27,7 +24,7 @@ export async function readDocumentPolicy(): Promise<{ policy: DocumentPolicy; ch
   return { policy: documentPolicyOf(row?.value), changedAt: row?.updatedAt ?? null };
 }
 
-/** For discovery (S85, S106), which is answered while the database is away too. */
+/** For discovery (S85, S106), which must respond even when the database is down. */
 export async function areDocumentsTaken(): Promise<boolean> {
   try {
     return (await readDocumentPolicy()).policy !== "off";
@@ -38,8 +35,8 @@ export async function areDocumentsTaken(): Promise<boolean> {
 }
 
 /**
- * Changes the policy in every process at once. Clients that it no longer lets in cannot use their tokens; nothing is revoked, so
- * that they can again when the policy is changed back. To end them for good, block their host.
+ * Changes the policy in every process at once. Clients that it no longer allows cannot use their tokens. Nothing is revoked, so they can
+ * again when the policy is changed back. To end them for good, block their host.
  * @throws ServiceError `forbidden`, `invalid_request`
  */
 export async function setDocumentPolicy(actor: Actor, policy: string, from: RequestOrigin): Promise<DocumentPolicy> {

@@ -4,7 +4,7 @@ import { type HostRule, standingOf } from "./judge-host.ts";
 
 export type ClientUnderHost = { clientId: string; name: string };
 
-/** The clients that a block of `host` shuts out: those on it and its subdomains that no more specific rule lets in. */
+/** The clients that blocking `host` excludes: those on it and its subdomains that no more specific rule allows. */
 export async function findClientsUnder(tx: Db, host: string): Promise<ClientUnderHost[]> {
   const subdomain = `.${host}`;
   const below = (await tx.oAuthClientHost.findMany({ where: { host: { endsWith: subdomain } } })) as HostRule[];

@@ -4,16 +4,16 @@ import { ServiceError } from "#core/errors.ts";
 const HOST_MAX_CHARACTERS = 253;
 
 /**
- * Whether a host, as the URL class writes it, is one that a rule can be made for; a document on any other is taken from nobody, or
- * it could not be blocked (S87). With the underscore, which is in names of hosts that share the certificate of their parent.
+ * Whether a rule can be made for a host, as the URL class writes it. Documents on any other host are not accepted, because it could not be
+ * blocked (S87). Underscores are allowed: they occur in hosts that share their parent's certificate.
  */
 export function isHostName(hostname: string): boolean {
   return hostname.length <= HOST_MAX_CHARACTERS && /^(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])$/.test(hostname);
 }
 
 /**
- * The name of a host as an operator types or pastes it: `example.com`, or an address on it. A rule for it covers its subdomains,
- * so that the star of `*.example.com` says nothing more and is left out.
+ * Parses a host as an operator types or pastes it: `example.com`, or a URL on it. A rule covers subdomains, so the star of `*.example.com`
+ * adds nothing and is removed.
  * @returns the name as the URL class writes it: lower case, international names as `xn--…`
  * @throws ServiceError `invalid_request`
  */
@@ -28,7 +28,7 @@ export function parseHostName(value: unknown, field = "host"): string {
   return hostname;
 }
 
-/** The name itself and those it is a subdomain of, the most specific first: every rule that could cover it has one of them. */
+/** The name itself and its parent domains, the most specific first: every rule that could cover it is for one of them. */
 export function namesCovering(hostname: string): string[] {
   const labels = hostname.split(".");
   return labels.map((_, at) => labels.slice(at).join("."));

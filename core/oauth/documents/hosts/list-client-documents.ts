@@ -12,19 +12,19 @@ import { type HostRule, type HostStanding, standingOf } from "./judge-host.ts";
 /** A client that is known by its metadata document, as the operator sees it. */
 export type ListedClientDocument = {
   clientId: string;
-  /** With its port, where it has one. */
+  /** With its port, if it has one. */
   host: string;
-  /** Without: what a rule is made for. */
+  /** Without the port, as rules name it. */
   hostname: string;
   name: string;
   logoId: string | null;
   homepageUrl: string | null;
   firstSeenAt: Date;
-  /** When it last began a sign-in, to the hour. */
+  /** When it last started a sign-in, to the hour. */
   lastSeenAt: Date;
-  /** When its content last changed; null as long as it has not. */
+  /** When its content last changed; null if it never did. */
   changedAt: Date | null;
-  /** People who allow it now. */
+  /** Users who currently allow it. */
   userCount: number;
   standing: HostStanding;
 };
@@ -45,8 +45,8 @@ const LIST = `SELECT client_id AS "clientId", host, metadata ->> 'client_name' A
 
 /**
  * The clients known by a metadata document, last seen first.
- * @param search part of the address or of the name, in any case
- * @throws ServiceError `forbidden`; `invalid_request` for a search that is no text
+ * @param search part of the URL or the name, case-insensitive
+ * @throws ServiceError `forbidden`; `invalid_request` for a search that is not text
  */
 export async function listClientDocuments(
   actor: Actor,

@@ -6,12 +6,12 @@ import type { HostRule } from "./judge-host.ts";
 
 export type ListedHostRule = HostRule & {
   note: string | null;
-  /** The operator's username; null for the operator's command and for an account that is gone. */
+  /** The operator's username; null for the operator's command and for a deleted account. */
   createdBy: string | null;
   createdAt: Date;
 };
 
-/** The operator's rules, by the name of their host. @throws ServiceError `forbidden` */
+/** The operator's rules, by host name. @throws ServiceError `forbidden` */
 export async function listHostRules(actor: Actor, request: PageRequest = {}): Promise<Page<ListedHostRule>> {
   await requirePermission(actor, "installation.operate", null, { what: "The installation" });
   const { page, pageSize, skip, take } = pageBounds(request);

@@ -5,16 +5,16 @@ import { type ClientUnderHost, findClientsUnder } from "./find-clients-under.ts"
 import { parseHostName } from "./host-name.ts";
 
 export type HostBlockPreview = {
-  /** As a rule for it would be stored. */
+  /** In the form in which a rule for it would be stored. */
   host: string;
   clients: ClientUnderHost[];
-  /** People who allow one of them now. */
+  /** Users who currently allow one of them. */
   userCount: number;
 };
 
 /**
- * What blocking a host would end, for an operator who is about to.
- * @param host as typed: a name, or an address on the host
+ * What blocking a host would end, for an operator who is about to block it.
+ * @param host as typed: a name, or a URL on the host
  * @throws ServiceError `forbidden`; `invalid_request` with the field
  */
 export async function previewHostBlock(actor: Actor, host: string): Promise<HostBlockPreview> {

@@ -8,8 +8,8 @@ import { notifyEveryClientChange } from "../../apps/notify-app-change.ts";
 import { parseHostName } from "./host-name.ts";
 
 /**
- * Removes the rule for a host: from now on a rule for a parent domain or the policy decides.
- * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `not_found` when there is no rule for this very host
+ * Deletes the rule for a host: from then on a rule for a parent domain or the policy decides.
+ * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `not_found` if there is no rule for this very host
  */
 export async function removeHostRule(actor: Actor, host: string, from: RequestOrigin): Promise<void> {
   await db().$transaction(async (tx) => {

@@ -11,19 +11,19 @@ import { parseHostName } from "./host-name.ts";
 import type { HostRule } from "./judge-host.ts";
 
 export type NewHostRule = {
-  /** As typed: a name, or an address on the host. */
+  /** As typed: a name, or a URL on the host. */
   host: string;
   rule: string;
-  /** For other operators: why. */
+  /** The reason, for other operators. */
   note?: string;
 };
 
 const NOTE_MAX_CHARACTERS = 300;
 
 /**
- * Allows or blocks a host of metadata documents with its subdomains, in place of an earlier rule for it. Blocking ends what people
- * have allowed to its clients, in the same transaction (S87): when the host is let in again, they are asked again.
- * @returns the rule as it was stored, and how many people's consents it ended.
+ * Allows or blocks a host of metadata documents with its subdomains, replacing an earlier rule for it. Blocking revokes the consents to its
+ * clients in the same transaction (S87): after unblocking, users are asked again.
+ * @returns the rule as stored, and how many users' consents it ended.
  * @throws ServiceError `forbidden`, `reauthentication_required` (S113); `invalid_request` with the field
  */
 export async function setHostRule(
@@ -55,7 +55,7 @@ function parseRule(rule: string): HostRule["rule"] {
   throw new ServiceError("invalid_request", "Choose allow or block.", { field: "rule" });
 }
 
-/** @returns how many consents that were */
+/** @returns how many consents were revoked */
 async function revokeBlocked(tx: Db, host: string): Promise<number> {
   const clientIds = (await findClientsUnder(tx, host)).map(({ clientId }) => clientId);
   // Consents before their grants, as everywhere.
