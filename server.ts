@@ -21,14 +21,14 @@ import { isAppSocket, serveAppSocket } from "./server/spaces/serve-app-socket.ts
 /** The web process. Its supervisor starts it with settings that name a database and a secret key. */
 const { PORT, NODE_ENV } = env();
 
-// A proxy before us must be the one that closes idle connections, or it sends a request down one that we just closed.
+// A proxy in front of us must be the one that closes idle connections, or it sends a request over one that we just closed.
 const KEEP_ALIVE_MS = 75_000;
 const HEADERS_MS = 60_000;
 
 const ENSURE_AGAIN_MS = 2_000;
 
 let pages: Door | undefined;
-// How long a request may take to arrive depends on what it brings (server/limit-time.ts).
+// How long a request may take to arrive depends on its body (server/limit-time.ts).
 const times = { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: HEADERS_MS, requestTimeout: 0 };
 const server = createServer(times, (req, res) => handleRequest(pages as Door, req, res));
 server.on("error", (error: NodeJS.ErrnoException) => {
@@ -37,7 +37,7 @@ server.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(CANNOT_START);
 });
 
-// Next hears of those only that are not for a Space: it ends what it does not know.
+// Next sees only upgrades that are not for a Space: it ends those that it does not know.
 const upgrades = new EventEmitter();
 server.on("upgrade", (req, socket, head) => {
   if (isAppSocket(req)) void serveAppSocket(req, socket, head);
@@ -55,7 +55,7 @@ pages = app.getRequestHandler();
 const stopping = new AbortController();
 await ensureSoon();
 
-/** With the database away, or too busy for it on a machine that has much to do, the pages say so; the app is made when it is back. */
+/** If the database is unavailable, or too busy on a busy machine, the pages say so; the app is created when it is back. */
 async function ensureSoon(): Promise<void> {
   await ensureCliApp().catch((error: unknown) => {
     if (!isDatabaseDown(error)) throw error;
@@ -65,7 +65,7 @@ async function ensureSoon(): Promise<void> {
 }
 
 const stopGitLauncher = await startGitLauncher();
-// A container of its own has a /tmp of its own, which no worker sweeps.
+// A separate container has its own /tmp, which no worker sweeps.
 keepSweepingTemporaryFolders();
 const own = startOwnProcess("web");
 const traces = await startTraces("web");

@@ -14,10 +14,9 @@ const signInFirst: Failure = {
 const busy: Failure = { status: 503, error: "unavailable", description: "Too many large uploads are arriving. Try again soon" };
 
 /**
- * Whether a page may read the body of this request, and how much of it. Next keeps all of it in memory: more than a form of text takes
- * somebody who is signed in, and their part of the memory for bodies (S137, S138). Nobody reads meanwhile, so that the connection
- * holds back the rest.
- * @returns how many bytes are taken, or why none are
+ * Whether a page may read the body of this request, and how much of it. Next keeps all of it in memory: more than a form of text requires a
+ * signed-in user, and their share of the memory for bodies (S137, S138). Nobody reads meanwhile, so the connection holds back the rest.
+ * @returns how many bytes are accepted, or why none are
  */
 export async function admitBody(req: IncomingMessage, maxBytes: number): Promise<number | Failure> {
   const isChunked = req.headers["transfer-encoding"] !== undefined;
@@ -25,7 +24,7 @@ export async function admitBody(req: IncomingMessage, maxBytes: number): Promise
   if (bytes <= SMALL_BODY_BYTES) return maxBytes;
   const token = cookieOf(req, siteSessionCookie().name);
   const session = token && (await findSiteSession(token));
-  // A body that does not say how long it is may be a small one.
+  // A body without a length may be a small one.
   if (!session) return isChunked ? SMALL_BODY_BYTES : signInFirst;
   try {
     bodyHolder({ key: `account ${session.userId}`, isAnonymous: false })(bytes);

@@ -10,7 +10,7 @@ import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { api } from "../api/app.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** S51, S138: whatever is sent to an address of the protocol or the API, the answer is the sender's fault, and comes. */
+/** S51, S138: whatever is sent to a URL of the protocol or the API, the response blames the sender, and arrives. */
 let world: World;
 let at: SignIn;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ const protocol: [string, string][] = [
   ["DELETE", "/oauth/register/some-client"],
 ];
 
-/** Every route that the API has, whoever added it. */
+/** Every route of the API, whoever added it. */
 const routes: [string, string][] = api.routes
   .filter(({ method, path }) => method !== "ALL" && !path.includes("*"))
   .map(({ method, path }) => [method, path.replace(/:\w+/g, newId())]);
@@ -57,7 +57,7 @@ function send({ method, path, headers = {}, body }: Sent): Promise<{ status: num
     const req = request(`${world.origin}/`, { path, method, headers, agent: false }, (res) => {
       text(res).then((answer) => resolve({ status: res.statusCode ?? 0, body: answer }), reject);
     });
-    // An answer may come before all of a large body was taken.
+    // A response may arrive before all of a large body was read.
     req.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE" && error.code !== "ECONNRESET") reject(error);
     });
@@ -102,7 +102,7 @@ const contentTypes = [
   { "content-type": "application/x-www-form-urlencoded; charset=no-such-charset" },
   { "content-encoding": "gzip", ...form },
 ];
-/** The cookies that somebody reads. */
+/** All cookies that some code reads. */
 const names = ["provider", "interaction", "resume", "session", "__Host-session", "keyhook-session", "next-auth.session-token"];
 const cookies = [
   { cookie: bytes },
@@ -159,7 +159,7 @@ describe.each(protocol)("%s %s", (method, path) => {
   });
 });
 
-// What refuses text is the same for all routes, so that each is sent one text of each kind, and all together every one of them.
+// The check of text is the same for all routes, so each route gets one text of each kind, and all routes together cover all texts.
 test.each(ofApi.map((route, at) => [...route, at] as const))(
   "S51 %s %s: NUL, what is not UTF-8, a megabyte, junk",
   async (method, path, at) => {

@@ -4,12 +4,11 @@ import { isFromTrustedProxy } from "#core/http/client-address.ts";
 import type { Target } from "./parse-target.ts";
 
 /**
- * Where a page that was asked for under another name lives, so that cookies and forms meet one origin only; undefined when
- * it was asked for under ORIGIN, or when that cannot be told. Call it before `canonicalize`.
+ * The proper URL of a page requested under another name, so that cookies and forms belong to one origin only; undefined if it was requested
+ * under ORIGIN, or if that is unknown. Call it before `canonicalize`.
  *
- * Host is what the person typed only if nothing stands between: ORIGIN is http and on our own port. Otherwise a proxy does,
- * whose Host may be anything (nginx sends the upstream's by default), and redirecting on it would go round for ever; then only
- * a trusted proxy's X-Forwarded-Host counts.
+ * Host is what the user typed only without a proxy: when ORIGIN is http and on our own port. Otherwise a proxy's Host may be anything
+ * (nginx sends the upstream's by default), and redirecting on it would loop; then only a trusted proxy's X-Forwarded-Host counts.
  */
 export function canonicalLocation(req: IncomingMessage, { pathname, search }: Target): string | undefined {
   if (req.method !== "GET" && req.method !== "HEAD") return undefined;

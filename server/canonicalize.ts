@@ -3,13 +3,13 @@ import { env } from "#core/env.ts";
 import { CLIENT_ADDRESS_HEADER, clientAddress } from "#core/http/client-address.ts";
 import { noteUntrustedProxy } from "#core/operations/untrusted-proxy.ts";
 
-/** Said by proxies, believed by libraries: dropped, then written anew where they are of use. */
+/** Headers set by proxies and trusted by libraries: removed, then set again where they are needed. */
 const SPOOFABLE = /^(host|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|x-original-.*|x-rewrite-.*|x-keyhook-.*)$/;
 
 /**
- * Makes every request look as if it had been sent to ORIGIN, by the address that `clientAddress` found. Whatever the engine,
- * Next or next-auth derive from Host or X-Forwarded-*, an issuer, a redirect, a cookie's `Secure` or a throttle's key, then
- * follows from settings and never from the request (S110; RFC 9700 §4.13).
+ * Makes every request look as if it had been sent to ORIGIN, from the address that `clientAddress` found. Whatever the engine, Next or
+ * next-auth derive from Host or X-Forwarded-* (an issuer, a redirect, a cookie's `Secure` or a throttle's key) then follows from settings,
+ * never from the request (S110; RFC 9700 §4.13).
  *
  * @returns the client's address.
  */
@@ -25,7 +25,7 @@ export function canonicalize(req: IncomingMessage, requestId: string): string | 
   for (const name of Object.keys(req.headers)) if (SPOOFABLE.test(name)) delete req.headers[name];
   Object.assign(req.headers, canonical);
 
-  // Web handlers are built from the raw list: it must tell the same story.
+  // Web handlers are built from the raw list, so it must agree.
   const raw: string[] = [];
   for (let at = 0; at < req.rawHeaders.length; at += 2) {
     const name = (req.rawHeaders[at] as string).toLowerCase();

@@ -10,7 +10,7 @@ import { asApp, authorize, prepare, redemption, refresh, type SignIn, signIn } f
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** The database goes away and comes back; the service says so, and recovers by itself. */
+/** When the database is unavailable, the service says so, and recovers by itself. */
 let world: World;
 let proxy: Awaited<ReturnType<typeof startCuttableProxy>>;
 let at: SignIn;
@@ -38,7 +38,7 @@ afterAll(async () => {
 
 const html = { accept: "text/html" };
 
-/** Every endpoint that needs the database, as somebody with good intentions calls it. */
+/** Every endpoint that needs the database, called correctly. */
 const calls: Record<string, () => Promise<Response>> = {
   "authorize, signed in": () => at.browser.fetch(world.authorizeUrl(at.app, challenge)),
   "authorize, signed out": () => world.browser().fetch(world.authorizeUrl(at.app, challenge)),

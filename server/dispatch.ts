@@ -23,13 +23,13 @@ import { serveApp } from "./spaces/serve-app.ts";
 
 export type Door = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
-/** The largest body a page's action takes: an avatar or a logo (5 MiB) and the form around it. */
+/** The largest body for a page's action: an avatar or a logo (5 MiB) and the form around it. */
 export const MAX_ACTION_BYTES = 6 * 1024 * 1024;
 const MAX_AUTH_BYTES = 64 * 1024;
 
 const WELL_KNOWN: ReadonlySet<string> = new Set(wellKnownPaths);
 
-/** Hands a request to its door. Programs' paths go straight to their handlers, which is five times as fast as through Next. */
+/** Passes a request to its door. Programs' paths go straight to their handlers, which is five times as fast as through Next. */
 export function dispatch(
   next: Door,
   req: IncomingMessage,
@@ -50,25 +50,24 @@ export function dispatch(
 /** The protocol (core/oauth). */
 export const isProtocol = (pathname: string): boolean => pathname.startsWith("/oauth/") || WELL_KNOWN.has(pathname);
 
-/** REST, the inference gateway, and the images that pages show; `/api/auth` is next-auth's, which lives in Next. */
+/** REST, the inference gateway, and the images on pages; `/api/auth` is next-auth's, which runs in Next. */
 export const isApi = (pathname: string): boolean =>
   (/^\/api(\/|$)/.test(pathname) && !/^\/api\/auth(\/|$)/.test(pathname)) ||
   /^\/(images|avatars|v1)\//.test(pathname) ||
   REPO_TRANSFER.test(pathname);
 
 /**
- * Under the address of a repository's page: git's own protocol, Git LFS, and files as they are
- * (docs/specification/repositories-and-git.md#addresses).
+ * Below the URL of a repository's page: git's own protocol, Git LFS, and raw files (docs/specification/repositories-and-git.md#addresses).
  */
 const REPO_TRANSFER =
   /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/(info\/refs|git-(upload|receive)-pack|info\/lfs\/.+|(resolve|raw)\/.+)$/;
 
-/** A commit over the API has its files within. */
+/** A commit over the API includes its files. */
 const COMMIT = /^\/api\/(models|datasets|spaces)\/[^/]+\/[^/]+\/commit\/.+$/;
 
 /**
- * What pages consist of. Next would look for an action behind these addresses too, and none of a page's checks are made here. Whatever is no
- * file Next would draw a page for, at a page's cost (S137), or scale pictures that we have none of; only its development server has more.
+ * Files of the pages. Next would also look for an action behind these URLs, without a page's checks. For a missing file Next would render a
+ * page, at a page's cost (S137), or scale pictures, of which we have none; only its development server has more.
  */
 async function sendFile(next: Door, req: IncomingMessage, res: ServerResponse, pathname: string): Promise<void> {
   if (!pathname.startsWith("/_next/static/") && env().NODE_ENV !== "development") return sendFailure(req, res, noFile);
@@ -85,7 +84,7 @@ async function dispatchPage(
 ): Promise<void> {
   const isNextAuth = pathname.startsWith("/api/auth/");
   if (isCrossSite(req)) return sendFailure(req, res, crossSite);
-  // next-auth parses JSON without expecting bad JSON; its own pages and ours send forms.
+  // next-auth fails on invalid JSON; its own pages and ours send forms.
   if (isNextAuth && hasBody(req) && !isForm(req)) return sendFailure(req, res, notAForm);
   let maxBytes = isNextAuth ? MAX_AUTH_BYTES : MAX_ACTION_BYTES;
   limitBody(
@@ -94,9 +93,9 @@ async function dispatchPage(
     () => sendFailure(req, res, tooLarge),
   );
   if (res.writableEnded) return;
-  // Before anything is waited for: it sees the body from its first byte.
+  // Before any await: it has to see the body from its first byte.
   replaceFailedPage(next, req, res);
-  // Next answers a failed page with 500; a database that is away for a moment is 503.
+  // Next answers a failed page with 500; a briefly unavailable database means 503.
   if (!(await isDatabaseUp())) return sendFailure(req, res, databaseAway);
   const admitted = await admitBody(req, maxBytes);
   if (typeof admitted !== "number") return sendFailure(req, res, admitted);

@@ -6,15 +6,15 @@ import { isTagAmong } from "#core/http/byte-range.ts";
 import type { Failure } from "#core/log.ts";
 import { sendFailure } from "./send.ts";
 
-/** Where `npm run pack` puts them (scripts/pack/pack-packages.ts). */
+/** Where `npm run pack` writes them (scripts/pack/pack-packages.ts). */
 const FOLDER = join(import.meta.dirname, "../build/packages");
 const NAMES: ReadonlySet<string> = new Set(["keyhook-sdk.tgz", "keyhook-cli.tgz", "keyhook-receiver.tgz"]);
 
 export const isDownload = (pathname: string): boolean => /^\/downloads(\/|$)/.test(pathname);
 
 /**
- * `GET /downloads/keyhook-{sdk,cli,receiver}.tgz`: what outsiders install, as this version of the service has it, so that `npm install` and
- * `npx --package` work with its address alone. The address stays the same with each version, so that a copy is asked for anew by its tag.
+ * `GET /downloads/keyhook-{sdk,cli,receiver}.tgz`: the packages of this version of the service for outsiders, so that `npm install` and
+ * `npx --package` work with its URL alone. The URL is the same for each version, so caches revalidate by its tag.
  */
 export async function sendDownload(req: IncomingMessage, res: ServerResponse, pathname: string, folder = FOLDER): Promise<void> {
   const name = pathname.slice("/downloads/".length);
@@ -34,7 +34,7 @@ export async function sendDownload(req: IncomingMessage, res: ServerResponse, pa
 type Tarball = { bytes: Buffer; etag: string; builtAt: number };
 const known = new Map<string, Tarball>();
 
-/** They are small, a few hundred KB in all: read once, and again when they were built anew. */
+/** They are small, a few hundred KB in all: read once, and again after a new build. */
 async function readTarball(path: string): Promise<Tarball | undefined> {
   try {
     const { mtimeMs } = await stat(path);

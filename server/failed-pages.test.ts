@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { env } from "#core/env.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** What people see when a page of a real build fails, or does not know a form any more. */
+/** What users see when a page of a real build fails, or no longer knows a form. */
 let database: pg.Client;
-/** A session that nobody has: enough to make a page look for it. */
+/** A nonexistent session: enough to make a page look for it. */
 let cookie: string;
-/** The sign-in form of this build: the names and values that React hides in it. */
+/** The sign-in form of this build: the hidden names and values that React adds. */
 let hidden: [string, string][];
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ async function ask(path: string, init: RequestInit = {}) {
 
 type Answer = Awaited<ReturnType<typeof ask>>;
 
-/** A page that says everything without a script, in a browser that would run none. */
+/** A page that is complete without scripts, in a browser that runs none. */
 function expectPlainPage({ answer, body, requestId }: Answer, title: string): void {
   expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(answer.headers.get("content-encoding")).toBeNull();
@@ -122,7 +122,7 @@ describe("a page that is not there", { timeout: 60_000 }, () => {
       expect(body.match(/<\/html>/g)).toHaveLength(1);
       expect(answer.headers.get("cache-control")).toBe("no-store");
       const [, nonce] = answer.headers.get("content-security-policy")?.match(/'nonce-([^']+)'/) ?? [];
-      // Its scripts run as those of any page, where scripts run at all.
+      // Its scripts run like those of any page, if scripts run at all.
       if (nonce) expect(body).toContain(`nonce="${nonce}"`);
       else expect(answer.headers.get("content-security-policy")).toContain("script-src 'none'");
     },

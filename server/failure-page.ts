@@ -7,7 +7,7 @@ import { parseTarget } from "./parse-target.ts";
 /** A field of a form as it was sent. */
 export type TypedField = { name: string; value: string };
 
-/** What a person is told, where a sentence for programs will not do. */
+/** Messages for users, where a sentence for programs will not do. */
 const explanations = new Map(
   Object.entries({
     server_error: {
@@ -30,8 +30,8 @@ const explanations = new Map(
 );
 
 /**
- * A page that stands in for one that failed. It is made without Next and without the database, either of which may be what
- * failed, and shows the id under which the log has the cause.
+ * A page that replaces one that failed. It is made without Next and without the database, either of which may be what failed, and shows the
+ * id under which the log has the cause.
  */
 export function failurePage(req: IncomingMessage, { status, error, description }: Failure, typed: TypedField[] = []): string {
   const { BRAND_NAME, ORIGIN } = env();
@@ -48,11 +48,11 @@ ${requestId ? `<p class="muted">If you report it, name this: <code>${escapeHtml(
   );
 }
 
-/** The page itself again; never sent anew by itself, since nobody knows how far a form got. */
+/** A link to the page itself; a form is never resubmitted automatically, since nobody knows how far it got. */
 function wayBack({ method, url }: IncomingMessage): string {
   const target = parseTarget(url);
   if (!target) return "";
-  // Two slashes at the beginning would lead to another host.
+  // Two leading slashes would lead to another host.
   const address = target.pathname.replace(/^[/\\]+/, "/") + target.search;
   const label = method === "GET" || method === "HEAD" ? "Try again" : "Open the page again";
   return `<a class="button primary" href="${escapeHtml(address)}">${label}</a>`;
@@ -70,7 +70,7 @@ function spoken(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The choice that app/_server/theme.ts keeps. */
+/** The choice stored by app/_server/theme.ts. */
 function chosenTheme({ headers }: IncomingMessage): "light" | "dark" | undefined {
   const [, theme] = /(?:^|;\s*)theme=(light|dark)\s*(?:;|$)/.exec(headers.cookie ?? "") ?? [];
   return theme as "light" | "dark" | undefined;

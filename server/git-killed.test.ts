@@ -12,7 +12,7 @@ import { commitTo, eventsOf, fsck, someRepo } from "#core/hub/testing/repos.ts";
 import { git, mustGit, remote, tokenOf, workingCopy } from "../api/testing/git-client.ts";
 import { startProcess } from "./testing/start-process.ts";
 
-/** S122: the web process is killed in the middle of a push, with no time for anything. */
+/** S122: the web process is killed in the middle of a push, without any cleanup. */
 let ada: TestPerson;
 let token: string;
 beforeAll(async () => {
@@ -51,7 +51,7 @@ test("S122 killed before the refs have changed: nothing has happened, and no eve
   await commitTo(repo, ada, { "README.md": "# Tide\n" });
   const service = await startProcess();
   const copy = await workingCopy({ "a.txt": "a" });
-  // All has arrived, and git's hook waits for the note to be written down.
+  // Everything has arrived, and git's hook waits for the row to be written.
   const client = await pool().connect();
   await client.query("BEGIN; LOCK TABLE ref_update IN ACCESS EXCLUSIVE MODE");
   const pushing = git(copy, ["push", remote(service.origin, `/${repo.fullName}`, token), "HEAD:refs/heads/side"]);
@@ -62,11 +62,11 @@ test("S122 killed before the refs have changed: nothing has happened, and no eve
   });
   process.kill(service.pid, "SIGKILL");
   expect((await pushing).status).not.toBe(0);
-  // What it had received may be left apart, depending on how git notices; maintenance removes that.
+  // Received objects may be left over, depending on how git notices; maintenance removes them.
   await until(async () => !(await isGitRunning(repo)));
   await client.query("ROLLBACK");
   client.release();
-  // The database goes on with a statement whose sender is gone.
+  // The database continues a statement whose sender is gone.
   await until(async () => (await pool().query(`SELECT 1 FROM pg_locks WHERE NOT granted`)).rows.length === 0);
   await delay(200);
   await reconcileLater();
@@ -114,7 +114,7 @@ test("S122 killed while the pack still comes: the repository is as it was", asyn
   const { status } = await pushing;
   await until(async () => !(await isGitRunning(repo)));
   await reconcileLater();
-  // Which of the two it came to depends on the moment; that the event says the same does not.
+  // Which of the two happened depends on timing; that the event agrees does not.
   expect(await pushes(repo)).toHaveLength((await branchesOf(repo)).length);
   if (status === 0) expect(await branchesOf(repo)).toEqual(["main"]);
   await fsck(repo);

@@ -26,7 +26,7 @@ import { MAX_ACTION_BYTES } from "./dispatch.ts";
 import { handleRequest } from "./handle-request.ts";
 import { restartPace } from "./pace-request.ts";
 
-/** What stands for Next here: any door that draws a page. It tells what it was given. */
+/** Stands in for Next: any door that renders a page. It reports what it received. */
 const pages: Door = async (req, res) => {
   if (req.url === "/fails") throw new Error("a page that fails");
   if (req.url === "/waits") Object.assign(requestContext.getStore() ?? {}, { pageStatus: 429, pageRetryAfter: 17 });
@@ -66,10 +66,10 @@ async function ask(path: string, { method = "GET", headers = {}, body, localAddr
   return { status: res.statusCode ?? 0, headers: res.headers, body: answer, seen };
 }
 
-/** Sends bytes that no client library would. */
+/** Sends bytes that no client library sends. */
 async function askRaw(head: string): Promise<string> {
   const socket = connect(port, "127.0.0.1");
-  // Not `end`: a server may take a half-closed connection for one that nobody listens to any more.
+  // Not `end`: a server may take a half-closed connection for an abandoned one.
   socket.write(head);
   return text(socket);
 }
@@ -160,7 +160,7 @@ describe("S110 what a request says of its address", () => {
   it("is believed of a request that Next makes for another, and of no other", async () => {
     const { seen } = await ask("/login", { method: "POST", localAddress: "127.0.0.2" });
     expect(seen.ip).toBe("127.0.0.2");
-    // As Next passes an action on to the page that has it, and asks for the page that an action leads to: with the headers that it got.
+    // As Next passes an action on to its page, and requests the page that an action leads to: with the original headers.
     for (const method of ["POST", "GET"]) expect((await ask("/", { method, headers: seen.headers })).seen.ip).toBe("127.0.0.2");
     const proof = Object.keys(seen.headers).filter((name) => /^x-keyhook-/.test(name));
     for (const name of proof) {
@@ -443,7 +443,7 @@ describe("S137 requests while the process is busy", () => {
   let isBusy = false;
   const soon = { timeout: 30_000 };
   let now = 1_000_000;
-  /** No time goes by meanwhile: what a party has used up stays so, however long its requests take. */
+  /** The clock stands still: what a caller has used up stays so, however long its requests take. */
   const standStill = { isBusy: () => isBusy, now: () => now };
   afterEach(() => {
     isBusy = false;
@@ -473,7 +473,7 @@ describe("S137 requests while the process is busy", () => {
     const settled = (answers: Answer[], least: number) => expect.poll(() => answers.length, soon).toBeGreaterThanOrEqual(least);
     const refused = (answers: Answer[]) => answers.filter(({ status }) => status === 429);
 
-    // Nobody is paced while there is time. From here on the tokens are known.
+    // Nobody is paced on an idle process. From here on the tokens are known.
     const calm = [askAll(45), ...tokens.map((token) => askAll(5, token, "/api/whoami-v2"))];
     for (const answers of calm) await settled(answers, 5);
     await settled(calm[0] as Answer[], 45);
@@ -488,7 +488,7 @@ describe("S137 requests while the process is busy", () => {
       return Object.fromEntries(values.map(({ labels, value }) => [`${labels.party} ${labels.outcome}`, value]));
     };
     isBusy = true;
-    // What waits for its turn does so for up to ten seconds; nobody waits for that here.
+    // Waiting requests wait for up to ten seconds; the test does not.
     const [strangers, ada, bob] = [askAll(20), askAll(5, tokens[0]), askAll(70, tokens[1])];
     await settled(ada, 5);
     expect(refused(ada)).toEqual([]);
@@ -522,10 +522,10 @@ describe("S137 requests while the process is busy", () => {
 
   it("count in full wherever they hide, and for the account that last was good whatever others send", async () => {
     provideSettings({ ANONYMOUS_ADDRESS_PERCENT: "1" });
-    // A tenth of the least that can be set: a party has used it up with few requests.
+    // A tenth of the lowest setting: a few requests use up a caller's share.
     restartPace({ ...standStill, percent: 0.1 });
     const accept = "text/html";
-    // What a proxy with a password of its own sends for everybody.
+    // The header that a proxy with a password of its own sends for everybody.
     const authorization = "Basic c3RhZ2luZzpzdGFnaW5n";
     const [ada, bob] = await Promise.all(
       ["ada", "bob"].map(async (name) => {

@@ -21,13 +21,14 @@ import { traceRequest } from "./trace-request.ts";
 import { whenClosed } from "./when-closed.ts";
 
 /**
- * How many requests of one connection are answered at once. Clients send the next when they have the answer before. Of small ones two thousand fit
- * into what Node reads at once, and it hands on all of them: one connection that never stopped took the process with 100 KB a second (S137).
+ * How many requests of one connection are answered at once. Clients send the next one after the previous response. Two thousand small ones
+ * fit into what Node reads at once, and it emits all of them: one connection that never stopped took over the process with 100 KB a second
+ * (S137).
  */
 const AT_ONCE_MAX = 32;
 const atOnce = new WeakMap<Socket, number>();
 
-/** Ends a connection that sends more; what it sent with them is not looked at. */
+/** Closes a connection that sends more; its other requests are not processed. */
 function isTooMuchAtOnce({ socket }: IncomingMessage, res: ServerResponse): boolean {
   if (socket.destroyed) return true;
   const count = (atOnce.get(socket) ?? 0) + 1;
@@ -40,14 +41,14 @@ function isTooMuchAtOnce({ socket }: IncomingMessage, res: ServerResponse): bool
   return false;
 }
 
-/** What happens to every request, whichever door it is for; the whole of it is on this page. */
+/** Handles every request, whichever door it is for; all common steps are on this page. */
 export function handleRequest(next: Door, req: IncomingMessage, res: ServerResponse): void {
   if (isTooMuchAtOnce(req, res)) return;
   const requestId = acceptedId(req) ?? newId();
   res.setHeader("X-Request-Id", requestId);
   protectResponse(res);
   const target = parseTarget(req.url);
-  // Before what the request says of its host is made to say ORIGIN:
+  // Before the request's host is replaced by ORIGIN:
   const location = target && isPage(target) ? canonicalLocation(req, target) : undefined;
   const span = traceRequest(req, target);
   const ip = canonicalize(req, requestId);
@@ -111,7 +112,7 @@ const isPage = ({ pathname }: Target): boolean =>
   !isDownload(pathname) &&
   !/^\/(_next\/|healthz$|readyz$|metrics$)/.test(pathname);
 
-/** A request id is taken from a trusted proxy only: it ends up in logs. */
+/** A request id is accepted only from a trusted proxy: it ends up in logs. */
 function acceptedId(req: IncomingMessage): string | undefined {
   const given = req.headers["x-request-id"];
   return typeof given === "string" && /^[\w-]{8,64}$/.test(given) && isFromTrustedProxy(req) ? given : undefined;

@@ -5,7 +5,7 @@ import { type Migration, readMigrations } from "#core/postgres/migrations.ts";
 import { pendingMigrations } from "#core/postgres/pending-migrations.ts";
 import { RETRY_AFTER_SECONDS, sendJson } from "./send.ts";
 
-/** `GET /healthz`: the process answers. Restart it when this fails. */
+/** `GET /healthz`: the process responds. Restart it when this fails. */
 export function sendHealth(res: ServerResponse): void {
   sendJson(res, 200, { status: "ok" });
 }
@@ -26,7 +26,7 @@ export async function sendReadiness(res: ServerResponse): Promise<void> {
 let migrations: Migration[] | undefined;
 let looking: Promise<string[]> | undefined;
 
-/** Anybody may ask, as often as they like, and is not paced: one look answers all who ask meanwhile (S137). */
+/** Anybody may request this as often as they like, without pacing: one query answers all who ask meanwhile (S137). */
 function lookForPending(): Promise<string[]> {
   migrations ??= readMigrations();
   looking ??= pendingMigrations(pool(), migrations).finally(() => {

@@ -4,12 +4,12 @@ import type { TypedField } from "./failure-page.ts";
 const MAX_BYTES = 64 * 1024;
 const MAX_CHARACTERS = 5_000;
 
-/** What nobody types, or nobody should see again: React's own fields, what a page hides in its form, and secrets. */
+/** Fields that nobody types, or that must not be shown again: React's own, a page's hidden ones, and secrets. */
 const NOT_TYPED = /^\$ACTION|password|secret|token|jwks|id$|^(next|page|returnTo|account|app|host|isOn)$/i;
 
 /**
- * Keeps the form of this request while somebody else reads it, up to 64 KiB.
- * @returns what reads it back, once the request is complete: the texts that a person filled in, none for what is no form.
+ * Keeps a copy of this request's form while another reader reads it, up to 64 KiB.
+ * @returns a function that reads it, once the request is complete: the texts that a user filled in, none if it is not a form.
  */
 export function keepForm(req: IncomingMessage): () => Promise<TypedField[]> {
   const contentType = req.headers["content-type"] ?? "";

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 
 /**
- * Counts a body as it arrives, whoever reads it and however it was sent: a length can be left out, and Next reads what comes
- * until its own limits, which route handlers do not have.
+ * Counts a body as it arrives, whoever reads it and however it was sent: a length can be omitted, and Next reads up to its own limits,
+ * which route handlers do not have.
  *
- * @param maxBytes asked again for each part that arrives: who sends it may turn out later.
- * @param exceeded is called once, at the first byte that is too many; the rest is read and dropped.
+ * @param maxBytes asked again for each part that arrives: the sender may become known later.
+ * @param exceeded is called once, at the first excess byte; the rest is read and dropped.
  */
 export function limitBody(req: IncomingMessage, maxBytes: () => number, exceeded: () => void): void {
   if (Number(req.headers["content-length"] ?? 0) > maxBytes()) {

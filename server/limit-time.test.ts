@@ -24,14 +24,14 @@ afterEach(() => {
   for (const stop of stopping.splice(0)) stop();
 });
 
-/** Sends a body of five bytes, one after each pause. @returns what was answered, or the error */
+/** Sends a body of five bytes, one after each pause. @returns the response, or the error */
 async function drip(body: Limits["body"], pauseMs: number, graceMs = 5_000): Promise<string> {
   const server = createServer((req, res) => {
     limitTime(req, res, { body, arrivalMs: 600, idleMs: 600, graceMs });
     let received = "";
     req.on("data", (chunk) => (received += chunk));
     req.on("error", () => undefined);
-    // What it takes after all has arrived is not the sender's time.
+    // Time taken after all has arrived is not the sender's.
     req.on("end", () => setTimeout(() => res.end(received), 800));
   });
   const port = await listening(server);
@@ -73,7 +73,7 @@ test("S137 a body that is passed on takes as long as it takes, at a pace", async
   expect(slow).toMatch(/ECONNRESET|EPIPE/);
 });
 
-/** Asks for what `answer` sends, with very little grace, and reads as `read` does. @returns whether all of it was sent */
+/** Requests what `answer` sends, with very little grace, and reads as `read` does. @returns whether all of it was sent */
 async function reading(
   answer: (res: ServerResponse) => void,
   { read = async () => undefined, graceMs = 400 }: { read?: (socket: Socket) => Promise<void>; graceMs?: number } = {},
@@ -87,13 +87,13 @@ async function reading(
   const socket = connect(await listening(server), "127.0.0.1").on("error", () => undefined);
   stopping.push(() => socket.destroy());
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-  // Listened to and not taken: what is not read stays with the kernel, and fills it.
+  // Listens without reading: unread data stays with the kernel, and fills its buffer.
   socket.on("readable", () => undefined);
   await read(socket);
   return over.promise;
 }
 
-/** More than the kernel takes for somebody who reads nothing. */
+/** More than the kernel buffers for a client that reads nothing. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024, "x");
 
 test("S137 an answer that nobody reads is ended, from memory or piece by piece", async () => {
@@ -156,12 +156,12 @@ test("S137 answers that nobody reads have a share of memory, and leave some for 
 });
 
 test("an answer that is read slowly but steadily is sent whole, and so is one that is quiet meanwhile", async () => {
-  // The grace goes by this clock, which a busy machine does not hurry.
+  // The grace is measured by this clock, so that a busy machine does not shorten it.
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   stopping.push(() => vi.useRealTimers());
   const graceMs = 3_000;
   const steadily = async (socket: Socket) => {
-    // It takes much longer than the grace.
+    // This takes much longer than the grace.
     for (let read = 0; !socket.destroyed && socket.bytesRead < LARGE.length; ) {
       while (socket.read() !== null);
       if (socket.bytesRead >= read + 1024 * 1024) {
@@ -181,7 +181,7 @@ test("an answer that is read slowly but steadily is sent whole, and so is one th
   expect(await reading(events, { graceMs })).toBe(true);
 });
 
-/** Sends chunks of HTTP as they are, many in one write. @returns the answer, or what came of it before the connection ended */
+/** Sends raw HTTP chunks, many in one write. @returns the response, or how the connection ended */
 async function sendChunks(count: number, content: string): Promise<string> {
   const server = createServer(async (req, res) => {
     limitTime(req, res, { body: "transfer" });

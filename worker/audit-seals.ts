@@ -5,7 +5,7 @@ import type { Loop } from "./loop.ts";
 
 const EVERY_MS = 1_000;
 
-/** Gives new entries of the audit log their place in its chain, every second (docs/decisions/046). */
+/** Seals new entries of the audit log every second (docs/decisions/046). */
 export function startAuditSeals(): Loop {
   const stopping = new AbortController();
 

@@ -6,10 +6,10 @@ import { closeDeliveryPool } from "#core/webhooks/delivery/delivery-pool.ts";
 import { releaseForgotten } from "#core/webhooks/manage/release-held.ts";
 import { DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts";
 
-// It is rare, and has waited for long already.
+// It is rare, and has already waited for long.
 const FORGOTTEN_MS = 60_000;
 
-/** Sends what is in the queue of deliveries, and records what became of it. */
+/** Sends the deliveries in the queue, and records the results. */
 export async function startDeliveries(): Promise<{ stop(): Promise<void> }> {
   const engine = new DeliveryEngine();
   await listen(DELIVERY_CHANNEL, () => engine.announce());

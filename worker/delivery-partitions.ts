@@ -4,10 +4,10 @@ import { keepPartitions } from "#core/webhooks/partitions/keep-partitions.ts";
 import type { Loop } from "./loop.ts";
 
 const EVERY_MS = 60 * 60_000;
-// Something held a lock, or the database was away.
+// Another session held a lock, or the database was unavailable.
 const AGAIN_MS = 60_000;
 
-/** Keeps the days of deliveries: once before the first delivery, and then every hour. */
+/** Creates and drops days of deliveries: once before the first delivery, then every hour. */
 export async function startDeliveryPartitions(): Promise<Loop> {
   const stopping = new AbortController();
 
@@ -17,7 +17,7 @@ export async function startDeliveryPartitions(): Promise<Loop> {
       if (made > 0 || dropped.length > 0) log().info({ made, dropped }, "days of deliveries");
       return EVERY_MS;
     } catch (error) {
-      // Nothing is lost meanwhile: what fits no day goes into the default partition.
+      // Nothing is lost meanwhile: deliveries without a day go into the default partition.
       log().warn({ err: error }, "days of deliveries cannot be made or dropped; it is tried again in a minute");
       return AGAIN_MS;
     }

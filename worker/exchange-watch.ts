@@ -5,7 +5,7 @@ import type { Loop } from "./loop.ts";
 
 const EVERY_MS = 60_000;
 
-/** Looks once a minute whether an app exchanges unusually many tokens (S96). The times are spread, as those of housekeeping. */
+/** Checks every minute whether an app exchanges unusually many tokens (S96). The times are spread, like those of housekeeping. */
 export function startExchangeWatch(): Loop {
   const stopping = new AbortController();
 

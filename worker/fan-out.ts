@@ -3,7 +3,7 @@ import { FanOutRounds } from "#core/webhooks/fan-out/fan-out-rounds.ts";
 import type { Loop } from "./loop.ts";
 import { startRounds } from "./rounds.ts";
 
-/** Makes the deliveries of events as soon as they are recorded; as many workers at once as there are. */
+/** Creates the deliveries of events as soon as they are recorded; any number of workers at once. */
 export function startFanOut(): Promise<Loop> {
   const rounds = new FanOutRounds();
   return startRounds({

@@ -7,8 +7,7 @@ import type { Loop } from "./loop.ts";
 const EVERY_MS = 5_000;
 
 /**
- * Finds out what became of changes of refs whose process was killed (S122), at the start and from then on; and removes the data of
- * deleted repositories.
+ * Reconciles changes of refs whose process was killed (S122), at the start and from then on; and removes the data of deleted repositories.
  */
 export function startGitUpkeep(): Loop {
   const stopping = new AbortController();

@@ -9,7 +9,7 @@ import type { Loop } from "./loop.ts";
 const FIRST_MS = 60_000;
 const EVERY_MS = 60 * 60_000;
 
-/** Sweeps up once an hour. The times are spread, so that the workers of several machines do not all ask at once. */
+/** Sweeps every hour. The times are spread, so that the workers of several machines do not all query at once. */
 export function startHousekeeping(): Loop {
   const stopping = new AbortController();
 

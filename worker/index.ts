@@ -36,7 +36,7 @@ import { startStorage } from "./storage.ts";
 
 outliveRejections();
 
-/** The worker: what happens without anybody waiting for it. Any number of them share the work of one database. */
+/** The worker: background work. Any number of workers share the work of one database. */
 const loops = [
   await startLoop({ table: mailTable, channel: MAIL_CHANNEL, concurrency: 8, run: deliverMail }),
   await startLoop({
@@ -45,9 +45,9 @@ const loops = [
     concurrency: 32,
     run: deliverLogoutNotice,
   }),
-  // One at a time: it is in no hurry, and those who are have the machine.
+  // One at a time: it is not urgent, and urgent work needs the machine.
   await startLoop({ table: maintenanceTable, channel: MAINTENANCE_CHANNEL, concurrency: 1, run: maintainRepository }),
-  // Two: one that git never answers does not keep the others waiting.
+  // Two: one that git never answers does not block the others.
   await startLoop({ table: lateChangesTable, channel: LATE_CHANGES_CHANNEL, concurrency: 2, run: followLateChanges }),
   await startDeliveries(),
   await startJobs(),
@@ -55,7 +55,7 @@ const loops = [
   await startSessionEnds(),
   await startDeliveryPartitions(),
   await startFanOut(),
-  // What was made under grants that have ended.
+  // Ends what was created under ended grants.
   await startRounds({
     channel: DELEGATION_CHANNEL,
     pollMs: 30_000,

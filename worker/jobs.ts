@@ -7,7 +7,7 @@ import { mayBeTold } from "#core/webhooks/activity/may-owner-read.ts";
 import { wakeDelivery } from "#core/webhooks/delivery/wake-delivery.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
-/** Runs jobs, as many at once as JOBS_CONCURRENCY says, and tells the delivery that one was run for. */
+/** Runs jobs, up to JOBS_CONCURRENCY at once, and informs the delivery that one was run for. */
 export async function startJobs(): Promise<Loop> {
   const stopping = new AbortController();
   const loop = await startLoop<ClaimedRun>({
@@ -21,7 +21,7 @@ export async function startJobs(): Promise<Loop> {
   });
   return {
     async stop() {
-      // A run outlives no worker: what it was doing ends now, and is recorded as interrupted.
+      // No run outlives its worker: current ones end now, and are recorded as interrupted.
       stopping.abort();
       await loop.stop();
     },

@@ -23,7 +23,7 @@ async function loop(run: Work<Task>["run"], concurrency = 4): Promise<Loop> {
 }
 
 beforeEach(async () => {
-  // Tables are the owner's to make.
+  // Only the owner may create tables.
   await asOwner(
     `drop table if exists task;
      create table task (id text primary key, due_at timestamptz not null, attempts int not null default 0,

@@ -2,14 +2,14 @@ import { claimRows, LEASE_SECONDS, type LeasedTable, renewClaims } from "#core/l
 import { log } from "#core/log.ts";
 import { listen } from "#core/notifications.ts";
 
-/** One kind of work: rows of a table, each done by one call. */
+/** One kind of work: rows of a table, each handled by one call. */
 export type Work<Row extends { id: string }> = {
   table: LeasedTable;
   /** NOTIFY channel on which new rows are announced. */
   channel: string;
-  /** Rows that are worked on at the same time. */
+  /** Rows handled at the same time. */
   concurrency: number;
-  /** Does one row's work and records its outcome under the claim. A throw leaves the row to be claimed again. */
+  /** Handles one row and records its outcome under the claim. If it throws, the row will be claimed again. */
   run(row: Row, claimId: string): Promise<void>;
 };
 
@@ -18,12 +18,12 @@ export type Loop = {
   stop(): Promise<void>;
 };
 
-// Rows that fall due by the clock are not announced, and an announcement may be missed.
+// Rows due at a later time are not announced, and an announcement may be missed.
 const POLL_MS = 2_000;
 const HEARTBEAT_MS = (LEASE_SECONDS / 3) * 1_000;
 const BATCH_MAX = 64;
 
-/** Claims, runs, records, until it is stopped. */
+/** Claims, runs and records until it is stopped. */
 export async function startLoop<Row extends { id: string }>(work: Work<Row>): Promise<Loop> {
   const underWay = new Map<Promise<void>, string>();
   let isStopping = false;

@@ -6,11 +6,11 @@ import { RELAY_DELIVERY_CHANNEL } from "#core/relay/relay.ts";
 import { queueRelayed } from "#core/webhooks/relayed/queue-relayed.ts";
 import type { Loop } from "./loop.ts";
 
-/** What is not announced: an answer that came as somebody ceased to wait. */
+/** For what is not announced: a response that arrived just as its caller stopped waiting. */
 const LOOK_MS = 5_000;
 const END_EVERY_MS = 60_000;
 
-/** Has answers recorded that came through a relay after their delivery, and ends relays that have expired. */
+/** Has responses recorded that came through a relay after their delivery, and closes expired relays. */
 export async function startRelays(): Promise<Loop> {
   const stopping = new AbortController();
   let wake: () => void = () => undefined;

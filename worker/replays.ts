@@ -2,7 +2,7 @@ import { REPLAY_CHANNEL, type ReplayRow, replayTable } from "#core/webhooks/repl
 import { workReplay } from "#core/webhooks/replay/work-replay.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
-/** Puts the deliveries of replays into the queue, batch by batch. */
+/** Queues the deliveries of replays, batch by batch. */
 export function startReplays(): Promise<Loop> {
   return startLoop<ReplayRow>({ table: replayTable, channel: REPLAY_CHANNEL, concurrency: 4, run: workReplay });
 }

@@ -6,15 +6,15 @@ import type { Loop } from "./loop.ts";
 export type Rounds = {
   /** NOTIFY channel that announces work. */
   channel: string;
-  /** An announcement may be missed, and what failed is tried again by the clock. */
+  /** An announcement may be missed, and failed work is retried at intervals. */
   pollMs: number;
   /** @returns whether there may be more to do at once */
   work: (stopping: AbortSignal) => Promise<boolean>;
-  /** What the log says when it throws. */
+  /** The log message when it throws. */
   complaint: string;
 };
 
-/** Work that is done in rounds: as soon as it is announced, and by the clock. */
+/** Work done in rounds: as soon as it is announced, and at intervals. */
 export async function startRounds({ channel, pollMs, work, complaint }: Rounds): Promise<Loop> {
   const stopping = new AbortController();
   let waking = new AbortController();

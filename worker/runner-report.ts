@@ -5,7 +5,7 @@ import type { Loop } from "./loop.ts";
 
 const EVERY_MS = 60_000;
 
-/** Says every minute how this worker runs jobs, for the pages that offer it. */
+/** Reports every minute how this worker runs jobs, for the pages that offer it. */
 export function startRunnerReport(): Loop {
   const stopping = new AbortController();
 

@@ -2,7 +2,7 @@ import { SCHEDULE_CHANNEL, scheduleTable } from "#core/jobs/schedules/schedule-t
 import { type ClaimedSchedule, startDueRun } from "#core/jobs/schedules/start-due-run.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
-/** Starts the runs of schedules that are due. A row is a few milliseconds' work: it starts nothing itself, it makes a run that waits. */
+/** Starts the runs of due schedules. A row takes a few milliseconds: it executes nothing itself, it only creates a waiting run. */
 export function startSchedules(): Promise<Loop> {
   return startLoop<ClaimedSchedule>({
     table: scheduleTable,

@@ -7,7 +7,7 @@ import { startSessionEnds } from "./session-ends.ts";
 
 afterAll(stopListening);
 
-/** A person with a site session, and the engine's session under it. */
+/** A user with a site session, and the engine's session under it. */
 async function signedIn(expiresAt = new Date(Date.now() + 60_000)): Promise<string> {
   const userId = newId();
   const name = `u-${userId}`;
@@ -20,7 +20,7 @@ async function signedIn(expiresAt = new Date(Date.now() + 60_000)): Promise<stri
   return userId;
 }
 
-/** Those that still know of an app. */
+/** Those that still have an app. */
 const engineSessions = (userId: string) =>
   db().oAuthArtifact.count({
     where: { model: "Session", accountId: userId, payload: { path: ["authorizations"], not: Prisma.AnyNull } },
@@ -43,7 +43,7 @@ test("the engine's sessions end with the site session: what ended before, what e
   await isOver(expired, 3_000);
   await new Promise((resolve) => setTimeout(resolve, 200));
   await end(now);
-  // Announced: not by the poll, every five seconds.
+  // By the announcement, not by the poll every five seconds.
   await isOver(now, 2_500);
   expect(await engineSessions(another)).toBe(1);
 });

@@ -5,7 +5,7 @@ import { startRounds } from "./rounds.ts";
 
 const EXPIRY_EVERY_MS = 60_000;
 
-/** Ends what hangs on site sessions that are over, as soon as they are. */
+/** Ends what depends on ended site sessions, as soon as they end. */
 export function startSessionEnds(): Promise<Loop> {
   let expiryDueAt = 0;
   return startRounds({

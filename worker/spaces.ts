@@ -10,10 +10,10 @@ import { sweepLeftFiles } from "#core/spaces/run/sweep-left-files.ts";
 import { SPACE_CHANNEL } from "#core/spaces/stages.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
-// Whether one is idle, disabled or deleted is not announced, and an announcement may be missed.
+// That a Space is idle, disabled or deleted is not announced, and an announcement may be missed.
 const CHECK_MS = 2_000;
 
-/** Runs Spaces that serve: each is claimed for as long as it runs, so that another worker takes it over when this one dies (S122). */
+/** Runs Spaces that serve: each is claimed while it runs, so that another worker takes it over if this one dies (S122). */
 export async function startSpaces(): Promise<Loop> {
   const { SPACES_CONCURRENCY: concurrency } = env();
   if (concurrency === 0) return { stop: async () => undefined };
@@ -44,7 +44,7 @@ export async function startSpaces(): Promise<Loop> {
   return {
     async stop() {
       stopping.abort();
-      // What is given back now is taken over by others at once; this one claims no more.
+      // Others take over released Spaces at once; this worker claims no more.
       const stopped = loop.stop();
       host.leave();
       await Promise.all([stopped, cycling]);

@@ -6,7 +6,7 @@ import type { Loop } from "./loop.ts";
 const EVERY_MS = 5 * 60_000;
 const RECOUNT_EVERY_MS = 60 * 60_000;
 
-/** Removes the oldest records of those who have too many, and counts again from time to time (core/storage). */
+/** Deletes the oldest records of owners who have too many, and recounts from time to time (core/storage). */
 export function startStorage(): Loop {
   const stopping = new AbortController();
 
