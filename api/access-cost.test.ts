@@ -8,7 +8,7 @@ import { countStatements } from "#core/testing/count-statements.ts";
 import { accessToken, exchangedToken, makeApp, makeBoundApp, makeGrant, personalToken } from "./testing/access-world.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** bench/access.ts asks the same with 100,000. */
+/** bench/access.ts does the same with 100,000. */
 const MEMBERS = 20_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-/** Reads of what is the organization's, each of another part of the API. */
+/** Reads of the organization's content, each from another part of the API. */
 const reads = (name: string): string[] => [
   `/api/models/${organization.name}/${name}`,
   `/api/models/${organization.name}/${name}/auth-check`,
@@ -48,15 +48,15 @@ async function statementsOf(path: string, token?: string): Promise<number> {
     await response.arrayBuffer();
     return response.status;
   };
-  // Once before: the app's metadata is kept in memory, and that a token was used is noted once a minute.
+  // Once before: the app's metadata is cached, and the use of a token is recorded once a minute.
   await ask();
   const [one, other] = [await countStatements(ask), await countStatements(ask)];
   expect([path, one.result, other.result]).toEqual([path, 200, 200]);
-  // What the process does on its own beside one of them is not the request's.
+  // The process's own statements during one of them are not the request's.
   return Math.min(one.statements, other.statements);
 }
 
-/** What a token adds to each read: the same is asked of a public repository without one, where there is nothing to decide. */
+/** What a token adds to each read: the same read of a public repository without a token needs no decision. */
 async function costOfDecisions(token: string): Promise<Record<string, number>> {
   const costs: Record<string, number> = {};
   for (const [at, path] of reads("closed").entries()) {

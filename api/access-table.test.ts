@@ -25,21 +25,21 @@ import {
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: who may do what. `may` is asked for everybody and everything, the doors themselves for each rule. The rows say what is allowed,
- * in the words of docs/specification/oauth.md#scopes and docs/specification/organizations-and-tokens.md#token-exchange and not in those
- * of core/access; everything else is refused. The resource of a row is a pattern with `*`; scopes in one word are alternatives of which a token needs
- * one, joined by `+` needed together.
+ * S135: who may do what. `may` is called for every actor and resource, the doors themselves for each rule. The rows state what is allowed,
+ * in the words of docs/specification/oauth.md#scopes and docs/specification/organizations-and-tokens.md#token-exchange, not in those of
+ * core/access; everything else is refused. A row's resource is a pattern with `*`; scopes in one word are alternatives of which a token
+ * needs one, scopes joined by `+` are needed together.
  */
 type Row = readonly [resource: string, who: string, hands: string, scopes: string];
 
-/** Those who have met what the organization asks. */
+/** Members who meet the organization's requirements. */
 const MEMBERS = "admin write maker contributor read guest";
 const APPS = "app app-without-org other-app unadmitted";
-/** Not an exchanged token, which acts in its organization alone. */
+/** Not an exchanged token, which acts only in its organization. */
 const ANY_HAND = `personal ${APPS}`;
-/** Of an organization they reach alike what their scopes say of a person's own. */
+/** For an organization they reach what their scopes allow for a user's own. */
 const OWN_HANDS = "personal exchanged";
-/** Of one's own programs each scope for repositories reads, whoever owns what the person reaches. */
+/** For one's own programs each repository scope allows reading, whoever owns what the user can read. */
 const READING = "read-repos write-repos manage-repos";
 
 const readsPrivate: Row[] = [
@@ -74,7 +74,7 @@ const allowed = {
     ["own-gated", "owner", ANY_HAND, READING],
     ["org-gated", MEMBERS, OWN_HANDS, READING],
     ["org-gated", MEMBERS, "app other-app", "read-repos"],
-    // Outside its organization an exchanged token still reads what its person was let into.
+    // Outside its organization an exchanged token can still read what its user was given access to.
     ["*-gated", "accepted guest", `${ANY_HAND} exchanged`, "gated-repos"],
     ["*-gated", "accepted", "ci", "*"],
     ...readsPrivate,
@@ -113,7 +113,7 @@ const allowed = {
     ["org-private-by-maker", "maker", OWN_HANDS, READING.replace(/\S+/g, "write-discussions+$&")],
     ["org-private-by-maker", "maker", "app other-app", "write-discussions+read-repos"],
   ],
-  /** Moderating, and what one opened oneself: of those of the organization here, its administrator did. */
+  /** Moderating, and what one opened oneself: in the organization's discussions here, that is its administrator. */
   retitle: [
     ["own-public", "owner", ANY_HAND, "write-discussions"],
     ["own-gated", "owner", ANY_HAND, "write-discussions"],
@@ -160,7 +160,7 @@ const allowed = {
     ["admin", "admin", ANY_HAND, "write-collections"],
     ["else", "admin", "personal", "write-collections"],
   ],
-  /** Who is in an organization: its members tell by any token that reaches it. */
+  /** Who is in an organization: its members may list them with any token that reaches it. */
   members: [
     ["org", MEMBERS, "personal app other-app exchanged", "*"],
     ["else", "admin", "personal", "*"],
@@ -179,7 +179,7 @@ type Somebody = TokenActor | undefined;
 const has = (list: string, one: string) => list === "*" || list.split(" ").includes(one);
 const fits = (pattern: string, one: string) => new RegExp(`^${pattern.replaceAll("*", ".*")}$`).test(one);
 
-/** By the rows; `undefined` is nobody in particular, who has what everybody has. */
+/** By the rows; `undefined` is the anonymous caller, who has what everybody has. */
 const isAllowed = (act: Act, resource: string, actor: Somebody): boolean => rowsFor(act, resource, actor).length > 0;
 
 function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
@@ -195,8 +195,8 @@ function rowsFor(act: Act, resource: string, actor: Somebody): Row[] {
 }
 
 /**
- * What the organization closes to a member who has not met what it asks is not hidden from them: they are told what it asks (403),
- * with a token by which they could otherwise read it.
+ * Content that the organization closes to members who do not meet its requirements is not hidden from them: they are told the requirement
+ * (403), with a token that could otherwise read it.
  */
 function isHeldBack(act: "read" | "readCollection", resource: string, actor: Somebody): boolean {
   return actor?.who === "unmet" && resource.startsWith("org-") && isAllowed(act, resource, { ...actor, who: "write" });
@@ -210,7 +210,7 @@ const TIMEOUT_MS = 90_000;
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
-/** Everybody, and nobody in particular, as `core/access` knows them. */
+/** Every actor, and the anonymous caller, as `core/access` knows them. */
 let everybody: [Somebody, Actor][];
 beforeAll(async () => {
   world = await startApiWorld();
@@ -220,7 +220,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.stop());
 
-/** `needsToken`: reading too is for those with a token only; `needsPerson`: a job is told at once, whatever it asks for. */
+/** `needsToken`: reading also requires a token; `needsPerson`: a job is rejected at once, whatever the request. */
 type Ask = { method?: string; path: string; body?: unknown; isGit?: boolean; needsToken?: boolean; needsPerson?: boolean };
 type Answer = { status: number; code: string | null };
 
@@ -241,8 +241,8 @@ async function send(actor: Somebody, { method = "GET", path, body, isGit }: Ask)
 }
 
 /**
- * What a refusal looks like: as if it were not there for those who may not see it (S136), and plainly for the others. Nobody in
- * particular is asked for a token where one is needed anyway.
+ * The expected refusal: as if it did not exist for those who may not see it (S136), and explicit for the others. An anonymous caller is
+ * asked for a token if one is needed anyway.
  */
 function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken, needsPerson }: Ask): string {
   if (!actor && (isSeen || isGit || method || needsToken)) return "401";
@@ -250,7 +250,7 @@ function refusalOf(isSeen: boolean, actor: Somebody, { method, isGit, needsToken
 }
 
 function described({ status, code }: Answer): string {
-  // Past the decision a request may still fail for what it asks.
+  // After the decision a request may still fail for other reasons.
   const isRefusal =
     status === 401 || status === 403 || (status === 404 && !["EntryNotFound", "RevisionNotFound"].includes(code ?? ""));
   return isRefusal ? String(status) : status < 500 ? "allowed" : `failed ${status}`;
@@ -259,8 +259,8 @@ function described({ status, code }: Answer): string {
 type Cell = { name: string; actor: Somebody; ask: Ask; rules: Row[]; isSeen: boolean };
 
 /**
- * For each door and each rule, by each hand, one cell that the rule lets through; and for everybody, by each hand, one that nothing
- * lets through of what they may see, and one of what they may not. `may` has been asked for all of them.
+ * For each door, rule and hand, one cell that the rule allows; and for every actor and hand, one refused cell of what they may see, and one
+ * of what they may not. `may` has been called for all of them.
  */
 function oneOfEach(door: string, cells: Cell[]): Cell[] {
   const first = new Map<string, Cell>();
@@ -272,7 +272,7 @@ function oneOfEach(door: string, cells: Cell[]): Cell[] {
   return [...first.values()];
 }
 
-/** Asks all cells, so many at a time, and names each whose answer is another one than the rows say. */
+/** Requests all cells, some at a time, and lists those whose response differs from the rows. */
 async function check(cells: Cell[]): Promise<{ wrong: string[]; asked: number }> {
   const wrong: string[] = [];
   const left = cells.values();
@@ -306,7 +306,7 @@ const removal = `${JSON.stringify({ key: "header", value: { summary: "x" } })}
 {"key":"deletedFile","value":{"path":"none"}}
 `;
 
-/** A request for each door whose answer says what was decided, and which changes nothing when it is let through. */
+/** A request for each door whose response shows the decision, and which changes nothing when it is allowed. */
 const doors = {
   info: { acts: ["read"], ask: (key) => ({ path: api(key) }) },
   "auth-check": { acts: ["content"], ask: (key) => ({ path: `${api(key)}/auth-check` }) },
@@ -364,7 +364,7 @@ function cellsOf(names: (keyof typeof doors)[], { actors, repos }: { actors: Som
   });
 }
 
-/** The actors of these hands whose token carries one of these: "none" of what the hub goes by, or "all". */
+/** The actors of these hands whose token has one of these scope sets: "none" of the hub's scopes, or "all". */
 function some(inHands: string, sets: string, who = "*"): Somebody[] {
   const nameOf = ({ scopes }: TokenActor) =>
     scopes.length <= 2 ? scopes.join("+") : scopes.includes("write-repos") ? "all" : "none";
@@ -376,7 +376,7 @@ const namespaces = ["own", "org", "admin", "else"] as const;
 const takenIn = { own: "own-public", org: "org-public", admin: "admin-private", else: "else-private" } as const;
 const REPO_SCOPES = "none read-repos gated-repos contribute-repos write-repos manage-repos all";
 
-/** What `core/access` is asked of each resource that the rows of an act speak of. */
+/** The `core/access` query for each resource in an act's rows. */
 type Question = [resource: string, ask: (actor: Actor) => Promise<boolean>];
 const questions: Partial<Record<Act, () => Question[]>> = {
   read: () => ofRepos("repo.read"),
@@ -474,14 +474,14 @@ describe("S135 S136 the access table", () => {
         };
       }),
     );
-    // What is a maker's own is managed above.
+    // The maker's own is covered by "manage" above.
     const cells = oneOfEach(
       "delete",
       all.filter(({ actor, rules }) => rules.length === 0 || actor?.who !== "maker"),
     ) as typeof all;
     for (const { key, actor, ask, rules } of cells) {
       if (rules.length === 0) continue;
-      // Where it will be done, to something that was made for it.
+      // An allowed cell uses a resource created for it.
       const { owner, isPrivate } = at.repos[key];
       ask.body = { ...(ask.body as object), name: `gone-${key}-${actor?.who}-${actor?.hand}` };
       const { name } = ask.body as { name: string };
@@ -577,7 +577,7 @@ describe("S135 S136 the access table", () => {
     expect((await check(cells)).wrong).toEqual([]);
   });
 
-  /** What acts later reaches what its token reads: each by the doors that make it, at the moment when it is made (H1, H2). */
+  /** What acts later reaches what its token can read: each door that creates it checks that at that moment (H1, H2). */
   test("watch, run and schedule: private Spaces of one's own and of an organization", { timeout: TIMEOUT_MS }, async () => {
     const person = await signedInPerson("lender");
     const organization = await organizationOf(person);
@@ -617,7 +617,7 @@ describe("S135 S136 the access table", () => {
             body: JSON.stringify(body),
           });
           await response.arrayBuffer();
-          // What may not be seen is refused as what is not there (S136): of a list of items to watch that is a field in error.
+          // What may not be seen is refused like what does not exist (S136): in a list of items to watch, that is an invalid field.
           const expected = reaches.includes(key) ? 200 : door === "watch" ? 400 : 404;
           if (response.status !== expected) wrong.push(`${hand}: ${door} of ${key}: ${response.status}, not ${expected}`);
         }

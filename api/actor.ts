@@ -6,24 +6,24 @@ import { type Bearer, findBearer } from "#core/oauth/find-bearer.ts";
 import { findJob, type Job } from "#core/oauth/find-job.ts";
 import { requireBearer, requireHolder } from "./bearer.ts";
 
-/** Who a request of the API comes from: whoever its token stands for, or nobody in particular. */
+/** The actor of an API request: its token's holder, or an anonymous caller. */
 export async function actorOf(c: Context): Promise<Actor> {
   return c.req.header("Authorization") ? (await requireToken(c)).actor : anonymous;
 }
 
-/** The same for what nobody can do without a token: a person's, or a job's for its repository. */
+/** The same for what requires a token: a user's, or a job's for its repository. */
 export async function requireToken(c: Context): Promise<{ actor: TokenHolder | Publisher }> {
   const holder = await requireHolder(c);
   return { actor: holder.kind === "job" ? jobActor(holder) : tokenActor(holder) };
 }
 
-/** The same for what takes a person, with the account that the token stands for. @throws ServiceError `forbidden` for a job's */
+/** The same for what requires a user, with the token's account. @throws ServiceError `forbidden` for a job's */
 export async function requirePersonsToken(c: Context): Promise<{ actor: TokenHolder; account: Bearer["account"] }> {
   const bearer = await requireBearer(c);
   return { actor: tokenActor(bearer), account: bearer.account };
 }
 
-/** Whoever a bare token stands for, where it did not come as a bearer token. @throws ServiceError `unauthorized` */
+/** The holder of a bare token that did not come as a bearer token. @throws ServiceError `unauthorized` */
 export async function actorOfToken(token: string): Promise<TokenHolder | Publisher> {
   const job = await findJob(token);
   if (job) return known(jobActor(job));
@@ -32,7 +32,7 @@ export async function actorOfToken(token: string): Promise<TokenHolder | Publish
   return known(tokenActor(bearer));
 }
 
-/** Whatever the request takes from now on is taken by `actor`, not by its address. */
+/** From now on the request's resources count against `actor`, not its address. */
 function known<T extends Actor>(actor: T): T {
   countAgainst(actor);
   return actor;
@@ -58,7 +58,7 @@ function tokenActor({
     userId: account.id,
     tokenId: auditToken.id,
     scopes,
-    // The organizations that are granted and still the person's own; a token of their own making has no such bounds.
+    // The granted organizations to which the user still belongs; a personal access token has no such limits.
     orgIds: kind === "personal" ? "all" : account.organizations.map(({ id }) => id),
     clientId: clientId ?? null,
     ...(boundOrgId && { boundOrgId }),

@@ -7,7 +7,7 @@ import { bearerChallenge } from "#core/oauth/resources/resource-metadata.ts";
 import { challengeOf } from "./bearer.ts";
 
 /**
- * The one place where this door turns failures into answers, with the body and the headers that clients read
+ * The one place where this door turns failures into responses, with the body and the headers that clients read
  * (docs/specification/errors-and-limits.md#error-body).
  */
 export function answerError(thrown: Error, c: Context): Response {
@@ -18,7 +18,7 @@ export function answerError(thrown: Error, c: Context): Response {
   if (error.code === "unauthorized") {
     headers["WWW-Authenticate"] = bearerChallenge(challengeOf(c, error));
   }
-  // RFC 6750 §3.1, docs/specification/errors-and-limits.md#missing-scope: with the scope named, a client can ask for it.
+  // RFC 6750 §3.1, docs/specification/errors-and-limits.md#missing-scope: the scope is named so that a client can request it.
   if (error.code === "insufficient_scope") {
     headers["WWW-Authenticate"] = bearerChallenge({ ...challengeOf(c, error), error: "insufficient_scope", scope: error.scope });
   }
@@ -54,7 +54,7 @@ function toServiceError(thrown: Error): ServiceError {
   return new ServiceError("server_error", "Something went wrong on our side", { cause: thrown });
 }
 
-/** What Hono refuses before a route sees it: a body of another type, or JSON that is none. */
+/** What Hono rejects before any route: a body of another type, or invalid JSON. */
 function unreadable(thrown: HTTPException): ServiceError {
   const sentence =
     thrown.status === 415 ? "Send the body in a type that this address takes, such as application/json" : thrown.message;

@@ -25,14 +25,14 @@ import { spaceRoutes } from "./routes/spaces/index.ts";
 import { webhookRoutes } from "./routes/webhooks/index.ts";
 import { whoami } from "./routes/whoami.ts";
 
-/** Door 2, programs: each route is defined once, and that gives routing, validation and the OpenAPI document. */
+/** Door 2, programs: each route is defined once, which yields routing, validation and the OpenAPI document. */
 export const api = new OpenAPIHono();
 
-// Clients of the gateway read failures in their own form, those of every request too.
+// Clients of the gateway expect its own error format, also for errors common to all requests.
 api.onError((thrown, c) => (c.req.path.startsWith("/v1/") ? answerInferenceError(thrown, c) : answerError(thrown, c)));
 api.notFound(answerNotFound);
 
-// S53: tokens travel in a header that a page must know, never in a cookie, so that any origin may call.
+// S53: tokens are sent in a header that a page must know, never in a cookie, so any origin may call.
 api.use(
   "/api/*",
   cors({

@@ -10,7 +10,7 @@ import { signInByCli } from "./testing/cli-sign-in.ts";
 import { someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** OAuth apps over the API: whose tokens may manage them, and what needs a proof of a short while ago (S113, decision 061). */
+/** OAuth apps over the API: which tokens may manage them, and what requires recent authentication (S113, decision 061). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -127,7 +127,7 @@ test("S113 the command line's right to take apps over ends a quarter of an hour 
   const rotate = (token: string) => send(token, "POST", `${OWN}/${body.app.id}/rotate-secret`);
   expect(await rotate(accessToken)).toMatchObject({ status: 403, body: { code: "reauthentication_required" } });
   expect((await send(accessToken, "GET", OWN)).status).toBe(200);
-  // A token that is new says nothing: renewing takes nobody at the keyboard.
+  // A new token proves nothing: renewing needs no user.
   const renewed = await world.post("/oauth/token", {
     grant_type: "refresh_token",
     refresh_token: refreshToken,
@@ -144,7 +144,7 @@ test("S113 a session that was left open does not let the command line in", async
   await expect(allowDevice({ ...session, authenticatedAt }, started.user_code)).rejects.toMatchObject({
     code: "reauthentication_required",
   });
-  // Nothing was answered by it: after the proof the same code goes on.
+  // The request was not answered: after the authentication the same code can still be used.
   await allowDevice(session, started.user_code);
 });
 
@@ -189,7 +189,7 @@ test("an organization's apps are its administrators', by the command line only w
   expect(made.body.app).toMatchObject({ owner: { name: organization.name, type: "org" }, boundOrganization: organization.name });
   expect((await send(inside.accessToken, "GET", path)).body).toMatchObject([{ name: "Harbour" }]);
   expect((await send(inside.accessToken, "GET", OWN)).body).toEqual([]);
-  // Under the address of another one it is not there.
+  // Under another organization's URL it does not exist.
   const other = await organizationOf(ada);
   expect(
     (await send(inside.accessToken, "GET", `/api/organizations/${other.name}/settings/apps/${made.body.app.id}`)).status,

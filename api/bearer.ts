@@ -11,7 +11,7 @@ const AUTHORIZATION = /^(bearer|dpop) +([A-Za-z0-9\-._~+/]+=*)$/i;
 const INVALID = "Invalid credentials in Authorization header";
 
 /**
- * Whose token the request carries, for what takes a person.
+ * The holder of the request's token, for what requires a user.
  * @throws ServiceError `unauthorized`, in the words that existing clients look for
  * (docs/specification/organizations-and-tokens.md#whoami-v2); `forbidden` for a job's
  */
@@ -21,10 +21,10 @@ export async function requireBearer(c: Context): Promise<Bearer> {
   throw new ServiceError("forbidden", "A job's token reads and writes its one repository, and does nothing else.");
 }
 
-/** The same, for what a CI job may do as well with a token for its repository. */
+/** The same, for what a CI job with a token for its repository may do too. */
 export function requireHolder(c: Context): Promise<Bearer | ({ kind: "job" } & Job)> {
-  // Asked before the body is read and again by the route: a DPoP proof is good for once. A body may take minutes to arrive, and a token
-  // that was revoked meanwhile is good for nothing (S114).
+  // Called before the body is read and again by the route: a DPoP proof is valid only once. A body may take minutes to arrive, and a token
+  // revoked meanwhile is invalid (S114).
   const known: Known | undefined = c.get("holder");
   if (known && performance.now() - known.at < TRUST_MS) return known.holder;
   return lookUp(c, known !== undefined);
@@ -41,9 +41,9 @@ function lookUp(c: Context, isProven: boolean): ReturnType<typeof findHolder> {
 }
 
 /**
- * Who is behind a request that outlives the moment in which it came, such as a stream, a push or a commit: asked anew each time but the
- * first, since the token may have been revoked (S112, S114).
- * @param find by `requireHolder`, or by what looks a token up each time
+ * The actor of a long request, such as a stream, a push or a commit: looked up anew each time but the first, since the token may have been
+ * revoked (S112, S114).
+ * @param find by `requireHolder`, or a function that looks a token up each time
  */
 export function askedAnew<T>(c: Context, find: () => Promise<T>): () => Promise<T> {
   let isFirst = true;
@@ -55,7 +55,7 @@ export function askedAnew<T>(c: Context, find: () => Promise<T>): () => Promise<
   };
 }
 
-/** @param options.isProven the proof of possession was taken when the request came */
+/** @param options.isProven the proof of possession was verified when the request arrived */
 async function findHolder(c: Context, { isProven = false } = {}): Promise<Bearer | ({ kind: "job" } & Job)> {
   const header = c.req.header("Authorization");
   if (!header) throw new ServiceError("unauthorized", "Invalid username or password.");
@@ -84,7 +84,7 @@ function presentationOf(c: Context, scheme: string, isProven: boolean): Presenta
   return { scheme: "dpop", proof: c.req.header("DPoP") ?? "", method: c.req.method, path: new URL(c.req.url).pathname };
 }
 
-/** What a refusal says of the token that came, for `WWW-Authenticate`. */
+/** What an error says about the sent token, for `WWW-Authenticate`. */
 export function challengeOf(c: Context, { cause }: Error): Challenge {
   const header = c.req.header("Authorization");
   if (!header) return {};

@@ -27,7 +27,7 @@ import { fileLine, header, ndjson, someCaller } from "./testing/hub-caller.ts";
 import { actionsFor, askBatch, someObject } from "./testing/lfs.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** What a job does with the token that it got by its own identity, and what people do to let it. */
+/** What a job does with the token that it got for its own identity, and how users allow it. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ci: CiIssuer;
 let ada: TestPerson;

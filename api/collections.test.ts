@@ -48,7 +48,7 @@ test("the JavaScript client makes, lists and deletes one; an item of it is as th
   const { slug } = await createCollection({ ...client, collection: { title: "Tide tables", namespace: ada.username } });
   expect(slug).toMatch(new RegExp(`^${ada.username}/tide-tables-[0-9a-f]{24}$`));
   const repo = await someRepo(ada, { type: "dataset", isPrivate: true });
-  // Its functions for items are not among those that it exports.
+  // Its functions for items are not exported.
   const body = { item: { type: "dataset", id: repo.fullName }, note: "<b>high</b> water" };
   const added = await send("POST", `/${slug}/items`, { ...ada, body });
   expect(added).toMatchObject({

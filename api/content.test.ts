@@ -21,7 +21,7 @@ import { repoInfoSchema } from "./routes/content/repo-info.ts";
 import { entrySchema } from "./routes/content/tree.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Reading what is in a repository, by real HTTP (docs/specification/repositories-and-git.md#repository-operations). */
+/** Reading a repository's content over real HTTP (docs/specification/repositories-and-git.md#repository-operations). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson & { accessToken: string };
 let repo: Repo;
@@ -314,7 +314,7 @@ describe("a file", () => {
       expect(part.headers.get("content-length")).toBe(String(end - start + 1));
       expect((await bytesOf(part)).equals(large.subarray(start, end + 1))).toBe(true);
     }
-    // One that is broken off leaves nothing behind.
+    // An aborted download leaves nothing behind.
     const controller = new AbortController();
     const answer = await send(file("main/large.bin"), { signal: controller.signal });
     await answer.body?.getReader().read();
@@ -360,7 +360,7 @@ describe("a file", () => {
     expect(raw.headers.get("x-linked-etag")).toBeNull();
     const lost = await someRepo(ada);
     await commitTo(lost, ada, { "kept.bin": lfsPointerTo(lfs) });
-    // What another repository has is not this one's.
+    // What another repository has is not part of this one.
     expect(await refusal(await send(file("main/kept.bin", lost)))).toEqual([404, "EntryNotFound"]);
   });
 
@@ -426,7 +426,7 @@ describe("who may read", () => {
     }
     const mine = await send(file("main/a", secret), withToken(ada));
     expect(mine.headers.get("cache-control")).toBe("private, no-cache");
-    // Pages show pictures: a person's own session reads files, and only files.
+    // Pages show pictures: a user's own session reads files, and only files.
     const cookie = `${siteSessionCookie().name}=${ada.token}`;
     expect((await send(file("main/a", secret), { headers: { cookie } })).status).toBe(200);
     expect((await send(api("/tree/main", secret), { headers: { cookie } })).status).toBe(404);

@@ -36,7 +36,7 @@ test("S138 a body of nothing but brackets is not parsed", async () => {
   const ordinary = await send("/api/repos/create", flat);
   const { status, mainMs } = await send("/api/repos/create", deep);
   expect(status).toBe(400);
-  // Sending and receiving it costs what it costs; beyond that it is less than to parse a quarter of it.
+  // Sending and receiving it has its cost; beyond that it costs less than parsing a quarter of it.
   expect(mainMs - ordinary.mainMs).toBeLessThan(parsingPartMs);
 });
 

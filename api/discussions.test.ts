@@ -47,7 +47,7 @@ async function send(
 
 const at = (repo: Repo, rest = "") => `${repoApiPath(repo.type, repo.fullName)}/discussions${rest}`;
 
-/** What the Python client makes of an event (`deserialize_event`); it fails where that would. */
+/** What the Python client makes of an event (`deserialize_event`); it fails where the client would. */
 function deserialized(event: Json) {
   const common = { id: event.id, type: event.type, createdAt: new Date(event.createdAt), author: event.author.name };
   expect(common).toMatchObject({ id: expect.any(String), author: expect.any(String) });
@@ -153,7 +153,7 @@ describe.each(["model", "dataset", "space"] as const)("as the Python client does
     const after = (await send(null, "GET", at(repo, "/1?diff=1"))).body;
     expect(after).toMatchObject({ status: "merged", changes: { mergeCommitId: merged.body.mergeCommitId }, diff: body.diff });
     expect(await send(ada, "DELETE", at(repo, "/1/ref"))).toMatchObject({ status: 200 });
-    // What it changed can still be read: its commits are in the base.
+    // Its changes can still be read: its commits are in the base.
     expect((await send(null, "GET", at(repo, "/1?diff=1"))).body.diff).toBe(body.diff);
   });
 });
@@ -213,7 +213,7 @@ describe("S135 who may", () => {
       const nowhere = await send(bea, method, gone + rest, body);
       expect([method, rest, there.status, there.body]).toEqual([method, rest, 404, nowhere.body]);
       expect(there.headers.get("x-error-code")).toBe("RepoNotFound");
-      // Without a token what only an account can do is 401, there or not.
+      // Without a token, what only an account can do is 401, whether it exists or not.
       const asked = await send(null, method, at(repo, rest), body);
       expect([method, rest, asked.status]).toEqual([method, rest, method === "GET" ? 404 : 401]);
     }

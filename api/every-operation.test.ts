@@ -20,8 +20,8 @@ import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * Each operation of the OpenAPI document is asked once for what it is there for, and answers as the document says: `startApiWorld`
- * holds every answer against it, and the last test counts which were answered. A new operation is added to the walk that it belongs to.
+ * Each operation of the OpenAPI document is called once for its purpose, and its response matches the document: `startApiWorld` validates
+ * every response, and the last test counts the called operations. Add a new operation to the walk that it belongs to.
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
@@ -39,7 +39,7 @@ afterAll(() => world.stop());
 
 type Sent = { token?: string; type?: string; status?: number };
 
-/** Asks, expects success unless told otherwise, and returns what was answered. */
+/** Sends a request, expects success unless told otherwise, and returns the response. */
 // biome-ignore lint/suspicious/noExplicitAny: whatever the document says, against which it was checked
 async function ask(method: string, path: string, body?: unknown, { token, type, status }: Sent = {}): Promise<any> {
   const leave = new AbortController();
@@ -188,7 +188,7 @@ test("a platform beside us", async () => {
   await ask("POST", "/api/repos/sync", { repos: [told] }, { token });
   const type = "application/cloudevents+json";
   const event = { specversion: "1.0", id: "1", source: "https://forge.example", type: "forge.nonsense", data: {} };
-  // One that says nothing that is known here: refused, in the words of the document.
+  // An event without known content: rejected, in the words of the document.
   await ask("POST", "/api/events", event, { token, type, status: 400 });
   const batch = await ask("POST", "/api/events", [event], { token, type: "application/cloudevents-batch+json" });
   expect(batch.results).toMatchObject([{ status: "failed" }]);
@@ -281,7 +281,7 @@ test.each(["own", "organization's"])("webhooks, %s", async (whose) => {
   await ask("DELETE", one);
 });
 
-/** Answered with success by no walk above, and why. */
+/** Operations that succeed in none of the walks above, and why. */
 const signIn = "takes a sign-in of a short while ago: apps.test.ts";
 const exceptions: Record<string, string> = {
   ...{ rotateAppSecret: signIn, rotateOrganizationAppSecret: signIn, deleteApp: signIn, deleteOrganizationApp: signIn },
@@ -294,7 +294,7 @@ test("every operation of the document was among them", async () => {
   const protocol = protocolPaths();
   const answered = new Set([...world.answered()].map((one) => one.split(" ")[0]));
   const missing = Object.entries(paths)
-    // The protocol's own are tested in core/oauth, by clients that others wrote.
+    // The protocol's own are tested in core/oauth, with third-party clients.
     .filter(([path]) => !protocol[path])
     .flatMap(([, operations]) => Object.values(operations).map(({ operationId = "" }) => operationId))
     .filter((id) => !answered.has(id) && !exceptions[id]);

@@ -8,12 +8,12 @@ import { type AccessWorld, type Hand, makeAccessWorld, type RepoKey, type Who } 
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S135: every route that there is, walked with every kind of token at things that it must not reach. It needs no list of routes: what a
- * new one forgets to ask, this test asks for it. Every scope is granted, so that only what the token is can stand in the way.
+ * S135: every route, called with every kind of token for things that it must not reach. It needs no list of routes: this test finds a new
+ * one that forgets a check. Every scope is granted, so only the kind of token can prevent access.
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let at: AccessWorld;
-/** Stands in everything private, and in nothing else. */
+/** Occurs in everything private, and in nothing else. */
 const MURMUR = `murmur-${newId()}`;
 
 beforeAll(async () => {
@@ -28,12 +28,12 @@ afterAll(() => world.stop());
 
 type Target = Extract<RepoKey, `${string}-private`>;
 
-/** Who must not reach what. Somebody who has not met what the organization asks is told so, of what is not there as well. */
+/** Who must not reach what. A member who does not meet the organization's requirements is told so, also for what does not exist. */
 const attempts: { who?: Who; hand?: Hand; at: Target; refusals: number[] }[] = [
   { at: "own-private", refusals: [401, 404] },
   { at: "org-private", refusals: [401, 404] },
   { who: "stranger", hand: "personal", at: "org-private", refusals: [404] },
-  // Its person may, at each of them.
+  // Its user may reach each of them.
   { who: "admin", hand: "exchanged", at: "admin-private", refusals: [404] },
   { who: "admin", hand: "exchanged", at: "else-private", refusals: [404] },
   { who: "admin", hand: "app", at: "else-private", refusals: [404] },
@@ -127,7 +127,7 @@ test("S135 S136 S95 no kind of token reaches a repository that is closed to it, 
     const pathOf = (one: string) => fill(route.template, { type: "models", owner: owner.handle, name: one });
     const token = tokenOf(attempt);
     const [there, absent] = [await send(route, pathOf(name), token), await send(route, pathOf(missing), token)];
-    // Addresses of single large files carry their own proof, and are nothing without it.
+    // URLs of single large files contain their own proof, and are invalid without it.
     const refusals = route.template.includes("/info/lfs/objects/:oid") ? [403] : attempt.refusals;
     if (!refusals.includes(there.status)) wrong.push(`${named(attempt, route)}: ${there.status}`);
     if (there.all.includes(MURMUR)) wrong.push(`${named(attempt, route)} tells what is in it`);
@@ -140,7 +140,7 @@ test("S135 S136 S95 no kind of token reaches a repository that is closed to it, 
 test("S135 S95 no kind of token reaches a collection that is closed to it, and none makes, moves or deletes there", async () => {
   const ofCollections = routesLike(/^\/api\/collections\/:namespace\/:slug\b/);
   const ofOrganizations = routesLike(/^\/api\/organizations\/:name\b/).filter(
-    // What anybody may know of an organization.
+    // Public information about an organization.
     ({ template }) => !/\/(overview|avatar)$/.test(template),
   );
   expect([ofCollections.length > 4, ofOrganizations.length > 2]).toEqual([true, true]);
@@ -148,7 +148,7 @@ test("S135 S95 no kind of token reaches a collection that is closed to it, and n
   await each(crossed([...ofCollections, ...ofOrganizations]), async ({ attempt, route }) => {
     const path = collectionName(at.collections[attempt.at as keyof typeof at.collections]);
     const [namespace = "", slug = ""] = path.split("/");
-    // Nobody else's organization, and one's own only as far as it is open.
+    // No other organization, and one's own only as far as it is open.
     const { status, all } = await send(route, fill(route.template, { namespace, slug, name: namespace }), tokenOf(attempt));
     const isRefused = status === 401 || status === 403 || status === 404;
     if (!isRefused || all.includes(MURMUR)) wrong.push(`${named(attempt, route)}: ${status}`);
@@ -181,7 +181,7 @@ test("S95 nothing is carried out of the organization, nor into it, by an exchang
   const statusOf = async (template: string, body: object) => (await post(template, body)).status;
   const { repos, handles, collections } = at;
   const move = (from: RepoKey, to: string) => statusOf("/api/repos/move", { fromRepo: repos[from].fullName, toRepo: `${to}/x` });
-  // Its person may do each of these.
+  // Its user may do each of these.
   for (const to of [handles.admin, handles.else]) expect(await move("org-private", to)).toBe(403);
   for (const from of ["admin-private", "else-private"] as const) expect(await move(from, handles.org)).toBe(404);
   const add = (to: keyof typeof collections, key: RepoKey) =>
@@ -199,12 +199,12 @@ test("S136 no list shows what is closed to a token, however it is asked for", { 
   await each(crossed(lists), async ({ attempt, route }) => {
     const { owner, fullName } = at.repos[attempt.at];
     const handle = owner.handle;
-    // A list knows its own word for an owner, and leaves the other out of account.
+    // A list knows one name for its owner parameter, and ignores the other.
     const queries = ["", `?author=${handle}&owner=${handle}&limit=100`, "?search=private&limit=100"];
     for (const query of queries) {
       const path = fill(route.template, { name: handle, namespace: handle, username: handle }) + query;
       const { status, all } = await send(route, path, tokenOf(attempt));
-      // What the token may see has it too: the organization's own, of an exchanged one.
+      // The token can see it there too: the organization's own, for an exchanged one.
       const isShown =
         all.includes(`"${fullName}"`) || all.includes(collectionName(at.collections[attempt.at as keyof typeof at.collections]));
       if (isShown || status >= 500) wrong.push(`${named(attempt, route)}${query}: ${status}`);

@@ -10,7 +10,7 @@ import { createPlatform } from "#core/hub/platforms/create-platform.ts";
 import { createAdapter, type Settings, syncAll } from "../examples/forgejo-adapter/adapter.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The worked example of docs/guides/events-from-outside.md, with what Forgejo sends: recorded shapes, cut to what is read. */
+/** The worked example of docs/guides/events-from-outside.md, with Forgejo's payloads: recorded, cut to the fields that are read. */
 const SECRET = "a secret of the webhook's";
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;

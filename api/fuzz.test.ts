@@ -9,9 +9,9 @@ import { type Caller, fileLine, header, ndjson, someCaller } from "./testing/hub
 import { startApiWorld } from "./testing/start-api-world.ts";
 
 /**
- * S51, S138: nonsense made from the OpenAPI document itself, for every operation that there is, from somebody who may do everything, so
- * that it gets as far as it can. Never a 5xx, and no status that the document does not have. What every address refuses alike
- * (headers, queries that are no text) is in server/bad-input.test.ts.
+ * S51, S138: nonsense generated from the OpenAPI document, for every operation, from a user who may do everything, so that it gets as far
+ * as possible. Never a 5xx, and no status missing from the document. What every URL rejects alike (headers, malformed queries) is in
+ * server/bad-input.test.ts.
  */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
@@ -75,7 +75,7 @@ const bodies = [
   JSON.stringify({ name: "x".repeat(1024 * 1024) }),
 ];
 
-/** One field at a time, around those that are there; each operation gets other nonsense, and all of them together all of it. */
+/** One field at a time, with the others valid; each operation gets different nonsense, and all together cover all of it. */
 function* badBodies(document: ApiDocument, operation: ApiOperation, turn: number): Generator<[body: string, type: string]> {
   const [found] = Object.entries(operation.requestBody?.content ?? {});
   if (!found) return;
@@ -101,7 +101,7 @@ function plain({ type, enum: choices }: ApiSchema): unknown {
   return { string: "x", integer: 1, number: 1, boolean: false, array: [], object: {} }[kind ?? "string"] ?? null;
 }
 
-/** Of these too, each operation gets some. */
+/** Each operation gets some of these too. */
 const oddSegments = ["%00", "%2e%2e", "x".repeat(3_000), "%F0%9F%92%A5", "%ED%A0%80", "-1", "null"];
 const oddValues = ["%00", "", "-1", "1e999", "x".repeat(3_000), "%F0%9F%92%A5", "NaN", "2026-99-99T00:00:00Z"];
 
@@ -144,13 +144,13 @@ test("S51 S138 whatever is sent to an operation is refused in a way that its des
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
     )
-    // What takes things away comes last.
+    // Deletions come last.
     .sort((one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE"));
   const wrong: string[] = [];
   let sent = 0;
   await each(operations.entries(), async ([turn, { path, method, operation }]) => {
     const note = async (address: string, body?: string, type?: string) => {
-      // A connection on which too much was sent is closed, whoever is next on it: the request is the same, and goes once more.
+      // A connection with too much sent data is closed for the next request too: the same request is sent once more.
       const again = () => send(method, address, body, type);
       const { status, text } = await again()
         .catch(again)

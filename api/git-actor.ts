@@ -4,9 +4,8 @@ import { ServiceError } from "#core/errors.ts";
 import { actorOf, actorOfToken } from "./actor.ts";
 
 /**
- * Who a request of git or Git LFS comes from (docs/specification/repositories-and-git.md#git-over-http). Both know HTTP's Basic
- * authentication only: the token is the password, under any user name, or the user name where there is no password. What knows better
- * sends a bearer token.
+ * The actor of a git or Git LFS request (docs/specification/repositories-and-git.md#git-over-http). Both know only HTTP's Basic
+ * authentication: the token is the password, with any user name, or the user name without a password. Better clients send a bearer token.
  * @throws ServiceError `unauthorized`
  */
 export async function gitActorOf(c: Context): Promise<Actor> {
@@ -16,12 +15,12 @@ export async function gitActorOf(c: Context): Promise<Actor> {
   return actorOfToken(password || userName);
 }
 
-/** Credentials are what git asks its person for on a 401 that names Basic, and on nothing else. */
+/** Git asks its user for credentials only after a 401 that names Basic. */
 export const basicChallenge = `Basic realm="An access token as the password", charset="UTF-8"`;
 
 /**
- * What somebody without a token may not see cannot be told apart from what they would see with one: git is to ask for a token for
- * both, as it does for what is not there (S136).
+ * A caller without a token must not be able to tell what is hidden from what does not exist: git should ask for a token in both cases
+ * (S136).
  */
 export function asChallenge(actor: Actor, error: unknown): unknown {
   const isHidden = error instanceof ServiceError && error.code === "not_found" && error.wireCode === "RepoNotFound";

@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 /**
- * Each address of a repository that is registered, as a template: what a new route forgets to ask, this test asks for it. Parameters
- * other than the name get something that is there in the private repository.
+ * Each registered URL of a repository, as a template: this test finds a new route that forgets a check. Parameters other than the name get
+ * values that exist in the private repository.
  */
 function addresses(): { method: string; template: string }[] {
   const of = (path: string) => /^(\/api)?(\/(models|datasets|spaces|:type(\{[^}]*\})?))?\/:owner\/:name\b/.test(path);
@@ -44,7 +44,7 @@ const fill = (template: string, [owner, name]: readonly [string, string]): strin
     .replace(/\*$/, "a.txt")
     .replace(/info\/refs$/, "$&?service=git-upload-pack");
 
-/** Whatever any of them wants to be told, so that each gets as far as the repository; what is not known is ignored. */
+/** Fields for all of them, so that each gets as far as the repository; unknown ones are ignored. */
 const bodyFor = (path: string): string =>
   JSON.stringify({
     title: "x",
@@ -64,7 +64,7 @@ const bodyFor = (path: string): string =>
     ...{ seconds: 3_600, key: "TIDE", value: "high" },
   });
 
-/** All of an answer that could tell one from the other, without what differs between any two answers. */
+/** Everything in a response that could distinguish the two, without what differs between any two responses. */
 async function answerTo(method: string, path: string, token: string | undefined, name: string): Promise<string> {
   const hasBody = !["GET", "HEAD"].includes(method);
   const response = await fetch(world.origin + path, {
@@ -92,7 +92,7 @@ test("S136 a private repository and one that is not there are the same, at every
     await openDiscussion(ada.actor, repo, { title: "High water?" });
   }
   const all = addresses();
-  // Of each kind of route there is one at least: the walk has not lost its way.
+  // At least one of each kind of route: the walk is complete.
   for (const part of ["/settings", "/auth-check", "/tree/", "/commit/", "/discussions", "/branch/", "/info/refs", "/resolve/"]) {
     expect([part, all.some(({ template }) => template.includes(part))]).toEqual([part, true]);
   }
@@ -106,7 +106,7 @@ test("S136 a private repository and one that is not there are the same, at every
       ]);
       if (there !== notThere) told.push(`${method} ${template} tells: ${there} and ${notThere}`);
       const { status } = JSON.parse(there);
-      // Addresses of single large files carry their own proof, and are nothing without it.
+      // URLs of single large files contain their own proof, and are invalid without it.
       const refusals = template.includes("/info/lfs/objects/:oid") ? [403] : [401, 404];
       if (!refusals.includes(status)) told.push(`${method} ${template}: ${status}`);
     }
@@ -141,7 +141,7 @@ test("S138 whatever is put into an address, it is no failure of ours", { timeout
     await openDiscussion(ada.actor, repo, { title: "High water?" });
   }
   const failed: string[] = [];
-  // The repository's own name here, and something odd in each other place; then the other way round.
+  // The repository's own name, and something odd in each other place; then the other way round.
   const tries = addresses()
     // The three types share one definition each; packs are git's to read (git-http.test.ts).
     .filter(({ template }) => !/git-(upload|receive)-pack$|^\/api\/(datasets|spaces)\//.test(template))

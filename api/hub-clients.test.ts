@@ -29,7 +29,7 @@ async function site(changes: Record<string, unknown> = {}) {
 
 const metadata = async () => (await fetch(`${world.origin}/.well-known/openid-configuration`)).json();
 
-/** Sends a person to the authorization endpoint, where they agree; what the app reads at its redirect URI. */
+/** Sends a user to the authorization endpoint, where they agree. @returns what the app reads at its redirect URI */
 async function visit({ browser, session }: Prepared, parameters: Record<string, string>) {
   const { authorization_endpoint } = await metadata();
   const landed = await world.follow(browser, `${authorization_endpoint}?${new URLSearchParams(parameters)}`, session);
@@ -106,7 +106,7 @@ test("HuggingChat: openid-client 5 by metadata document, with Basic and an empty
   const form = { grant_type: "authorization_code", code: answer.code ?? "", redirect_uri: redirectUri, code_verifier: verifier };
   const { status, body } = await redeem(form, { authorization: world.basic(clientId, "") });
   expect([status, body.scope]).toEqual([200, "openid profile inference-api"]);
-  // It says the type that it was told.
+  // It reports the type as sent.
   const { userinfo_endpoint } = await metadata();
   const userinfo = await fetch(userinfo_endpoint, { headers: { authorization: `${body.token_type} ${body.access_token}` } });
   expect(await userinfo.json()).toMatchObject({ sub: at.person.id, name: at.person.username });

@@ -12,7 +12,7 @@ import { eventsOf, fsck } from "#core/hub/testing/repos.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The public hub's JavaScript client from npm, as it is, with our address (docs/specification/existing-clients.md). */
+/** The public hub's JavaScript client from npm, unchanged, with our URL (docs/specification/existing-clients.md). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   provideSettings({ TOKEN_PREFIX: "hf_" });
@@ -61,7 +61,7 @@ describe.each(["model", "dataset", "space"] as const)("a %s", (type) => {
     await hub.checkRepoAccess(at);
     await expect(hub.checkRepoAccess({ hubUrl: world.origin, repo })).rejects.toMatchObject({ statusCode: 404 });
 
-    // The first commit, into a repository that has none: small files, and one that goes by Git LFS.
+    // The first commit, into an empty repository: small files, and one through Git LFS.
     const large = randomBytes(3 * 1024 * 1024);
     const first = await hub.uploadFiles({
       ...at,
@@ -216,7 +216,7 @@ describe.each(["model", "dataset", "space"] as const)("a %s", (type) => {
       (await all(listOf[type]({ ...credentials, search }))).map((entry) => entry.name).sort();
     expect(await listed({ hubUrl: world.origin })).toEqual([name]);
     expect(await listed(client)).toEqual([name, `${organization.name}/hidden`].sort());
-    // Of Spaces the client has no limit.
+    // The client has no limit for Spaces.
     if (type !== "space") expect(await all(listOf[type]({ ...client, search, limit: 1 }))).toHaveLength(1);
   });
 });

@@ -124,7 +124,7 @@ test("a stream comes event by event, with the count of tokens only for whoever a
     const [first, ...rest] = chunks(body);
     res.write(first);
     await goOn.promise;
-    // Cut where it is worst: within a character, within a line.
+    // Cut at the worst places: within a character, within a line.
     const bytes = Buffer.from(`${rest.join("")}: awake\n\ndata: [DONE]\n\n`.replace("tide ", "tíde "));
     const half = bytes.indexOf(0xc3) + 1;
     res.write(bytes.subarray(0, half));
@@ -179,7 +179,7 @@ test("whoever goes away ends the request at the provider, before and within the 
   const stream = await clientOf(caller.accessToken).chat.completions.create({ ...chat(), stream: true });
   for await (const _ of stream) break;
   await eventually(() => upstream.state.ended).toBe(before + 2);
-  // The one that was left before anything came has cost its prompt: the provider had begun with it.
+  // The one aborted before any response has cost its prompt: the provider had started on it.
   await eventually(async () => (await lineOf(caller))?.requests).toBe(2);
   const line = await lineOf(caller);
   expect(line).toMatchObject({ failures: 0 });
@@ -240,7 +240,7 @@ test("a provider that breaks off or falls silent within its answer ends it with 
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_error", type: "upstream_error" } });
   begin(() => undefined);
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_timeout" } });
-  // An event that never ends, with comments in between: what waits for its end is bounded all the same.
+  // An event that never ends, with comments in between: the buffer for it is still limited.
   let sent = 0;
   upstream.answers(async (_req, res, body) => {
     res.setHeader("content-type", "text/event-stream");
@@ -253,7 +253,7 @@ test("a provider that breaks off or falls silent within its answer ends it with 
   });
   expect(await read()).toMatchObject({ words: "The ", error: { code: "upstream_error" } });
   expect(sent).toBeLessThan(120);
-  // An answer that cannot be written again under its other name.
+  // A response that cannot be serialized again under its other name.
   upstream.answers((_req, res, { model }) => {
     res.writeHead(200, { "content-type": "application/json" });
     res.end(`{"model":${JSON.stringify(model)},"choices":${"[".repeat(200_000)}${"]".repeat(200_000)}}`);
@@ -388,7 +388,7 @@ test("S138 what is not known is refused, whichever provider would send the promp
     expect(await sent({ [name]: true }, "responses")).toEqual([400, name]);
   }
   expect(await sent({ stream: true, stream_options: { Include_Usage: false } })).toEqual([400, "stream_options"]);
-  // A template is code that the provider runs, and older vLLM takes one from here too (CVE-2025-61620).
+  // A template is code that the provider runs, and older vLLM also accepts one here (CVE-2025-61620).
   expect(await sent({ chat_template_kwargs: { chat_template: "{% for a in range(10**9) %}{% endfor %}" } })).toEqual([
     400,
     "chat_template_kwargs",
@@ -462,7 +462,7 @@ test("an app's requests count for its person, beside those of others; an exchang
   expect(await meterOf(orgId)).toMatchObject({ tokens: 18n, requests: 1 });
   expect(await meterOf(person.id)).toMatchObject({ tokens: 18n, requests: 1 });
 
-  // The organization's own allowance, its plan's, and the general one, the most particular first.
+  // The organization's own allowance, its plan's, and the general one, most specific first.
   await setAllowance(operatorCommand, "organization", { monthlyTokens: "0", monthlyRequests: "" }, noOrigin);
   expect((await failure(forOrganization.chat.completions.create(chat()))).message).toContain("The organization's");
   await setAllowance(operatorCommand, "plan:enterprise", { monthlyTokens: "", monthlyRequests: "" }, noOrigin);
@@ -552,7 +552,7 @@ test("a provider that is disabled, or gone, takes its models along; pages of oth
 
   const outside = { name: "Elsewhere", baseUrl: upstream.url.replace("http:", "https:"), models: [{ name: "elsewhere" }] };
   await addProvider(operatorCommand, outside, noOrigin);
-  // On a private address, which nobody said it may be on.
+  // On a private address, which was not allowed.
   const seen = upstream.received.length;
   expect((await post(caller.accessToken, chat({ model: "elsewhere" }))).status).toBe(502);
   expect(upstream.received.length).toBe(seen);

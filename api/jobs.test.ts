@@ -9,11 +9,11 @@ import { JOB_LOG_CHANNEL } from "#core/jobs/stages.ts";
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** Jobs as the public hub's Python client asks for them, request by request (docs/specification/jobs-and-spaces.md#jobs). */
+/** Jobs as the public hub's Python client requests them, request by request (docs/specification/jobs-and-spaces.md#jobs). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {
-  // The JavaScript client takes no other tokens.
+  // The JavaScript client accepts no other tokens.
   provideSettings({ TOKEN_PREFIX: "hf_" });
   world = await startApiWorld();
   ada = await someCaller("jobs");
@@ -62,7 +62,7 @@ async function someRun(caller = ada, changes: object = {}): Promise<string> {
   return body.id;
 }
 
-/** What a worker does, without what it runs. */
+/** A worker's part, without running anything. */
 async function worker(runId: string) {
   const claimId = newId();
   const to = (data: object) => db().jobRun.update({ where: { id: runId }, data, select: { id: true } });
@@ -177,7 +177,7 @@ describe("fetch_job_logs", () => {
     await end();
     const whole = ["first", "second", "", "\u2028 and \x85 and \x0b", "a note", "no end"];
     expect([(await live.next()).value, (await live.next()).value, (await live.next()).done]).toEqual(["a note", "no end", true]);
-    // Whoever comes again skips as many as it has seen: they are the same ones.
+    // A client that reconnects skips as many lines as it has seen: they are the same.
     expect(await all(`${jobsOf(ada)}/${id}/logs`)).toEqual(whole);
     expect(await all(`${jobsOf(ada)}/${id}/logs?tail=2`)).toEqual([whole[3], "no end"]);
     expect((await send(ada, "GET", `${jobsOf(ada)}/${id}/logs?tail=x`)).status).toBe(400);
@@ -360,7 +360,7 @@ test("S135 S136 the scope jobs is named where it is missing; other people's jobs
     expect((await send(member, method, path.replace("NAME", org.name), body)).status, path).toBe(404);
     expect((await send(undefined, method, path.replace("NAME", ada.username), body)).status, path).toBe(401);
   }
-  // In one's own namespace somebody else's id is as good as none.
+  // In one's own namespace another user's id is like an unknown one.
   const [foreign, unknown] = await Promise.all(
     [mine, "f".repeat(24)].map((id) => send(stranger, "GET", `${jobsOf(stranger)}/${id}`)),
   );

@@ -62,7 +62,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     ]);
     expect(await isLive(untouched.token)).toBe(true);
     for (const one of [at, again]) expect((await refresh(one, one.tokens.refresh_token)).body.error).toBe("invalid_grant");
-    // The app's secret stays: its users are not to be shut out at a stranger's word.
+    // The app's secret stays: a stranger's report must not lock out its users.
     const secret = await world.post(
       "/oauth/introspect",
       { token: "x" },
@@ -83,7 +83,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
       subjectId: at.person.id,
       type: { in: ["credential.revoke_leaked", "oauth_app.secret_leaked"] },
     });
-    // Of one moment, so in no order.
+    // Recorded at the same moment, so in no order.
     const byKind = Object.fromEntries(recorded.map(({ data }) => [(data as { kind: string }).kind, data]));
     expect(recorded).toHaveLength(3);
     expect(byKind).toEqual({
@@ -93,7 +93,7 @@ describe("POST /api/credentials/revoke (docs/specification/organizations-and-tok
     });
     expect(JSON.stringify(recorded)).not.toContain(token.slice(5));
 
-    // Told twice is told once.
+    // A second report changes nothing.
     await report(token, at.tokens.access_token);
     expect(await lettersTo(at.person.email)).toHaveLength(1);
   });
@@ -195,18 +195,18 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
         ({ status }) => status,
       );
     expect([await read(leaked.token), await read(other.token)]).toEqual([403, 200]);
-    // Its own person's things, and the person's other tokens, are as they were.
+    // The user's own things, and their other tokens, are unchanged.
     expect(await create(leaked.token, undefined, "mine")).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual([]);
     const [letter] = await lettersTo(member.email);
     expect(letter?.text).toContain(`has cut your access token "laptop" off`);
     const [event] = await leaks({ orgId: org.id, type: "organization.revoke_token" });
     expect(event).toMatchObject({ actorId: admin.id, subjectId: member.id, data: { kind: "personal", tokenId: leaked.id } });
-    // By the id that the log has, and twice.
+    // By the id in the log, and twice.
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect((await send(`/api/organizations/${org.name}/settings/tokens/${other.id}/revoke`, {}, adminToken)).status).toBe(200);
     expect(await restrictionsOf(other.token)).toEqual(["token-revoked"]);
-    // S144: a second time there is nothing to record.
+    // S144: the second time there is nothing to record.
     expect(await leaks({ orgId: org.id, type: "organization.revoke_token", subjectId: member.id })).toHaveLength(2);
   });
 
@@ -221,7 +221,7 @@ describe("POST /api/organizations/{name}/settings/tokens/revoke (docs/specificat
       { orgIds: [org.id] },
     );
     expect(await restrictionsOf(String(tokens.access_token))).toEqual([]);
-    // S116: that a member let the app in is for the organization's administrators to read.
+    // S116: the organization's administrators can read that a member allowed the app.
     const letIn = { orgId: org.id, type: "oauth_consent.give_organization", clientId: at.app.clientId };
     expect(await leaks(letIn)).toMatchObject([{ actorId: at.person.id, subjectId: at.person.id }]);
     expect((await revoke(String(tokens.access_token))).status).toBe(200);

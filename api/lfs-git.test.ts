@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-// What `git lfs install` writes for a person, here for one command.
+// What `git lfs install` configures for a user, here for one command.
 const filters = [
   ["clean", "git-lfs clean -- %f"],
   ["smudge", "git-lfs smudge -- %f"],
@@ -51,7 +51,7 @@ async function storyOf(repo: { fullName: string; id: string }): Promise<void> {
   const copy = await lfsCopy({ "weights.bin": first, "empty.bin": "", "more.bin": other });
   const pushed = await git(copy, ["push", url, "main"]);
   expect(pushed).toMatchObject({ status: 0 });
-  // Of locks it says nothing that a person would have to do something about.
+  // It prints nothing about locks that a user would have to act on.
   expect(pushed.err).not.toMatch(/lock/i);
   expect(await objectsOf(repo)).toBe(2);
 
@@ -120,7 +120,7 @@ describe("git-lfs", () => {
   test("is not trusted to have uploaded what a push refers to: without it nothing changes", async () => {
     const repo = await someRepo(ada);
     const url = remote(world.origin, `/${repo.fullName}`, ada.accessToken);
-    // The second is a file as any other, only of a pointer's size.
+    // The second is an ordinary file of a pointer's size.
     const copy = await lfsCopy({ "deep weights.bin": randomBytes(1_000), "notes.txt": "n".repeat(130) });
     const { status, err } = await git(copy, ["push", "--no-verify", url, "main"]);
     expect(status).not.toBe(0);
@@ -130,7 +130,7 @@ describe("git-lfs", () => {
     expect(await mustGit(copy, ["ls-remote", url])).toBe("");
     await mustGit(copy, ["lfs", "push", "--all", url]);
     await mustGit(copy, ["push", "--no-verify", url, "main"]);
-    // What is there already need not come again.
+    // What already exists need not be sent again.
     await commit(copy, { "README.md": "# Tides\n" });
     await mustGit(copy, ["push", "--no-verify", url, "main"]);
   });

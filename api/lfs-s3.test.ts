@@ -227,7 +227,7 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     expect(await hasLfsObject(repo.id, object.oid)).toBe(true);
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
     expect(await db().storageHold.count({ where: { id: { contains: repo.id } } })).toBe(0);
-    // An answer may get lost.
+    // A response may get lost.
     expect((await say(upload, completion)).status).toBe(200);
   });
 
@@ -306,7 +306,8 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     const asking = async () => (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
     const first = await asking();
     const parts = await putParts(first, object.content);
-    // Its content is looked at now; whoever asks meanwhile begins another upload, elsewhere and with room of its own.
+    // Its content is now being verified; another client that asks meanwhile starts a separate upload, elsewhere and with its own
+    // reservation.
     let second: BatchAction | undefined;
     bucket.intercept((req, res) => {
       if (second || req.method !== "HEAD") return false;
@@ -338,7 +339,7 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     expect((await say(his, { oid: object.oid, parts: wrong })).status).toBe(400);
     expect((await say(hers, { oid: object.oid, parts })).status).toBe(200);
     expect((await contentOf(repo, object.oid)).equals(object.content)).toBe(true);
-    // Whoever is slower goes on to the end, and no room is held for them after it.
+    // The slower one continues to the end, and then holds no reservation.
     const [fast, slow] = [await asking(second), await asking(second, bob)];
     expect((await say(fast, { oid: second.oid, parts: await putParts(fast, second.content) })).status).toBe(200);
     expect((await say(slow, { oid: second.oid, parts: await putParts(slow, second.content) })).status).toBe(200);
@@ -353,7 +354,7 @@ describe("an upload in parts, as the hub's own clients make it", () => {
     const other = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;
     const parts = await putParts(other, altered(object.content));
     expect((await say(other, { oid: object.oid, parts })).status).toBe(400);
-    // Nothing more can come to its place: the room that was held for it is free again.
+    // Nothing more can be uploaded there: the reservation is released.
     expect(await db().storageHold.count({ where: { id: { contains: object.oid } } })).toBe(0);
     expect(await db().lfsLeftover.count({ where: { location: { contains: repo.id } } })).toBe(0);
     const none = (await ask(repo, "upload", object, multipart)).actions?.upload as BatchAction;

@@ -49,7 +49,7 @@ async function downloadAction(repo: Parameters<typeof upload>[0], object: TestOb
   return answer?.actions?.download as BatchAction;
 }
 
-/** What lies in DATA_DIR/lfs, finished or not. */
+/** The files in DATA_DIR/lfs, complete or not. */
 const stored = (): string[] =>
   readdirSync(join(env().DATA_DIR, "lfs"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -82,7 +82,7 @@ describe("an object", () => {
       expect(href).not.toContain(ada.accessToken);
       const response = await fetch(href);
       expect(Buffer.from(await response.arrayBuffer()).equals(object.content)).toBe(true);
-      // Content of somebody's, on our own origin.
+      // A user's content, on our own origin.
       expect(response.headers.get("content-security-policy")).toContain("sandbox");
       expect(response.headers.get("content-disposition")).toBe("attachment");
       expect(response.headers.get("x-content-type-options")).toBe("nosniff");
@@ -258,7 +258,7 @@ describe("an upload", () => {
     const [response] = await answered;
     expect(response.statusCode).toBe(200);
     response.resume();
-    // A client that reads nothing for a while is waited for.
+    // A client that reads nothing for a while is tolerated.
     const download = request((await downloadAction(repo, object)).href).end();
     const [reading] = await once(download, "response");
     await delay(300);
@@ -290,7 +290,7 @@ describe("S135 who may", () => {
     expect(await row(weak.accessToken)).toEqual([404, 404]);
     expect(await row(stranger.accessToken)).toEqual([404, 404]);
     expect(await row("kh_wrong")).toEqual([401, 401]);
-    // Git asks its person for a token only when it is told to.
+    // Git asks its user for a token only when told to.
     expect(await row()).toEqual([401, 401]);
   });
 
@@ -371,7 +371,7 @@ describe("an address of a transfer", () => {
     const addresses = [await addressFor(removed), await addressFor(revoked), await addressFor(stays)];
     await db().membership.deleteMany({ where: { userId: removed.id } });
     await db().personalAccessToken.updateMany({ where: { userId: revoked.id }, data: { revokedAt: new Date() } });
-    // A token that expires meanwhile does not end a push that it began.
+    // A token that expires during a push does not end it.
     await db().personalAccessToken.updateMany({ where: { userId: stays.id }, data: { expiresAt: new Date(Date.now() - 1) } });
     const statuses: number[] = [];
     for (const address of addresses) statuses.push((await put(address, object.content)).status);

@@ -54,7 +54,7 @@ const addresses: [name: string, path: () => string, body: (list: string) => stri
   ],
 ];
 
-/** What it costs to make an issue of each of so many elements, and an error of all of them. */
+/** The cost of creating an issue for each of so many elements, and an error from all of them. */
 function issuesOf(elements: number): number {
   const before = process.threadCpuUsage();
   const { error } = z.array(z.object({ path: z.string() })).safeParse(Array.from({ length: elements }, () => 0));
@@ -64,7 +64,7 @@ function issuesOf(elements: number): number {
 
 test.each(addresses)("S138 a long list of wrong elements is refused for little: %s", async (_, path, body, bytes, isSignedIn) => {
   const wrong = body(`[${"0,".repeat(bytes / 2 - 100)}0]`);
-  // As many bytes, of which there is one element.
+  // The same number of bytes in one element.
   const flat = body(JSON.stringify(["x".repeat(bytes - 200)]));
   await send(path(), flat, isSignedIn);
   const baseline = await send(path(), flat, isSignedIn);
@@ -75,7 +75,7 @@ test.each(addresses)("S138 a long list of wrong elements is refused for little: 
 });
 
 test.each([
-  // A pattern that looks for the end of slashes at each of them takes a thousand times as long.
+  // A pattern that searches for trailing slashes at each slash takes a thousand times as long.
   ["slashes", 200, `a${"/".repeat(MIB - 200)}a`, (body: string) => /\/+$/.test(`${body.slice(0, MIB / 32)}a`)],
   ["fields", 400, "a&".repeat(500_000), (body: string) => new URLSearchParams(body).size],
 ])("S138 paths in a form of a megabyte of %s are answered for little", async (_, status, text, careless) => {

@@ -9,7 +9,7 @@ import { prepare } from "#core/oauth/testing/sign-in.ts";
 import { Agent, CALLBACK } from "./testing/mcp-agent.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The Model Context Protocol's own client, which has nothing but an address of ours, and a person who answers the question. */
+/** The Model Context Protocol's own client, which only knows one of our URLs, and a user who answers the permissions modal. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -21,7 +21,7 @@ afterAll(async () => {
   for (const site of sites) await site.stop();
 });
 
-/** From the first 401 to the answer, and once more with a refreshed token. */
+/** From the first 401 to the result, and once more with a refreshed token. */
 async function signInWithNothingBut(serverUrl: string, agent: Agent) {
   const at = await prepare(world);
   const call = () => fetch(serverUrl, { headers: agent.tokens() && { authorization: `Bearer ${agent.tokens()?.access_token}` } });
@@ -77,7 +77,7 @@ describe("the MCP SDK's client signs in with nothing but our address", () => {
   test("by dynamic registration", async () => {
     const agent = new Agent();
     const { tokens } = await signInWithNothingBut(whoami(), agent);
-    // It asked for what the challenge had hinted at, and not for every scope there is.
+    // It requested the scopes in the challenge, not every scope there is.
     expect(tokens?.scope).toBe("openid profile");
     const { client_id } = agent.clientInformation() as { client_id: string };
     expect(await db().oAuthApp.findUnique({ where: { clientId: client_id } })).toMatchObject({

@@ -14,7 +14,7 @@ const operations: { name: string; path: string; operation: ApiOperation }[] = Ob
     Object.entries(methods).map(([method, operation]) => ({ name: `${method.toUpperCase()} ${path}`, path, operation })),
 );
 
-/** All of them at once, so that a failure says everything that is missing. */
+/** All at once, so that a failure lists everything that is missing. */
 const wrong = (isWrong: (operation: ApiOperation, path: string) => boolean) =>
   operations.flatMap(({ name, path, operation }) => (isWrong(operation, path) ? [name] : []));
 
@@ -82,7 +82,7 @@ describe("each operation", () => {
   });
 });
 
-/** What a request carries, as far as its schema goes; `$ref`s are followed. */
+/** The fields of a request according to its schema; `$ref`s are followed. */
 type Schema = {
   $ref?: string;
   type?: string | string[];
@@ -105,7 +105,7 @@ function unbounded(schema: Schema, at: string, seen: readonly string[] = []): st
   }
   const { additionalProperties: values } = schema;
   const isList = [schema.type].flat().includes("array");
-  // An object that takes other fields beside its own keeps none of them in a schema of ours; a record does.
+  // In our schemas, an object that allows other fields drops them; a record keeps them.
   const isRecord = typeof values === "object" && Object.keys(values).length > 0;
   return [
     ...(isList && schema.maxItems === undefined && schema.prefixItems === undefined ? [`${at} has no maxItems`] : []),

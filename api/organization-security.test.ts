@@ -56,7 +56,7 @@ async function organizationWithTwo() {
 
 const get = (url: string, token: string) => fetch(url, { headers: { authorization: `Bearer ${token}` } });
 
-/** What each token is told of the organization, and whether it reaches its private repository. */
+/** What each token can read of the organization, and whether it reaches its private repository. */
 async function seenBy({ tokens, repo, orgId }: Awaited<ReturnType<typeof organizationWithTwo>>) {
   return Promise.all(
     tokens.map(async (token) => {
@@ -123,7 +123,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
   issuers.push(issuer);
   const input = { orgId, kind: "oidc", name: `${name} ID`, issuer: issuer.origin, ...issuer.client };
   await expect(addIdentityProvider(member.actor, input, noOrigin)).rejects.toMatchObject({ code: "forbidden" });
-  // Whatever is asked for, it makes no accounts: its administrators could vouch for any address.
+  // It never creates accounts, even if that is requested: its administrators could claim any address.
   await addIdentityProvider(admin, { ...input, isSignUpAllowed: true, slug: "google" }, noOrigin);
   expect(await db().identityProvider.findUnique({ where: { slug } })).toMatchObject({ isSignUpAllowed: false, orgId });
 
@@ -135,7 +135,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
     const { searchParams } = await issuer.signIn(url, who);
     const received = await receiveCallback({ slug, parameters: searchParams, browser, actor, sessionToken: undefined }, noOrigin);
     if (received.step !== "pending") return received.step;
-    // Even for the account that has its address nothing is assumed, and nobody who is not signed in is offered anything but that.
+    // Even the account with its address is not assumed to match, and a user who is not signed in is offered only to sign in.
     expect(await findPendingIdentity(received.token, undefined)).toMatchObject({
       choice: "sign-in-first",
       email: null,
@@ -151,7 +151,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
   const start = (actor: Person | undefined) => startSignInElsewhere({ slug, intent: "sign-in", next: "/" }, actor, noOrigin);
   await expect(start(stranger)).rejects.toMatchObject({ code: "not_found" });
   await expect(start(undefined)).rejects.toMatchObject({ code: "unauthorized" });
-  // S136: nor is anybody told by being asked to sign in.
+  // S136: the redirect to sign in must not reveal it either.
   const unknown = { slug: organizationSlug(newId()), intent: "sign-in" as const, next: "/" };
   await expect(startSignInElsewhere(unknown, undefined, noOrigin)).rejects.toMatchObject({ code: "unauthorized" });
   await expect(startSignInElsewhere(unknown, stranger, noOrigin)).rejects.toMatchObject({ code: "not_found" });
@@ -178,7 +178,7 @@ test("an organization's own issuer proves membership for 7 days, and never signs
     [[], 200],
     [[], 200],
   ]);
-  // A colleague's account there is the colleague's.
+  // A colleague's account there belongs to the colleague.
   expect(await prove(member.actor, "chief")).toBe("failed");
   await expect(removeIdentityProvider(admin, slug, noOrigin)).rejects.toMatchObject({ code: "conflict" });
   await updateOrganizationSecurity(admin, orgId, { requiresProvider: false }, noOrigin);

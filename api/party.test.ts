@@ -21,7 +21,7 @@ beforeAll(async () => {
   token = await tokenOf(ada);
 });
 
-/** Whom the places of a request are counted against, once it was answered. */
+/** The caller that a request's slots count against, after its response. */
 async function partyOf(path: string, headers: Record<string, string> = {}): Promise<Party> {
   return requestContext.run({ requestId: "test", ip: "192.0.2.7" }, async () => {
     const answer = await api.request(path, { headers });
@@ -55,7 +55,7 @@ describe("S137 places are counted against the account of a request, and without 
       expect(await partyOf(tree(), { authorization })).toEqual(account);
       expect(await partyOf(file(), { authorization })).toEqual(account);
     }
-    // The operator's command trusts jobs by nobody's account.
+    // The operator's command trusts jobs without an account.
     const authorization = `Bearer ${await jobToken({ repoId: ofGrace.id })}`;
     expect(await partyOf(tree(), { authorization })).toEqual({ key: `account ${grace.id}`, isAnonymous: false });
   });

@@ -12,7 +12,7 @@ import { someRepo } from "#core/hub/testing/repos.ts";
 import { newId } from "#core/ids.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** A platform beside us, speaking through the published CloudEvents library. */
+/** A platform that uses the published CloudEvents library. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
   world = await startApiWorld();
@@ -83,7 +83,7 @@ const recordedOf = (platform: { source: string }) =>
 const rowOf = ({ platform }: World, externalId = "7") =>
   db().repo.findUnique({ where: { platformId_externalId: { platformId: platform.id, externalId } } });
 
-/** Counts what is asked of the database from here on. */
+/** Counts the database's statements from here on. */
 async function watchStatements() {
   const client = await pool().connect();
   client.release();
@@ -101,7 +101,7 @@ describe("POST /api/repos/sync", () => {
     expect(statuses(await sync(at, [told(at, changes)]))).toEqual(["updated"]);
     const more = { isPrivate: true, headSha: sha("b"), tags: ["sea"], description: "Of the sea", defaultBranch: "trunk" };
     expect(await rowOf(at)).toMatchObject(more);
-    // What is not mentioned stays.
+    // Omitted repositories stay.
     expect(statuses(await sync(at, [told(at, { private: true })]))).toEqual(["unchanged"]);
     expect(statuses(await sync(at, [told(at, { private: true, name: `${ada.username.toUpperCase()}/Moons` })]))).toEqual([
       "moved",
@@ -153,12 +153,12 @@ describe("POST /api/repos/sync", () => {
       { id: null, status: "failed" },
       { id: "11", status: "created" },
     ]);
-    // While it is not certain what was meant, nothing goes.
+    // While it is unclear what was meant, nothing is deleted.
     expect(statuses(await sync(at, [told(at, { id: "1", name: name("a") }), null], { complete: true }))).toEqual([
       "unchanged",
       "failed",
     ]);
-    // A refused one is still there.
+    // A rejected one still exists.
     expect(statuses(await sync(at, [told(at, { id: "1", name: hosted.fullName })], { complete: true }))).toEqual([
       "failed",
       "deleted",
@@ -174,7 +174,7 @@ describe("POST /api/repos/sync", () => {
     expect(statuses(await sync(at, names("b", "a")))).toEqual(["moved", "moved"]);
     const hosted = await someRepo(at.ada, { type: "dataset", name: "taken" });
     expect(statuses(await sync(at, names("a", "c", "b", hosted.name)))).toEqual(["moved", "moved", "moved", "failed"]);
-    // Who is refused keeps the name, so that another one cannot have it either.
+    // A rejected repository keeps its name, so another one cannot have it either.
     expect(statuses(await sync(at, names(hosted.name, "a", "b", "d")))).toEqual(["failed", "failed", "unchanged", "unchanged"]);
     const rows = await db().repo.findMany({ where: { platformId: at.platform.id }, orderBy: { externalId: "asc" } });
     expect(rows.map(({ name, nameCanonical }) => [name, nameCanonical])).toEqual(["a", "c", "b", "d"].map((one) => [one, one]));

@@ -35,7 +35,7 @@ describe("S138 a body larger than its address takes is refused, whether or not i
     const refused = { status: 413, code: "payload_too_large" };
     expect(await send("/api/models/ada/tide/unknown", 66_000, isChunked)).toEqual(refused);
     expect(await send("/api/validate-yaml", 3 * MIB, isChunked)).toEqual(refused);
-    // Not too large for its address, and then refused for want of a token.
+    // Not too large for its URL, and then rejected because there is no token.
     expect(await send("/api/repos/create", 66_000, isChunked)).toEqual({ status: 401, code: "unauthorized" });
     expect(await send("/api/repos/create", 10, isChunked)).toEqual({ status: 401, code: "unauthorized" });
   });
@@ -43,7 +43,7 @@ describe("S138 a body larger than its address takes is refused, whether or not i
 
 type Begun = { status: number | undefined; retryAfter: string | undefined };
 
-/** Begins to send a body of `length` and leaves it there. @returns what is answered nevertheless */
+/** Starts to send a body of `length` and stops. @returns the response it gets anyway */
 function begin(path: string, length: number, headers: Record<string, string> = {}): Promise<Begun> {
   const req = request(world.origin + path, {
     method: "POST",
@@ -83,7 +83,7 @@ test("a small body that is refused leaves its connection good for another reques
     return { status: res.statusCode, connection: res.headers.connection, isReused: req.reusedSocket };
   };
   await post(60_000);
-  // Whatever the server does about a body that it left, it does within a second.
+  // Whatever the server does about an abandoned body, it does within a second.
   await delay(1_000);
   expect(await post(60_000)).toEqual({ status: 401, connection: "keep-alive", isReused: true });
   expect(await post(80_000)).toMatchObject({ status: 401, connection: "close" });

@@ -7,8 +7,8 @@ import { type BodyLimit, bodyLimitOf } from "./body-limits.ts";
 import { requirePlatform } from "./routes/platforms/require-platform.ts";
 
 /**
- * Refuses, before any route, what no route could make sense of (S51, S138): a query that is no text, and a body larger than the
- * address takes, whether or not its length was told.
+ * Rejects, before any route, what no route could handle (S51, S138): a malformed query, and a body larger than the URL accepts, with or
+ * without a length.
  * @throws ServiceError `invalid_request`, `payload_too_large`
  */
 export const refuseBadInput: MiddlewareHandler = async (c, next) => {
@@ -16,7 +16,7 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
   const problem = query && malformedParameters(query);
   if (problem) throw new ServiceError("invalid_request", `Not understood: ${problem}.`);
   await limitBody(c, bodyLimitOf(new URL(c.req.url).pathname)).catch((error: unknown) => {
-    // What is left of the body is not read: another request on this connection would come to nothing.
+    // The rest of the body is not read, so another request on this connection would fail.
     c.header("Connection", "close");
     throw error;
   });
@@ -24,32 +24,32 @@ export const refuseBadInput: MiddlewareHandler = async (c, next) => {
   await next();
 };
 
-/** Deeper than any body that a client of ours sends. */
+/** Deeper than any body of our clients. */
 const JSON_DEPTH_MAX = 100;
-/** More than a thousand repositories with all their tags, or the tokens of the longest conversation. */
+/** Enough for more than a thousand repositories with all their tags, or the tokens of the longest conversation. */
 const JSON_VALUES_MAX = 500_000;
-/** What is shorter is parsed within a few milliseconds, whatever is in it. */
+/** Shorter bodies are parsed within a few milliseconds, whatever they contain. */
 const JSON_LOOKED_INTO_BYTES = 64 * 1024;
 
 /**
- * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Looking at how deep it goes
- * and how many values it has takes a hundredth of that, and ends where it is too much. What is no form is taken for JSON: some
- * routes read it whatever it is called, and none reads a form as JSON.
+ * Parsing 16 MB of `[` takes two seconds of the event loop, and 16 MB of `{},` make five million objects. Checking its depth and number of
+ * values takes a hundredth of that, and stops where it is too much. A body that is not a form counts as JSON: some routes read it whatever
+ * its type, and none reads a form as JSON.
  */
 async function refuseDeepJson(c: Context): Promise<void> {
   const isLong = Number(c.req.header("Content-Length") ?? Number.POSITIVE_INFINITY) > JSON_LOOKED_INTO_BYTES;
   const { maxBytes, isStreamed } = bodyLimitOf(new URL(c.req.url).pathname);
   if (!isLong || isStreamed || maxBytes === null || !c.req.raw.body || isForm(c)) return;
-  // Kept by Hono, for whichever route reads it next.
+  // Hono caches it for whichever route reads it next.
   refuseHeavyJson(Buffer.from(await c.req.arrayBuffer()));
 }
 
 const FORMS = /^(application\/x-www-form-urlencoded|multipart\/form-data)\s*(;|$)/i;
 
-/** Whether a body says that it is a form, and nothing that only looks like it. */
+/** Whether a body is declared to be a form, exactly. */
 export const isForm = (c: Context): boolean => FORMS.test(c.req.header("Content-Type") ?? "");
 
-/** @throws ServiceError `invalid_request` for what costs far more to parse than to send */
+/** @throws ServiceError `invalid_request` if it costs far more to parse than to send */
 export function refuseHeavyJson(json: Buffer, { what = "The body", valuesMax = JSON_VALUES_MAX } = {}): void {
   if (json.byteLength <= JSON_LOOKED_INTO_BYTES) return;
   let depth = 0;
@@ -58,7 +58,7 @@ export function refuseHeavyJson(json: Buffer, { what = "The body", valuesMax = J
     const byte = json[at];
     if (byte === QUOTE) at = endOfString(json, at + 1);
     else if (byte === OPEN_LIST || byte === OPEN_OBJECT) {
-      // A value too, although no comma tells of it: a hundred lists in one another are a hundred.
+      // A value too, although without a comma: a hundred nested lists are a hundred values.
       depth += 1;
       values += 1;
     } else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) depth -= 1;
@@ -89,14 +89,14 @@ async function limitBody(c: Context, { maxBytes, isStreamed, takesTokenOf }: Bod
     else if (takesTokenOf === "anybody") await requireToken(c);
   }
   const room = new BodyRoom();
-  // Node holds a body to its Content-Length; one that is sent in chunks has none.
+  // Node holds a body to its Content-Length; a chunked one has none.
   if (!isChunked) {
     if (!isStreamed) room.widen(Number(length ?? 0));
     return;
   }
   const counted = c.req.raw.body?.pipeThrough(countBytes(maxBytes, isStreamed ? undefined : room)) as ReadableStream<Uint8Array>;
   const body = isStreamed ? counted : await new Response(counted).arrayBuffer();
-  // `duplex` is missing in the types of `RequestInit`.
+  // The types of `RequestInit` lack `duplex`.
   const init = { method: c.req.method, headers: c.req.raw.headers, body, signal: c.req.raw.signal, duplex: "half" };
   c.req.raw = new Request(c.req.url, init as RequestInit);
 }

@@ -10,7 +10,7 @@ import { startApiWorld } from "./testing/start-api-world.ts";
 
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 beforeAll(async () => {
-  // The JS client takes no token that begins otherwise (C1 in docs/specification/existing-clients.md).
+  // The JS client accepts no token with another prefix (C1 in docs/specification/existing-clients.md).
   provideSettings({ TOKEN_PREFIX: "hf_" });
   world = await startApiWorld();
 });

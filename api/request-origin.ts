@@ -4,12 +4,12 @@ import { CLIENT_ADDRESS_HEADER } from "#core/http/client-address.ts";
 
 declare module "hono" {
   interface ContextVariableMap {
-    /** The token that the request was found to carry (bearer.ts). */
+    /** The request's token (bearer.ts). */
     auditToken?: AuditToken;
   }
 }
 
-/** Where a request comes from, for audit and throttling. The address is server.ts's finding, never the sender's word. */
+/** Where a request comes from, for audit and throttling. The address is determined by server.ts, never by the sender. */
 export function requestOriginOf(c: Context): RequestOrigin {
   const token = c.get("auditToken");
   return {

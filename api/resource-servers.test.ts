@@ -36,7 +36,7 @@ const add = (identifier: string, extra: { name?: string; scopes?: string[] } = {
   addResourceServer(operatorCommand, { identifier, name: "Other tools", ...extra }, noOrigin);
 const elsewhere = () => `https://${newId()}.example.test/mcp`;
 
-/** A sign-in at an app that asks for tokens of this audience. */
+/** A sign-in at an app that requests tokens for this audience. */
 async function tokensFor(at: Prepared, resource: string) {
   const code = await authorize(at, { resource });
   const answer = await asApp(world, at.app, "/oauth/token", redemption(code));
@@ -65,7 +65,7 @@ describe("an MCP server beside this service", () => {
 
     const token = () => agent.tokens()?.access_token ?? "";
     expect(await (await mcp.call(token())).json()).toEqual({ hello: person.id, scope: "openid profile" });
-    // S54: good there and nowhere else.
+    // S54: valid there and nowhere else.
     expect(await whoami(token())).toBe(401);
     expect((await world.userinfo(token())).status).toBe(401);
 

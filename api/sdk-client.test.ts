@@ -14,7 +14,7 @@ import { ACTIVITY_CHANNEL, DELIVERY_CHANNEL } from "#core/webhooks/vocabulary.ts
 import { type Caller, someCaller } from "./testing/hub-caller.ts";
 import { startApiWorld } from "./testing/start-api-world.ts";
 
-/** The SDK's client against the API over HTTP: what the one sends and reads is what the other takes and gives. */
+/** The SDK's client against the API over HTTP: what each sends matches what the other reads. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: Caller;
 beforeAll(async () => {
@@ -170,7 +170,7 @@ describe("webhooks", () => {
     const since = new Date(Date.now() - 3_600_000);
     expect(await refusal(all(webhooks.replayFailed(id, { since: new Date() })))).toMatchObject({ code: "conflict" });
     let last: { total: number; delivered: number } | undefined;
-    // Whoever runs replays in the worker is not here: it is enough that they are told of.
+    // The worker that runs replays is missing here: it is enough that they are reported.
     for await (const now of webhooks.replayFailed(id, { since, everyMs: 20 })) {
       last = now;
       if (now.state === "running") await webhooks.cancelReplay(id, now.id);
@@ -266,7 +266,7 @@ describe("repositories", () => {
   test("their discussions are where a bot answers what it was told of", async () => {
     const { repos } = clientOf();
     const { name } = await repos.create({ name: `talk-${newId()}` });
-    // As a webhook payload names it.
+    // As spelled in a webhook payload.
     const repo = { type: "model" as const, name };
     const { num } = await repos.discussions.open(repo, { title: "Tides", description: "They rise." });
     const comment = await repos.discussions.comment(repo, num, "They fall as well.");

@@ -5,22 +5,22 @@ import type { Release } from "#core/fair-queue/fair-queue.ts";
 import { type Watched, watchPace } from "#core/http/pace.ts";
 import { requestContext } from "#core/log.ts";
 
-/** How long a request may take to arrive (Node's own limit, which it sets for all or none). */
+/** How long a request may take to arrive (Node's own limit, which applies to all requests or none). */
 export const ARRIVAL_MS = 300_000;
-/** A transfer takes as long as it takes, but something of it has to arrive all the while. */
+/** A transfer may take any time, but must not stand still for longer than this. */
 export const TRANSFER_IDLE_MS = 120_000;
-/** How far whatever else is sent may fall behind 1 KiB a second: its body is kept in memory all the while. */
+/** How far other bodies may fall behind 1 KiB a second: they are kept in memory until complete. */
 const PACE_GRACE_MS = 30_000;
-/** How long a reader may take nothing at all. What the kernel has buffered is read first, which at 10 KiB/s takes minutes. */
+/** How long a reader may read nothing at all. It first reads what the kernel has buffered, which at 10 KiB/s takes minutes. */
 const READ_GRACE_MS = 5 * 60_000;
-/** A chunk costs some hundred bytes of memory beside its content: no honest client sends thousands that hold nearly nothing. */
+/** A chunk costs some hundred bytes of memory besides its content: no honest client sends thousands of nearly empty ones. */
 const CHUNKS_MAX = 4_096;
 const CHUNK_MEAN_MIN_BYTES = 64;
 
 export type Limits = {
   /**
-   * How the body is taken: kept whole until it is complete, passed on as it comes at whatever length (an app of a Space), or a transfer,
-   * which has a pace of its own where that matters.
+   * How the body is handled: kept until complete, passed on as it arrives at any length (an app of a Space), or a transfer, with a pace
+   * limit of its own where needed.
    */
   body: "whole" | "passed_on" | "transfer";
   arrivalMs?: number;
@@ -31,8 +31,8 @@ export type Limits = {
 };
 
 /**
- * Ends requests whose bodies do not arrive, and answers that are not read: whoever sends or reads a byte now and then cannot hold a
- * connection, and what belongs to it, for ever. Transfers are limited here by standing still only.
+ * Ends requests whose bodies do not arrive, and responses that are not read: a client that sends or reads a byte now and then cannot hold a
+ * connection, and its resources, forever. Transfers are limited here only while they stand still.
  */
 export function limitTime(
   req: IncomingMessage,
@@ -54,7 +54,7 @@ export function limitTime(
   };
   if (body === "transfer") {
     req.setTimeout(idleMs, end);
-    // A socket that times out after that is closed by Node, whatever is being done for it.
+    // After that, Node would close a socket that times out, whatever is being done for it.
     req.once("end", () => req.setTimeout(0));
     return;
   }
@@ -62,7 +62,7 @@ export function limitTime(
   const context = requestContext.getStore();
   const stopWatching = watchPace({
     bytes: () => req.socket.bytesRead,
-    // What lies there unread is not the client's delay.
+    // Unread data is not the client's delay.
     isWaiting: () => !req.complete && req.readableLength < req.readableHighWaterMark,
     graceMs,
     onTooSlow: end,
@@ -77,9 +77,9 @@ export function limitTime(
 }
 
 /**
- * Ends an answer that its client reads too slowly, whatever it is: all that was written of it stays in memory, often with a file, a
- * process or a place (S137). Only time in which something waits to be sent counts, so that an event stream may be quiet for as long as
- * it likes. Slow readers have a share of memory together, and whoever has more of it than others leave has to be quick.
+ * Ends any response that its client reads too slowly: what was written of it stays in memory, often with a file, a process or a slot
+ * (S137). Only time in which data waits to be sent counts, so an event stream may be quiet for any time. Slow readers share a limited
+ * memory, and a client that uses more of it than others leave has to be quick.
  */
 function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pick<Watched, "graceMs" | "wantedGraceMs">): void {
   const context = requestContext.getStore();
@@ -113,15 +113,17 @@ function limitReading({ socket }: IncomingMessage, res: ServerResponse, pace: Pi
 }
 
 /**
- * How much the kernel has taken. `bytesWritten` counts what waits in the process too, so that it jumps by a whole answer. Node tells
- * slow sockets from dead ones by the same number (`Socket#_onTimeout`), which it has on its handle only.
+ * How many bytes the kernel has accepted. `bytesWritten` also counts what waits in the process, so it jumps by a whole response. Node
+ * itself distinguishes slow sockets from dead ones by this number (`Socket#_onTimeout`), which only its handle has.
  */
 function sentBytes(socket: Socket): number {
   const { _handle: handle } = socket as Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null };
   return handle ? handle.bytesWritten - handle.writeQueueSize : socket.bytesWritten;
 }
 
-/** Ends requests whose bodies come in a great many tiny chunks, whoever reads them: what keeps or parses them pays for each (S137). */
+/**
+ * Ends requests whose bodies arrive in a great many tiny chunks, whoever reads them: storing or parsing costs something for each (S137).
+ */
 function limitChunks(req: IncomingMessage): void {
   let [chunks, bytes] = [0, 0];
   const { push } = req;

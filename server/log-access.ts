@@ -4,7 +4,7 @@ import type { RequestSpan } from "#core/operations/traces/traces.ts";
 import { requestsSeen } from "#core/telemetry.ts";
 import { doorOf, QUIET } from "./request-door.ts";
 
-/** One line for each request, without its query. Files that never change are only of interest when debugging. */
+/** One line for each request, without its query. Immutable files are logged only when debugging. */
 export function logAccess(
   req: IncomingMessage,
   res: ServerResponse,
@@ -32,7 +32,7 @@ export function logAccess(
   });
 }
 
-// Links sent by mail carry their token as a part of the path (S55): anything as long as a token is taken for one.
+// Links in mails have their token in the path (S55): any segment as long as a token is treated as one.
 const LONGEST_NAME = 40;
 
 export function withoutSecrets(pathname: string): string {

@@ -3,7 +3,7 @@ import { isServiceError } from "#core/errors.ts";
 import { readMetrics } from "#core/operations/metrics/read-metrics.ts";
 import { sendJson } from "./send.ts";
 
-/** `GET /metrics`: figures for Prometheus, where METRICS_TOKEN is set, to whoever has it. */
+/** `GET /metrics`: metrics for Prometheus, if METRICS_TOKEN is set, for its holder. */
 export async function sendMetrics(req: IncomingMessage, res: ServerResponse): Promise<void> {
   try {
     const { contentType, text } = await readMetrics(req.headers.authorization);

@@ -13,23 +13,24 @@ import { cookieOf } from "./cookie-of.ts";
 import { doorOf } from "./request-door.ts";
 import { whenClosed } from "./when-closed.ts";
 
-/** About how long the process works for a request of each door, in milliseconds. */
+/** How long the process works for a request of each door, roughly, in milliseconds. */
 const COST_MS = { page: 10, api: 3, git: 1, asset: 1, oauth: 2 } as const;
-/** Of a request that is mostly passed on: of an app or a relay, and the transfers of Git LFS. */
+/** For a request that is mostly passed on: to an app or a relay, and the transfers of Git LFS. */
 const PASSED_ON_COST_MS = 1;
 
-/** How long the account of credentials is remembered after they were last good, and of how many credentials. */
+/** How long the account of credentials is cached after they were last valid, and for how many credentials. */
 const KNOWN_MS = 15 * 60_000;
 const KNOWN_MAX = 50_000;
 
-/** Why a request is refused, and what else is said with it. */
+/** Why a request is refused, with its headers. */
 export type PaceRefusal = Failure & { retryAfterSeconds: number; headers: Record<string, string> };
 
 /**
- * Lets a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Only the work that this protects finds out
- * who is signed in. So the first request with a session or a token counts for its address, and the account is remembered for the next.
- * @param connection its response, or what it upgrades
- * @returns why the request is refused; undefined when it may go on. A promise only when it has to wait.
+ * Makes a request wait for its turn while the process is busy (core/fair-queue/request-pace.ts). Finding out who is signed in is part of
+ * the work that this protects. So the first request with a session or a token counts for its address, and the account is cached for the
+ * next.
+ * @param connection its response, or the socket that it upgrades
+ * @returns why the request is refused; undefined if it may proceed. A promise only if it has to wait.
  */
 export function paceRequest(
   req: IncomingMessage,
@@ -42,7 +43,7 @@ export function paceRequest(
   pace ??= newPace({ percent });
   const cost = costOf(pathname);
   const door = isRelayPath(pathname) ? "relay" : doorOf(pathname);
-  // Of the protocol it is mostly a site that proves who it is, in many ways; of a relay, what its handler knows.
+  // On the protocol's endpoints mostly sites authenticate, in many ways; on a relay, only its handler knows.
   const credentials = door === "oauth" || door === "relay" ? undefined : credentialsOf(req);
   const account = credentials === undefined ? undefined : accountOf(credentials);
   if (account && isPlatform(account)) return undefined; // It has a limit of its own (api/routes/platforms/require-platform.ts).
@@ -64,7 +65,7 @@ export function paceRequest(
   }
   const { retryAfterSeconds } = admission;
   pacedSeen.publish({ party: kind, outcome: "refused" });
-  // Clients of the public hub read this one (draft-ietf-httpapi-ratelimit-headers).
+  // Clients of the public hub read this header (draft-ietf-httpapi-ratelimit-headers).
   const limit = `"${account ? "account" : "anonymous"}";r=0;t=${retryAfterSeconds}`;
   return {
     ...{ status: 429, error: "rate_limited", description: `The service is busy, and ${account ? OF_ACCOUNT : OF_ADDRESS}` },
@@ -72,10 +73,10 @@ export function paceRequest(
   };
 }
 
-/** About what it takes to read, write and send an answer: a megabyte of JSON takes some ten milliseconds. */
+/** Roughly the rate of reading, writing and sending a response: a megabyte of JSON takes some ten milliseconds. */
 const BYTES_PER_MS = 100_000;
 
-/** Large answers count as the work that they are, once they are known: what is asked for in the same way may be a thousand times as much. */
+/** Charges large responses by their size once it is known: similar requests may differ by a factor of a thousand. */
 function chargeFor(connection: ServerResponse | Duplex, cost: number, charge: (workMs: number) => void): void {
   if (!("statusCode" in connection)) return;
   let bytes = 0;
@@ -99,14 +100,15 @@ function chargeFor(connection: ServerResponse | Duplex, cost: number, charge: (w
 }
 
 /**
- * Here a request succeeds only with a valid client, code or token. A site's server asks for all its users from one address, and is served
- * as fast as we can: what succeeds is given back. Until then it counts, or thousands that fail would be let in before the first has failed.
+ * On these endpoints a request succeeds only with a valid client, code or token. A site's server makes the requests of all its users from
+ * one address, and is served as fast as possible: the cost of successful requests is refunded. Until then it counts, or thousands of
+ * failing requests would be admitted before the first has failed.
  */
 const PROVING: ReadonlySet<string> = new Set(["/oauth/token", "/oauth/userinfo", "/oauth/introspect"]);
 
 function ifItSucceeds(connection: ServerResponse | Duplex, giveBack: () => void): void {
   if (!("statusCode" in connection)) return;
-  // One whose client has left has the status that answers begin with.
+  // If the client has left, the status is still the initial one.
   whenClosed(connection, () => void (connection.writableFinished && connection.statusCode < 400 && giveBack()));
 }
 
@@ -114,8 +116,8 @@ const OF_ACCOUNT = "your account has sent too many requests. Try again later";
 const OF_ADDRESS = "your address has sent too many requests without signing in. Sign in, or try again later";
 
 /**
- * Counted apart are the protocol, relays and files, so that none takes from another or from pages; and what brings a session or a token, so that
- * strangers behind the same address who bring none delay nobody's first request with one.
+ * The protocol, relays and files are counted separately, so that none takes from another or from pages; so are requests with a session or a
+ * token, so that strangers behind the same address without one do not delay anybody's first request with one.
  */
 function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefined): string {
   const { key } = currentParty();
@@ -123,7 +125,7 @@ function keyOfAddress(door: RequestDoor | "relay", credentials: string | undefin
   return credentials ? `${key} claimed` : key;
 }
 
-/** The object of a transfer. Nothing else may look like one: a page costs ten times as much. */
+/** The object of a transfer. No other path may match: a page costs ten times as much. */
 const LFS_OBJECT = /^\/((models|datasets|spaces)\/)?[^/]+\/[^/]+\/info\/lfs\/objects\/[0-9a-f]{64}(\/|$)/;
 
 function costOf(pathname: string): number {
@@ -135,19 +137,19 @@ let pace: RequestPace | undefined;
 const newPace = ({ percent = env().ANONYMOUS_ADDRESS_PERCENT, isBusy = measureBusy(), now }: Partial<PaceOptions>) =>
   new RequestPace({ percent, isBusy, ...(now && { now }) });
 
-/** Begins anew, for tests: on a busy machine each process is busy, and is slow to send many requests. */
+/** Resets the pace, for tests: on a busy machine each process is busy, and sends many requests slowly. */
 export function restartPace(options: Partial<PaceOptions>): void {
   pace = newPace(options);
 }
 
-/** The accounts of credentials, by the credentials' hash: tokens themselves are not kept (S55). The oldest are first. */
+/** The accounts of credentials, by the credentials' hash: tokens themselves are not stored (S55). The oldest come first. */
 const known = new Map<string, Party & { until: number }>();
 
 function credentialsOf(req: IncomingMessage): string | undefined {
   const { authorization } = req.headers;
   const session = cookieOf(req, siteSessionCookie().name);
   if (!authorization && !session) return undefined;
-  // Both: a proxy with a password of its own sends the same header for everybody, and pages look at the session alone.
+  // Both: a proxy with a password of its own sends the same header for everybody, and pages use only the session.
   return createHash("sha256")
     .update(JSON.stringify([authorization, session]))
     .digest("base64url");

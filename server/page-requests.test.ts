@@ -6,7 +6,7 @@ import { signedInPerson } from "#core/accounts/testing/people.ts";
 import { someRepo } from "#core/hub/testing/repos.ts";
 import { service } from "#core/testing/shared-service.ts";
 
-/** S138: whatever is sent to a page, the answer is the sender's fault and not ours. Next and React say 500 by themselves. */
+/** S138: whatever is sent to a page, the response blames the sender, not us. Next and React respond with 500 by themselves. */
 /** The id of the sign-in page's action in this build. */
 let action: string;
 
@@ -107,7 +107,7 @@ describe("a page", { timeout: 60_000 }, () => {
     const actions = Object.entries(JSON.parse(manifest).node as Record<string, { workers: object; exportedName: string }>);
     const failed = new Set<string>();
     for (const [id, { workers, exportedName }] of actions) {
-      // Which arguments an action has stands in its first byte; one without any signs out.
+      // An action's first byte says which arguments it has; one without any signs out.
       const count = (Number.parseInt(id.slice(0, 2), 16) >> 1).toString(2).replaceAll("0", "").length;
       if (count === 0) continue;
       const page = (Object.keys(workers).sort()[0] ?? "")
@@ -147,7 +147,7 @@ describe("a page", { timeout: 60_000 }, () => {
   });
 });
 
-/** Sends a body without end until there is an answer. */
+/** Sends an endless body until there is a response. */
 function flood(path: string, contentType: string): Promise<{ status: number | undefined; sentBytes: number }> {
   const chunk = Buffer.alloc(64 * 1024, "a");
   return new Promise((resolve, reject) => {

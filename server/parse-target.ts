@@ -2,9 +2,9 @@
 export type Target = { pathname: string; search: string };
 
 /**
- * Reads the target of a request line, in origin form or in the absolute form that proxies may send. Undefined for what can
- * name nothing here: another form, a path that is not UTF-8 when decoded, a NUL, `.` or `..` as a part of it (S51, S138). Clients
- * resolve those; Next does too, and would show a page for which no door has checked anything.
+ * Parses the target of a request line, in origin form or in the absolute form that proxies may send. Undefined for what is invalid here:
+ * another form, a path that is not UTF-8 when decoded, a NUL, or a segment `.` or `..` (S51, S138). Clients resolve those; Next does too,
+ * and would show a page that no door has checked.
  */
 export function parseTarget(url: string | undefined): Target | undefined {
   if (!url) return undefined;

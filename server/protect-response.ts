@@ -7,8 +7,8 @@ import { RETRY_AFTER_SECONDS } from "./send.ts";
 const HSTS_SECONDS = 365 * 24 * 60 * 60;
 
 /**
- * Gives every answer the headers that keep browsers from misusing it, and every page those of S23. They are added when the
- * head is written, since only then it is known whether the answer is a page, whoever made it.
+ * Gives every response the headers that keep browsers from misusing it, and every page those of S23. They are added when the head is
+ * written, since only then it is known whether the response is a page, whoever made it.
  */
 export function protectResponse(res: ServerResponse): void {
   const isSecure = env().ORIGIN.startsWith("https:");
@@ -38,7 +38,7 @@ export function protectResponse(res: ServerResponse): void {
   } as typeof res.writeHead;
 }
 
-/** Lets the scripts that Next writes into this page run, and no other: Next reads the nonce from the request's header. */
+/** Lets the scripts that Next writes into this page run, and no others: Next reads the nonce from the request's header. */
 export function allowPageScripts(req: IncomingMessage, res: ServerResponse): void {
   const nonce = randomBytes(16).toString("base64");
   const isDevelopment = env().NODE_ENV === "development";
@@ -47,7 +47,7 @@ export function allowPageScripts(req: IncomingMessage, res: ServerResponse): voi
   res.setHeader("Content-Security-Policy", policy);
 }
 
-/** Lets no script run on this page, whoever wrote it (server/remove-scripts.ts). */
+/** Forbids all scripts on this page, whoever wrote them (server/remove-scripts.ts). */
 export function forbidPageScripts(res: ServerResponse): void {
   res.setHeader("Content-Security-Policy", contentSecurityPolicy("'none'"));
 }
@@ -74,7 +74,7 @@ function setAll(res: ServerResponse, headers: OutgoingHttpHeaders | OutgoingHttp
   const pairs = Array.isArray(headers[0]) ? (headers as unknown as [string, string][]) : pairsOf(headers as string[]);
   const fresh = new Set<string>();
   for (const [name, value] of pairs) {
-    // A name may come twice in a list, as Set-Cookie does; what was set before the list is replaced.
+    // A name may occur twice in a list, like Set-Cookie; values set before the list are replaced.
     if (fresh.has(name.toLowerCase())) res.appendHeader(name, value);
     else res.setHeader(name, value);
     fresh.add(name.toLowerCase());

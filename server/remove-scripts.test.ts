@@ -44,7 +44,7 @@ test("a page written in pieces arrives whole, without its scripts, and the brows
 test("a head that is written before the page says the truth about it", async () => {
   const url = await serve((_req, res) => {
     res.setHeader("Content-Type", "text/html; charset=utf-8");
-    // As Next's compression does it: the head first, and later headers are lost on it.
+    // As Next's compression does: it writes the head first, and later headers are lost.
     res.writeHead(410, { "X-Kept": "yes" });
     res.write(PAGE);
     res.end();

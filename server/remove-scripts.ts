@@ -3,20 +3,20 @@ import { gzipSync } from "node:zlib";
 import { forbidPageScripts } from "./protect-response.ts";
 
 /**
- * Pages on which a person gives something away run no script at all: nothing that found its way into one could press its
- * buttons. They are forms and need none; Next writes 130 kB of scripts into every page all the same.
+ * Pages on which a user grants something run no scripts at all: an injected script could press their buttons. They are forms and need none;
+ * Next nevertheless writes 130 kB of scripts into every page.
  */
 export const isScriptless = (pathname: string): boolean => /^\/(interaction\/|activate(\/|$))/.test(pathname);
 
-/** React escapes `<` and `>` wherever they are not its own, so what looks like a script in its output is one. */
+/** React escapes `<` and `>` except in its own markup, so what looks like a script in its output is one. */
 const SCRIPTS = /<script\b[\s\S]*?(?:<\/script>|$)|<link\b(?=[^<>]*\bas="script")[^<>]*>/g;
 
-/** What Next's router adds to ask for data in place of a page. */
+/** Headers with which Next's router requests data instead of a page. */
 const ROUTER_HEADER = /^(rsc|next-(router-.*|url|action))$/;
 
-/** Takes the scripts out of the page that answers this request, and has the browser refuse any that would be left. */
+/** Removes the scripts from the page in this response, and has the browser block any that remain. */
 export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
-  // A script on another page that was told to come here would draw the page itself; given a document, it loads that instead.
+  // A script on another page that navigates here would render the page itself; if it gets a document, it loads that instead.
   for (const name of Object.keys(req.headers)) if (ROUTER_HEADER.test(name)) delete req.headers[name];
   const isGzipAccepted = /\bgzip\b/.test(String(req.headers["accept-encoding"]));
   delete req.headers["accept-encoding"];
@@ -33,7 +33,7 @@ export function removeScripts(req: IncomingMessage, res: ServerResponse): void {
   const callbackOf = (args: unknown[]) => args.find((arg) => typeof arg === "function") as (() => void) | undefined;
 
   res.flushHeaders = () => undefined;
-  // Next's compression has the head written before the first piece; it waits for the length and the encoding that are true.
+  // Next's compression writes the head before the first piece; here the head waits for the correct length and encoding.
   res.writeHead = ((...args: unknown[]) => {
     head = args;
     return res;

@@ -5,13 +5,13 @@ type Render = (req: IncomingMessage, res: ServerResponse) => Promise<void>;
 
 export type RenderedPage = { headers: OutgoingHttpHeaders; body: Buffer };
 
-/** Where Next draws app/not-found.tsx whole: everywhere else it leaves that to scripts, and sends a page with nothing on it. */
+/** The route at which Next renders app/not-found.tsx completely: elsewhere it leaves that to scripts, and sends an empty page. */
 const NOT_FOUND = "/_not-found";
 
-/** What is about the request's own body, or asks for something else than the whole page. */
+/** Headers about the request's own body, or that ask for something other than the whole page. */
 const LEFT_OUT = /^(content-(length|type|encoding)|transfer-encoding|expect|accept-encoding|if-.*|range|upgrade)$/;
 
-/** Draws app/not-found.tsx for whoever has sent this request. @returns undefined where that fails, which is logged */
+/** Renders app/not-found.tsx for the sender of this request. @returns undefined if that fails, which is logged */
 export async function renderNotFound(render: Render, asked: IncomingMessage): Promise<RenderedPage | undefined> {
   const req = new IncomingMessage(asked.socket);
   const kept = Object.entries(asked.headers).filter(([name]) => !LEFT_OUT.test(name));
@@ -28,7 +28,7 @@ export async function renderNotFound(render: Render, asked: IncomingMessage): Pr
   return undefined;
 }
 
-/** An answer that is kept, and goes nowhere by itself. */
+/** A response that is collected instead of sent. */
 class CollectedResponse extends ServerResponse {
   readonly pieces: Buffer[] = [];
   isWhole = false;

@@ -12,17 +12,17 @@ const fault: Failure = { status: 500, error: "server_error", description: "Somet
 const unreadable: Failure = { status: 400, error: "unreadable_form", description: "The form could not be read" };
 const stale: Failure = { status: 409, error: "stale_form", description: "The form is from before an update of the service" };
 
-/** On Next's answer to a form or a call whose action this build does not have. */
+/** In Next's response to a form or a call whose action this build does not have. */
 const ACTION_NOT_FOUND = "x-nextjs-action-not-found";
 
-/** What describes a body of Next's. */
+/** Headers that describe a body of Next's. */
 const BODY_HEADERS = ["Content-Encoding", "Content-Length", "ETag", "Link", "Transfer-Encoding", ACTION_NOT_FOUND];
 
 /**
- * Answers in place of Next where a page failed or there is none. Next leaves it to scripts to draw one (app/error.tsx,
- * app/not-found.tsx), so that without them the page is blank, and has a line of plain text for a form that was left open while the
- * service was updated. A request of Next's own scripts is left alone: they read the answer, and the page that is open draws it.
- * @param next draws the page for what is not found
+ * Replaces Next's response if a page failed or does not exist. Next leaves it to scripts to render one (app/error.tsx, app/not-found.tsx),
+ * so that without them the page is blank; and a form left open during an update gets a line of plain text. Requests of Next's own scripts
+ * are left alone: they read the response, and the open page renders it.
+ * @param next renders the not-found page
  */
 export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerResponse): void {
   if (env().NODE_ENV === "development" || req.headers.rsc !== undefined || req.headers["next-action"] !== undefined) return;
@@ -36,7 +36,7 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     const page = failure === missing ? await renderNotFound(next, req) : undefined;
     if (res.destroyed) return;
     for (const name of BODY_HEADERS) res.removeHeader(name);
-    // Whoever wrapped these since then would have a say in the page that is sent; afterwards they find nothing left to do.
+    // Later wrappers of these functions would alter the replacement page; they find nothing left to do.
     const theirs = { write: res.write, writeHead: res.writeHead, end: res.end, flushHeaders: res.flushHeaders };
     Object.assign(res, { write, writeHead, end, flushHeaders });
     requestContext.run(context ?? { requestId: "" }, () =>
@@ -45,7 +45,7 @@ export function replaceFailedPage(next: Door, req: IncomingMessage, res: ServerR
     Object.assign(res, theirs);
   }
 
-  /** Whether somebody else's answer goes out; asked before each part of it. */
+  /** Whether the original response is sent; checked before each part of it. */
   const isTheirs = () => {
     if (!isReplaced && !res.headersSent) res.writeHead(res.statusCode);
     return !isReplaced;
@@ -73,7 +73,7 @@ function failureBehind(
   told: Failure | undefined,
 ): Failure | undefined {
   if (res.hasHeader(ACTION_NOT_FOUND)) return status === 409 ? stale : unreadable;
-  // next-auth answers programs too.
+  // next-auth also answers programs.
   const isData = /^application\/json\b/i.test(String(res.getHeader("Content-Type") ?? ""));
   if (status === 500 && !isData) return told ?? fault;
   const isPage = /^text\/html\b/i.test(String(res.getHeader("Content-Type") ?? ""));
@@ -91,7 +91,7 @@ function sendPage(req: IncomingMessage, res: ServerResponse, { headers, body }: 
   res.end(sent);
 }
 
-/** Takes a part of an answer that is not sent for sent. */
+/** Pretends that a part of a discarded response was sent. */
 function skip<Result>(args: unknown[], result: Result): Result {
   const done = args.find((arg) => typeof arg === "function") as (() => void) | undefined;
   if (done) process.nextTick(done);

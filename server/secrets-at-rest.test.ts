@@ -8,9 +8,9 @@ import { asApp, authorize, redemption, refresh, signIn } from "#core/oauth/testi
 import { worldAt } from "#core/oauth/testing/world.ts";
 import { type ServiceProcess, startProcess } from "./testing/start-process.ts";
 
-/** S55: what was issued is in its holder's hands and nowhere else. */
+/** S55: issued secrets exist only with their holders. */
 let service: ServiceProcess;
-/** Every value that would let somebody in, by what it is. */
+/** Every secret value, by what it is. */
 const issued: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
   for (const pair of [...at.browser.cookieHeader("/").split("; "), ...at.browser.cookieHeader("/oauth/authorize").split("; ")]) {
     const cut = pair.indexOf("=");
     const name = pair.slice(0, cut);
-    // A signature proves a value; without it, it opens nothing.
+    // A signature only proves a value; alone it opens nothing.
     if (!name.endsWith(".sig")) issued[`cookie ${name}`] = pair.slice(cut + 1);
   }
   issued["live code"] = (await authorize(at)).code;
@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Sends every value wherever one might send it, rightly or wrongly, so that each has had its chance to be written down. */
+/** Sends every value wherever a client might, rightly or wrongly, so that each could have been logged. */
 async function useEverywhere(world: ReturnType<typeof worldAt>, at: Awaited<ReturnType<typeof signIn>>) {
   await at.redeem();
   const values = Object.values(issued);
@@ -71,7 +71,7 @@ async function useEverywhere(world: ReturnType<typeof worldAt>, at: Awaited<Retu
       fetch(`${world.origin}/oauth/logout?id_token_hint=${token}`),
       fetch(`${world.origin}/oauth/authorize?client_id=${token}&state=x`, { redirect: "manual" }),
       fetch(`${world.origin}/oauth/authorize/${token.slice(0, 90)}`, { headers: { cookie: `interaction=${token}` } }),
-      // The one kind of token that stands in a path of ours comes by mail; it is as long as any other.
+      // The only kind of token in one of our paths comes by mail; it is as long as any other.
       ...(value.length >= 43 ? [fetch(`${world.origin}/reset-password/${token}`)] : []),
     ]);
   }
@@ -90,7 +90,7 @@ async function dumpDatabase(): Promise<string> {
   return `${text}\n${binary.join("\n")}`;
 }
 
-/** What of a value must not be found: all of it, and enough of it to guess the rest. */
+/** Traces of a value that must not be found: all of it, and parts from which the rest could be guessed. */
 const tracesOf = (value: string) => [value, encodeURIComponent(value), value.slice(0, -4), value.slice(-24)];
 
 describe("S55 what was issued", () => {

@@ -13,7 +13,7 @@ import { service } from "#core/testing/shared-service.ts";
 
 const secret = (what: string) => `${what}-${randomBytes(18).toString("base64url")}`;
 
-/** A whole service at its most talkative: the pages, the API, the worker that delivers and runs jobs. */
+/** A whole service with the most verbose log: the pages, the API, the worker that delivers and runs jobs. */
 const received: { headers: IncomingMessage["headers"]; body: string }[] = [];
 const receiver = createServer(async (req, res) => {
   received.push({ headers: req.headers, body: await text(req) });
@@ -46,7 +46,7 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
   const ada = await signedInPerson("ada");
   const world = worldAt(service.origin);
 
-  // Passwords, wrong and right, and the cookie that came of it.
+  // Wrong and right passwords, and the resulting cookie.
   used["wrong password"] = secret("wrong");
   const refused = await sendSignIn(ada.username, used["wrong password"]);
   expect(refused.headers.getSetCookie().join()).not.toContain("session-");
@@ -62,7 +62,7 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
   });
   expect(page.status).toBe(200);
 
-  // Sign in with …, and what an organization's app exchanges.
+  // Sign in with …, and an exchange by an organization's app.
   const at = await signIn(world, { isConfidential: true, isRefreshAllowed: true }, { scope: "openid profile email" });
   const again = await refresh(at, at.tokens.refresh_token);
   Object.assign(used, { code: at.code, verifier: at.verifier, "client secret": at.app.secret });
@@ -75,7 +75,7 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
   used["secret of the exchange"] = organization.app.secret ?? "";
   used["header of the app"] = world.basic(at.app.clientId, at.app.secret ?? "").slice("Basic ".length);
 
-  // A personal token, and what is made with it: a relay, webhooks, jobs.
+  // A personal token, and what is created with it: a relay, webhooks, jobs.
   const scopes = ["webhooks", "jobs", "manage-repos"] as const;
   const input = { name: "laptop", scopes: [...scopes], expiresInDays: 1 };
   const { token } = await createPersonalAccessToken(ada.actor, ada.id, input, { ip: null, userAgent: null });
@@ -109,7 +109,7 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
   used["secret of a Space"] = secret("space");
   await api("POST", `/api/spaces/${ada.username}/quay/secrets`, { key: "WORD", value: used["secret of a Space"] });
 
-  // An address that holds a key, a line of the most talkative level, and what is wrong.
+  // A URL with a key, a line of the most verbose level, and errors.
   await fetch(relay.url, { method: "POST", body: "{}" });
   await fetch(`${service.origin}/healthz`);
   for (const value of Object.values(used)) {
@@ -131,7 +131,7 @@ test("S130 no process writes a secret to its log, whatever it is used for", { ti
     { timeout: 60_000, interval: 100 },
   );
 
-  // Both processes speak; the link for the operator, which is meant for whoever starts the service, is no secret of the above.
+  // Both processes log; the first-run link, which is meant for whoever starts the service, is not one of these secrets.
   const logged = await service.output();
   for (const line of ['"path":"/oauth/token"', '"path":"/login"', '"level":20']) expect(logged).toContain(line);
   for (const [what, value] of Object.entries(used)) {

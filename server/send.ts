@@ -13,8 +13,8 @@ export function sendJson(res: ServerResponse, status: number, body: unknown): vo
 }
 
 /**
- * A failure that no door can answer, in the form the client reads: JSON, or a page for people.
- * @param typed what the person had filled in, where it would be lost.
+ * A failure that no door can answer, in the form that the client reads: JSON, or a page for users.
+ * @param typed what the user had filled in, where it would be lost.
  */
 export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: Failure, typed: TypedField[] = []): void {
   const { status, error, description } = failure;
@@ -35,8 +35,8 @@ export function sendFailure(req: IncomingMessage, res: ServerResponse, failure: 
 const DISCARD_MS = 5_000;
 
 /**
- * Takes what is left of a body that nobody wants, for a moment: who is still sending reads the answer only afterwards, and finds
- * none if the connection was closed under their hands.
+ * Briefly reads the rest of an unwanted body: a client that is still sending reads the response only afterwards, and would miss it if the
+ * connection was closed meanwhile.
  */
 function discardRest(req: IncomingMessage): void {
   if (req.complete) return;

@@ -8,7 +8,7 @@ import { prepare } from "#core/oauth/testing/sign-in.ts";
 import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
-/** S110: what a request says of its host and of its sender never changes what we say of ourselves, nor whom we count. */
+/** S110: what a request says about its host and its sender never changes what we say about ourselves, nor who is counted. */
 let world: World;
 let isBehindFrontDoor = true;
 beforeAll(async () => {

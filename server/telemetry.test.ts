@@ -50,12 +50,12 @@ async function samples(): Promise<{ text: string; value(name: string, ...labels:
   return { text, value };
 }
 
-/** A person with a webhook on a repository of theirs, pushed to. */
+/** A user with a webhook on their repository, and a push to it. */
 async function pushed(hook: string) {
   const ada = await signedInPerson();
   const repo = await someRepo(ada);
   const watched = [{ type: "model" as const, name: repo.fullName }];
-  // That it was made is nobody's news, only the push is.
+  // The creation is not watched, only the push.
   await fanOutAll();
   await createWebhook(ada.actor, { kind: "user", id: ada.id }, { url: hook, watched, domains: ["repo"] }, from);
   const url = remote(world.origin, `/${repo.fullName}`, await tokenOf(ada));
@@ -106,7 +106,7 @@ describe("GET /metrics", () => {
         [newId(), instance, report.replace("elsewhere", instance), ago],
       );
     }
-    // The queues are looked at every two seconds at most.
+    // The queues are read at most every two seconds.
     const later = async () => (await samples()).value("keyhook_deliveries_queued", 'state="later"');
     await expect.poll(later, { timeout: 10_000, interval: 300 }).toBeGreaterThanOrEqual(1);
     const { text, value } = await samples();
@@ -129,10 +129,10 @@ describe("GET /metrics", () => {
     expect(value("keyhook_queue_refused_total", 'queue="git_fetches"')).toBe(0);
     expect(value("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThanOrEqual(0);
     expect(value("keyhook_request_duration_seconds_count", 'door="git"', 'status="2xx"')).toBeGreaterThanOrEqual(4);
-    // Each metric is described once, as the format asks.
+    // Each metric is described once, as the format requires.
     const described = text.split("\n").filter((line) => line.startsWith("# TYPE "));
     expect(new Set(described).size).toBe(described.length);
-    // No name that somebody chose, and no secret.
+    // No name that users chose, and no secret.
     expect(text).not.toMatch(/tide-|127\.0\.0\.1|whsec_/);
   });
 });
@@ -169,7 +169,7 @@ describe("traces", () => {
     const tracing = await startTraces("web");
     const { repo } = await pushed(hook.url);
     await deliverAll();
-    // Nobody joins a trace by saying so.
+    // A client's word is not enough to join a trace.
     const forged = `00-${"a".repeat(32)}-${"b".repeat(16)}-01`;
     await fetch(`${world.origin}/api/models/${repo.fullName}`, { headers: { traceparent: forged } });
     await tracing.stop();

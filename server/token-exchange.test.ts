@@ -12,7 +12,7 @@ import { startWorld, type World } from "#core/oauth/testing/world.ts";
 import { handleRequest } from "./handle-request.ts";
 
 /**
- * Exchanged tokens at the API, as a program of an organization uses them (rules 3 to 5 of
+ * Exchanged tokens at the API, used like an organization's program uses them (rules 3 to 5 of
  * docs/specification/organizations-and-tokens.md#token-exchange).
  */
 let world: World;
@@ -25,7 +25,7 @@ const scopes = ["openid", "profile", "read-repos", "write-repos", "manage-repos"
 
 async function scene() {
   const at = await prepareExchange(world, { scopes });
-  // prepareExchange makes rows; a handle is what the API finds an organization by.
+  // prepareExchange creates rows only; the API finds an organization by its handle.
   await db().handle.create({ data: { handle: at.orgName, orgId: at.orgId } });
   return at;
 }
@@ -70,7 +70,7 @@ test("examples/org-token-exchange runs as it is written, and shows what each tok
     "may not: create a repository of the member's own",
     "may: delete it again",
   ]);
-  // A refusal names what is missing.
+  // An error names what is missing.
   expect(said.find((line) => line.includes("may not") && line.includes("write to it"))).toMatch(/403 .*role/);
 });
 

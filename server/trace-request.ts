@@ -8,8 +8,8 @@ import type { Target } from "./parse-target.ts";
 import { doorOf, QUIET } from "./request-door.ts";
 
 /**
- * Begins the span of a request, where traces are kept; whoever sees the answer's end ends it. A trace is joined only on the word of a trusted proxy:
- * anybody else could fill somebody's trace, or have theirs kept at our expense. Call it before `canonicalize`.
+ * Begins the span of a request, if traces are recorded; the code that sees the end of the response ends it. Only a trusted proxy can make
+ * it join a trace: anybody else could add to others' traces, or have theirs recorded at our expense. Call it before `canonicalize`.
  */
 export function traceRequest(req: IncomingMessage, target: Target | undefined): RequestSpan | undefined {
   const tracing = traces();

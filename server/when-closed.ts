@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 
-/** Calls `listener` once an answer is over or its client is gone, also where it is already. @returns stops listening */
+/** Calls `listener` once a response is over or its client has disconnected, even if it already has. @returns stops listening */
 export function whenClosed(connection: ServerResponse | Duplex, listener: () => void): () => void {
-  // It tells of its end only once.
+  // It emits its end only once.
   if (connection.closed) queueMicrotask(listener);
   connection.once("close", listener);
   return () => void connection.off("close", listener);

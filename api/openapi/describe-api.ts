@@ -14,12 +14,12 @@ const route = createRoute({
   },
 });
 
-/** Serves the document of these routes, and leaves it for the pages of the reference. */
+/** Serves the document of these routes, and provides it to the pages of the reference. */
 export function describeApi(api: OpenAPIHono): void {
   provideApiDocument(() => openApiDocument(api).document);
   api.openapi(route, (c) => {
     const { json, etag } = openApiDocument(api);
-    // Kept, and asked about each time: it is another after an upgrade.
+    // Cached, but revalidated each time: it changes with an upgrade.
     const headers = { ETag: etag, "Cache-Control": "public, no-cache" };
     if (isTagAmong(c.req.header("If-None-Match"), etag)) return c.body(null, 304, headers) as never;
     return c.body(json, 200, { ...headers, "Content-Type": "application/json" }) as never;

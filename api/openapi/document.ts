@@ -12,17 +12,17 @@ import { protocolPaths, protocolSchemas } from "./protocol.ts";
 import { scopesFor, securitySchemes } from "./security.ts";
 import { tagOf, tags } from "./tags.ts";
 
-/** The document as it is served. */
+/** The document as served. */
 export type ServedDocument = { document: ApiDocument; json: string; etag: string };
 
-/** The version of the interface: it goes up when something is taken away, which existing clients would feel. */
+/** The version of the interface: increased when something is removed, which would break existing clients. */
 const VERSION = "1";
 
 const made = new WeakMap<OpenAPIHono, ServedDocument & { origin: string }>();
 
 /**
- * The OpenAPI 3.1 document of these routes: what they say of themselves, with names, tags, scopes and errors from the tables beside
- * this file, the addresses of the protocol, and what receivers of webhooks get. Made when it is first asked for (about 150 ms), and kept.
+ * The OpenAPI 3.1 document of these routes: their own definitions, with names, tags, scopes and errors from the tables beside this file,
+ * the endpoints of the protocol, and the payloads for receivers of webhooks. Generated at the first request (about 150 ms), and cached.
  */
 export function openApiDocument(api: OpenAPIHono): ServedDocument {
   const { ORIGIN } = env();
@@ -68,11 +68,11 @@ function makeDocument(api: OpenAPIHono): ApiDocument {
   };
 }
 
-/** What the route says, and what follows from its address, its body and the action that it takes. */
+/** The route's own definition, and what follows from its URL, its body and its action. */
 function describeOperation(method: string, path: string, operation: ApiOperation): ApiOperation {
   const found = findOperation(method, path);
   const { summary, description, security = [], requestBody, responses } = operation;
-  // Routes under two addresses share their parameters, of which one address may have fewer.
+  // Routes under two URLs share their parameters, of which one URL may have fewer.
   const parameters = operation.parameters?.filter((one) => one.in !== "path" || path.includes(`{${one.name}}`));
   const operationId = operation.operationId ?? found?.operationId;
   const scopes = operation["x-scopes"] ?? scopesFor(found?.actions ?? []);

@@ -1,6 +1,6 @@
 import type { ApiResponse } from "#core/api-document.ts";
 
-/** What may be wrong with any request of a kind, said once (docs/specification/errors-and-limits.md#error-body). */
+/** Possible errors of any request of a kind, described once (docs/specification/errors-and-limits.md#error-body). */
 
 export const ERROR_SCHEMA = "Error";
 
@@ -116,7 +116,7 @@ type Facts = {
   hasBody: boolean;
 };
 
-/** The statuses that an operation may answer with because of what it is; what is its own it says itself. */
+/** The error statuses that follow from an operation's kind; it defines its own ones itself. */
 export function errorStatuses({ takesToken, takesScope, namesSomething, isOfRepo, changes, hasBody }: Facts): number[] {
   return [
     400,

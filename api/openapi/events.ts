@@ -5,7 +5,7 @@ import { env } from "#core/env.ts";
 
 const REFERENCE = "WebhookReference";
 
-/** What each kind of event is about, as a receiver reads it. */
+/** What each kind of event is about, from a receiver's view. */
 const summaries: Record<TestKind, string> = {
   "repo.create": "A repository was created",
   "repo.update": "A repository was changed",
@@ -82,7 +82,7 @@ const headers: ApiParameter[] = [
   header("X-Webhook-Secret", "The secret as it was typed, where there is one.", "…", false),
 ];
 
-/** `webhooks` of OpenAPI 3.1: what is sent to a receiver at each kind of event. */
+/** `webhooks` of OpenAPI 3.1: what is sent to a receiver for each kind of event. */
 export function describeEvents(): ApiDocument["webhooks"] {
   const { BRAND_NAME } = env();
   return Object.fromEntries(

@@ -3,15 +3,15 @@ import type { ApiContent, ApiDocument, ApiSchema } from "#core/api-document.ts";
 import { findOperation } from "./operations.ts";
 
 /**
- * Schemas are written where they are used, and many operations use the same ones. Here each gets a name, and whatever is equal to it
- * refers to it: so the routes and the SDK need to know nothing of names, and the document says each thing once.
+ * Schemas are written where they are used, and many operations use the same ones. Here each gets a name, and equal ones refer to it: so the
+ * routes and the SDK need not know names, and the document states each thing once.
  */
 
 type Named = Record<string, ApiSchema>;
 
 /**
- * What the document's own generator makes of them, so that the same schema is the same text. They go by way of an answer: to be
- * registered by name, a schema must have been made after the generator was loaded, which those of the SDK may not have been.
+ * The schemas as the document's own generator writes them, so that equal schemas are equal texts. They are wrapped in a response: to be
+ * registered by name, a schema must have been created after the generator was loaded, which may not be so for those of the SDK.
  */
 export function generateSchemas(schemas: Record<string, z.ZodType>): Named {
   const app = new OpenAPIHono();
@@ -64,7 +64,7 @@ export function nameSchemas(paths: ApiDocument["paths"], known: Named): Named {
     return name ? { $ref: `#/components/schemas/${name}` } : within(schema);
   }
 
-  /** The same with references for what is inside of it. */
+  /** The same, with references for its nested schemas. */
   function within(schema: ApiSchema): ApiSchema {
     const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
     const result = { ...schema };
@@ -79,7 +79,7 @@ export function nameSchemas(paths: ApiDocument["paths"], known: Named): Named {
   }
 }
 
-/** An object with something in it, or a choice of such. Lists refer to what they are of. */
+/** An object with properties, or a choice of such. Lists refer to their elements. */
 const isWorthAName = ({ properties, anyOf, oneOf }: ApiSchema): boolean =>
   Object.keys(properties ?? {}).length > 0 || (anyOf ?? oneOf ?? []).some(isWorthAName);
 

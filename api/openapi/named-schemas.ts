@@ -38,7 +38,7 @@ import { runtimeSchema } from "../routes/spaces/space-json.ts";
 import { ERROR_SCHEMA } from "./errors.ts";
 import { eventSchemas } from "./events.ts";
 
-/** What the document, and clients made from it, call the schemas that are more than the body of one operation. */
+/** The names, in the document and in clients generated from it, of schemas that are more than the body of one operation. */
 export const namedSchemas = {
   [ERROR_SCHEMA]: errorBodySchema,
   User: whoamiSchema,

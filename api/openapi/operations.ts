@@ -1,11 +1,12 @@
 import type { Action } from "#core/access/rules.ts";
 
 /**
- * What the document calls each operation, and which action of core/access/rules.ts it takes, from which its scopes follow. An
- * `operationId` becomes the name of a function in generated clients: it is never changed.
+ * The name of each operation in the document, and its action of core/access/rules.ts, from which its scopes follow. An `operationId`
+ * becomes the name of a function in generated clients, so it never changes.
  *
  * `{T}` stands for `models`, `datasets` and `spaces`, and `Repo` in a name for the same; `{W}` for one's own webhooks and for an
- * organization's, of which `Webhook` becomes `OrganizationWebhook`, and `{A}` for apps in the same way. A route that names its own `operationId` needs no line here.
+ * organization's, where `Webhook` becomes `OrganizationWebhook`, and `{A}` likewise for apps. A route that names its own `operationId`
+ * needs no line here.
  */
 type Line = readonly [operationId: string, ...actions: Action[]];
 
@@ -168,7 +169,7 @@ export const operations: Readonly<Record<string, Line>> = {
 
 export type Found = {
   operationId: string;
-  /** The same for each type of repositories and of owners: what their bodies, which are alike, are named after. */
+  /** The same for each type of repository and owner: their equal bodies are named after it. */
   family: string;
   actions: readonly Action[];
 };

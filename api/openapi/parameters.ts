@@ -4,7 +4,7 @@ type About = { description?: string; example?: unknown };
 
 const ID = "5f9c1e2ab7d04c3e8f6a1b20";
 
-/** What the parameters that many addresses share are, where a route says nothing of its own; by their name, and by `in` where that differs. */
+/** Descriptions of parameters shared by many URLs, for routes that have none of their own; by name, and by `in` where that differs. */
 const about: Record<string, About> = {
   owner: { description: "The handle of the user or the organization that it belongs to.", example: "ada" },
   name: { description: "The repository's name.", example: "tide-tables" },
@@ -67,7 +67,7 @@ const organization: About = { description: "The organization's handle.", example
 const relay: About = { example: "laptop" };
 const user: About = { description: "The user's handle.", example: "ada" };
 
-/** Says what a parameter is, and shows one, where the route leaves that open. */
+/** Adds a parameter's description and example, if the route has none. */
 export function describeParameter(parameter: ApiParameter, path: string): ApiParameter {
   const { description: said, ...schema } = parameter.schema ?? {};
   const known = aboutOf(parameter.name, path);

@@ -3,8 +3,8 @@ import { env } from "#core/env.ts";
 import { protocolRoutes, REGISTRATION, RESOURCE_METADATA } from "#core/oauth/protocol-routes.ts";
 
 /**
- * The addresses of the protocol, described by hand: the engine behind them has no schemas, and the RFCs are the reference. Only what a
- * client needs to begin is here, so that one document tells a program everything.
+ * The protocol's endpoints, described by hand: the engine behind them has no schemas, and the RFCs are the reference. Only what a client
+ * needs to begin is here, so that one document tells a program everything.
  */
 
 const text = (description: string, more: Partial<ApiSchema> = {}): ApiSchema => ({ type: "string", description, ...more });

@@ -3,7 +3,7 @@ import { type Action, type Rule, rules } from "#core/access/rules.ts";
 import { env } from "#core/env.ts";
 import { protocolRoutes } from "#core/oauth/protocol-routes.ts";
 
-/** `components.securitySchemes`, with this service's own addresses. */
+/** `components.securitySchemes`, with this service's own URLs. */
 export function securitySchemes() {
   const { ORIGIN, BRAND_NAME, TOKEN_PREFIX } = env();
   const granted = Object.fromEntries(scopes.map((scope) => [scope, describeScope(scope).sentence]));
@@ -40,7 +40,7 @@ export function securitySchemes() {
   };
 }
 
-/** The scopes of which a token needs one for any of these actions, in the order in which the service lists them. */
+/** The scopes of which a token needs one for any of these actions, in the service's order. */
 export function scopesFor(actions: readonly Action[]): Scope[] {
   const taken = actions.flatMap((action) => {
     const { token } = rules[action] as Rule;

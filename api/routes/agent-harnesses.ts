@@ -15,7 +15,7 @@ const route = createRoute({
 });
 
 /**
- * The hub's command-line client asks on every command until it gets an answer, which it keeps for a day (C13 in
+ * The hub's command-line client requests this on every command until it gets a response, which it caches for a day (C13 in
  * docs/specification/existing-clients.md). It reads both fields, and cannot start without them.
  */
 export const agentHarnesses = new OpenAPIHono().openapi(route, (c) =>

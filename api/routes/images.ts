@@ -3,13 +3,13 @@ import { findAvatar } from "#core/accounts/find-avatar.ts";
 import { notFound } from "#core/errors.ts";
 import { findImage } from "#core/images/find-image.ts";
 
-// What is served was re-encoded or drawn by us; even so nothing in it may run (S24, S82).
+// Images are re-encoded or drawn by us; even so nothing in them may run (S24, S82).
 const headers = {
   "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   "X-Content-Type-Options": "nosniff",
 };
 
-/** Pictures: an uploaded one by its id, and whatever stands for a user or an organization by its handle. */
+/** Pictures: an uploaded one by its id, and the picture of a user or an organization by its handle. */
 export const images = new Hono()
   .get("/images/:id", async (c) => {
     const image = await findImage(c.req.param("id"));

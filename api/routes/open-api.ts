@@ -6,7 +6,7 @@ import { SMALL_BODY_BYTES } from "#core/fair-queue/body-budget.ts";
 import { requireHolder } from "../bearer.ts";
 
 /**
- * A set of routes. Input that is not what its schema says ends as every other failure does, with the name of what is wrong
+ * A set of routes. Input that does not match its schema fails like everything else, with the name of what is wrong
  * (docs/specification/errors-and-limits.md#error-body).
  */
 export function openApiRoutes(): OpenAPIHono {
@@ -30,10 +30,10 @@ export function openApiRoutes(): OpenAPIHono {
 
 const takesTokenAndBody = ({ security, request }: RouteConfig): boolean => security === withToken && request?.body !== undefined;
 
-/** Nobody's body is parsed and held against a schema for somebody who has no token (S138). What they may do is asked by the route. */
+/** Without a token no body is parsed and validated (S138). The route itself checks what the caller may do. */
 const tokenFirst: MiddlewareHandler = async (c, next) => {
   await requireHolder(c).catch(async (error: unknown) => {
-    // A body that nobody reads costs the client its connection. A larger one was refused before this.
+    // A body that is not read would cost the client its connection. Larger ones were rejected before this.
     if (Number(c.req.header("Content-Length") ?? 0) <= SMALL_BODY_BYTES) await c.req.arrayBuffer();
     throw error;
   });
@@ -41,9 +41,9 @@ const tokenFirst: MiddlewareHandler = async (c, next) => {
 };
 
 /**
- * A list in a request, of at most `max`. Zod's own `max` is checked after each element, with an issue for every wrong one: a few
- * megabytes of wrong elements then hold the event loop for seconds (S138).
- * @throws ServiceError `code`, when it is longer, out of whatever parses it
+ * A list in a request, of at most `max`. Zod's own `max` is checked after each element, with an issue for every wrong one: a few megabytes
+ * of wrong elements then block the event loop for seconds (S138).
+ * @throws ServiceError `code` if it is longer, from within the parser
  */
 export function listOf<Item extends z.ZodType>(
   item: Item,
@@ -55,7 +55,7 @@ export function listOf<Item extends z.ZodType>(
   }, z.array(item).max(max));
 }
 
-/** Of the `responses` of a route that stores something in a repository. */
+/** For the `responses` of a route that stores something in a repository. */
 export const storageFull = {
   507: {
     description:
@@ -64,8 +64,8 @@ export const storageFull = {
   },
 };
 
-/** `security` of a route that takes a token. */
+/** `security` of a route that requires a token. */
 export const withToken: Record<string, string[]>[] = [{ bearer: [] }, { dpop: [] }];
 
-/** `security` of a route that shows what is public to everybody, and more to whoever sends a token. */
+/** `security` of a route that shows public things to everybody, and more with a token. */
 export const withOrWithoutToken: Record<string, string[]>[] = [{}, ...withToken];

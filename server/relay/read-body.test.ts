@@ -5,7 +5,7 @@ import { readBody } from "./read-body.ts";
 
 const MIB = 1024 * 1024;
 
-/** A body of which a part has come, and whose rest takes its time. */
+/** A body that has arrived in part, and whose rest is slow. */
 function begun(bytes: number) {
   const stream = new PassThrough({ highWaterMark: 64 * MIB });
   const request = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
@@ -16,7 +16,7 @@ function begun(bytes: number) {
 it("S138 one person's relays hold a part of what all of them may: whoever sends slowly to their own keeps nobody else from theirs", async () => {
   const slow = Array.from({ length: 18 }, () => begun(7 * MIB));
   const reading = slow.map(({ request }) => readBody(request, 8 * MIB, "mallory"));
-  // What came of all of them has been looked at.
+  // All their results have been processed.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const other = begun(5 * MIB);
   other.stream.end();
@@ -28,7 +28,7 @@ it("S138 one person's relays hold a part of what all of them may: whoever sends 
   const ended = await Promise.all(reading);
   expect(ended.filter((one) => one === "busy").length).toBeGreaterThanOrEqual(9);
   for (const one of ended) if (typeof one === "object") one.release();
-  // All is given back.
+  // All memory is released.
   const again = begun(8 * MIB);
   again.stream.end();
   expect(await readBody(again.request, 8 * MIB, "mallory")).toMatchObject({ bytes: { length: 8 * MIB } });

@@ -51,7 +51,7 @@ async function listening(
 
 type Answered = { status: number; headers: http.IncomingHttpHeaders; rawHeaders: string[]; body: Buffer };
 
-/** By Node's own client, which sends headers as they are given. */
+/** With Node's own client, which sends headers as given. */
 function send(url: string, { method = "POST", headers = [] as string[], body = Buffer.alloc(0) } = {}): Promise<Answered> {
   return new Promise((resolve, reject) => {
     const { hostname, port, host } = new URL(url);
@@ -193,7 +193,7 @@ test("what a listener had that died is handed to the next, and to nobody while i
   const ada = await someone();
   const first = new AbortController();
   const { relay } = await ada.client.relays.open("laptop");
-  // Takes and never answers.
+  // Accepts requests and never answers.
   const taken: string[] = [];
   const stream = (async () => {
     for await (const { event, data } of ada.client.stream("/api/settings/relays/laptop/requests", {
@@ -325,7 +325,7 @@ describe("S141 what an attacker may try", () => {
     ]) {
       expect([bad, await answer(bad)]).toEqual([bad, 400]);
     }
-    // Somebody else's is none.
+    // Somebody else's request is not accessible.
     expect(await answer({ status: 200 }, await someone())).toBe(404);
     expect(await answer({ status: 200 })).toBe(200);
     expect(await answer({ status: 200 })).toBe(404);

@@ -13,7 +13,7 @@ import { parseRelayPath } from "#core/relay/relay-target.ts";
 import type { Target } from "../parse-target.ts";
 import { readBody } from "./read-body.ts";
 
-/** Of one relay, by whomever: far more than a receiver at a developer's desk gets. Our own deliveries do not come this way. */
+/** Limit for one relay, over all callers: far more than a receiver on a developer's machine gets. Our own deliveries do not pass here. */
 const REQUESTS = { limit: 1_200, windowSeconds: 60 };
 
 /** The public door of relays: `/relay/{token}/…`, any method (docs/decisions/063-the-relay.md). */
@@ -48,7 +48,7 @@ async function serve(
   res: ServerResponse,
   { pathname, search, ip }: Target & { ip: string | null },
 ): Promise<void> {
-  // A script that would stay and answer for our origin, or be a part of one of our pages.
+  // A script that would stay and answer for our origin, or become part of one of our pages.
   if (!isForItself(req)) return refuse(req, res, onlyItself);
   const named = parseRelayPath(pathname + search);
   const relay = named && (await findRelayByToken(named.token));
@@ -71,7 +71,7 @@ async function serve(
   const leaving = new AbortController();
   res.once("close", () => leaving.abort());
   const answer = await awaitAnswer(taken.id, { signal: leaving.signal }).catch((error: unknown) => {
-    // It is on record: to ask for it once more would be a second one.
+    // The request is recorded: requesting it once more would create a second one.
     if (isDatabaseDown(error)) return undefined;
     throw error;
   });
@@ -107,11 +107,14 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, error, text
     ...(retryAfter !== undefined && { "Retry-After": String(retryAfter) }),
   });
   res.end(JSON.stringify({ error, error_description: text }));
-  // Whoever still sends reads the answer only afterwards; but not for ever.
+  // A caller that is still sending reads the response only afterwards; but it does not get forever.
   if (isUnread) setTimeout(() => req.complete || req.socket.destroy(), 5_000).unref();
 }
 
-/** Not for a script, a style, a worker or a frame of some page: `Sec-Fetch-Dest` is the browser's own word (Fetch Metadata). */
+/**
+ * Whether it is not for a script, a style, a worker or a frame of some page: `Sec-Fetch-Dest` is set by the browser itself (Fetch
+ * Metadata).
+ */
 function isForItself({ headers }: IncomingMessage): boolean {
   const destination = headers["sec-fetch-dest"];
   return (
@@ -120,7 +123,7 @@ function isForItself({ headers }: IncomingMessage): boolean {
   );
 }
 
-/** One answer for a token that never was, has ended, or whose person was shut out. */
+/** The same response for a token that never existed, has ended, or whose user was disabled. */
 const notThere: Refusal = { status: 404, error: "not_found", text: "There is no relay at this address. It may have expired." };
 const onlyItself: Refusal = { status: 403, error: "forbidden", text: "What a relay answers cannot be a part of a page." };
 const tooLarge: Refusal = {

@@ -1,13 +1,13 @@
 import { isServiceError } from "#core/errors.ts";
 import { log } from "#core/log.ts";
 
-/** How long somebody who was let in is believed to be still allowed: as long as in live views. */
+/** How long an admitted visitor counts as still allowed: as long as in live views. */
 const TRUST_MS = 5_000;
 
 /**
- * Asks again, now and then, whether a visit that goes on may go on: a stream and a WebSocket last, and who may see a Space changes.
- * @param mayStay throws a ServiceError or is false where it may not; what else it throws is asked again
- * @returns stops asking
+ * Checks again, now and then, whether a continuing visit is still allowed: streams and WebSockets last, and access to a Space changes.
+ * @param mayStay throws a ServiceError or returns false if not; after any other error it is called again
+ * @returns stops checking
  */
 export function keepAsking(mayStay: () => Promise<boolean>, end: () => void, trustMs = TRUST_MS): () => void {
   let isOver = false;

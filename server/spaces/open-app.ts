@@ -8,7 +8,7 @@ import { type FoundApp, findApp } from "#core/spaces/door/find-app.ts";
 import { actorOfToken } from "../../api/actor.ts";
 import { cookieOf } from "../cookie-of.ts";
 
-/** Finds the app that a request is for, with what it brings to say who asks. @throws ServiceError */
+/** Finds the app that a request is for, with the request's credentials. @throws ServiceError */
 export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundApp> {
   const { authorization } = req.headers;
   const cookie = cookieOf(req, siteSessionCookie().name);
@@ -19,7 +19,7 @@ export function openApp(req: IncomingMessage, target: AppTarget): Promise<FoundA
   });
 }
 
-/** Whether who was let in is still let in to the same, by what they brought then; asked anew each time. */
+/** Whether an admitted visitor still has access to the same app, with the original credentials; checked anew each time. */
 export function staysOpen(
   req: IncomingMessage,
   target: AppTarget,
@@ -31,11 +31,11 @@ export function staysOpen(
   return async () => (await askForAll(repo.id, async () => isTheSame(await findApp(target, { method: "GET" })))) || ask();
 }
 
-/** How long the answer to whether everybody may visit a Space is good for. */
+/** How long the result of whether everybody may visit a Space is cached. */
 const FOR_ALL_MS = 2_000;
 const forAll = new Map<string, Promise<boolean>>();
 
-/** Asks once for all who visit a Space that is open to everybody: a stranger may have hundreds of connections that last (S137). */
+/** Checks once for all visitors of a Space that is open to everybody: a stranger may have hundreds of lasting connections (S137). */
 function askForAll(repoId: string, ask: () => Promise<boolean>): Promise<boolean> {
   const answer = forAll.get(repoId) ?? ask().catch(() => false);
   if (forAll.has(repoId)) return answer;
@@ -46,7 +46,7 @@ function askForAll(repoId: string, ask: () => Promise<boolean>): Promise<boolean
 
 async function byToken(authorization: string): Promise<Actor> {
   const [, token] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
-  // What an app itself takes as a password is none of ours: that the Space is there is not told by it.
+  // Credentials for the app itself are not ours: the response must not reveal that the Space exists.
   if (!token) throw notFound("Repository");
   return actorOfToken(token).catch((error: unknown) => {
     throw error instanceof ServiceError ? notFound("Repository") : error;

@@ -14,24 +14,24 @@ import type { SpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { isComing } from "#core/spaces/stages.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 
-/** How long a request waits for a Space that wakes, before it is told to come again. A webhook's delivery has 15 seconds (S120). */
+/** How long a request waits for a waking Space before it is told to retry. A webhook's delivery has 15 seconds (S120). */
 export const WAKE_MS = 10_000;
 const RETRY_AFTER_SECONDS = 3;
-/** Between two looks at an address where nobody is: its worker may just have gone. */
+/** Between two checks of an address at which nothing listens: its worker may just have ended. */
 const AGAIN_MS = 200;
 
 /**
- * What one Space may be asked at once by way of this process. A place is for a request with its whole answer, or for a WebSocket; these
- * last, and so have places of their own. Both together are half of what its gateway takes (REQUESTS_MAX): one process never fills it.
- * Most visitors of a public Space have no account here, in its sandbox not even those who are signed in.
+ * Limits of one Space's concurrent requests through this process. A slot is for a request with its whole response, or for a WebSocket;
+ * these last, and so have slots of their own. Both together are half of what its gateway accepts (REQUESTS_MAX): one process never fills
+ * it. Most visitors of a public Space have no account here; in its sandbox even signed-in users count as having none.
  */
 const PLACES = { places: 128, anonymousShare: 0.75, waitMaxMs: 3_000 };
 
 type Places = Record<"requests" | "sockets", FairQueue>;
-/** Of each Space that is asked for at this moment. */
+/** For each Space with requests at this moment. */
 const placesOf = new Map<string, Places>();
 
-/** @returns what to answer where there is no place: nobody takes a Space away from all others (S137). */
+/** @returns the response if there is no slot: nobody can take a Space away from all others (S137). */
 async function takePlace(
   repoId: string,
   kind: keyof Places,
@@ -63,7 +63,7 @@ const agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
 type App = Extract<FoundApp, { kind: "app" }>;
 type Sent = { path: string; ip: string | null; requestId: string };
 
-/** Passes a request to the worker that runs the app, waking it where it sleeps. @returns why it could not */
+/** Passes a request to the worker that runs the app, waking it if it sleeps. @returns why it could not */
 export async function passToApp(
   req: IncomingMessage,
   res: ServerResponse,
@@ -80,7 +80,7 @@ export async function passToApp(
       why = reason;
     });
     const passed = await relay(req, res, passing);
-    // What ended a moment ago took nothing of a request without a body: it goes to what is started in its place.
+    // An app that just ended has consumed nothing of a request without a body: the request goes to its successor.
     const hasBody = req.headers["transfer-encoding"] !== undefined || Number(req.headers["content-length"] ?? 0) > 0;
     return { passed, why: why === "refused" && !hasBody ? "absent" : why };
   });
@@ -142,7 +142,7 @@ async function untilAnswered(
   }
 }
 
-/** Of somebody who wakes one Space after the other: each takes a place from others. */
+/** For a visitor who wakes one Space after the other: each takes a slot from others. */
 function refusalOf(error: unknown): AppFailure {
   if (!isServiceError(error) || error.code !== "rate_limited") throw error;
   const { status, code, retryAfterSeconds = RETRY_AFTER_SECONDS } = error;
@@ -167,7 +167,7 @@ function passingTo(
       [GATEWAY_KEY_HEADER]: gatewayKey(app.repo.id),
       [PARTY_HEADER]: currentParty().key,
     },
-    // Should the Space have gone meanwhile, the request is still whole, and goes to where it is now.
+    // If the Space has gone meanwhile, the request is still complete, and goes to its new address.
     isBodyHeldBack: true,
     answer: (_, headers: IncomingHttpHeaders) => {
       const why = headers[GATEWAY_ANSWER_HEADER];

@@ -3,21 +3,21 @@ import { requestContext } from "#core/log.ts";
 import { escapeHtml, htmlPage } from "#core/oauth/pages/layout.ts";
 import { sandboxHeaders } from "#core/spaces/door/app-headers.ts";
 
-/** Why an app did not answer. */
+/** Why an app did not respond. */
 export type AppFailure = {
   status: number;
   /** For programs. */
   error: string;
   title: string;
-  /** What is the matter and what to do, in a sentence or two. */
+  /** What is wrong and what to do, in a sentence or two. */
   text: string;
-  /** Seconds after which it is worth while to ask again; a browser does so by itself. */
+  /** Seconds after which to retry; a browser does so by itself. */
   retryAfter?: number;
   /** The Space's own page. */
   pagePath?: string;
 };
 
-/** Answers in place of an app: a page for people, JSON for programs, within the same sandbox as the app's own answers. */
+/** Responds in place of an app: with a page for users or JSON for programs, within the same sandbox as the app's own responses. */
 export function sendAppFailure(req: IncomingMessage, res: ServerResponse, failure: AppFailure): void {
   if (res.headersSent) {
     res.destroy();

@@ -10,7 +10,7 @@ import { answerHeaders } from "#core/spaces/door/app-headers.ts";
 import type { FoundApp } from "#core/spaces/door/find-app.ts";
 import { type AppFailure, sendAppFailure } from "./send-app-failure.ts";
 
-/** Shows a file of a static Space as what it is: a page as a page, a script as a script. The sandbox makes it nobody's but its own. */
+/** Serves a file of a static Space with its own type: a page as a page, a script as a script. The sandbox gives it an origin of its own. */
 export async function sendStaticFile(
   req: IncomingMessage,
   res: ServerResponse,
@@ -36,7 +36,7 @@ export async function sendStaticFile(
   const range = req.headers["if-range"] === undefined ? parseRange(req.headers.range, size) : undefined;
   if (range === "unsatisfiable") return void res.writeHead(416, { ...headers, "content-range": `bytes */${size}` }).end();
   const length = range ? range.end - range.start + 1 : size;
-  // Opened first: content that Git LFS does not have is no 200.
+  // Opened first: if Git LFS lacks the content, the status is not 200.
   const content = req.method === "HEAD" ? undefined : await openFile(app.repo, file, { ...(range && { range }) }).catch(gone);
   if (content === null) return sendAppFailure(req, res, notThere);
   res.writeHead(range ? 206 : 200, {

@@ -14,13 +14,13 @@ import { passSocketToApp } from "./pass-to-app.ts";
 import type { AppFailure } from "./send-app-failure.ts";
 import { failureOf } from "./serve-app.ts";
 
-/** Whether a request to change the protocol is for an app. */
+/** Whether an upgrade request is for an app. */
 export function isAppSocket(req: IncomingMessage): boolean {
   const target = parseTarget(req.url);
   return target !== undefined && isAppPath(target.pathname);
 }
 
-/** WebSockets of apps. There are no others in this service. */
+/** WebSockets of apps. This service has no others. */
 export async function serveAppSocket(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
   socket.on("error", () => socket.destroy());
   const refuse = ({ status, error, retryAfter }: Pick<AppFailure, "status" | "error" | "retryAfter">) => {

@@ -16,7 +16,7 @@ import { passToApp } from "./pass-to-app.ts";
 import { type AppFailure, sendAppFailure } from "./send-app-failure.ts";
 import { sendStaticFile } from "./send-static-file.ts";
 
-/** The largest body that an app is sent. */
+/** The largest body sent to an app. */
 export const APP_REQUEST_MAX_BYTES = 100 * 1024 * 1024;
 
 /** The door of the apps of Spaces: `/spaces/{owner}/{name}/app/…` (docs/decisions/057-spaces.md). */
@@ -24,7 +24,7 @@ export async function serveApp(req: IncomingMessage, res: ServerResponse, target
   for (const [name, value] of Object.entries(sandboxHeaders)) res.setHeader(name, value);
   const wanted = parseAppTarget(target.pathname);
   if (!wanted) return sendAppFailure(req, res, malformed);
-  // A script that stays and answers for whole paths of our origin (Service Workers §6).
+  // A service worker would stay and answer for whole paths of our origin (Service Workers §6).
   if (req.headers["service-worker"] !== undefined) return sendAppFailure(req, res, noServiceWorkers);
   if (req.method === "OPTIONS" && req.headers["access-control-request-method"] !== undefined) {
     res.writeHead(204, { ...sandboxHeaders, ...preflightHeaders(req.headers) }).end();
@@ -79,7 +79,7 @@ const noServiceWorkers: AppFailure = {
   title: "No service workers",
   text: "An app of a Space cannot install one: it would answer for more than itself.",
 };
-/** Whether it is there and not for them, or is not there at all (S136). */
+/** Whether it exists and they may not see it, or does not exist (S136). */
 const notThere: AppFailure = {
   status: 404,
   error: "not_found",
@@ -92,7 +92,7 @@ const tooLarge: AppFailure = {
   title: "That is too large",
   text: `A Space is sent at most ${APP_REQUEST_MAX_BYTES / 1024 ** 2} MiB at once.`,
 };
-/** A read of a static Space's file that found no place (core/fair-queue). */
+/** A read of a static Space's file that got no slot (core/fair-queue). */
 const busy = { status: 503, error: "unavailable", title: "Too much is asked for at once" };
 export const unavailable: AppFailure = {
   status: 503,

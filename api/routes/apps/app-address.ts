@@ -6,7 +6,7 @@ import { type AppDetails, getApp } from "#core/oauth/apps/get-app.ts";
 import { requirePersonsToken } from "../../actor.ts";
 import { findPublicOwner } from "../people/find-public-owner.ts";
 
-/** Under which OAuth apps are found: the caller's own, and an organization's. */
+/** Base URLs of OAuth apps: the caller's own, and an organization's. */
 export const appAddresses = [
   { base: "/api/settings/apps", of: "of your own" },
   { base: "/api/organizations/{name}/settings/apps", of: "of an organization" },
@@ -18,7 +18,7 @@ export const ownerParams = z.object({
 
 export const appParams = ownerParams.extend({ id: z.string().openapi({ description: "24 hex digits." }) });
 
-/** Who asks, and whose apps the address names. */
+/** The caller, and the owner whose apps the URL names. */
 export async function callerAndOwner(
   c: Context,
   name: string | undefined,
@@ -29,8 +29,8 @@ export async function callerAndOwner(
 }
 
 /**
- * Who asks, and the app that the address names. Where it names an organization the app has to be that one's, as its owner or as the one
- * that it is bound to; elsewhere its id alone decides.
+ * The caller, and the app that the URL names. If the URL names an organization, the app has to be owned by it or bound to it; otherwise the
+ * app's id alone decides.
  */
 export async function callerAndApp(
   c: Context,

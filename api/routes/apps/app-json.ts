@@ -3,7 +3,7 @@ import { env } from "#core/env.ts";
 import type { AppDetails } from "#core/oauth/apps/get-app.ts";
 import type { ListedApp } from "#core/oauth/apps/list-apps.ts";
 
-/** An app of a list as the API gives it. */
+/** An app in a list, as the API returns it. */
 export function listedAppJson({ userCount, ...app }: ListedApp): ListedOAuthApp {
   return {
     id: app.id,

@@ -38,7 +38,7 @@ for (const { base, of } of appAddresses) {
       next.searchParams.set("p", String(p + 1));
       c.header("Link", `<${env().ORIGIN}${next.pathname}${next.search}>; rel="next"`);
     }
-    // A page past the end is empty here: a program that counts pages must not read the last one twice.
+    // A page after the end is empty here: a program that counts pages must not read the last one twice.
     return c.json(p > pageCount ? [] : apps.map(listedAppJson), 200, noStore);
   });
 

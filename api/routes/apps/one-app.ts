@@ -12,7 +12,7 @@ import { appJson } from "./app-json.ts";
 
 const schema = z.object({ app: oauthAppSchema });
 const answer = { 200: { description: "As it is now", content: { "application/json": { schema } } } };
-/** S113: what would let a stolen token take the app over. */
+/** S113: changes with which a stolen token could take the app over. */
 const stale = {
   403: {
     description:
@@ -92,7 +92,7 @@ for (const { base, of } of appAddresses) {
   });
 }
 
-/** Null and "" take away what may be absent. */
+/** Null and "" remove optional fields. */
 function withoutAbsent({ description, homepageUrl, backchannelLogoutUri, ...changes }: z.infer<typeof oauthAppChangesSchema>) {
   return {
     ...changes,

@@ -20,7 +20,7 @@ const itemSchema = z.object({
   tags: z.array(z.string()),
 });
 
-/** In lists without `position`: existing clients count there themselves, and stumble over a second one. */
+/** In lists without `position`: existing clients number the items themselves, and fail on a second one. */
 export const listedCollectionSchema = z.object({
   slug: z.string().openapi({ description: "`owner/slug-id`, as it stands in addresses." }),
   title: z.string(),
@@ -59,7 +59,7 @@ export function listedCollectionJson(collection: Collection, items: CollectionIt
     lastUpdated: updatedAt.toISOString(),
     theme,
     private: isPrivate,
-    // Nobody votes here; existing clients read the fields.
+    // There are no votes here; existing clients read the fields.
     upvotes: 0,
     isUpvotedByUser: false,
     gating: false,

@@ -58,11 +58,11 @@ export const listCollectionsRoute = openApiRoutes().openapi(route, async (c) => 
   );
 });
 
-/** @throws ServiceError `invalid_request` for what names no item */
+/** @throws ServiceError `invalid_request` if it does not name an item */
 function parseItem(text: string): RepoName[] {
   const [segment = "", owner, name, ...rest] = text.split("/");
   const type = repoTypeOfSegment(segment);
-  // Papers and collections can be asked for elsewhere; here they are in none.
+  // The public hub can filter by papers and collections; here no collection has them.
   if (!type && owner !== undefined) return [{ type: "model", owner: "", name: "" }];
   if (!type || !owner || !name || rest.length > 0) {
     throw new ServiceError("invalid_request", "item: write models/owner/name, datasets/owner/name or spaces/owner/name.", {

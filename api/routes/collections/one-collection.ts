@@ -8,7 +8,7 @@ import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes, withOrWithoutToken, withToken } from "../open-api.ts";
 import { collectionJson, collectionSchema } from "./collection-json.ts";
 
-/** The id at the end of `slug` decides; what is before it may be an earlier title or owner. */
+/** The id at the end of `slug` decides; the part before it may be an earlier title or owner. */
 export const collectionParams = z.object({ namespace: z.string(), slug: z.string() });
 const path = "/api/collections/{namespace}/{slug}" as const;
 
@@ -72,7 +72,7 @@ export const oneCollectionRoutes = openApiRoutes()
       actor,
       c.req.valid("param").slug,
       {
-        // What existing clients do not mean to change, they leave out or send as null.
+        // Existing clients omit fields that they do not want to change, or send null.
         ...(title != null && { title }),
         ...(description != null && { description }),
         ...(theme != null && { theme }),

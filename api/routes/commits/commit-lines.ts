@@ -12,7 +12,7 @@ const headerSchema = z.object({
 });
 export type CommitHeader = z.infer<typeof headerSchema>;
 
-/** A file with what is in it. */
+/** A file with its content. */
 export const fileSchema = z.object({
   path: z.string(),
   content: z.string(),
@@ -36,7 +36,7 @@ const lineSchema = z.discriminatedUnion("key", [
 ]);
 type CommitLine = z.infer<typeof lineSchema>;
 
-/** The whole of a commit in one object, as older clients send it. */
+/** A whole commit in one object, as older clients send it. */
 const wholeSchema = headerSchema.extend({
   files: listOf(fileSchema, { max: OPERATIONS_MAX, of: "files" }).nullish(),
   lfsFiles: listOf(lfsFile, { max: OPERATIONS_MAX, of: "files" }).nullish(),
@@ -45,14 +45,14 @@ const wholeSchema = headerSchema.extend({
   deletedEntries: listOf(deleted, { max: OPERATIONS_MAX, of: "files" }).nullish(),
 });
 
-/** @throws ServiceError `invalid_request` for anything but a header */
+/** @throws ServiceError `invalid_request` if it is not a header */
 export function parseHeader(line: Line | undefined): CommitHeader {
   const result = z.object({ key: z.literal("header"), value: headerSchema }).safeParse(line?.value);
   if (result.success) return result.data.value;
   throw new ServiceError("invalid_request", 'The first line is the header: {"key":"header","value":{"summary":…}}.');
 }
 
-/** @throws ServiceError `invalid_request` with the line's number, or with the path of what cannot be read */
+/** @throws ServiceError `invalid_request` with the line's number, or with the path of unreadable content */
 export async function* parseOperations(lines: AsyncIterable<Line>): AsyncGenerator<Operation> {
   for await (const { value, number } of lines) {
     const result = lineSchema.safeParse(value);
@@ -98,7 +98,7 @@ function operationOf(line: CommitLine): Operation {
 export function decodeFile({ path, content, encoding }: z.infer<typeof fileSchema>): Uint8Array {
   if (encoding === "base64") {
     const bytes = Buffer.from(content, "base64");
-    // Node reads what it can and leaves out the rest: a file that was cut off would be taken for a whole one.
+    // Node decodes what it can and skips the rest: a truncated file would be accepted as a whole one.
     if (bytes.toString("base64") === content || isBase64(content)) return bytes;
     throw new ServiceError("invalid_request", `The content of ${shownPath(path)} is not base64.`);
   }

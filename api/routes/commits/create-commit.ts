@@ -16,7 +16,7 @@ import { type CommitHeader, parseHeader, parseOperations, parseWhole } from "./c
 import { isAsked } from "./preupload.ts";
 import { readNdjson } from "./read-ndjson.ts";
 
-/** A commit in one JSON object is read whole, and so is small. */
+/** A commit in one JSON object is read whole, and so has to be small. */
 const WHOLE_MAX_BYTES = 16 * 1024 * 1024;
 
 const answer = z.object({
@@ -82,7 +82,7 @@ for (const { type, base } of repoAddresses) {
 type ReadCommit = {
   header: CommitHeader;
   operations: AsyncIterable<Operation> | Iterable<Operation>;
-  /** To be called whatever happens: a commit may be refused before its operations are looked at. */
+  /** Always to be called: a commit may be rejected before its operations are read. */
   close: () => Promise<unknown>;
 };
 
@@ -106,7 +106,7 @@ async function readCommit(c: Context): Promise<ReadCommit> {
   }
 }
 
-/** @throws ServiceError `invalid_request` for what is no JSON, such as lines under this name */
+/** @throws ServiceError `invalid_request` for invalid JSON, such as lines with this media type */
 async function readWhole(c: Context): Promise<unknown> {
   const text = await c.req.text();
   refuseHeavyJson(Buffer.from(text));

@@ -5,25 +5,25 @@ import { refuseHeavyJson } from "../../refuse-bad-input.ts";
 
 /** A file of 10 MiB as base64, with room for its name. */
 const LINE_MAX_BYTES = 16 * 1024 * 1024;
-/** The longest description that a commit may have, with each character as `\u1234`. The header arrives before the commit has a place. */
+/** The longest description of a commit, with each character as `\u1234`. The header arrives before the commit has a slot. */
 const HEADER_MAX_BYTES = 512 * 1024;
-/** A line is one operation, which has fewer than ten. */
+/** A line is one operation, with fewer than ten values. */
 const LINE_VALUES_MAX = 1_000;
 /** Empty lines are allowed, but a body of nothing else costs far more to split than to send. */
 const LINES_MAX = 2 * OPERATIONS_MAX;
-/** A sender that is silent for longer has gone, whether or not its connection says so. */
+/** A sender that is silent for longer has gone, whether or not its connection shows it. */
 const SILENCE_MAX_MS = 60_000;
-/** On average, so that nobody keeps a place from others by a byte now and then (core/http/pace.ts). */
+/** On average, so that a byte now and then cannot keep a slot from others (core/http/pace.ts). */
 const BYTES_PER_SECOND = 1024;
 const LINE_FEED = 0x0a;
 
 export type Line = { value: unknown; number: number };
 
 /**
- * The JSON values of a body that has one in each line, as they come. Empty lines are left out. No more than one line is kept, and it
- * counts as a body that is kept whole (S137).
- * @throws ServiceError `invalid_request` with the line's number, also for a body that ends before its end or comes too slowly;
- * `payload_too_large`; `unavailable` when the sender has too much under way
+ * The JSON values of a body with one per line, as they arrive. Empty lines are skipped. Only one line is kept at a time, and it counts as a
+ * body that is kept whole (S137).
+ * @throws ServiceError `invalid_request` with the line's number, also if the body ends too early or arrives too slowly;
+ * `payload_too_large`; `unavailable` if the sender has too much under way
  */
 export async function* readNdjson(body: ReadableStream<Uint8Array>, silenceMaxMs = SILENCE_MAX_MS): AsyncGenerator<Line> {
   const room = new BodyRoom();
@@ -87,8 +87,8 @@ async function* chunksOf(body: ReadableStream<Uint8Array>, silenceMaxMs: number)
       yield value;
     }
   } finally {
-    // Not cancelled: that would close the connection before the sender has read why it was refused. How much of the rest is taken, and
-    // for how long, is the server's decision, which ends the stream.
+    // Not cancelled: that would close the connection before the sender has read the reason. The server decides how much of the rest is
+    // read, and for how long, and ends the stream.
     void discard(reader);
   }
 }

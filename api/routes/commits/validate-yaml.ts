@@ -5,7 +5,7 @@ import { checkCard } from "#core/hub/repos/read-card.ts";
 import { requestOriginOf } from "../../request-origin.ts";
 import { openApiRoutes } from "../open-api.ts";
 
-/** A client asks once a commit, and whole offices share an address. */
+/** A client checks once per commit, and whole offices share an address. */
 const CHECKS_OF_ADDRESS = { limit: 120, windowSeconds: 60 };
 
 const messages = z.array(z.object({ message: z.string() }));

@@ -16,12 +16,12 @@ import { openApiRoutes, withOrWithoutToken } from "../open-api.ts";
 import { isTrue, notOnBranch, segmentsOf } from "./repo-route.ts";
 import { visitorOf } from "./visitor.ts";
 
-/** Files as they are: `resolve` gives the content, `raw` what git holds, which of a file in Git LFS is its pointer. */
+/** Raw files: `resolve` returns the content, `raw` what git holds, which for a file in Git LFS is its pointer. */
 export const fileRoutes = openApiRoutes();
 
 const methods = ["resolve", "raw"] as const;
 
-/** What clients in browsers read. */
+/** Headers that clients in browsers read. */
 const EXPOSED = [
   "X-Repo-Commit",
   "X-Repo-Commit-On-Branch",
@@ -47,7 +47,7 @@ for (const type of repoTypes) {
     const pattern = `${prefix}:owner/:name/${method}/:rev/*`;
     const serve = async (c: Context, next: Next) => {
       const [owner = "", name = "", , ...rest] = segmentsOf(c).slice(prefix.split("/").length - 1);
-      // A model's address has the shape of many others.
+      // A model's URL has the shape of many others.
       if (type === "model" && owner === "api") return next();
       return serveFile(c, { type, owner, name }, { ...splitRevision(rest), isPointer: method === "raw" });
     };
@@ -88,7 +88,7 @@ async function serveFile(c: Context, name: Parameters<typeof findRepo>[1], { isP
   const length = range ? range.end - range.start + 1 : size;
   const all: Record<string, string> = { ...headers, "Content-Length": String(length) };
   if (range) all["Content-Range"] = `bytes ${range.start}-${range.end}/${size}`;
-  // Of nothing no part can be had; the JavaScript client learns the size from this header alone.
+  // An empty file has no ranges; the JavaScript client learns the size only from this header.
   else if (size === 0 && c.req.header("Range")) all["Content-Range"] = "bytes */0";
   const status = range ? 206 : 200;
   if (c.req.method === "HEAD") return c.body(null, status, all);
@@ -99,7 +99,7 @@ async function serveFile(c: Context, name: Parameters<typeof findRepo>[1], { isP
 
 function rangeOf(c: Context, etag: string, size: number): ByteRange | "unsatisfiable" | undefined {
   const condition = c.req.header("If-Range");
-  // A date is none of our tags: the whole file then.
+  // A date is not one of our tags: the whole file is sent.
   if (size === 0 || (condition !== undefined && condition !== etag)) return undefined;
   return parseRange(c.req.header("Range"), size);
 }
@@ -116,21 +116,21 @@ function factsOf(repo: Repo, file: FoundFile, { isPointer, isDownload }: { isPoi
     headers: {
       "Content-Type": type,
       "Content-Disposition": disposition(kind === "other" || isDownload ? "attachment" : "inline", entry.name),
-      // Whatever somebody put into a file, nothing in it runs at our address.
+      // Whatever a user put into a file, nothing in it runs on our origin.
       "Content-Security-Policy": "sandbox; default-src 'none'",
       "X-Content-Type-Options": "nosniff",
       "Accept-Ranges": "bytes",
       ETag: etag,
       "X-Repo-Commit": sha,
       ...(lfs && { "X-Linked-Size": String(lfs.size), "X-Linked-ETag": etag }),
-      // Kept, and asked about each time: who may read it, and where a branch is, can change.
+      // Cached, but revalidated each time: access to it, and a branch's commit, can change.
       "Cache-Control": isOpen ? "no-cache" : "private, no-cache",
       Vary: "Authorization, Cookie, Origin",
     } as Record<string, string>,
   };
 }
 
-/** RFC 6266: any name, and for old clients what is left of it in ASCII. */
+/** RFC 6266: any name, and an ASCII version for old clients. */
 function disposition(kind: "attachment" | "inline", name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
   const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16)}`);

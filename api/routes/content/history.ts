@@ -110,6 +110,6 @@ function commitJson(commit: Commit, account: Author | undefined, isFormatted: bo
   };
 }
 
-/** Text as HTML: what it says, and nothing that it does. */
+/** Text as HTML: its letters, without markup. */
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`).replaceAll("\n", "<br>");

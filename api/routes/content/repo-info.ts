@@ -54,7 +54,7 @@ async function answer(c: Context, name: Parameters<typeof findRepo>[1], revision
   const expanded = [...(c.req.queries("expand") ?? []), ...(c.req.queries("expand[]") ?? [])];
   const withFiles = expanded.length === 0 || expanded.includes("siblings");
   const files = withFiles ? (isTrue(c.req.query("blobs")) ? "sizes" : "names") : "none";
-  // What a platform beside us holds has no files here.
+  // A platform's repository has no files here.
   const snapshot: Snapshot = repo.platformId
     ? { ref: null, sha: repo.headSha, committedAt: null, files: withFiles ? [] : null }
     : await readSnapshot(repo, revision ?? "HEAD", { files });

@@ -8,7 +8,7 @@ import { withOrWithoutToken } from "../open-api.ts";
 import { repoAddresses } from "../repos/repo-address.ts";
 
 /**
- * What an answer has that shows a commit, asked for by its SHA, which is on no branch or tag: anybody who may open a pull request can
+ * Header of a response that shows a commit, requested by its SHA, which is on no branch or tag: anybody who may open a pull request can
  * have pushed it, and it must not pass for the owner's.
  */
 export const notOnBranch = { "X-Repo-Commit-On-Branch": "false" } as const;
@@ -21,7 +21,7 @@ export async function sayWhetherOnBranch(c: Context, ...asked: Parameters<typeof
 
 export type RepoRoute = {
   method: "get" | "post";
-  /** What follows the repository's name: `/{path}` at its end may be absent, `{rev}*` takes slashes as they are. */
+  /** The path after the repository's name: `/{path}` at its end is optional, `{rev}*` accepts slashes unencoded. */
   path: string;
   summary: string;
   query?: z.ZodObject;
@@ -30,7 +30,7 @@ export type RepoRoute = {
   handle(c: Context, repo: RepoName, segments: string[]): Promise<Response>;
 };
 
-/** Adds a route of a repository, for each type of repositories. Existing clients do not always encode what has slashes in it. */
+/** Adds a route of a repository, for each type. Existing clients do not always encode values with slashes. */
 export function addRepoRoute(routes: OpenAPIHono, { method, path, summary, query, body, answer, handle }: RepoRoute): void {
   const pattern = path
     .replace("{path}", "*")
@@ -77,7 +77,7 @@ export function segmentsOf(c: Context): string[] {
   }
 }
 
-/** Where the next page of a list is, for the header `Link`: the same request but for some parameters. */
+/** The URL of a list's next page, for the header `Link`: the same request with some parameters changed. */
 export function nextLink(c: Context, parameters: Record<string, string>): string {
   const url = new URL(c.req.url);
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);

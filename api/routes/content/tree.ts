@@ -97,7 +97,7 @@ async function readPaths(c: Context): Promise<{ paths: string[]; isExpanded: boo
   return { paths: paths.map((path) => path.replace(/^\/+|(?<!\/)\/+$/g, "")), isExpanded: isTrue(data.expand) };
 }
 
-/** Reading a form takes longer than in proportion to its fields (S138). */
+/** The cost of parsing a form grows faster than its number of fields (S138). */
 const FIELDS_MAX = PATHS_MAX + 8;
 
 function formFields(text: string): { paths: string[]; expand: string | null } {

@@ -7,9 +7,9 @@ import { countAgainst } from "#core/fair-queue/party.ts";
 import { actorOf } from "../../actor.ts";
 
 /**
- * Who asks for a file: whoever a token stands for, or the person in front of a page, which shows pictures of a repository and links
- * to its files. Only reading goes by the cookie: other sites do not send it (`SameSite=Lax`) and may not read an answer that
- * depends on it (any origin may ask, none with credentials; S53).
+ * The actor of a request for a file: the token's holder, or the user of a page, which shows pictures of a repository and links to its
+ * files. The cookie is only valid for reading: other sites do not send it (`SameSite=Lax`) and may not read a response that depends on it
+ * (any origin may ask, none with credentials; S53).
  */
 export async function visitorOf(c: Context): Promise<Actor> {
   const token = c.req.header("Authorization") ? undefined : getCookie(c, siteSessionCookie().name);

@@ -3,11 +3,11 @@ import type { RepoType } from "@keyhook/sdk";
 import type { DiscussionName } from "#core/hub/discussions/find-discussion.ts";
 import { repoParams } from "../repos/repo-address.ts";
 
-/** `{owner}/{name}/discussions/{num}` of an address. */
+/** `{owner}/{name}/discussions/{num}` of a URL. */
 export const discussionParams = repoParams.extend({ num: z.string() });
 export const commentParams = discussionParams.extend({ commentId: z.string() });
 
-/** The same as core knows it; what is no number is the number of nothing. */
+/** The same in core's terms; a text that is not a number finds nothing. */
 export function discussionName(
   type: RepoType,
   { owner, name, num }: { owner: string; name: string; num: string },

@@ -17,7 +17,7 @@ import { discussionName, discussionParams } from "./discussion-address.ts";
 import { discussionJson, discussionSchema, eventJson, eventSchema } from "./discussion-json.ts";
 
 const EVENTS_ON_A_PAGE = 500;
-/** What was said is answered without the conflicts when git is late (S137). Clients need the field, and take null for not known. */
+/** The response omits the conflicts when git is slow (S137). Clients need the field, and accept null for unknown. */
 const CONFLICTS_MAX_MS = 2_000;
 
 const query = z.object({
@@ -74,7 +74,7 @@ for (const { type, base } of repoAddresses) {
       next.searchParams.set("p", String(p + 1));
       c.header("Link", `<${next.href}>; rel="next"`);
     }
-    // Whoever may see a gated repository and not its files sees its discussions all the same.
+    // Users who may see a gated repository but not its files still see its discussions.
     const withDiff = diff === "1" && discussion.isPullRequest && (await may(actor, "repo.read_content", repoResource(repo)));
     return c.json(
       {

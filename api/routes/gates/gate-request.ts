@@ -12,13 +12,13 @@ export const repoParams = z.object({
   name: z.string().openapi({ param: { name: "name", in: "path" } }),
 });
 
-/** Whom a decision is about. */
+/** The user whom a decision is about. */
 export const whom = z.object({
   user: z.string().max(200).optional().openapi({ description: "A username; or else `userId`." }),
   userId: z.string().max(200).optional(),
 });
 
-/** @throws ServiceError `not_found` for a segment that is no type */
+/** @throws ServiceError `not_found` for a segment that is not a type */
 export function repoNameOf({ type: segment, owner, name }: z.infer<typeof repoParams>): RepoName {
   const type = repoTypeOfSegment(segment);
   if (!type) throw notFound("Repository");

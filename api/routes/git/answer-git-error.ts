@@ -7,12 +7,12 @@ import { log } from "#core/log.ts";
 import { basicChallenge } from "../../git-actor.ts";
 
 /**
- * Failures as git shows them: it prints a body of plain text, and asks for credentials when it is told to. Whoever has sent none is
- * asked in the same words for what is not there, what is private and what takes an account, so that none is told apart (S136).
+ * Failures in git's form: it prints a plain-text body, and asks for credentials when told to. A caller without credentials gets the same
+ * response for what does not exist, what is private and what requires an account, so that these cannot be distinguished (S136).
  */
 export function answerGitError(thrown: Error, c: Context): Response {
   const error = toServiceError(thrown);
-  // After its first byte an answer cannot become another one; that it ends early is what git sees.
+  // After its first byte a response cannot change; git notices that it ends early.
   if (c.env?.outgoing?.headersSent) {
     c.env.outgoing.destroy();
     return RESPONSE_ALREADY_SENT;

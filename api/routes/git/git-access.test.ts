@@ -8,7 +8,7 @@ import { newId } from "#core/ids.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
-/** Who may fetch and push, as git is told (S135, S136). */
+/** Who may fetch and push, and what git is told (S135, S136). */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let eve: TestPerson;
@@ -38,7 +38,7 @@ test("anybody clones what is public, and nobody pushes without credentials", asy
   await commit(`${into}/clone`, { "a.txt": "a" });
   const pushed = await git(`${into}/clone`, ["push", "origin", "HEAD:main"]);
   expect(pushed.status).not.toBe(0);
-  // Git was asked for credentials, and had nobody to ask.
+  // Git was asked for credentials, and had no user to ask.
   expect(pushed.err).toContain("could not read Username");
   expect(await infoRefs(`/${open.fullName}`, "git-receive-pack")).toMatchObject({
     status: 401,

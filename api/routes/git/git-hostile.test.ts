@@ -22,7 +22,7 @@ import { asOwner } from "#core/testing/as-owner.ts";
 import { commit, emptyFolder, git, mustGit, remote, tokenOf, workingCopy } from "../../testing/git-client.ts";
 import { startApiWorld } from "../../testing/start-api-world.ts";
 
-/** S137: whatever is sent, the repository stays as it was, nothing is recorded, and the answer comes. */
+/** S137: whatever is sent, the repository is unchanged, nothing is recorded, and there is a response. */
 let world: Awaited<ReturnType<typeof startApiWorld>>;
 let ada: TestPerson;
 let token: string;
@@ -55,7 +55,7 @@ type Sent = {
   meanwhile?: () => Promise<unknown>;
 };
 
-/** Node's own client leaves paths and bytes as they are, and can go away in the middle. */
+/** Node's own client leaves paths and bytes unchanged, and can disconnect in the middle. */
 function send({
   path = `/${repo.fullName}/git-receive-pack`,
   method = "POST",
@@ -115,7 +115,7 @@ async function packOf(files: Record<string, string | Buffer>): Promise<{ sha: st
   return { sha, pack: await readFile(join(folder, name)) };
 }
 
-/** A pack of objects whose bytes are given, as its trailer says correctly. */
+/** A pack of objects with given bytes and a correct trailer. */
 function packWith(...objects: Buffer[]): Buffer {
   const count = Buffer.alloc(4);
   count.writeUInt32BE(objects.length);
@@ -355,7 +355,7 @@ describe("what is larger inside than outside", () => {
     const tera = 1n << 40n;
     const base = Buffer.from("base");
     const baseSha = hash("sha1", Buffer.concat([Buffer.from("blob 4\0"), base]), "buffer");
-    // Copies of the base that are said to make a terabyte.
+    // Copies of the base with a claimed size of a terabyte.
     const delta = Buffer.concat([varint(4n), varint(tera), Buffer.from([0x90, 4])]);
     const packs = [
       packWith(Buffer.concat([objectHeader(3, tera), deflateSync(Buffer.from("short"))])),
@@ -606,7 +606,7 @@ describe("requests that are not git's", () => {
 
 describe("S137 the machine is shared", () => {
   test("when too many transfers are under way, the next is told to come again", async () => {
-    // All places there are, taken by others, and all of Ada's that may wait.
+    // Others take all slots, and Ada's requests fill her part of the queue.
     const held: Promise<() => void>[] = [];
     for (let other = 0; fetches.counts.waiting === 0; other++)
       held.push(fetches.take({ party: { key: `other ${other}`, isAnonymous: false } }));

@@ -27,7 +27,7 @@ afterAll(() => world.stop());
 const prefixes = { model: "", dataset: "/datasets", space: "/spaces" } as const;
 const urlOf = (repo: Repo, withToken = token) => remote(world.origin, `${prefixes[repo.type]}/${repo.fullName}`, withToken);
 
-/** A repository with one commit that came by a push, and the working copy that it came from. */
+/** A repository with one pushed commit, and the working copy that it came from. */
 async function pushedRepo(): Promise<{ repo: Repo; url: string; copy: string }> {
   const repo = await someRepo(ada);
   const copy = await workingCopy();
@@ -38,7 +38,7 @@ async function pushedRepo(): Promise<{ repo: Repo; url: string; copy: string }> 
 
 type Update = { ref: string; oldSha: string | null; newSha: string | null };
 
-/** What the pushes to a repository were recorded as, the latest last. */
+/** The recorded updates of the pushes to a repository, the latest last. */
 async function updatesOf(repo: Repo): Promise<Update[][]> {
   const events = (await eventsOf(repo)).filter(({ scope }) => scope === "repo.content");
   return events.map(({ payload }) => (payload as { updatedRefs: Update[] }).updatedRefs);
@@ -104,7 +104,7 @@ describe("clone, fetch and push", () => {
     const into = await emptyFolder();
     await mustGit(into, ["clone", "--quiet", url, "clone"]);
     const clone = `${into}/clone`;
-    // Each side has what the other has not: the client tells more than fits into one line.
+    // Each side has what the other lacks: the client sends more than fits into one line.
     const stream = Array.from(
       { length: 400 },
       (_, index) =>
@@ -285,7 +285,7 @@ describe("S137 what a repository's policy refuses is refused by ref, with a reas
     expect(eves.err).toContain("403");
     await commit(copy, { "b.txt": "b" });
     expect(await git(copy, ["push", urlOf(repo), `HEAD:${ref}`])).toMatchObject({ status: 0 });
-    // A tag would be merged as it stands, and a branch with a tag for a parent cannot be cloned.
+    // A tag would be merged unchanged, and a branch with a tag for a parent cannot be cloned.
     await mustGit(copy, ["tag", "-a", "-m", "A tag", "better"]);
     for (const other of ["refs/tags/better", "HEAD^{tree}", "HEAD:a.txt"]) {
       const object = await mustGit(copy, ["rev-parse", other]);

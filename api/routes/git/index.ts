@@ -44,5 +44,5 @@ for (const prefix of gitPaths) {
   });
 }
 
-/** Node's own streams, past the Web's: git's bytes go from process to socket and back, as fast as either takes them. */
+/** Node's own streams instead of the Web's: git's bytes go from process to socket and back, as fast as either reads them. */
 const streamsOf = (c: GitContext) => ({ req: c.env.incoming, res: c.env.outgoing });

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 import { type ErrorCode, isServiceError } from "#core/errors.ts";
 import { answerError } from "../../answer-error.ts";
 
-/** The words by which clients of this API tell failures apart: `type`, and `code` where it differs from ours. */
+/** The words by which clients of this API distinguish failures: `type`, and `code` where it differs from ours. */
 const words: Record<ErrorCode, { type: string; code?: string }> = {
   invalid_request: { type: "invalid_request_error" },
   payload_too_large: { type: "invalid_request_error" },
@@ -23,7 +23,7 @@ const words: Record<ErrorCode, { type: string; code?: string }> = {
   storage_full: { type: "insufficient_quota" },
 };
 
-/** A failure as clients of this API read it, `{ error: { message, type, code, param } }`, with the headers of any failure of ours. */
+/** A failure as clients of this API read it, `{ error: { message, type, code, param } }`, with the usual headers of our failures. */
 export async function answerInferenceError(thrown: Error, c: Context): Promise<Response> {
   const answered = answerError(thrown, c);
   const { error: message, code } = (await answered.json()) as { error: string; code: ErrorCode };
@@ -34,7 +34,7 @@ export async function answerInferenceError(thrown: Error, c: Context): Promise<R
   return new Response(JSON.stringify({ error }), { status: answered.status, headers: withJson(answered.headers, code) });
 }
 
-/** Clients try again by themselves after some failures; what another try cannot mend says so in the header that they go by. */
+/** Clients retry automatically after some failures; if a retry cannot help, the header that they read says so. */
 function withJson(given: Headers, code: ErrorCode): Headers {
   const headers = new Headers(given);
   headers.set("Content-Type", "application/json; charset=UTF-8");

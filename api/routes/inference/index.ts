@@ -13,14 +13,15 @@ import { answerInferenceError } from "./answer-inference-error.ts";
 import { sendEvents } from "./send-events.ts";
 
 /**
- * The inference gateway (docs/guides/inference.md), in the words of the API that its clients know. It is theirs, and not in our OpenAPI
- * document.
+ * The inference gateway (docs/guides/inference.md), in the words of the API that its clients know. That API is not ours, so it is not in
+ * our OpenAPI document.
  */
 export const inferenceRoutes = openApiRoutes();
 
 inferenceRoutes.onError(answerInferenceError);
 
-// S53: pages of others may ask with a token that they hold; nothing here goes by cookies. What clients send about themselves is let pass.
+// S53: other sites' pages may call with a token that they hold; cookies are never used here. Headers that clients send about themselves are
+// allowed.
 inferenceRoutes.use(
   "/v1/*",
   cors({ origin: "*", exposeHeaders: ["X-Request-Id", "Retry-After", "WWW-Authenticate"], maxAge: 3600 }),
@@ -50,8 +51,8 @@ for (const endpoint of inferenceEndpoints) {
     const signal = AbortSignal.any([c.req.raw.signal, ending.signal]);
     const answer = await requestInference(actor, { endpoint, body: await jsonText(c), signal });
     if (answer.kind === "events") {
-      // A stream may last half an hour: who takes it must still be somebody who may (S114). Otherwise the provider is told too, which may
-      // be silent and would be waited for.
+      // A stream may last half an hour: its reader must still be allowed (S114). Otherwise the provider's request is aborted too, since a
+      // silent provider would be waited for.
       const check = async () => requireInferenceAccount(await actorNow());
       const checkOrEnd = () =>
         check().catch((error: unknown) => {
@@ -80,7 +81,7 @@ const modelJson = ({ name, createdAt, providerName }: { name: string; createdAt:
   owned_by: providerName,
 });
 
-/** @throws ServiceError `invalid_request` for another media type, which a page of another site could send unasked */
+/** @throws ServiceError `invalid_request` for another media type, which a page of another site could send without a preflight */
 async function jsonText(c: Context): Promise<string> {
   if (!/^application\/json\s*(;|$)/i.test(c.req.header("Content-Type") ?? "")) {
     throw new ServiceError("invalid_request", "Send the body as application/json.");

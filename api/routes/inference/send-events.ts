@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 
 /**
- * Sends events as they come. The next one is asked for when the client has taken the last, so that a slow client slows the provider and
- * fills no memory here; a client that goes away ends both (the request's signal).
+ * Sends events as they arrive. The next one is requested once the client has read the last, so that a slow client slows the provider and
+ * fills no memory here; a client that disconnects ends both (the request's signal).
  */
 export function sendEvents(c: Context, events: AsyncGenerator<string, void, undefined>): Response {
   const encoder = new TextEncoder();
@@ -22,7 +22,7 @@ export function sendEvents(c: Context, events: AsyncGenerator<string, void, unde
   return c.body(body, 200, {
     "Content-Type": "text/event-stream; charset=utf-8",
     "Cache-Control": "no-store, no-transform",
-    // Proxies of one kind gather what they pass on unless they are told.
+    // Some proxies buffer responses unless told not to.
     "X-Accel-Buffering": "no",
   });
 }

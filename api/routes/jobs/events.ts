@@ -1,6 +1,6 @@
 /**
- * Values that clients split into lines at (U+0085, U+2028 and others) are escaped: to `JSON` they are letters like any other, to the
- * Python client's reader of lines they end one.
+ * Characters at which clients split lines (U+0085, U+2028 and others) are escaped: for `JSON` they are ordinary letters, for the Python
+ * client's line reader they end a line.
  */
 export function eventOf(data: unknown, name?: string): string {
   const json = JSON.stringify(data).replace(

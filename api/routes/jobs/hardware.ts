@@ -26,14 +26,14 @@ const route = createRoute({
 const size = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GB`;
 
 export const jobHardwareRoute = openApiRoutes().openapi(route, async (c) => {
-  // Everybody may know; a token that is none is told so all the same.
+  // Everybody may read it; an invalid token is still rejected.
   await actorOf(c);
   const offered = flavors().map(({ name, cpus, memoryBytes }) => ({
     name,
     prettyName: name.replace(/(^|-)([a-z])/g, (_, dash, letter) => (dash && " ") + letter.toUpperCase()).replace(/^Cpu/, "CPU"),
     cpu: `${cpus} vCPU`,
     ram: size(memoryBytes),
-    // What a run may write is taken from its memory's measure (core/jobs/runs/execute-run.ts).
+    // A run's writable storage is derived from its memory (core/jobs/runs/execute-run.ts).
     ephemeralStorage: size(memoryBytes / 2),
     accelerator: null,
     // Nothing is charged here; existing clients read the fields, and show "free".

@@ -7,7 +7,10 @@ import { runJobRoutes } from "./run-job.ts";
 import { scheduledJobsRoutes } from "./scheduled-jobs.ts";
 import { jobStreamRoutes } from "./streams.ts";
 
-/** The routes of jobs and their schedules (docs/specification/jobs-and-spaces.md#jobs). `hardware` first: nobody can take it for a name. */
+/**
+ * The routes of jobs and their schedules (docs/specification/jobs-and-spaces.md#jobs). `hardware` comes first, because it is not a possible
+ * name.
+ */
 export const jobRoutes = openApiRoutes();
 
 for (const routes of [

@@ -5,7 +5,7 @@ import type { JobNamespace } from "#core/jobs/find-job-namespace.ts";
 import type { Run } from "#core/jobs/runs/run.ts";
 import type { Schedule } from "#core/jobs/schedules/schedule.ts";
 
-/** As existing clients spell an owner and whoever had it run (docs/specification/jobs-and-spaces.md#the-job-record). */
+/** How existing clients spell an owner and an initiator (docs/specification/jobs-and-spaces.md#the-job-record). */
 const typeOf = (kind: string): string => (kind === "organization" ? "org" : kind);
 
 const ownerJson = ({ kind, id, handle }: JobNamespace) => ({ id, name: handle, type: typeOf(kind) });
@@ -19,7 +19,7 @@ function specJson(spec: JobSpec): Omit<JobSpecAnswer, "secrets"> {
   };
 }
 
-/** A run in a list: its secrets' names are sealed, and not opened for a list. */
+/** A run in a list: the sealed names of its secrets are not opened for a list. */
 export function listedJobJson(run: Run, owner: JobNamespace, reader: Actor, now = new Date()): JobAnswer {
   const { id, createdAt, startedAt, finishedAt, stage, message, exitCode, initiator } = run;
   const seconds = (from: Date | null, to: Date | null) =>

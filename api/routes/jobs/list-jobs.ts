@@ -70,7 +70,7 @@ export const listJobsRoutes = openApiRoutes()
 
 /** @throws ServiceError `invalid_request` */
 function searchOf({ stage, label }: z.infer<typeof filters>): Pick<RunSearch, "stages" | "labels"> {
-  // Clients know stages that no job here is ever in: those find nothing.
+  // Clients know stages that no job here ever has: those match nothing.
   const asked = stage === undefined ? undefined : [stage].flat().map((one) => one.toUpperCase());
   const labels = (label === undefined ? [] : [label].flat()).map((one) => {
     const [, name, value] = /^([A-Za-z0-9._-]{1,100})=([A-Za-z0-9._-]{0,100})$/.exec(one) ?? [];

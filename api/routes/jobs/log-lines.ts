@@ -1,13 +1,13 @@
 import type { LogChunk } from "#core/jobs/logs/log-chunk.ts";
 
-/** Longer lines are told in pieces, so that one without an end fills no memory. */
+/** Longer lines are sent in pieces, so that one without an end fills no memory. */
 const LINE_MAX_CHARACTERS = 64 * 1024;
 
 export type LogLine = { at: Date; text: string };
 
 /**
- * Chunks of a log as lines. The same chunks make the same lines, wherever a stream of them breaks off: clients that come again skip as
- * many as they have seen. What a stream wrote last, without an end of its line, is told by `rest`.
+ * Chunks of a log as lines. The same chunks make the same lines, wherever a stream breaks off: clients that reconnect skip as many as they
+ * have seen. `rest` returns a stream's last text without a line end.
  */
 export class LogLines {
   readonly #open = new Map<string, LogLine>();

@@ -41,7 +41,7 @@ const list = createRoute({
   },
 });
 
-/** An owner has 100 at most: existing clients ask once, and read no `Link`. */
+/** An owner has at most 100: existing clients send one request, and do not read `Link`. */
 const ALL = 100;
 
 export const scheduledJobsRoutes = openApiRoutes()

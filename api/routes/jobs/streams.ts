@@ -93,7 +93,7 @@ async function found(c: Context, { namespace, jobId }: { namespace: string; jobI
   const actor = await actorNow();
   const owner = await findJobNamespace(actor, "job.read", namespace);
   const find = () => findRun(actor, owner, jobId);
-  // A stream may last a day: who follows it must still be somebody who may (S114).
+  // A stream may last a day: its reader must still be allowed (S114).
   const check = async () => findJobNamespace(await actorNow(), "job.read", namespace);
   return { owner, actor, find, signal: c.req.raw.signal, check };
 }
@@ -112,7 +112,7 @@ async function* tailOf({ id, stage }: Run, tail: number, signal: AbortSignal) {
   yield* linesOf(id, signal, chunks.at(-1)?.seq ?? 0, lines);
 }
 
-/** Some at a time: a line can be a single byte of the log, and an event is a hundred. Others have their turn in between (S137). */
+/** Some at a time: a line can be a single byte of the log, and an event is a hundred. Others get their turn in between (S137). */
 async function* told(lines: Iterable<LogLine>) {
   let events = "";
   for (const line of lines) {

@@ -8,13 +8,13 @@ export function lfsBody(c: Context, body: object, status = 200): Response {
   return c.body(JSON.stringify(body), status as 200, { "Content-Type": LFS_MEDIA_TYPE, "Cache-Control": "no-store" });
 }
 
-/** A failure as git-lfs reads it: `message`, in its own media type, beside what the hub's clients read of any failure. */
+/** A failure as git-lfs reads it: `message`, in its own media type, besides what the hub's clients read. */
 export async function answerLfsError(thrown: Error, c: Context): Promise<Response> {
   const answered = answerError(thrown, c);
   const body = (await answered.json()) as { error: string };
   const headers = new Headers(answered.headers);
   headers.set("Content-Type", LFS_MEDIA_TYPE);
-  // Bearer challenges are no good to git, which would not ask its person for a token then.
+  // With a Bearer challenge git would not ask its user for a token.
   if (answered.status === 401) {
     headers.set("WWW-Authenticate", basicChallenge);
     headers.set("LFS-Authenticate", basicChallenge);
@@ -26,5 +26,5 @@ export async function answerLfsError(thrown: Error, c: Context): Promise<Respons
   });
 }
 
-/** The word of the batch API for a request that makes no sense. */
+/** The batch API's status for a request that makes no sense. */
 const isBadBatch = (c: Context, status: number): boolean => status === 400 && c.req.path.endsWith("/objects/batch");

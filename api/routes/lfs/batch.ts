@@ -15,9 +15,9 @@ const batch = z.object({
   operation: z.enum(["download", "upload"]),
   transfers: listOf(z.string(), { max: TRANSFERS_MAX, of: "transfers" }).nullish(),
   hash_algo: z.string().nullish(),
-  /** Which branch it is for. Who may write to a repository may write to all of them. */
+  /** The branch it is for. Whoever may write to a repository may write to all of them. */
   ref: z.object({ name: z.string() }).nullish(),
-  // Each object is answered for itself, whatever it is.
+  // Each object gets its own result, whatever it is.
   objects: listOf(z.object({ oid: z.unknown(), size: z.unknown() }), { max: OBJECTS_MAX, of: "objects" }),
 });
 
@@ -40,7 +40,7 @@ export async function answerBatch(c: Context): Promise<Response> {
 
 /** @throws ServiceError `invalid_request`, naming what is wrong */
 export async function readJson<Shape extends z.ZodType>(c: Context, shape: Shape): Promise<z.infer<Shape>> {
-  // A form is not looked into before it is parsed (refuse-bad-input.ts). Nor is it read: nothing may follow on this connection.
+  // A form is not checked before it is parsed (refuse-bad-input.ts). It is not read either, so nothing may follow on this connection.
   if (isForm(c)) {
     c.header("Connection", "close");
     throw new ServiceError("invalid_request", "Send the body as application/vnd.git-lfs+json.");

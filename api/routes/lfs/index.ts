@@ -6,10 +6,10 @@ import { answerLfsError, lfsBody } from "./answer-lfs-error.ts";
 import { answerBatch } from "./batch.ts";
 import { completeObject, downloadObject, uploadObject, verifyObject } from "./transfers.ts";
 
-/** The routes of Git LFS: the batch API, and the addresses that it gives out. They are git's, and not in the OpenAPI document. */
+/** The routes of Git LFS: the batch API, and the URLs that it returns. They are git's, and not in the OpenAPI document. */
 export const lfsRoutes = openApiRoutes();
 
-// S53: the JavaScript client uploads from pages of others too. Nothing here goes by cookies.
+// S53: the JavaScript client also uploads from other sites' pages. Cookies are never used here.
 const anyOrigin = cors({
   origin: "*",
   allowHeaders: ["Authorization", "Content-Type", "Accept", "Range", "X-Request-Id"],
@@ -30,7 +30,7 @@ for (const path of gitPaths) {
   lfsRoutes.all(`${base}/locks/*`, refuseLocks);
 }
 
-/** git-lfs asks before each push whether somebody has locked what is pushed; to be told that nobody can, it goes on. */
+/** Before each push git-lfs asks whether the pushed files are locked; it continues when told that locks are not supported. */
 function refuseLocks(c: Context): Response {
   return lfsBody(c, { message: "This service has no locks." }, 501);
 }

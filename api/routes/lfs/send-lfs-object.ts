@@ -8,7 +8,7 @@ import { findLfsObject } from "#core/hub/lfs/objects/find-lfs-object.ts";
 import { openLfsObject } from "#core/hub/lfs/objects/open-lfs-object.ts";
 import { log } from "#core/log.ts";
 
-// Nobody knows what is in it, and it comes from our own origin: it is saved, and nothing in it runs (S24).
+// Its content is unknown, and it comes from our own origin: it is saved, and nothing in it runs (S24).
 const inert = {
   "Content-Type": "application/octet-stream",
   "Content-Disposition": "attachment",
@@ -17,9 +17,9 @@ const inert = {
 };
 
 /**
- * Sends an object of a repository, or the part that `Range` asks for, as fast as the client takes it. Whether they may read it was
- * asked before.
- * @param headers replace or add to those that keep content from being run.
+ * Sends an object of a repository, or the part requested by `Range`, as fast as the client reads. The caller has checked that it may be
+ * read.
+ * @param headers replace or add to those that keep content from running.
  * @throws ServiceError `not_found`, `gone`
  */
 export async function sendLfsObject(
@@ -48,9 +48,9 @@ export async function sendLfsObject(
   return RESPONSE_ALREADY_SENT;
 }
 
-/** Past the Web's streams, which cost more than the reading. */
+/** Without the Web's streams, which cost more than reading the file. */
 async function send(res: ServerResponse, stream: NodeJS.ReadableStream, status: number, headers: OutgoingHttpHeaders) {
   res.writeHead(status, headers);
-  // A client that goes away ends the reading; what was sent cannot be taken back.
+  // A client that disconnects ends the reading; what was sent cannot be taken back.
   await pipeline(stream, res).catch((err: unknown) => log().debug({ err }, "a download ended half-way"));
 }

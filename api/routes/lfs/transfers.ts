@@ -12,7 +12,7 @@ import { lfsBody } from "./answer-lfs-error.ts";
 import { readJson } from "./batch.ts";
 import { sendLfsObject } from "./send-lfs-object.ts";
 
-/** An upload of which nothing arrives for so long has been given up. */
+/** An upload without data for this long was abandoned. */
 const IDLE_MS = 60_000;
 
 const allowedTransfer = (c: Context, operation: Transfer["operation"]): Transfer =>
@@ -27,11 +27,11 @@ async function allowedUpload(c: Context): Promise<Transfer> {
 /** `GET` and `HEAD …/info/lfs/objects/{oid}` */
 export async function downloadObject(c: Context): Promise<Response> {
   const { repoId, oid } = allowedTransfer(c, "download");
-  // Sent past the router, which would have added it (index.ts).
+  // Sent without the router, which would have added it (index.ts).
   return sendLfsObject(c, { id: repoId }, oid, { "Access-Control-Allow-Origin": "*" });
 }
 
-/** `PUT …/info/lfs/objects/{oid}`: the bytes go from the connection to storage, whatever their number. */
+/** `PUT …/info/lfs/objects/{oid}`: streams any number of bytes from the connection to storage. */
 export async function uploadObject(c: Context<{ Bindings: HttpBindings }>): Promise<Response> {
   const { repoId, oid, size } = await allowedUpload(c);
   const length = c.req.header("Content-Length");
@@ -59,7 +59,7 @@ const uploaded = z.object({
   }),
 });
 
-/** `POST …/info/lfs/objects/{oid}/complete`: all parts are there. */
+/** `POST …/info/lfs/objects/{oid}/complete`: all parts have been uploaded. */
 export async function completeObject(c: Context): Promise<Response> {
   const transfer = await allowedUpload(c);
   const { parts } = await readJson(c, uploaded);
@@ -67,11 +67,11 @@ export async function completeObject(c: Context): Promise<Response> {
   return lfsBody(c, {});
 }
 
-/** What is left of a request that ended too early is an upload that ended half-way, not a failure of ours. */
+/** A request that ends too early is an upload that ended half-way, not a failure of ours. */
 async function* bytesOf(incoming: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
   incoming.setTimeout(IDLE_MS, () => incoming.destroy());
   try {
-    // What is refused is read to its end by others, so that its sender gets to see the answer.
+    // The rest of a rejected body is read elsewhere, so that its sender gets to see the response.
     for await (const chunk of incoming.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
   } catch (cause) {
     throw new ServiceError("invalid_request", "The upload ended half-way. Upload it again.", { cause });

@@ -7,7 +7,7 @@ import { readEvents } from "./read-events.ts";
 import { refusalJson, refusalSchema } from "./refusal-json.ts";
 import { requirePlatform } from "./require-platform.ts";
 
-/** The routes read the body themselves: it comes as one of three media types. */
+/** The routes read the body themselves: it has one of three media types. */
 export const eventRoutes = openApiRoutes();
 
 const resultSchema = refusalSchema.extend({

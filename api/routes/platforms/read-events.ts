@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { ServiceError } from "#core/errors.ts";
 
-/** What a request carries, in whichever of the three ways of the CloudEvents HTTP binding it was sent. */
+/** The events of a request, sent in any of the three modes of the CloudEvents HTTP binding. */
 export type SentEvents = { isBatch: boolean; events: unknown[] };
 
 const HEADER_PREFIX = "ce-";

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { ServiceError } from "#core/errors.ts";
 
-/** Of one among many: as the body of an answer for it alone would be. */
+/** For one among many: the same as the body of a response for it alone. */
 export const refusalSchema = z.object({
   error: z.string().optional(),
   code: z.string().optional(),

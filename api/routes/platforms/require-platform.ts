@@ -5,17 +5,17 @@ import { countAgainst } from "#core/fair-queue/party.ts";
 import { findPlatform } from "#core/hub/platforms/find-platform.ts";
 import type { Platform } from "#core/hub/platforms/platform.ts";
 
-/** Requests a minute: with a thousand events in each, more than any platform has to tell. */
+/** Requests a minute: with a thousand events in each, more than any platform has to report. */
 export const PLATFORM_REQUESTS_PER_MINUTE = 600;
 
 /**
- * Which platform a request comes from, by its token.
+ * The platform of a request, by its token.
  * @throws ServiceError `unauthorized`, `rate_limited`
  */
 export function requirePlatform(c: Context): Promise<Platform> {
   const known: Promise<Platform> | undefined = c.get("platform");
   if (known) return known;
-  // Asked before the body is read and again by the route: it counts once.
+  // Called before the body is read and again by the route: it counts once.
   const platform = findItsPlatform(c);
   c.set("platform", platform);
   return platform;

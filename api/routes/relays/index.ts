@@ -24,7 +24,7 @@ const json = <T extends z.ZodType>(description: string, schema: T) => ({
   content: { "application/json": { schema } },
 });
 
-/** Relays: public addresses of receivers that have none (docs/decisions/063-the-relay.md). */
+/** Relays: public URLs for receivers that have none (docs/decisions/063-the-relay.md). */
 export const relayRoutes = openApiRoutes();
 
 const list = createRoute({
@@ -114,7 +114,7 @@ relayRoutes.openapi(requests, async (c) => {
   }
   const { account } = await requirePersonsToken(c);
   const events = await streamRequests({
-    // Asked anew for as long as it lasts: a token ends, and so does what it reaches.
+    // Looked up anew while it lasts: a token ends, and its access changes.
     actorNow: askedAnew(c, async () => (await requirePersonsToken(c)).actor),
     userId: account.id,
     name,

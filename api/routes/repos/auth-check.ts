@@ -10,8 +10,7 @@ const checks = [
 ] as const;
 
 /**
- * Only the status says something (docs/specification/repositories-and-git.md#repository-operations): the very decision that a clone or
- * a push would meet.
+ * Only the status matters (docs/specification/repositories-and-git.md#repository-operations): the same decision as for a clone or a push.
  */
 export const authCheckRoutes = openApiRoutes();
 

@@ -65,13 +65,13 @@ export const createRepoRoute = openApiRoutes().openapi(route, async (c) => {
   } catch (error) {
     if (!isServiceError(error) || error.code !== "conflict") throw error;
     const there = await findRepo(actor, wanted as RepoName).catch(() => undefined);
-    // Who may not see it knows by the conflict itself that it is there, and by what they asked for where.
+    // A user who may not see it learns from the conflict itself that it exists, and knows its URL from their own request.
     const url = there ? repoWebUrl(there) : env().ORIGIN + repoPath(wanted.type, `${wanted.owner}/${wanted.name}`);
     return answerConflict(c, error, url) as never;
   }
 });
 
-/** Clients that were told to be content with what is there go on with its address. */
+/** Clients told to accept an existing repository continue with its URL. */
 async function answerConflict(c: Context, error: ServiceError, url: string): Promise<Response> {
   const answer = answerError(error, c);
   return c.json({ ...((await answer.json()) as object), url }, 409, Object.fromEntries(answer.headers));

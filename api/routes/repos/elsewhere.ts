@@ -2,7 +2,7 @@ import { ServiceError } from "#core/errors.ts";
 import { openApiRoutes } from "../open-api.ts";
 
 /**
- * What existing clients know beside repositories and this service does not have: said plainly
+ * Things of the public hub, other than repositories, that this service does not have: it says so explicitly
  * (docs/specification/repositories-and-git.md#what-is-not-offered).
  */
 export const elsewhereRoutes = openApiRoutes();

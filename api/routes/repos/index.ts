@@ -7,7 +7,7 @@ import { listReposRoutes } from "./list-repos.ts";
 import { moveRepoRoute } from "./move-repo.ts";
 import { repoSettingsRoutes } from "./repo-settings.ts";
 
-/** The routes of repositories as such. */
+/** The routes of repositories themselves. */
 export const repoRoutes = openApiRoutes();
 
 for (const routes of [

@@ -9,7 +9,7 @@ import { repoJson, repoSchema } from "./repo-json.ts";
 
 const LIMIT = 100;
 
-/** What existing clients can filter by and this service cannot: to leave a filter out would be a wrong answer. */
+/** Filters of existing clients that this service lacks: ignoring a filter would give a wrong result. */
 const unsupported = ["apps", "gated", "inference", "inference_provider", "library", "pipeline_tag", "trained_dataset"] as const;
 
 const query = z.object({

@@ -3,10 +3,10 @@ import { apiSegments, type RepoType, repoTypes } from "@keyhook/sdk";
 import { ServiceError } from "#core/errors.ts";
 import type { RepoName } from "#core/hub/repos/find-repo.ts";
 
-/** `{owner}/{name}` of an address. */
+/** `{owner}/{name}` of a URL. */
 export const repoParams = z.object({ owner: z.string(), name: z.string() });
 
-/** Each type with where its repositories are in the API: three addresses of one shape, and nothing else answers to it. */
+/** Each type with its base URL in the API: three URLs of one shape, and nothing else. */
 export const repoAddresses = repoTypes.map((type) => ({ type, base: `/api/${apiSegments[type]}` as const }));
 
 /** `type` in a body; none means a model. */
@@ -16,7 +16,7 @@ export const typeField = z
   .openapi({ description: "A model when left out." });
 
 /**
- * `owner/name`, or the name alone of one's own, as clients send it in bodies.
+ * `owner/name`, or just the name of one's own, as clients send it in bodies.
  * @throws ServiceError `invalid_request` with the field
  */
 export function parseFullName(text: string, type: RepoType, ownHandle: string, field: string): RepoName {

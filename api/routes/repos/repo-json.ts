@@ -2,8 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { type Repo, spaceSubdomain } from "#core/hub/repos/repo.ts";
 
 /**
- * A repository as existing clients read it (docs/specification/repositories-and-git.md#the-repository-record); what nobody counts here
- * is 0.
+ * A repository as existing clients read it (docs/specification/repositories-and-git.md#the-repository-record); numbers not counted here are
+ * 0.
  */
 export const repoSchema = z.object({
   _id: z.string().openapi({ description: "The repository's id; `id` is its name." }),

@@ -6,7 +6,7 @@ import { openApiRoutes, withToken } from "../open-api.ts";
 import { repoAddresses, repoParams } from "./repo-address.ts";
 import { repoJson, repoSchema } from "./repo-json.ts";
 
-/** Named as events name them (`updatedConfig`); `visibility` is how newer clients send `private`. */
+/** Named as in events (`updatedConfig`); newer clients send `visibility` instead of `private`. */
 const body = z.object({
   visibility: z.enum(["public", "private"]).optional(),
   private: z.boolean().optional(),

@@ -30,7 +30,7 @@ export const spaceLogRoutes = openApiRoutes().openapi(logs, async (c) => {
   const find = async () => findRepo(await actorNow(), { type: "space", ...c.req.valid("param") }, "repo.write");
   const { id } = await find();
   takeLogPlace();
-  // Who follows it for a day must still be somebody who may (S114).
+  // A reader who follows it for a day must still be allowed (S114).
   return sendEvents(c, withKeepAlive(pieces(id, c.req.raw.signal), find));
 });
 

@@ -5,7 +5,7 @@ import { readSpaceConfig } from "#core/spaces/space-config.ts";
 import type { SpaceRuntime } from "#core/spaces/space-runtime.ts";
 import { SLEEP_AFTER_SECONDS, SPACE_FLAVOR, type SpaceStage } from "#core/spaces/stages.ts";
 
-/** How a Space is doing, as existing clients read it (docs/specification/jobs-and-spaces.md#spaces). */
+/** The runtime of a Space, as existing clients read it (docs/specification/jobs-and-spaces.md#spaces). */
 export const runtimeSchema = z.object({
   stage: z.string(),
   hardware: z.object({ current: z.string().nullable(), requested: z.string().nullable() }),

@@ -22,7 +22,7 @@ const kinds = [
   { path: "secrets", isSecret: true, word: "secrets; their values are not shown" },
 ] as const;
 
-/** What is in the environment of a Space, as existing clients set it: by name, secret or not. */
+/** The environment of a Space, as existing clients set it: by name, secret or not. */
 export const spaceVariableRoutes = openApiRoutes();
 
 for (const { path: segment, isSecret, word } of kinds) {

@@ -6,7 +6,7 @@ import type { WebhookOwner } from "#core/webhooks/manage/webhook.ts";
 import { requirePersonsToken } from "../../actor.ts";
 import { findPublicOwner } from "../people/find-public-owner.ts";
 
-/** Under which webhooks are found: the caller's own, and an organization's (docs/specification/webhooks.md#management). */
+/** Base URLs of webhooks: the caller's own, and an organization's (docs/specification/webhooks.md#management). */
 export const webhookAddresses = [
   { base: "/api/settings/webhooks", of: "of your own" },
   { base: "/api/organizations/{name}/settings/webhooks", of: "of an organization" },
@@ -18,7 +18,7 @@ export const ownerParams = z.object({
 
 export const webhookParams = ownerParams.extend({ id: z.string().openapi({ description: "24 hex digits." }) });
 
-/** Who asks, and whose webhooks the address names. */
+/** The caller, and the owner whose webhooks the URL names. */
 export async function callerAndOwner(c: Context, name: string | undefined): Promise<{ actor: TokenHolder; owner: WebhookOwner }> {
   const { actor } = await requirePersonsToken(c);
   if (name === undefined) return { actor, owner: ownWebhooksOf(actor) };
@@ -26,8 +26,8 @@ export async function callerAndOwner(c: Context, name: string | undefined): Prom
 }
 
 /**
- * Who asks, and whose a webhook has to be: where the address names nobody its id alone decides, so that existing clients, which know no
- * other address, manage those of organizations too.
+ * The caller, and a webhook's required owner: if the URL names none, the webhook's id alone decides, so that existing clients, which know
+ * no other URL, can manage those of organizations too.
  */
 export async function callerAndOf(c: Context, name: string | undefined): Promise<{ actor: TokenHolder; of?: string }> {
   const { actor } = await requirePersonsToken(c);

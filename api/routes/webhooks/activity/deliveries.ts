@@ -11,7 +11,7 @@ import { callerAndOf, webhookAddresses, webhookParams } from "../webhook-address
 const noStore = { "Cache-Control": "no-store" };
 const security = withToken;
 
-/** What a webhook did: its deliveries, one of them with its attempts, its chart. */
+/** A webhook's activity: its deliveries, one of them with its attempts, its chart. */
 export const deliveryRoutes = openApiRoutes();
 
 for (const { base, of } of webhookAddresses) {

@@ -20,7 +20,7 @@ for (const { base, of } of webhookAddresses) {
   });
   liveActivityRoutes.openapi(route, async (c) => {
     const { id, name } = c.req.valid("param");
-    // Asked anew for as long as it lasts: a token ends, and so does what it reaches.
+    // Looked up anew while it lasts: a token ends, and its access changes.
     const actorNow = askedAnew(c, async () => (await callerAndOf(c, name)).actor);
     const { of: ownerId } = await callerAndOf(c, name);
     const after = c.req.header("Last-Event-ID") ?? c.req.valid("query").tail;

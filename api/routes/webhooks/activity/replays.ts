@@ -27,7 +27,7 @@ const oneReplay = {
   200: { description: "As it is now", content: { "application/json": { schema: z.object({ replay: webhookReplaySchema }) } } },
 };
 
-/** Sending again, one or many, and sending a test. */
+/** Replays, one or many, and tests. */
 export const replayRoutes = openApiRoutes();
 
 for (const { base, of } of webhookAddresses) {
@@ -166,7 +166,7 @@ function whatOf({
   return { since: new Date(since as string), ...(until !== undefined && { until: new Date(until) }) };
 }
 
-/** @throws ServiceError `unavailable` where it was not sent in time */
+/** @throws ServiceError `unavailable` if it was not sent in time */
 function answerOf({ deliveryId, attempt }: Sent) {
   if (attempt) return { ...attempt, delivery: deliveryId };
   throw new ServiceError("unavailable", `Delivery ${deliveryId} was not sent in time. It stays in the queue and will be.`, {
