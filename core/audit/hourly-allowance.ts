@@ -12,12 +12,16 @@ import type { RequestOrigin } from "./request-origin.ts";
 export const ENTRIES_PER_HOUR = 1_000;
 /** The limit for all tokens of one account together, since an account may have many. */
 export const ENTRIES_WITH_TOKENS_PER_HOUR = 3 * ENTRIES_PER_HOUR;
-/** The hourly limit for a kind that counts apart. */
+/** The hourly limit for a kind that counts apart, from one network. */
 export const APART_PER_HOUR = 200;
-/** How many entries of an account's last hour are examined. Exchanges, which do not count, may be many more. */
-const LOOKED_AT = 10 * ENTRIES_PER_HOUR;
+/** The same from all networks together. */
+export const APART_ANYWHERE_PER_HOUR = 10 * APART_PER_HOUR;
+/** Repeating these takes the password, so they have no limit for all networks: with it, a thief elsewhere could lock the owner out. */
+const takePassword: readonly AuditEventType[] = ["user.sign_in", "user.reauthenticate", "user.change_password"];
 
 const hourly = typesBound("hour");
+/** Nothing counts apart with a token: nobody is locked out with it, and an account may have 100. */
+const hourlyWithTokens = [...hourly, ...typesBound("apart")];
 
 /**
  * Refuses a change whose entry would exceed the hourly limit (decision 083): of the account's changes on the pages, or of its changes with
@@ -31,22 +35,9 @@ const hourly = typesBound("hour");
 export async function requireAllowance(db: Db, actorId: string, type: AuditEventType, from?: RequestOrigin): Promise<void> {
   const { bound } = auditEventTypes[type];
   if (bound !== "hour" && bound !== "apart") return;
-  const token = from?.token;
-  const holder = token ? (token.clientId ?? token.id) : null;
-  const isSameHolder = Prisma.sql`coalesce(token ->> 'clientId', token ->> 'id') IS NOT DISTINCT FROM ${holder}`;
-  const ofKind = Prisma.sql`CASE WHEN type = ${type} THEN ${isSameHolder} AND ${isOfNetwork(from?.ip)} END`;
-  const withSame = Prisma.sql`type = ANY (${hourly}) AND ${isSameHolder}`;
-  const withTokens = Prisma.sql`type = ANY (${hourly}) AND token ->> 'type' <> 'exchanged'`;
-  const limits = bound === "apart" ? [nth(APART_PER_HOUR, ofKind)] : [nth(ENTRIES_PER_HOUR, withSame)];
-  // An organization's program acts in members' names; it must not use up the allowance of their own tokens.
-  if (bound === "hour" && token && token.type !== "exchanged") limits.push(nth(ENTRIES_WITH_TOKENS_PER_HOUR, withTokens));
   const [refused] = await db.$queryRaw<{ seconds: number }[]>`
-    WITH latest AS MATERIALIZED (
-      SELECT type, ip, token, created_at FROM audit_event
-      WHERE actor_id = ${actorId} AND created_at > now() - interval '1 hour' AND created_at < date_trunc('milliseconds', now())
-      ORDER BY created_at DESC LIMIT ${LOOKED_AT})
     SELECT greatest(1, ceil(extract(epoch FROM max(at) + interval '1 hour' - now())))::int AS seconds
-    FROM (${Prisma.join(limits, " UNION ALL ")}) AS reached (at) HAVING max(at) IS NOT NULL`;
+    FROM (${Prisma.join(limitsOf(actorId, type, from), " UNION ALL ")}) AS reached (at) HAVING max(at) IS NOT NULL`;
   if (!refused) return;
   const minutes = Math.ceil(refused.seconds / 60);
   const when = minutes === 1 ? "in a minute" : `in ${minutes} minutes`;
@@ -54,9 +45,29 @@ export async function requireAllowance(db: Db, actorId: string, type: AuditEvent
   throw new ServiceError("rate_limited", description, { retryAfterSeconds: refused.seconds });
 }
 
-/** When the `limit`-th most recent entry was recorded: once it is an hour old, there is room for another one. */
-const nth = (limit: number, isCounted: Prisma.Sql): Prisma.Sql =>
-  Prisma.sql`(SELECT created_at FROM latest WHERE ${isCounted} ORDER BY created_at DESC OFFSET ${limit - 1} LIMIT 1)`;
+/** For each limit on this kind of entry: when the oldest entry that must age out before there is room again was recorded. */
+function limitsOf(actorId: string, type: AuditEventType, { ip, token }: Partial<RequestOrigin> = {}): Prisma.Sql[] {
+  // All conditions are in the WHERE: entries that do not count must not push out those that do.
+  const nth = (limit: number, types: readonly AuditEventType[], isCounted: Prisma.Sql): Prisma.Sql => Prisma.sql`(
+    SELECT created_at FROM audit_event
+    WHERE actor_id = ${actorId} AND created_at > now() - interval '1 hour' AND created_at < date_trunc('milliseconds', now())
+      AND type = ANY (${types}) AND ${isCounted} ORDER BY created_at DESC OFFSET ${limit - 1} LIMIT 1)`;
+  if (token) {
+    const holder = token.clientId ?? token.id;
+    const withSame = nth(
+      ENTRIES_PER_HOUR,
+      hourlyWithTokens,
+      Prisma.sql`coalesce(token ->> 'clientId', token ->> 'id') = ${holder}`,
+    );
+    // An organization's program acts in members' names; it must not use up the allowance of their own tokens.
+    if (token.type === "exchanged") return [withSame];
+    return [withSame, nth(ENTRIES_WITH_TOKENS_PER_HOUR, hourlyWithTokens, Prisma.sql`token ->> 'type' <> 'exchanged'`)];
+  }
+  const onPages = Prisma.sql`token IS NULL`;
+  if (auditEventTypes[type].bound === "hour") return [nth(ENTRIES_PER_HOUR, hourly, onPages)];
+  const inNetwork = nth(APART_PER_HOUR, [type], Prisma.sql`${onPages} AND ${isOfNetwork(ip)}`);
+  return takePassword.includes(type) ? [inNetwork] : [inNetwork, nth(APART_ANYWHERE_PER_HOUR, [type], onPages)];
+}
 
 /** From the same IPv4 address, or the same IPv6 /48, which one customer may have: so nobody elsewhere can use up what counts apart. */
 function isOfNetwork(ip: string | null | undefined): Prisma.Sql {

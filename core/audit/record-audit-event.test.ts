@@ -4,7 +4,7 @@ import type { Prisma } from "../generated/prisma/client.ts";
 import { newId } from "../ids.ts";
 import { DATA_MAX_BYTES } from "./bounded-json.ts";
 import { type AuditEventType, auditEventTypes } from "./event-types.ts";
-import { APART_PER_HOUR, ENTRIES_PER_HOUR } from "./hourly-allowance.ts";
+import { APART_ANYWHERE_PER_HOUR, APART_PER_HOUR, ENTRIES_PER_HOUR, ENTRIES_WITH_TOKENS_PER_HOUR } from "./hourly-allowance.ts";
 import { recordAuditEvent } from "./record-audit-event.ts";
 import type { AuditToken } from "./request-origin.ts";
 
@@ -148,6 +148,34 @@ describe("S116 the audit log", () => {
       await record(person, type);
       await someoneWith({ actorId: person });
       await expect(record(person, type)).rejects.toMatchObject(limited);
+    });
+
+    test("with tokens, what counts apart counts with everything else, so that 100 tokens have no more room than one app", async () => {
+      const personal = () => ({ type: "personal", id: newId() }) as const;
+      const of = "webhook.rotate_secret";
+      const mine = personal();
+      const busy = await someoneWith({ of, with: mine });
+      for (const each of [of, type] as const) await expect(record(busy, each, { with: mine })).rejects.toMatchObject(limited);
+      await record(busy, of, { with: personal() });
+      await someoneWith({ of, with: personal(), actorId: busy, count: ENTRIES_WITH_TOKENS_PER_HOUR - ENTRIES_PER_HOUR });
+      await expect(record(busy, of, { with: personal() })).rejects.toMatchObject(limited);
+      await record(busy, of);
+    });
+
+    test("what counts apart has a limit for all networks, unless it takes the password", async () => {
+      const of = "webhook.rotate_secret";
+      const busy = await someoneWith({ of, ip: "192.0.2.1", count: APART_ANYWHERE_PER_HOUR });
+      await expect(record(busy, of, { ip: "192.0.2.2" })).rejects.toMatchObject(limited);
+      await someoneWith({ of: "user.sign_in", ip: "192.0.2.1", count: APART_ANYWHERE_PER_HOUR, actorId: busy });
+      await record(busy, "user.sign_in", { ip: "192.0.2.2" });
+    });
+
+    test("what does not count makes nothing forgotten that does", async () => {
+      const busy = await someoneWith();
+      const ended =
+        "INSERT INTO audit_event (id, type, actor_id) SELECT gen_random_uuid(), 'user.sign_out', $1 FROM generate_series(1, 10000)";
+      await pool().query(ended, [busy]);
+      await expect(record(busy, type)).rejects.toMatchObject(limited);
     });
 
     test("an organization's program, which acts in the name of members, uses up nothing of theirs", async () => {
