@@ -61,7 +61,7 @@ const failed = (reason: string): Execution => ({ exited: Promise.resolve({ kind:
  * does not start without an answer: no run continues without its worker.
  */
 const WAIT_AND_LIMIT = `echo ready >&${FD.go}; read -r go <&${FD.go} || exit 1; exec ${FD.go}>&-
-echo 1000 >/proc/self/oom_score_adj; exec nice -n 10 prlimit "$@"`;
+echo 1000 >/proc/self/oom_score_adj; exec nice -n 19 prlimit "$@"`;
 
 /**
  * The command, preceded by the programs that set its limits. Its environment comes last (`startScript`), because it could load a library
